@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     import os
     from typing import Any
 
-    from .lang.diagnostics import Refused, Rejected, RhoError, RunFailed
-    from .shell.embedding.clusters import Cluster
+    from .lang.diagnostics.model import Refused, Rejected, RhoError, RunFailed
     from .shell.embedding.functions import Function
-    from .shell.embedding.plans import Plan
-    from .shell.embedding.programs import Bounds, Program, Result
-    from .shell.session import Session
-    from .shell.stages import Checked
+    from .shell.embedding.programs import Bounds, Cluster, Plan, Program, Result
+    from .shell.pipeline import Session
+    from .shell.pipeline_types import Checked
 
 __version__ = "0.2.0"
 __all__ = [
@@ -32,10 +30,10 @@ __all__ = [
 ]  # fmt: skip
 
 _PLACES = {
-    "RhoError": "lang.diagnostics", "Rejected": "lang.diagnostics", "Refused": "lang.diagnostics",
-    "RunFailed": "lang.diagnostics", "Session": "shell.session", "Checked": "shell.stages",
+    "RhoError": "lang.diagnostics.model", "Rejected": "lang.diagnostics.model", "Refused": "lang.diagnostics.model",
+    "RunFailed": "lang.diagnostics.model", "Session": "shell.pipeline", "Checked": "shell.pipeline_types",
     "Function": "shell.embedding.functions", "Program": "shell.embedding.programs", "Bounds": "shell.embedding.programs",
-    "Result": "shell.embedding.programs", "Plan": "shell.embedding.plans", "Cluster": "shell.embedding.clusters",
+    "Result": "shell.embedding.programs", "Plan": "shell.embedding.programs", "Cluster": "shell.embedding.programs",
 }  # fmt: skip
 
 
@@ -69,8 +67,8 @@ def eval(text: str, session: Session | None = None) -> Any:
 
 def check(text: str, session: Session | None = None) -> Checked:
     """Check the text of a program without running it: `.accepted`, `.diagnostics`, `.types`.  Raises nothing."""
-    source = _module("lang.source").Source("<rho.check>", _text(text, "rho.check takes the text of a program"))
-    found: Checked = (session or _module("shell.session").Session()).check(source)
+    source = _module("lang.syntax.source").Source("<rho.check>", _text(text, "rho.check takes the text of a program"))
+    found: Checked = (session or _module("shell.pipeline").Session()).check(source)
     return found
 
 

@@ -14,17 +14,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..typechecker.core_blocks import Core
-from .graph import BoundGraph, bind, lower, optimise, settle
-from .run.binding import bind_sizes
-from .schedule.plan.model import Plan
-from .schedule.plan.parts import Device, DeviceId, PlannedFile
-from .schedule.single.one_device import HOME, Detail, plan_one_device
+from ..typechecker.core.blocks import Core
+from .graph.bind import BoundGraph, bind
+from .graph.lowering import blocks
+from .graph.passes.pipeline import optimise, settle
+from .schedule.plan.plan import Device, DeviceId, Plan, PlannedFile
+from .schedule.single_device import HOME, Detail, plan_one_device
+from .vm.size_binding import bind_sizes
 
 if TYPE_CHECKING:
-    from .run.device import Backend
-    from .run.machine import Observer, Results
-    from .run.streams.driver import Stores
+    from .streams.stream_executor import Stores
+    from .vm.backend_interface import Backend
+    from .vm.run_state import Observer, Results
 
 __all__ = ["Detail", "Device", "bind_shapes", "execute", "load", "plan"]
 
@@ -47,7 +48,7 @@ def bind_shapes(
 ) -> BoundGraph:
     """As `load`, from the shapes alone (a file's header is enough)."""
     sizes = bind_sizes(core, shapes, params or {})
-    return settle(bind(optimise(lower(core), without), sizes), without)
+    return settle(bind(optimise(blocks.lower(core), without), sizes), without)
 
 
 def plan(
@@ -74,20 +75,20 @@ def execute(
         results = _again()(schedule, bound, inputs)
         if results is not None:
             return results
-    from .run.cpu import CpuBackend
-    from .run.distributed import Pace
-    from .run.executor import execute_plan
+    from .cpu.backend import CpuBackend
+    from .distributed.steps import Pace
+    from .vm.executor import execute_plan
 
     backends: dict[DeviceId, Backend] = {device.id: CpuBackend(device.threads) for device in schedule.devices}
     cards = [] if simulated else [device for device in schedule.devices if device.backend == "cuda"]
     if cards:
-        from .run.cuda.card import CudaBackend
+        from .cuda.device import CudaBackend
 
         backends |= {device.id: CudaBackend(number, device.memory) for number, device in enumerate(cards)}
     pace = Pace.SIMULATED if simulated else Pace.PREDICTED if cards else Pace.THREADS
     if stores is None:
         return execute_plan(schedule, bound, inputs, backends, observe, pace=pace)
-    from .kernels.apart import compiling_apart
+    from .jit.compiler import compiling_apart
 
     with compiling_apart():  # a run in tiles keeps to its memory
         return execute_plan(schedule, bound, inputs, backends, observe, pace=pace, stores=stores)
@@ -96,6 +97,6 @@ def execute(
 @cache
 def _again() -> Callable[[Plan, BoundGraph, Mapping[str, Any]], Results | None]:
     """How plans run again; looked for once, since looking takes as long as a small run."""
-    from .run.prepared import run_again
+    from .vm.executor import run_again
 
     return run_again

@@ -18,16 +18,15 @@ from pathlib import Path
 from random import Random
 
 import rho
-from rho.backend.devices.profile import LinkProfile, Profile
-from rho.backend.devices.shipped import load_profile
-from rho.backend.devices.tables import Table
-from rho.backend.schedule.answer import Schedule
-from rho.backend.schedule.program.planning import Planned, plan_program
-from rho.backend.schedule.solve.budget import DEFAULT, FAST, Budget
-from rho.backend.schedule.solve.costs import Costs
-from rho.backend.schedule.timeline.timing import Decisions, Timer, decisions_of
-from rho.lang.diagnostics import RhoError
-from rho.shell.execution.sizing import sized
+from rho.backend.devices.profile import LinkProfile, Profile, Table
+from rho.backend.devices.this_machine import load_profile
+from rho.backend.schedule.bounds.head_tail_bounds import Costs
+from rho.backend.schedule.program.plan_program import Planned, plan_program
+from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
+from rho.backend.schedule.solution import Decisions, Schedule
+from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of
+from rho.lang.diagnostics.model import RhoError
+from rho.shell.execution.modules import sized
 from rho.tests.plans.drawn import TRANSFORMER
 
 HERE = Path(__file__).resolve().parent

@@ -29,15 +29,15 @@ from typing import Any
 import numpy as np
 
 from rho import backend
-from rho.backend.devices.shipped import load_profile
-from rho.backend.run.cuda import cupy_leaf
-from rho.backend.run.cuda.card import CudaBackend
-from rho.backend.run.executor import execute_plan
-from rho.backend.schedule.plan.parts import DeviceId
-from rho.backend.schedule.program.planning import plan_program
+from rho.backend.cuda import bindings
+from rho.backend.cuda.device import CudaBackend
+from rho.backend.devices.this_machine import load_profile
+from rho.backend.schedule.plan.plan import DeviceId
+from rho.backend.schedule.program.plan_program import plan_program
+from rho.backend.vm.executor import execute_plan
 from rho.benchmarks.workloads import WORKLOADS, Workload, agree
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Source
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 Calls = dict[str, Callable[[], Any]]
@@ -211,7 +211,7 @@ def row(work: Workload, kind: str, size: int, rounds: int, xp: Any) -> str:
 
 def split_row(work: Workload, size: int, profile_name: str, xp: Any) -> str:
     """A plan over the processor and the card: what it expects, and what it takes; transfers are in both."""
-    from rho.backend.run.cpu import CpuBackend
+    from rho.backend.cpu.backend import CpuBackend
 
     given = work.make(size, np.float64, np.random.default_rng(1))
     found = check(Source("<benchmark>", work.program.replace(": T[", ": f64[") + "\n"))
@@ -246,9 +246,9 @@ def main(arguments: Sequence[str] | None = None, xp: Any = None) -> int:
     parser.add_argument("--write", type=Path)
     options = parser.parse_args(arguments)
     os.environ["JAX_PLATFORMS"] = "cuda,cpu"
-    found = cupy_leaf.cupy() if xp is None else xp
+    found = bindings.cupy() if xp is None else xp
     if found is None:
-        print(f"graphics cards: {cupy_leaf.tier()}; nothing was run", file=sys.stderr)
+        print(f"graphics cards: {bindings.tier()}; nothing was run", file=sys.stderr)
         return 2
     facts = found.cuda.runtime.getDeviceProperties(0)
     name = facts["name"].decode() if isinstance(facts["name"], bytes) else facts["name"]

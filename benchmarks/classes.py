@@ -17,10 +17,11 @@ import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from rho.backend.schedule.answer import Status
-from rho.backend.schedule.problem import Contention, DeviceGroup, Duplex, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.budget import DEFAULT
+from rho.backend.devices.cost_functions import Duplex, Ticks
+from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import DEFAULT
+from rho.backend.schedule.solution import Status
 
 Arcs = list[tuple[int, int]]
 

@@ -24,10 +24,10 @@ from typing import Any
 from loop_coverage import loops, npbench
 
 import rho
-from rho.backend.kernels import llvm_leaf
-from rho.backend.loops.ir import Program, walk
-from rho.backend.loops.llvm import llvm_text
-from rho.backend.run.cpu import regions
+from rho.backend.codegen.llvm_printer import llvm_text
+from rho.backend.cpu import regions
+from rho.backend.jit import compiler
+from rho.backend.loopir.ir import Program, walk
 
 STAGES = ("lower", "transform", "print", "LLVM")
 TYPICAL, MOST = 15.0, 100.0
@@ -83,7 +83,7 @@ def rows(name: str, seen: Seen, rounds: int) -> list[Row]:
         row.milliseconds["lower"] = lowering[place] if len(lowering) == len(seen.transformed) else sum(lowering)
         row.program, row.milliseconds["transform"] = least(rounds, lambda given=given: seen._optimise(given))
         text, row.milliseconds["print"] = least(rounds, lambda row=row: llvm_text(row.program, regions.vector_bytes()))
-        _, row.milliseconds["LLVM"] = least(rounds, lambda text=text: llvm_leaf.compile_text(text))
+        _, row.milliseconds["LLVM"] = least(rounds, lambda text=text: compiler.compile_text(text))
         made.append(row)
     return made
 

@@ -14,9 +14,9 @@ the processor away, a thread's own clock goes on, so it would say nothing else. 
 runs five times in a row (and once before, not counted), then the others do, and so on, so that a spell of load hits all a
 little.  With `--again N` programs of which a phase was not steady are measured anew, up to N times, and the steadiest runs of
 a phase count: chosen by how they vary, whatever was estimated.  Runs wait while other guests of the machine slow it, told by a
-computation that has nothing to do with the programs (`backend.run.calibration.calm`).  `--times FILE` keeps the times, or takes
-those that are there, to judge one set of runs by several models.  Compiled kernels are used from the first run on (what a
-long-running process sees), or never with `--kernels off`; tables and runs need the same setting.
+computation that has nothing to do with the programs (`backend.calibration.measurement_loop`).  `--times FILE` keeps the times,
+or takes those that are there, to judge one set of runs by several models.  Compiled kernels are used from the first run on
+(what a long-running process sees), or never with `--kernels off`; tables and runs need the same setting.
 """
 
 from __future__ import annotations
@@ -112,11 +112,11 @@ def declaration(kind: str) -> str:
 
 def jobs(sizes: list[int], only: str, programs: Sequence[tuple[str, str]] = PROGRAMS) -> Iterator[Job]:
     from rho import backend
-    from rho.backend.schedule.plan.parts import Device
-    from rho.lang.source import Source
-    from rho.shell.cli.requests import Request
-    from rho.shell.execution.machine import cores
-    from rho.shell.session import Session
+    from rho.backend.schedule.plan.plan import Device
+    from rho.lang.syntax.source import Source
+    from rho.shell.execution.run_request import Request
+    from rho.shell.execution.stored_plans import cores
+    from rho.shell.pipeline import Session
     from rho.typechecker.check import check
 
     device = Device("cpu0", "cpu", cores())
@@ -150,9 +150,9 @@ def run_in_a_row(job: Job, threads: int, watch: Any) -> None:
 
 
 def run_once(job: Job, threads: int) -> dict[int, int]:
-    from rho.backend.run.cpu import CpuBackend
-    from rho.backend.run.executor import execute_plan
-    from rho.backend.schedule.plan.describe import label
+    from rho.backend.cpu.backend import CpuBackend
+    from rho.backend.schedule.plan.plan_text import label
+    from rho.backend.vm.executor import execute_plan
 
     spent: dict[int, int] = defaultdict(int)
     launches: dict[int, int] = defaultdict(int)
@@ -183,13 +183,13 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="show every phase, not only those beyond 25 %%")
     options = parser.parse_args()
     os.environ["RHO_KERNELS"] = options.kernels
-    from rho.backend.devices.host import HostFacts, machine_profile
-    from rho.backend.devices.shipped import load_profile
-    from rho.backend.run.calibration import settle_memory, tier_name
-    from rho.backend.run.calibration.calm import Watch
-    from rho.shell.execution import machine
+    from rho.backend.calibration.calibrate import settle_memory
+    from rho.backend.calibration.measurement_loop import Watch
+    from rho.backend.calibration.probes import tier_name
+    from rho.backend.devices.this_machine import HostFacts, load_profile, machine_profile
+    from rho.shell.execution import stored_plans
 
-    facts = HostFacts(machine.cores(), machine.memory(), machine.model())
+    facts = HostFacts(stored_plans.cores(), stored_plans.memory(), stored_plans.model())
     profile = load_profile(options.profile) if options.profile else machine_profile(facts, tier_name(), np.__version__)
     print(f"{facts.model}, {facts.cores} cores, kernels {tier_name()}, load {os.getloadavg()[0]:.2f}; tables "
           f"{profile.calibration.calibrated or 'default'} ({profile.calibration.facts.get('kernels', '')})")  # fmt: skip
@@ -214,7 +214,7 @@ def measured(options: argparse.Namespace, profile: Any, cores: int, watch: Any) 
     from estimates_other import OTHER, SIZES, THIRD, THIRD_SIZES
     from estimates_varied import FIFTH, FIFTH_SIZES, FOURTH, FOURTH_SIZES
 
-    from rho.backend.devices.cost import step_ns
+    from rho.backend.devices.phase_cost import step_ns
     from rho.backend.graph import traverse
     from rho.backend.graph.phases import Constant, Input, Loop, Output, Print
 

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 import rho
-from rho.backend.kernels import llvm_leaf, store
-from rho.backend.kernels.ir import Kernel
+from rho.backend.jit import compiler
+from rho.backend.lower.kernel_ir import Kernel
 from rho.benchmarks.calls import CALLS, by_numba
 
 Side = Callable[[], Any]
@@ -117,20 +117,20 @@ class _Fresh:
 
 def compiling(rounds: int) -> Iterator[str]:
     """Kernels from text to address, and from the disk, in milliseconds."""
-    if llvm_leaf.binding() is None:
+    if compiler.binding() is None:
         return
     kernels = _kernels()
     yield "\n| kernel | compiled (ms) | from disk (ms) |\n|---|---|---|"
-    with tempfile.TemporaryDirectory() as folder, _environment(store.SWITCH, folder):
+    with tempfile.TemporaryDirectory() as folder, _environment(compiler.SWITCH, folder):
         for name, kernel in kernels:
-            text = store._text(kernel)
+            text = compiler._text(kernel)
             cold, warm = [], []
             for number in range(min(rounds, 15)):
                 start = time.perf_counter()
-                store.address_of(_Fresh(text, number))
+                compiler.address_of(_Fresh(text, number))
                 cold.append((time.perf_counter() - start) * 1e3)
                 start = time.perf_counter()
-                store.address_of(_Fresh(text, number))
+                compiler.address_of(_Fresh(text, number))
                 warm.append((time.perf_counter() - start) * 1e3)
             yield f"| {name} | {_cell((min(cold), statistics.median(cold)))} | {_cell((min(warm), statistics.median(warm)))} |"
 
@@ -138,7 +138,8 @@ def compiling(rounds: int) -> Iterator[str]:
 def _kernels() -> list[tuple[str, Any]]:
     """The kernels that the functions above made."""
     found = [
-        (f"{kernel.form.value} of {len(kernel.body)} nodes", kernel) for kernel in store._addresses if isinstance(kernel, Kernel)
+        (f"{kernel.form.value} of {len(kernel.body)} nodes", kernel) for kernel in compiler._addresses if isinstance(kernel,
+        Kernel)
     ]
     return sorted(found, key=lambda pair: len(pair[1].body))[:: max(1, len(found) // 8)]
 

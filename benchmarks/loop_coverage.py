@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import rho
-from rho.backend.run.cpu import regions
+from rho.backend.cpu import regions
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "tests" / "corpora" / "data"

@@ -16,14 +16,14 @@ from pathlib import Path
 import numpy as np
 
 from rho import backend
-from rho.backend.devices.cost import step_ns
+from rho.backend.calibration.probes import warm_kernels
+from rho.backend.devices.phase_cost import step_ns
 from rho.backend.graph.phases import Fold, Loop, Map, PhaseId
-from rho.backend.run.calibration.tier import warm_kernels
-from rho.backend.run.machine import Took
-from rho.backend.schedule.plan.model import TransferStep
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Source
-from rho.shell.execution.profiles import this_machine
+from rho.backend.schedule.plan.plan import TransferStep
+from rho.backend.vm.run_state import Took
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Source
+from rho.shell.execution.stored_plans import this_machine
 from rho.typechecker.check import check
 
 sys.path.insert(0, str(Path(__file__).parent / "npbench"))

@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 
 from rho import backend
-from rho.backend.run import pool
-from rho.backend.schedule.plan.parts import Device
+from rho.backend.schedule.plan.plan import Device
+from rho.backend.vm import run_state
 from rho.benchmarks.workloads import WORKLOADS, Workload
-from rho.lang.source import Source
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 
 def peak(call: Callable[[], Any]) -> int:
     gc.collect()
-    pool.trim()
+    run_state.trim()
     tracemalloc.start()
     result = call()
     _, most = tracemalloc.get_traced_memory()

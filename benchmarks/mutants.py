@@ -1,7 +1,8 @@
 """Mutation testing, by hand: does a test fail for every small mistake that could be made in some modules?
 
-    python benchmarks/mutants.py backend/schedule/verify/schedules --tests tests/schedule/test_verifier.py tests/plans
-    python benchmarks/mutants.py typechecker/rules typechecker/sizes.py --tests tests/typechecker --sample 100 --seed 7 -o it.md
+    python benchmarks/mutants.py backend/schedule/verify --tests tests/schedule/test_verifier.py tests/plans
+    python benchmarks/mutants.py typechecker/rules typechecker/sizes/size.py --tests tests/typechecker --sample 100 --seed 7 -o
+    it.md
 
 The folders and files named are mutated one place at a time: a comparison, operator, `and`/`or`, number or condition becomes
 another, or a statement is left out (`SWAPS`, `_edits`).  Only bodies of functions are mutated, and neither messages nor

@@ -11,13 +11,13 @@ import argparse
 from pathlib import Path
 
 import rho
-from rho.backend.devices.shipped import load_profile
-from rho.backend.schedule.pictures.front import fronts_svg
+from rho.backend.devices.this_machine import load_profile
 from rho.backend.schedule.problem import Objective
-from rho.backend.schedule.program.fronts import front_of
-from rho.backend.schedule.solve.budget import DEFAULT, FAST
-from rho.shell.execution.sizing import sized
-from rho.shell.verbs.plan_front import drawn, lines
+from rho.backend.schedule.program.plan_program import front_of
+from rho.backend.schedule.rendering.gantt import fronts_svg
+from rho.backend.schedule.search.strategy import DEFAULT, FAST
+from rho.shell.execution.modules import sized
+from rho.shell.verbs.plan import drawn, lines
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = {

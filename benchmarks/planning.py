@@ -18,14 +18,15 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 
 import rho
-from rho.backend.devices.shipped import load_profile
-from rho.backend.schedule.answer import Answer, Status
-from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.budget import DEFAULT
-from rho.backend.schedule.timeline.timing import Decisions, Timer
-from rho.shell.execution.sizing import sized
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.devices.this_machine import load_profile
+from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import DEFAULT
+from rho.backend.schedule.solution import Answer, Decisions, Status
+from rho.backend.schedule.timeline.serial_sgs import Timer
+from rho.shell.execution.modules import sized
 
 
 def timed(problem: Problem) -> tuple[Answer, float]:

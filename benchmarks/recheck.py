@@ -18,9 +18,8 @@ from collections.abc import Callable
 
 from definitions import script
 
-from rho.lang.source import Source
-from rho.typechecker.check import CheckResult, check
-from rho.typechecker.incremental import Checker
+from rho.lang.syntax.source import Source
+from rho.typechecker.check import Checker, CheckResult, check
 
 REPEATS = 40
 LIMIT = 50.0  # milliseconds

@@ -20,12 +20,12 @@ import time
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from rho.shell.cli.console import Console
-from rho.shell.execution.permissions import Permissions
+from rho.shell.cli.standard_streams import Console
+from rho.shell.execution.params import Permissions
+from rho.shell.pipeline import Session
 from rho.shell.repl.commands import Desk
-from rho.shell.repl.settings import Settings
+from rho.shell.repl.status_line import Settings
 from rho.shell.repl.terminal import Terminal
-from rho.shell.session import Session
 from rho.shell.workspace.workspace import Workspace
 
 TEXT = "v199 + fn198 v7 × v12[3] - +/v150 ⍝ what is typed"

@@ -20,11 +20,11 @@ from pathlib import Path
 from random import Random
 from statistics import mean
 
-from rho.backend.schedule.files.read import read_instance
+from rho.backend.schedule.instances.solve_instance import read_instance
 from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, Problem
-from rho.backend.schedule.solve import plan_problem, recipe
-from rho.backend.schedule.solve.budget import Budget
-from rho.backend.schedule.solve.strategy import Context, Strategy
+from rho.backend.schedule.search import portfolio
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import Budget, Context, Strategy
 from rho.benchmarks.planning import graph
 from rho.tests.schedule.drawn import problem_of
 
@@ -117,10 +117,10 @@ class Watch:
 
 
 def measured(name: str, problem: Problem) -> Measured:
-    listed, watch = recipe.STRATEGIES, Watch()
-    recipe.STRATEGIES = tuple(map(watch.of, listed))  # type: ignore[misc]
+    listed, watch = portfolio.STRATEGIES, Watch()
+    portfolio.STRATEGIES = tuple(map(watch.of, listed))  # type: ignore[misc]
     whole = planned(problem)
-    recipe.STRATEGIES = listed  # type: ignore[misc]
+    portfolio.STRATEGIES = listed  # type: ignore[misc]
     print(f"{name}: {whole.status} {whole.ticks} {sorted(watch.active)} {whole.seconds:.1f} s", file=sys.stderr, flush=True)
     return Measured(name, whole, {each: planned(problem, frozenset({each})) for each in sorted(watch.active)})
 
@@ -156,7 +156,7 @@ def show(count: int, every: list[Measured]) -> None:
     print(f"{100 * mean(gaps):.2f} %. A row is of runs without that strategy; *used*: it changed anything on so many.\n")
     print("| strategy | used | no longer proved | longer schedules (mean) | shorter | lower bounds (mean) | seconds more |")
     print("|---|---|---|---|---|---|---|")
-    for name in recipe.strategy_names():
+    for name in portfolio.strategy_names():
         pairs = [(one.whole, one.without[name]) for one in every if name in one.without]
         lost = sum(whole.status in ("optimal", "impossible") and part.status != whole.status for whole, part in pairs)
         both = [(whole, part) for whole, part in pairs if whole.ticks is not None and part.ticks is not None]

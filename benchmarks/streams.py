@@ -111,11 +111,11 @@ def _forget(folder: Path) -> None:
 
 
 def _rho(case: Case, folder: Path, limit: int) -> tuple[Callable[[], Any], dict[str, float]]:
-    from rho.backend.run.files import prepare_values, write_together
-    from rho.lang.source import Source, Span
-    from rho.shell.cli.requests import Limits, Request
+    from rho.backend.io.writing import prepare_values, write_together
+    from rho.lang.syntax.source import Source, Span
+    from rho.shell.execution.run_request import Limits, Request
     from rho.shell.execution.streaming import passes_of, predicted_seconds
-    from rho.shell.session import Session
+    from rho.shell.pipeline import Session
 
     session = Session()
     checked = session.check(Source("benchmark.rho", case.program))

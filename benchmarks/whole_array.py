@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from rho import backend
-from rho.backend.schedule.plan.parts import Device
-from rho.lang.source import Source
+from rho.backend.schedule.plan.plan import Device
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 Arrays = dict[str, Any]

@@ -29,10 +29,10 @@ from typing import Any
 import numpy as np
 
 from rho import backend
-from rho.backend.run.prepared import PreparedPlan
+from rho.backend.vm.executor import PreparedPlan
 from rho.benchmarks.peers import PEERS, peers
 from rho.benchmarks.peers.sides import FEW_PRIMES, STEPS
-from rho.lang.source import Source
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 Arrays = dict[str, Any]

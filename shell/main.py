@@ -15,13 +15,11 @@ from itertools import pairwise
 from typing import cast
 
 from .. import __version__
-from ..lang.numerals import natural
+from ..lang.support.parsing import natural
 from .cli import arguments as command_line
 from .cli.arguments import Arguments, FileUse, UsageError
-from .cli.console import Colour, Console, Volume
-from .cli.ending import Terminated, guard, hearing, leave
-from .cli.exits import Exit
-from .cli.lost_output import ReaderLeft
+from .cli.process_exit import Exit, Terminated, guard, hearing, leave
+from .cli.standard_streams import Colour, Console, ReaderLeft, Volume
 
 _NO_MEMORY = "error[E703]: there is not enough memory to go on; nothing was saved"
 
@@ -77,11 +75,10 @@ def _print_usage_json(words: list[str], error: UsageError, console: Console) -> 
     asked = "--json" in words or "--format=json" in words or ("--format", "json") in pairwise(words)
     if not asked or "--" in words[: words.index("--json") if "--json" in words else 0]:
         return
-    from ..lang.codes import Code
-    from ..lang.diagnostics import Diagnostic
-    from ..lang.render import diagnostic_json
-    from ..lang.source import Span
-    from .cli.results import print_json
+    from ..lang.diagnostics.model import Code, Diagnostic
+    from ..lang.diagnostics.render import diagnostic_json
+    from ..lang.syntax.source import Span
+    from .cli.messages import print_json
 
     notes = (error.hint,) if error.hint else ()
     code = Code.USAGE if error.exit is Exit.USAGE else Code.E708
@@ -117,7 +114,7 @@ def _guarded(words: list[str], console: Console) -> Exit:
         console.note("terminated")
         return Exit.TERMINATED
     except OSError as error:
-        from .cli.uncaught import exit_for, lacks_memory
+        from .cli.error_boundary import exit_for, lacks_memory
 
         if not lacks_memory(error):
             raise  # of a stream: files are handled where they are used
@@ -129,7 +126,7 @@ def _guarded(words: list[str], console: Console) -> Exit:
         console.note(_NO_MEMORY)
         return Exit.FAILED
     except Exception as error:  # the one place that catches everything: exit 70 with a reproducer, if it is a bug
-        from .cli.uncaught import exit_for
+        from .cli.error_boundary import exit_for
 
         return exit_for(error, words, console)
 
@@ -150,7 +147,7 @@ def dispatch(words: list[str], console: Console) -> Exit:
 
 
 def _run_verb(name: str, words: list[str], console: Console) -> Exit:
-    from .cli import registry
+    from .cli import arguments as registry
 
     verb = registry.find(name)
     if verb is None:
@@ -165,18 +162,18 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
         surplus = arguments.positional[verb.most]
         raise UsageError(f"rho {name}: one thing too many: `{surplus}`", f"usage: rho {name} {verb.usage}")
     if any(option.file is FileUse.WRITTEN and arguments.has(option.name) for option in verb.options):
-        from .cli.overwriting import require_apart
+        from .cli.output_conflicts import require_apart
 
         require_apart(arguments)
     console = _as_asked(console, arguments)
-    module = importlib.import_module(f".verbs.{name}", __package__)
-    run = cast("Callable[[Arguments, Console], Exit]", module.run)
+    module = importlib.import_module(f".verbs.{registry.MODULES.get(name, name)}", __package__)
+    run = cast("Callable[[Arguments, Console], Exit]", getattr(module, f"{name}_command"))
     try:
         return run(arguments, console)
     except UsageError:
         raise
     except Exception as error:
-        from .cli.uncaught import refused
+        from .cli.error_boundary import refused
 
         return refused(error, arguments, console)
 
@@ -195,8 +192,7 @@ def _as_asked(console: Console, arguments: Arguments) -> Console:
 
 
 def _help(words: list[str], console: Console) -> Exit:
-    from .cli import help as pages
-    from .cli import registry
+    from .cli import arguments as pages, arguments as registry
 
     if not words or words[0].startswith("-"):
         console.print(pages.overview())
@@ -209,7 +205,7 @@ def _help(words: list[str], console: Console) -> Exit:
 
 
 def _unknown_verb(name: str) -> UsageError:
-    from .cli import registry
+    from .cli import arguments as registry
 
     if name.endswith(".rho"):
         return UsageError(f"`{name}` is a file, not a verb", f"did you mean `rho run {name}`?")

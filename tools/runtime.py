@@ -1,4 +1,4 @@
-"""Makes `backend/run/native/runtime.ll`, the runtime's LLVM text, from its C: a step of a release, and of every change of that C.
+"""Makes `backend/vm/runtime.ll`, the runtime's LLVM text, from its C: a step of a release, and of every change of that C.
 
 Needs exactly `ziglang==0.15.2` (`pip install`): its clang writes text that LLVM 20 and later read, and the same on every machine.
 What belongs to one machine (target, features, metadata) is taken out.  The first line has the digest of the sources, which a
@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FOLDER = Path(__file__).parent.parent / "backend" / "run" / "native"
+FOLDER = Path(__file__).parent.parent / "backend" / "vm"
 ZIG = "0.15.2"
 FLAGS = (
     "-std=c11", "-O2", "-g0", "-ffreestanding", "-fno-stack-protector", "-fno-sanitize=all", "-fno-vectorize",
@@ -24,7 +24,7 @@ FLAGS = (
 )  # fmt: skip
 _LINES_OF_A_MACHINE = ("target ", "source_filename", "; ModuleID", "!", "; Function Attrs")
 _ADDED = "@rho_pause("
-"""What `native.Runtime` defines."""
+"""What `vm.runtime.Runtime` defines."""
 
 
 def digest() -> str:

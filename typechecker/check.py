@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from ..lang.diagnostics import Diagnostic
-from ..lang.properties import cached_property
-from ..lang.records import dataclass
-from ..lang.source import Source
-from .core_blocks import Core
-from .display import show_type
-from .elaborate.environment import FunctionValue, Module, OperatorValue
+from ..lang.diagnostics.model import Diagnostic, RhoError
+from ..lang.foreign.domains import Fact, literal
+from ..lang.support.records import cached_property, dataclass
+from ..lang.syntax.parser import Parsed
+from ..lang.syntax.source import Source
+from .core.blocks import Core
+from .diagnostics import show_type
+from .elaborate import programs
+from .elaborate.context import FunctionValue, Memory, Module, OperatorValue, Reach
+from .elaborate.functions import drops_left
 from .elaborate.programs import Elaborated, elaborate
-from .elaborate.sites import Memory, Reach
-from .elaborate.valence import drops_left
-from .operands import Operand, TupleOperand, Value, leaves
+from .elements import Kind
+from .values.facts import Operand, TupleOperand, Value, leaves
 
 if TYPE_CHECKING:
-    from .elaborate.sampling import Instance
-    from .quantities.describe import NamedQuantity
+    from .elaborate.infer_signature import Instance
+    from .usage.check_moves import NamedQuantity
+
+
+# ---------------------------------------------------------------------------------------------------- check
 
 GENERIC = "generic: checked at each use"
 
@@ -62,7 +68,7 @@ class CheckResult:
 
     def quantities(self) -> tuple[NamedQuantity, ...]:
         """How often the elements of inputs and named values are read; none if there is an error."""
-        from .quantities.describe import named_quantities
+        from .usage.check_moves import named_quantities
 
         return () if self.core is None else named_quantities(self.core)
 
@@ -77,8 +83,8 @@ class CheckResult:
 
     def instances(self) -> Mapping[str, tuple[tuple[str, Instance], ...]]:
         """The ways to apply each function, with their signatures; see `signatures`."""
-        from .elaborate.sampling import instances
-        from .quantities.describe import show_instance
+        from .elaborate.infer_signature import instances
+        from .usage.check_moves import show_instance
 
         found: dict[str, tuple[tuple[str, Instance], ...]] = {}
         for name, entry in self.elaborated.names.items():
@@ -100,8 +106,8 @@ class CheckResult:
         return found or (f"{name} : {self.types.get(name, '?')}",)
 
     def _signatures_of(self, name: str, function: FunctionValue) -> tuple[str, ...]:
-        from .elaborate.sampling import instances
-        from .quantities.describe import show_instance
+        from .elaborate.infer_signature import instances
+        from .usage.check_moves import show_instance
 
         context, site = self.elaborated.context, self.elaborated.sites.get(name)
         kept = context.memory.signatures
@@ -135,3 +141,87 @@ def show_value_type(value: Value) -> str:
         return "?" if value.poisoned else show_type(value.type)
     items = [show_value_type(item) for item in value.items]
     return "(" + " ⋄ ".join(items) + ")"
+
+
+# ---------------------------------------------------------------------------------------------------- incremental
+#
+# Checking one version of a program after another, paying for what changed: for editors, sessions and `check --watch`.
+#
+# A `Checker` keeps bound statements by their texts and the outcomes of definitions by all that they mean
+# (`elaborate.sites`), and gives for every version exactly what `check` gives for it alone: diagnostics, core, types,
+# quantities and signatures.  Whatever is not certain to be the same is done again.
+#
+# One checker serves one loader of modules and one strictness; it is not to be used by two threads at once.
+
+class Checker:
+    """Checks versions of programs; `index_origin` overrides what files say."""
+
+    def __init__(self, load_module: LoadModule = no_modules, *, strict: bool = False, index_origin: int | None = None) -> None:
+        self._load_module = load_module
+        self._strict = strict
+        self._index_origin = index_origin
+        self._memory = Memory()
+
+    @cached_property
+    def beside(self) -> Checker:
+        """A checker of other texts by the same rules, so that this one's memory stays with its program."""
+        return Checker(self._load_module, strict=self._strict, index_origin=self._index_origin)
+
+    def read(self, source: Source, load_module: LoadModule | None = None) -> Parsed:
+        """This version with what its names stand for, without checking it."""
+        return programs.read(source, self._load_module if load_module is None else load_module, {}, self._memory)
+
+    def check(self, source: Source, load_module: LoadModule | None = None) -> CheckResult:
+        """The result of checking this version; `load_module` may read the modules anew."""
+        load = self._load_module if load_module is None else load_module
+        try:
+            return check(source, load_module=load, strict=self._strict, index_origin=self._index_origin, memory=self._memory)
+        finally:
+            self._memory.turn()
+
+
+# ---------------------------------------------------------------------------------------------------- judging
+#
+# What is known of expressions at a place of a program, beside what checking the program finds: ranks, element kinds, ranges.
+
+_LETTERS: Final = {Kind.BOOL: "b", Kind.I64: "i", Kind.F64: "f", Kind.CHAR: "c"}
+_LIBRARIES: Final = re.compile(r"(?<![\w.])(stats|sort|text|linalg)\.")
+
+
+class Judging:
+    """Facts of expressions after the first statements of one file; expensive ones are worked out once."""
+
+    def __init__(self, checker: Checker, load: LoadModule, file: str) -> None:
+        self._checker, self._load, self._file = checker, load, file
+        self._known: dict[tuple[str, str], Fact | None] = {}
+
+    def __call__(self, before: str, texts: Sequence[str]) -> list[Fact | None]:
+        """The facts of some expressions after a text; None for what has an error or is no array."""
+        asked = [text for text in dict.fromkeys(texts) if (before, text) not in self._known]
+        for text in asked:
+            self._known[before, text] = literal(text)
+        self._work_out(before, [text for text in asked if self._known[before, text] is None])
+        return [self._known[before, text] for text in texts]
+
+    def _work_out(self, before: str, texts: Sequence[str]) -> None:
+        needed = [name for name in dict.fromkeys(_LIBRARIES.findall(" ".join(texts))) if f"use {name}" not in before]
+        if not texts or any("\n" in text or "…" in text for text in texts):
+            return
+        names = [f"expression_{number}_asked" for number in range(len(texts))]
+        lines = [f"use {name}" for name in needed] + [f"{name} ← {text}" for name, text in zip(names, texts, strict=True)]
+        try:
+            entries = self._checker.check(Source(self._file, "\n".join([before, *lines, ""])), self._load).elaborated.names
+        except RhoError:
+            return
+        for name, text in zip(names, texts, strict=True):
+            entry = entries.get(name)
+            if isinstance(entry, Operand) and not entry.poisoned:
+                self._known[before, text] = _fact(entry)
+
+
+def _fact(value: Operand) -> Fact:
+    element, shape = value.type.element, value.type.shape
+    low, high = element.low, element.high
+    if element.below is not None:
+        low = 0
+    return Fact(tuple([size.constant for size in shape]), _LETTERS.get(element.kind, "o"), low, high, value.constant)

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 
-from ..lang.records import dataclass
-from .size_text import show_short
-from .sizes import Size, maximum, number
+from ..lang.support.records import dataclass
+from .sizes.polynomials import Size, number, show_short
+from .sizes.size import maximum
 
+# ---------------------------------------------------------------------------------------------------- elements
 
 class Kind(Enum):
     """Storage kind of an element."""
@@ -265,3 +266,20 @@ def show_element(element: Element) -> str:
     if element.most is not None and element.low is not None and not element.weak:
         return f"int<{str(element.low).replace('-', '¯')}..{show_short(element.most)}>"
     return element.kind.value
+
+
+# ---------------------------------------------------------------------------------------------------- types
+#
+# Types of core values: `elem[shape]`.  Tuples exist only in the elaborator, never in the core.
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """`element[shape]`; `permutation` marks `perm<n>` (then shape is `[n]` and element `idx<n>`)."""
+
+    element: Element
+    shape: tuple[Size, ...]
+    permutation: bool = False
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)

@@ -13,9 +13,6 @@ Conventions
   * `identity` is what an empty reduction gives, None when there is none; `neutral` is what changes nothing.
   * `laws` hold for all values of all kinds of the row (tests/typechecker/test_scalar_laws.py tries them on hard ones).
   * `Reduce`, `Scan` and `KeyReduce` may use a comparison on numbers: its truth values then are 0 and 1 of the operand's kind.
-
-Neighbours: `typechecker.rules.scalar` (which glyph is which function), `typechecker.core.Scalar`, `backend.scalar` (what back
-ends know of the same functions, joined by name).
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ import math
 from enum import Enum
 from typing import Final
 
-from ..lang.records import dataclass
+from ..lang.support.records import dataclass
 from .elements import Kind, limits
 
 

@@ -10,21 +10,120 @@ Note [Stores].  A store is a device that computes nothing: files lie there, and 
 read by several at a time at no cost to each other has links without a group.
 
 Note [Fingerprint].  The sha256 of the canonical text without the date: two profiles with one fingerprint give the same plans.
-
-Neighbours: `keys` (names of tables), `backend.schedule.machines` (the devices of a problem).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 from datetime import date
 from enum import Enum
 from fractions import Fraction
-from typing import Final
+from functools import lru_cache
+from itertools import pairwise
+from math import isqrt
+from typing import Final, NewType, cast
 
-from .tables import Table
-from .ticks import Duplex
+from ...lang.primitives.table import nearest
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import FUNCTIONS, is_sequential
+from ..graph.registry import LIBRARY
+from ..scalar.table import class_of
+from .cost_functions import Duplex, Span, largest, smallest
+
+# ---------------------------------------------------------------------------------------------------- tables
+#
+# Times measured at a few sizes, and what lies between them: log-log interpolation in integers.
+#
+# Note [Log-log].  Between two points (a, s) and (b, t) the curve is a straight line on log-log paper.  Its values are found by
+# halving: the geometric means √ab and √st are a point of it, and after six halvings (a decade is then cut in parts of 3.7 %) a
+# straight line joins the neighbours.  Square roots are exact integer ones of numbers shifted left by 32 bits, so every
+# machine finds the same value, and between two points it goes one way only.
+#
+# Note [Beyond the ends].  Below the first point its time holds (what a call costs at all); above the last, time is in
+# proportion to size.  No bytes, or no operations, take no time.
+#
+# Results are in grains of 2⁻¹⁶ ns, which are cut off here, so that sums of many parts are rounded up to ticks once, at the end.
+
+Grains = NewType("Grains", int)
+"""Time in units of 2⁻¹⁶ ns."""
+
+GRAIN: Final = 1 << 16
+"""Grains of a nanosecond."""
+_SHIFT: Final = 32
+_HALVINGS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`ns[i]` is the time at `size[i]`.  Sizes grow; both have at least one entry.  Times may fall where a device begins to use
+    more of itself (a second thread); where they do not, a larger size never costs less."""
+
+    size: tuple[int, ...]
+    ns: tuple[int, ...]
+
+    @staticmethod
+    def of_rate(per_second: int) -> Table:
+        """Time in proportion to size, from about a nanosecond on."""
+        rate = Fraction(per_second, 10**9)
+        rate = rate.limit_denominator(1000) or rate
+        return Table((rate.numerator,), (rate.denominator,))
+
+    def at(self, size: int) -> Grains:
+        """See Notes [Log-log] and [Beyond the ends].  Of a `Span` of sizes, the span of their times."""
+        if isinstance(size, Span):
+            return cast(Grains, size.looked_up(self))
+        if size <= 0:
+            return Grains(0)
+        sizes, times = self.size, self.ns
+        if size <= sizes[0]:
+            return Grains(times[0] * GRAIN)
+        if size >= sizes[-1]:
+            return Grains(times[-1] * GRAIN * size // sizes[-1])
+        place = bisect_left(sizes, size)
+        if sizes[place] == size:
+            return Grains(times[place] * GRAIN)
+        return Grains(_between(sizes[place - 1], times[place - 1], sizes[place], times[place], size))
+
+    def between(self, low: int, high: int) -> tuple[int, int]:
+        """The least and greatest time of sizes from `low` to `high`: between two points time goes one way only."""
+        inside = self.ns[bisect_right(self.size, low) : bisect_left(self.size, high)]
+        times = [self.at(low), self.at(high), *(ns * GRAIN for ns in inside)]
+        return min(times), max(times)
+
+    def rate(self, size: int, where: int | None = None) -> Grains:
+        """`size` at the rate that holds at `where` (left out: at `size`): in proportion below the first point, too."""
+        place = smallest(largest(size if where is None else where, self.size[0]), self.size[-1])
+        return Grains(self.at(place) * size // place)
+
+
+def _between(low: int, first: int, high: int, last: int, size: int) -> int:
+    """Grains at `size`, strictly between two points."""
+    sizes, times = _means(low, first, high, last)
+    x = size << _SHIFT
+    place = bisect_left(sizes, x)
+    a, s, b, t = sizes[place - 1], times[place - 1], sizes[place], times[place]
+    grains = (s << 16) * (b - a) + ((t - s) << 16) * (x - a)
+    return grains // ((b - a) << _SHIFT)
+
+
+@lru_cache(maxsize=4096)
+def _means(low: int, first: int, high: int, last: int) -> tuple[list[int], list[int]]:
+    """The points of the curve after all halvings.  See Note [Log-log]."""
+    sizes, times = [low << _SHIFT, high << _SHIFT], [first << _SHIFT, last << _SHIFT]
+    for _ in range(_HALVINGS):
+        sizes, times = _halved(sizes), _halved(times)
+    return sizes, times
+
+
+def _halved(points: list[int]) -> list[int]:
+    means = [isqrt(a * b) for a, b in pairwise(points)]
+    return [point for pair in zip(points, means, strict=False) for point in pair] + points[-1:]
+
+
+# ---------------------------------------------------------------------------------------------------- profile
 
 SCHEMA: Final = "device-profile/1"
 STORE: Final = "store"
@@ -172,3 +271,119 @@ class Profile:
             return f"{device.kind}/{device.name}"
         alike = [other for other in self.devices if other.kind == device.kind]
         return device.kind if all(device.same_times(other) for other in alike) else f"{device.kind}/{device.name}"
+
+
+# ---------------------------------------------------------------------------------------------------- keys
+#
+# Names of the operation tables of a device, and what stands in for a table that is not there.
+#
+# A name is an operation, variants of it, and the element type it computes in, joined by dots: `add.f64`, `reduce.add.row.f64`,
+# `convert.i64.f64` (from i64 to f64), `gemm.tall.f32`, `scan.add.i64`.
+#
+# Note [Tables].  `size` of a table is bytes touched (operands once, results once), but for `gemm` and the linear algebra: there
+# it is the operations that `graph.registry` counts.  A measured profile has parts of structured phases instead of whole ones:
+#   * `step`: running one at all, by the bytes that the program touches; `first`: what its first execution takes more
+#     (`first.library` of a library phase, `first.made` where sizes are known only then); `call`: one operand, or NumPy call,
+# more;
+#   * `read`, `write`: moving bytes past one thread, by all bytes that go round; `fresh`: what memory takes that was not there;
+#     `strided`: reading an operand across the order of the others; `pad`: a read that may leave its operand, or needs a copy;
+#   * `point.add.f64`: one more application in a kernel; `point.residue.constant.i64`: with a constant divisor; `ufunc.add.f64`:
+# one
+#     more NumPy call, both by bytes touched;
+#   * `row.add.f64`, `column.add.f64`: reducing 1024 runs of so many numbers, along and across; `line`: entering an innermost loop
+#     of that length 1024 times; `line.column`: the same where it reduces across;
+#   * `turn`: an application in a loop that waits for the one before, `turn.exp` a transcendental one;
+#   * `team`: what all threads take for so many nanoseconds of one, where helpers are woken, `team.reduced` of reductions whose
+#     partial results are joined, `team.long` of long loops, `team.rows` of chains along rows that make a number of each,
+#     `team.handed` where one thread has made an operand; `cut`, `cut.reduced`: what pieces take more where helpers sleep on.
+#
+# Layouts of a reduction: `full` (no cells left), `row` (what is reduced lies side by side, rows of 1024), `short` (rows of 8),
+# `col` (cells lie side by side, 1024 of them), `narrow` (8 of them).
+
+CLASSES: Final = ("add", "multiply", "divide", "compare", "logic", "select", "cast", "transcendental", "copy")
+STREAMS: Final = ("read", "write", "strided", "pad")
+LAYOUTS: Final = ("full", "row", "short", "col", "narrow")
+MATRICES: Final = ("gemm", "gemv", "dot")
+BY_WORK: Final = frozenset({"gemm", "factor"}) | {name for name, op in LIBRARY.items() if {"solve", "factor"} & {*op.stems}}
+"""Operations whose tables are by operations, not bytes."""
+SHAPES: Final = ("square", "tall", "wide")
+LIBRARY_CLASSES: Final = ("scan", "gather", "sort", "search", "compact", "scatter", "solve", "factor", "transform", "random",
+                          "format", "sequential", "fill")  # fmt: skip
+PARTS: Final = ("step", "first", "call", "fresh", "team", "point", "ufunc", "row", "column", "line", "turn", "cut", "disk",
+                "scratch")  # fmt: skip
+_KINDS: Final = {kind.value: kind for kind in Kind}
+_HEADS: Final = frozenset({
+    *FUNCTIONS, *CLASSES, *STREAMS, *MATRICES, *LIBRARY_CLASSES, *LIBRARY, "reduce", *PARTS,
+    *(f"circular_{k}" for k in range(13)), *(f"circular_m{k}" for k in range(1, 13)),
+})  # fmt: skip
+_VARIANTS: Final = frozenset({
+    *FUNCTIONS, *CLASSES, *LAYOUTS, *SHAPES, *_KINDS, *_HEADS, "rows", "sorts", "constant", "moved", "thin", "square",
+    "half_power", "reduced", "library", "made", "own", "plane", "ends", "long", "handed", "few", "binary",
+}) - {"point", "ufunc"}  # fmt: skip
+
+_NEAR: Final[dict[Kind, tuple[Kind, ...]]] = {
+    Kind.BOOL: (Kind.U8, Kind.I32, Kind.I64, Kind.F64),
+    Kind.U8: (Kind.BOOL, Kind.I32, Kind.I64, Kind.F64),
+    Kind.I32: (Kind.I64, Kind.F32, Kind.F64),
+    Kind.I64: (Kind.I32, Kind.F64, Kind.F32),
+    Kind.F32: (Kind.F64, Kind.I32, Kind.I64),
+    Kind.F64: (Kind.F32, Kind.I64, Kind.I32),
+    Kind.C64: (Kind.C128, Kind.F32, Kind.F64),
+    Kind.C128: (Kind.C64, Kind.F64, Kind.F32),
+    Kind.CHAR: (Kind.I32, Kind.I64, Kind.F32, Kind.F64),
+}
+"""Element types whose times by bytes are closest, nearest first."""
+
+
+def is_key(name: str) -> bool:
+    """Does a name mean something?"""
+    head, *rest = name.split(".")
+    return bool(rest) and rest[-1] in _KINDS and head in _HEADS and all(part in _VARIANTS for part in rest[:-1])
+
+
+def nearest_key(name: str) -> str | None:
+    """A name of the same element type that a misspelt one may mean."""
+    stem, dot, kind = name.rpartition(".")
+    if not dot or kind not in _KINDS:
+        return None
+    guess = nearest(stem, sorted(_HEADS))
+    return None if guess is None or guess == stem else f"{guess}.{kind}"
+
+
+def function_key(function: str, parameter: int = 0) -> str:
+    """The operation name of a scalar function: those of `circular` have one each."""
+    if function != "circular":
+        return function
+    return f"circular_{parameter}" if parameter >= 0 else f"circular_m{-parameter}"
+
+
+def kinds_near(kind: Kind) -> tuple[Kind, ...]:
+    """The kind itself, then what stands in for it."""
+    return kind, *_NEAR[kind]
+
+
+def scalar_stems(function: str, source: Kind, parameter: int = 0) -> tuple[str, ...]:
+    """Operation names of an application, the most exact first."""
+    group = class_of(function)
+    if group == "cast":
+        return f"convert.{source.value}", "convert", "cast", "copy", "add"
+    stems = [function_key(function, parameter), function, group]
+    if group != "transcendental":
+        stems.append("add")
+    return tuple(dict.fromkeys(stems))
+
+
+CONSTANTS: Final = {"residue": 0, "ipow": 1}
+"""Functions that are quicker with a constant operand, and which operand that is."""
+
+
+def reduce_stems(function: str, layout: str) -> Iterator[str]:
+    """Operation names of a reduction, the most exact first."""
+    if is_sequential(function):
+        yield from (f"reduce.{function}", "sequential")
+    wider = {"short": "row", "narrow": "col"}
+    layouts = [layout, *([wider[layout]] if layout in wider else []), "full"]
+    yield from (f"reduce.{function}.{one}" for one in layouts)
+    yield from (f"reduce.add.{one}" for one in layouts)
+    yield from (f"reduce.{one}" for one in layouts)
+    yield from (f"reduce.{function}", "reduce")

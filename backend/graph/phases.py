@@ -5,9 +5,6 @@ effects.  Sizes are still symbolic; `Bound` sizes are substituted when a plan is
 Most work is `Structured`: an iteration space, reads through projections, a scalar body, reductions, writes.
 The rest are library phases with declared axis signatures, and `Loop`, `Branch` and `Map` with sub-graphs.
 
-Neighbours: built by `graph.lower` from `typechecker.core`, rewritten by `graph.passes`, checked by
-`graph.verify` after every pass, scheduled by `backend.schedule`, run by `backend.run`.
-
 Note [Projections].  A projection maps a point of the iteration space to a point of the operand through a chain
 of stages, each an affine map into an index box (`Affine`) or a row-major reinterpretation of a box as another of
 equal size (`Reshaped`; the floor-division and remainder of phases.md in one exact step).  Adjacent affine stages
@@ -21,13 +18,12 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final, NewType, TypeAlias
 
-from ...lang.records import dataclass
-from ...lang.source import Span
-from ...typechecker.core import Indexing, Payload
-from ...typechecker.core_blocks import CoreGuard, CoreInput, CoreParam
-from ...typechecker.elements import Kind
-from ...typechecker.sizes import Size, SizeVariable
-from ...typechecker.types import ArrayType
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...typechecker.core.arrays import Indexing, Payload
+from ...typechecker.core.blocks import CoreGuard, CoreInput, CoreParam
+from ...typechecker.elements import ArrayType, Kind
+from ...typechecker.sizes.polynomials import Size, SizeVariable
 
 ValueId = NewType("ValueId", int)
 PhaseId = NewType("PhaseId", int)

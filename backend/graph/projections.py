@@ -6,18 +6,39 @@ simplification, which keeps these normal forms where sizes allow it to be seen:
   * terms of an index are sorted by axis, one a term, no zero coefficient;
   * `fills` only where an index may leave the box;
   * a reshape that only adds or drops axes of length 1 is affine, and so is one of axes whose indices are known numbers.
-
-Neighbours: `lower` builds them, `passes.views` and `passes.fusion` compose them, `verify` checks them, the scheduler cuts
-through `box_needed`, executors read them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from ...typechecker.sizes import ONE, ZERO, Node, Opaque, Size, number, product
-from .phases import Affine, AffineIndex, Projection, Reshaped, Stage, Term
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...typechecker.elements import ArrayType, Kind
+from ...typechecker.sizes.polynomials import ONE, ZERO, Node, Opaque, Size, number, product
+from ...typechecker.sizes.size import capacity
+from .phases import (
+    Affine,
+    AffineIndex,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    LibraryPhase,
+    Phase,
+    PhaseId,
+    Projection,
+    Read,
+    ReadNode,
+    Reshaped,
+    Result,
+    Stage,
+    Structured,
+    Term,
+    ValueId,
+)
+
+# ---------------------------------------------------------------------------------------------------- projections
 
 IDENTITY: Final = Projection(())
 LONGEST_CHAIN: Final = 6
@@ -302,3 +323,135 @@ def equal_products(left: Shape, right: Shape) -> bool:
 
 def sizes_of(numbers: Sequence[int]) -> Shape:
     return tuple(number(n) for n in numbers)
+
+
+# ---------------------------------------------------------------------------------------------------- sums_of_products
+#
+# Products with a vector, and of small matrices, as structured phases: sums of products in the order of sums.
+
+_SPAN: Final = Span("", 0, 0)
+SMALL: Final = 64
+"""Products of numbers up to which calling BLAS takes longer than they do."""
+SumsOfProductsShape: TypeAlias = tuple[Size, ...]
+
+
+def is_summed(rows: int, shared: int, columns: int) -> bool:
+    """Is one product of matrices of these sizes one of sums in the order of sums?  The others, and those of a frame of matrices,
+    are BLAS's."""
+    return 1 in (rows, columns) or rows * shared * columns <= SMALL
+
+
+def sum_of_products(kind: Kind, left: SumsOfProductsShape, right: SumsOfProductsShape, depth: int, values: tuple[ValueId,
+    ValueId, ValueId]) -> Structured:
+    """The phase for operands of these shapes, both with a frame of `depth` axes: left's last axis by right's first."""
+    frame, rows, columns = left[:depth], left[depth:-1], right[depth + 1 :]
+    sizes = (*frame, *rows, *columns)
+    axes = (*(Axis(size, AxisKind.PARALLEL) for size in sizes), Axis(left[-1], AxisKind.REDUCE))
+    before, last = range(depth), len(sizes)
+    reads = (
+        _read(values[0], left, [*before, *range(depth, depth + len(rows)), last]),
+        _read(values[1], right, [*before, last, *range(depth + len(rows), last)]),
+    )
+    body = (ReadNode(0, kind), ReadNode(1, kind), ApplyNode("mul", (0, 1), kind))
+    return Structured(PhaseId(-1), _SPAN, axes, reads, body, (Result(values[2], 2, "add"),))
+
+
+def _read(value: ValueId, shape: SumsOfProductsShape, axes: Sequence[int]) -> Read:
+    """Along these axes of the space."""
+    indices = tuple([AffineIndex((Term(axis, 1),), ZERO) for axis in axes])
+    return Read(value, Projection((Affine(indices, shape),)))
+
+
+# ---------------------------------------------------------------------------------------------------- cells
+#
+# A library phase as the rules of the registry see it: its frame, its cells, and its whole operands (phases.py, Note [Frames]).
+
+Types: TypeAlias = Mapping[ValueId, ArrayType]
+CellsShape: TypeAlias = tuple[Size, ...]
+
+
+def frame_of(phase: LibraryPhase) -> int:
+    value = phase.attributes.get("frame", 0)
+    assert isinstance(value, int)
+    return value
+
+
+def framed_of(phase: LibraryPhase) -> tuple[bool, ...]:
+    value = phase.attributes.get("framed")
+    return value if isinstance(value, tuple) else (False,) * len(phase.args)
+
+
+def is_unread(phase: Phase) -> bool:
+    """Nobody reads its result (a grade before a sort): it is not made."""
+    return isinstance(phase, LibraryPhase) and wanted_of(phase) == (0, 0)
+
+
+def wanted_of(phase: LibraryPhase) -> tuple[int, int] | None:
+    """The places that are read of the axis that a grade or a sort orders; None where all are (`rules.orders`)."""
+    found = phase.attributes.get("wanted")
+    return found if isinstance(found, tuple) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The shapes of a library phase's cells: operands and results without the frame."""
+
+    args: tuple[CellsShape, ...]
+    results: tuple[CellsShape, ...]
+    attributes: Mapping[str, object]
+
+    @property
+    def axis(self) -> int:
+        value = self.attributes["axis"]
+        assert isinstance(value, int)
+        return value
+
+
+def cells_of(phase: LibraryPhase, types: Types) -> Cells:
+    frame = frame_of(phase)
+    args = tuple(types[a].shape[frame if carries else 0 :] for a, carries in zip(phase.args, framed_of(phase), strict=True))
+    return Cells(args, tuple(types[r].shape[frame:] for r in phase.results), phase.attributes)
+
+
+class Operands:
+    """A library phase as its rule sees it: whole operands and results, and the cells of a framed op."""
+
+    def __init__(self, phase: LibraryPhase, types: Types) -> None:
+        self.phase = phase
+        self.args = [types[a] for a in phase.args]
+        self.results = [types[r] for r in phase.results]
+        self.cells: Cells = cells_of(phase, types)
+        rank = frame_of(phase)
+        self.frame = product(capacity(s) for s in self.results[0].shape[:rank]) if rank else ONE
+        self.framed = rank > 0
+        self.flags = framed_of(phase)
+
+    def items(self, which: int) -> Size:
+        return product(capacity(s) for s in self.args[which].shape)
+
+    def size(self, which: int) -> int:
+        """Bytes of an item of an operand."""
+        return self.args[which].element.kind.bytes
+
+    def kind(self, which: int) -> Kind:
+        return self.args[which].element.kind
+
+    def made(self) -> Size:
+        """Items of the first result."""
+        return product(capacity(s) for s in self.results[0].shape)
+
+    def made_bytes(self) -> Size:
+        return self.made() * self.results[0].element.kind.bytes
+
+    def attribute(self, name: str) -> object:
+        return self.phase.attributes.get(name)
+
+    def function(self) -> str:
+        found = self.attribute("function")
+        assert isinstance(found, str)
+        return found
+
+    def axis(self) -> int:
+        found = self.attribute("axis")
+        assert isinstance(found, int)
+        return found

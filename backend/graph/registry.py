@@ -4,9 +4,6 @@ A row gives the axis signature (which axes may be cut, with which operand axes, 
 operation (classes of the device profiles, scheduling.md 4.1), the bytes beside operands and results, the steps of its longest
 chain (`spans`), how it is lifted to a frame, whether a run may fail, whose measured times are `like` its own, and two slots:
 `vjp`, the name of its rule in the reverse-mode pass, and `onnx`, the operator that exports it.  Sizes are polynomials.
-
-Neighbours: `lower` emits these ops, `costs` and `spans` ask, `scratch` has the rules for bytes, `backend.library` does what each
-name says, `verify` refuses others.
 """
 
 from __future__ import annotations
@@ -14,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from ...lang.records import dataclass
+from ...lang.support.records import dataclass
 from ...typechecker.scalars import FUNCTIONS
-from ...typechecker.sizes import ONE, ZERO, Size, capacity, product
-from . import scratch, scratch_linear
-from .cells import Cells, Operands, Types, cells_of, frame_of, framed_of
+from ...typechecker.sizes.polynomials import ONE, ZERO, Size, product
+from ...typechecker.sizes.size import capacity
+from . import scratch, scratch as scratch_linear
 from .phases import AxisSignature, LibraryPhase
+from .projections import Cells, Operands, Types, cells_of, frame_of, framed_of
 
 Signature: TypeAlias = tuple[AxisSignature, ...]
 Work: TypeAlias = dict[str, Size]

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from ...typechecker.sizes import Size, SizeVariable
+from ...typechecker.sizes.polynomials import Size, SizeVariable
 from .phases import (
     Affine,
     Axis,

@@ -17,13 +17,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 
-from ...lang.records import dataclass
-from ...typechecker.elements import Element, Kind
+from ...lang.support.records import dataclass
+from ...typechecker.elements import ArrayType, Element, Kind
 from ...typechecker.scalars import FUNCTIONS
-from ...typechecker.sizes import Size, SizeVariable
-from ...typechecker.types import ArrayType
+from ...typechecker.sizes.polynomials import Size, SizeVariable
 from . import traverse
-from .cells import framed_of
 from .phases import (
     PLACES,
     Affine,
@@ -49,7 +47,7 @@ from .phases import (
     SubGraph,
     ValueId,
 )
-from .projections import Shape, leaves_bounds, target_of
+from .projections import Shape, framed_of, leaves_bounds, target_of
 from .registry import LIBRARY, signature_of
 
 

@@ -1,28 +1,276 @@
-"""The table of library operations, by name.
-
-Neighbours: `frames` (what a row is), `graph.registry` (the names), `run.cpu.CpuBackend` (asks).
-"""
+"""The table of library operations, by name."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
-from .contracting import CONTRACTING
-from .finding import FINDING
-from .frames import Operation
-from .grading import GRADING
-from .keyed import KEYED
-from .linear import LINEAR
-from .making import MAKING
-from .masking import MASKING
-from .moving import MOVING
-from .radix import RADIX
-from .scans import SCANS
-from .searching import SEARCHING
-from .selecting import SELECTING
-from .transforms import TRANSFORMS
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ...typechecker.sizes.polynomials import Size
+from ..codegen.llvm_registers import calls_at, calls_of, strides_of
+from ..cpu.views import DTYPES, NumArray
+from ..graph.phases import LibraryPhase, ValueId
+from ..graph.projections import is_unread
+from ..loopir.ir import Call, Program
+from ..lower.library import with_numbers
+from ..lower.scope import Routine
+from ..vm.backend_interface import Backend, CheckFailed, Kernel, Types
+from ..vm.specialization import Binding, Later, Unbound
+from .linear import LINEAR, TRANSFORMS
+from .misc import KEYED, MAKING, RADIX, SCANS
+from .operation import Operation
+from .products import CONTRACTING, product_into
+from .search import FINDING, SEARCHING
+from .select import MASKING, MOVING, SELECTING
+from .sort import GRADING
+
+# ---------------------------------------------------------------------------------------------------- operations
 
 OPERATIONS: Final[dict[str, Operation]] = {
     **MOVING, **SELECTING, **MASKING, **SCANS, **CONTRACTING, **GRADING, **SEARCHING, **FINDING, **RADIX, **KEYED, **MAKING,
     **LINEAR, **TRANSFORMS,
 }  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- bindings
+#
+# Bindings of library phases: native code where there is some for such operands, else one call of a function of NumPy's.
+
+MOST_BYTES: Final = 1 << 21
+"""Of routines' operands: with larger ones entering Python is nothing."""
+
+
+def bind_library(binding: Binding, phase: LibraryPhase) -> None:
+    """What a library phase does.  Unbound: there is no native way."""
+    native = OPERATIONS[phase.op].native
+    if len(phase.results) != 1 or (phase.defines and native is None):
+        raise Unbound
+    if 0 in [array.size for array in binding.values.values()]:
+        raise Unbound
+    if is_unread(phase):  # whatever is there
+        binding.result(phase.results[0], binding.types.shape(phase.results[0]), DTYPES[binding.types.kind(phase.results[0])])
+        return
+    try:
+        (native or _routine)(binding, phase)
+    except Later:
+        raise
+    except Unbound:
+        if native is None or phase.defines:
+            raise
+        _routine(binding, phase)
+
+
+def _routine(binding: Binding, phase: LibraryPhase) -> None:
+    """A function of NumPy's."""
+    types = binding.types
+    if Kind.CHAR in map(types.kind, (*phase.args, *phase.results)) or list(binding.values) != list(phase.args):
+        raise Unbound
+    if sum([array.nbytes for array in binding.values.values()]) > MOST_BYTES:
+        raise Unbound
+    binding.routine = OPERATIONS[phase.op].routine(phase, types)
+    if binding.routine is None:
+        raise Unbound
+    (value,) = phase.results
+    binding.result(value, types.shape(value), DTYPES[types.kind(value)])
+
+
+# ---------------------------------------------------------------------------------------------------- routines
+#
+# Routines that a region calls: phases that are no loops, run as they are run one by one, on the region's memory.
+#
+# The region says by words where each operand and result lies; arrays that show that memory are kept from call to call.  What a
+# routine raises is kept, too, and the region leaves with it.
+#
+# Note [Interrupts].  A signal that arrives while machine code runs is heard where Python goes on.  In a function that is before
+# its first statement, and what is raised there, outside every `try`, is lost.  A generator goes on inside its `try`.
+
+_MOST_BOUND: Final = 64
+"""Places of operands and results of one call whose arrays are kept."""
+
+
+class _Sizes(Types):
+    """The types of the run around a region, with the sizes that the region has found."""
+
+    __slots__ = ("numbers",)
+
+    def __init__(self, types: Types, numbers: Mapping[ValueId, Size]) -> None:
+        super().__init__(types.types, dict(types.sizes), types.guards)
+        self.numbers = numbers
+
+    def kind(self, value: ValueId) -> Kind:
+        return Kind.I64 if value in self.numbers else Types.kind(self, value)
+
+
+class _Memory:
+    """Items at an address, as NumPy's array interface."""
+
+    def __init__(self, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> None:
+        self.__array_interface__ = {
+            "data": (address, False), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3,
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Bound:
+    """Operands by value, and what is written; `direct`: what does all of it."""
+
+    memory: dict[ValueId, NumArray]
+    targets: list[NumArray]
+    direct: Callable[[], object] | None
+
+
+class Routines:
+    """The calls of one block of words; `raised` is what ended the last of them, if something did."""
+
+    def __init__(self, routines: Sequence[Routine], program: Program, block: Any, types: Types, backend: Backend, threads: int
+                 ) -> None:  # fmt: skip
+        self.block, self.raised = block, list[BaseException]()
+        places = calls_at(program)
+        self.sites = [
+            _Site(routines[call.routine], call, program, block, place, following, types, backend, threads)
+            for call, place, following in zip(calls_of(program), places, places[1:], strict=False)
+        ]
+
+    def serve(self) -> Generator[int, int, None]:
+        """Runs the calls that are sent, and gives 1, or 0 where one raised something; see Note [Interrupts]."""
+        done = 1
+        while True:
+            try:
+                while True:
+                    self.sites[(yield done)].run()
+                    done = 1
+            except GeneratorExit:
+                return
+            except BaseException as error:  # it leaves the machine code first
+                done = 0
+                self.raised.append(error)
+
+
+class _Site:
+    """One call of the program."""
+
+    def __init__(self, routine: Routine, call: Call, program: Program, block: Any, first: int, last: int, types: Types,
+                 backend: Backend, threads: int) -> None:  # fmt: skip
+        self.routine, self.call, self.block, self.words = routine, call, block, slice(first, last)
+        self.types, self.backend, self.threads = _Sizes(types, routine.numbers), backend, threads
+        self.known = dict(types.sizes)
+        self.strides = _strides(program, block)
+        kinds = [self.types.kind(value) for value in (*routine.operands, *routine.results)]
+        self.dtypes = [DTYPES[kind] for kind in kinds] + [DTYPES[Kind.I64]] * len(routine.defines)
+        self.bound: dict[tuple[int, ...], Bound] = {}
+        self.kernels: dict[tuple[int, ...], Kernel] = {}
+        self.prepared: dict[Any, Any] = {}
+
+    def run(self) -> None:
+        words, routine, sizes = self.block[self.words], self.routine, self.types.sizes
+        numbers = tuple(words[len(words) - len(routine.sizes) :])
+        if routine.sizes or routine.defines:
+            sizes.clear()
+            sizes.update(self.known)
+            sizes.update(zip(routine.sizes, numbers, strict=True))
+        if routine.phase is None:
+            for variable in routine.defines:
+                self.types.check(variable)
+            return
+        place = tuple(words)
+        bound = self.bound.get(place)
+        if bound is None:
+            if len(self.bound) >= _MOST_BOUND:
+                self.bound.clear()
+            bound = self.bound[place] = self.bind(words)
+        try:
+            if bound.direct is not None:
+                bound.direct()
+                return
+            kernel = self.kernels.get(numbers)
+            if kernel is None:
+                self.kernels.clear()
+                kernel = self.kernels[numbers] = self.kernel()
+            targets = bound.targets
+            made = kernel(bound.memory, None)
+        except CheckFailed as failure:
+            raise failure.at(routine.phase.span) from None
+        for target, array in zip(targets, made, strict=False):
+            if routine.defines:
+                target = target[tuple(map(slice, array.shape))]
+            target[...] = array
+        for target, variable in zip(targets[len(made) :], routine.defines, strict=True):
+            target[...] = sizes[variable]
+
+    def kernel(self) -> Kernel:
+        phase = self.routine.phase
+        assert phase is not None
+        if isinstance(phase, LibraryPhase):
+            return self.short(phase) or self.backend.library(phase, self.types)
+        return self.backend.structured(with_numbers(phase, self.routine.numbers), self.types)
+
+    def short(self, phase: LibraryPhase) -> Kernel | None:
+        """By NumPy's calls alone, as native programs have it, where the region finds no size of the phase."""
+
+        made = None if self.routine.sizes else OPERATIONS[phase.op].routine(phase, self.types)
+        return None if made is None else lambda memory, _: (made(*[memory[value] for value in phase.args]),)
+
+    def bind(self, words: Sequence[int]) -> Bound:
+        """What is read and written at these places."""
+        supply, arrays = iter(words), list[NumArray]()
+        for box, dtype in zip(self.call.boxes, self.dtypes, strict=True):
+            address = next(supply)
+            rows = zip(box.shape, self.strides[box.view], strict=True)
+            axes = [(next(supply), stride) for size, stride in rows if size is not None]
+            if dtype.kind == "c":
+                axes.pop()
+            shape, strides = tuple(size for size, _ in axes), tuple(stride for _, stride in axes)
+            arrays.append(np.asarray(_Memory(address, shape, strides, dtype)))
+        count = len(self.call.reads)
+        memory = dict(zip(self.routine.operands, arrays[:count], strict=True))
+        memory.update((own, memory[other].transpose(axes)) for own, other, axes in self.routine.turned)
+        return Bound(memory, arrays[count:], self.direct(memory, arrays[count:]))
+
+    def direct(self, memory: Mapping[ValueId, NumArray], targets: Sequence[NumArray]) -> Callable[[], object] | None:
+        """Native code for these places, without the routine around it."""
+        phase = self.routine.phase
+        if not isinstance(phase, LibraryPhase) or phase.attributes.get("frame"):
+            return None
+        if phase.op != "contract":
+            return self.again(phase, [memory[value] for value in phase.args], targets)
+        kind, operands = self.types.kind(phase.results[0]), [memory[value] for value in phase.args]
+        if kind.is_integer or any(array.ndim != 2 or array.dtype != DTYPES[kind] for array in operands):
+            return None
+        return product_into(kind, operands[0], operands[1], targets[0], self.threads)
+
+
+    def again(
+        self, phase: LibraryPhase, operands: Sequence[NumArray], targets: Sequence[NumArray]
+    ) -> Callable[[], object] | None:
+        """The same of linear algebra; kept for all places of arrays of these shapes."""
+        prepare = OPERATIONS[phase.op].prepare
+        if prepare is None:
+            return None
+        shapes = tuple([array.shape for array in (*operands, *targets)])
+        if shapes not in self.prepared:
+            self.prepared = {shapes: prepare(operands, targets)}
+        run = self.prepared[shapes]
+        return None if run is None else partial(run, operands, targets)
+
+
+def _strides(program: Program, block: Any) -> dict[str, list[int]]:
+    """Of each view, in bytes."""
+    strides, place = {}, len(program.parameters)
+    for view in program.views:
+        last = place + 1 + strides_of(view)
+        strides[view.name] = [*block[place + 1 : last], view.kind.bytes][: len(view.shape)]
+        place = last
+    return strides
+
+
+def in_parts(array: NumArray) -> NumArray:
+    """The items of an array with their parts along a last axis, as views have them: those of complex numbers are two."""
+    if array.dtype.kind != "c":
+        return array
+    part = array.real.dtype
+    return as_strided(array.real, (*array.shape, 2), (*array.strides, part.itemsize), subok=False)

@@ -11,34 +11,207 @@ operands:
 - A matrix times itself transposed is symmetric, so a half is computed, in tiles, and copied.
 
 A batch is so many products, each with the bits that it has alone; a piece is then the same part of several of them.
-
-Neighbours: `blas` (what is called), `run/native/product.c` (calls it), `contracting` (asks).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ctypes
+import math
+import os
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
+from functools import cache, lru_cache, partial
 from itertools import pairwise
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from ...lang.support import processes
+from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ..graph.sums_of_products import is_summed
-from ..kernels import policy
-from ..kernels.kept import Kept
-from ..run.cpu.kinds import DTYPES, NumArray
-from ..run.cpu.launching import SHARED_NANOSECONDS, Block
-from ..run.cpu.layouts import common_stride
-from ..run.cpu.sharing import Pieces, run_boxes
-from ..run.native import native
-from ..run.pool import room
-from .blas import alone, blas
-from .vector_products import summed_products
+from ...typechecker.sizes.polynomials import number
+from ..cpu.parallel_for import SHARED_NANOSECONDS, Base, Block, Pieces, on_bases, run_boxes, words_of
+from ..cpu.phases import compile_structured
+from ..cpu.templates import drafted
+from ..cpu.views import DTYPES, NumArray, common_stride, start_of
+from ..graph.phases import LibraryPhase, ValueId
+from ..graph.projections import frame_of, framed_of, is_summed, sum_of_products
+from ..graph.scratch import WORTH_BLAS
+from ..jit import tiering
+from ..jit.compiler import Kept, address_of
+from ..vm.run_state import room
+from ..vm.runtime import native
+from ..vm.specialization import Binding, Later, Unbound, bind_structured
+from .operation import Arrays, Call, Operation, whole
+
+# ---------------------------------------------------------------------------------------------------- blas
+#
+# The BLAS that NumPy was built with: its products by address, and how many threads of its own it uses.
+#
+# Its threads wait for each other in turns of the scheduler, so that a product takes twenty times as long on a machine that also
+# does something else, and go on looking for work for a tenth of a second, in the way of the device's team.  Rho therefore cuts
+# products itself, and asks for one thread meanwhile (`alone`).  The number is the whole process's: it is set back when the last
+# product is done, and products that others make at that moment run on one thread.
+#
+# Known is OpenBLAS with 64-bit numbers, as in NumPy's wheels; with any other NumPy's own calls are used.
+
+BLAS_PRODUCTS: Final = ("sgemm", "dgemm", "cgemm", "zgemm")
+_AFFIXES: Final = (("scipy_", "64_"), ("", "64_"))
+"""Around the names of OpenBLAS with 64-bit numbers: in NumPy's wheels, and as others build it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blas:
+    """Addresses of products by name; how many threads it has and should have."""
+
+    addresses: Mapping[str, int]
+    threads: Callable[[], int]
+    set_threads: Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The shared library, and what is around its names."""
+
+    handle: ctypes.CDLL
+    before: str
+    after: str
+
+    def function(self, name: str) -> Any:
+        """AttributeError: there is none."""
+        return getattr(self.handle, f"{self.before}{name}{self.after}")
+
+    def address(self, name: str) -> int | None:
+        try:
+            return ctypes.cast(self.function(name), ctypes.c_void_p).value
+        except AttributeError:
+            return None
+
+
+@cache
+def found_library() -> Library | None:
+    """OpenBLAS as NumPy has loaded it; None where nothing is known of it."""
+    module = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
+    path = getattr(module, "__file__", None)
+    if path is None or os.name != "posix":
+        return None
+    try:
+        handle = ctypes.PyDLL(path)
+    except OSError:
+        return None
+    found = (Library(handle, before, after) for before, after in _AFFIXES)
+    return next((library for library in found if library.address("openblas_get_num_threads") is not None), None)
+
+
+@cache
+def blas() -> Blas | None:
+    """What there is; None where nothing is known of it."""
+    library = found_library()
+    if library is None:
+        return None
+    addresses = {name: library.address(f"cblas_{name}") or 0 for name in BLAS_PRODUCTS}
+    try:
+        asked, told = library.function("openblas_get_num_threads"), library.function("openblas_set_num_threads")
+    except AttributeError:
+        return None
+    asked.restype, asked.argtypes, told.restype, told.argtypes = ctypes.c_int, (), None, (ctypes.c_int,)
+    return Blas(addresses, asked, told) if all(addresses.values()) else None
+
+
+class _Alone:
+    """While one of these lives BLAS uses one thread."""
+
+    __slots__ = ("__weakref__", "own")
+
+    def __init__(self) -> None:
+        self.own = weakref.ref(self)
+        _enter(self.own)
+
+    def __enter__(self) -> _Alone:
+        return self
+
+    def __exit__(self, *ignored: object) -> None:
+        _leave(self.own)
+
+    def __del__(self) -> None:
+        _leave(self.own)
+
+
+def alone(*ignored: object) -> _Alone:
+    """Something to hold while BLAS is to use one thread, as a context or until nobody has it any more."""
+    return _Alone()
+
+
+_lock = processes.lock()
+_held: set[weakref.ref[_Alone]] = set()
+"""Also of one whose end an interrupt cut short: it is dead, and the next to end puts its number of threads back."""
+_before = 1
+
+
+def _enter(own: weakref.ref[_Alone]) -> None:
+    global _before
+    found = blas()
+    with _lock:
+        if found is not None:
+            now = found.threads()
+            if now > 1 or not _held:
+                _before = now
+            if now > 1:  # also where somebody has set it since
+                found.set_threads(1)
+        _held.add(own)
+
+
+def _leave(own: weakref.ref[_Alone]) -> None:
+    found = blas()
+    with _lock:
+        if own not in _held:
+            return
+        _held.discard(own)
+        _held.difference_update([other for other in _held if other() is None])
+        if found is not None and not _held and _before > 1 and found.threads() == 1:
+            found.set_threads(_before)
+
+
+def _after_fork() -> None:
+    """The threads that were inside are not in the child."""
+    found = blas() if _held else None
+    if found is not None and _before > 1:
+        found.set_threads(_before)
+    _held.clear()
+
+
+processes.in_children(_after_fork)
+
+
+# ---------------------------------------------------------------------------------------------------- vector_products
+#
+# A matrix by a vector, a vector by a matrix, a vector by a vector, small matrices: sums of products in the order of sums.
+#
+# BLAS adds these up as it likes: by the threads it has at that moment, by the cores of the machine, by how the matrix lies in
+# memory.  Each is therefore a structured phase of its own here, with the kernels, tiers and bits of `+/x×y`: an item follows from
+# the items it is made of and their number alone.
+
+LEFT, RIGHT, RESULT = ValueId(-1), ValueId(-2), ValueId(-3)
+
+_phase = lru_cache(256)(sum_of_products)
+"""For sizes that are numbers: two run-time sizes of one name may have other caps."""
+
+
+def summed_products(kind: Kind, left: NumArray, right: NumArray, threads: int) -> NumArray:
+    """Of a batch of matrices (or one for all) and another, of sizes that are summed (`is_summed`)."""
+    count = max(len(left), len(right))
+    first, second = [np.broadcast_to(array, (count, *array.shape[1:])) for array in (left, right)]
+    phase = _phase(kind, tuple(map(number, first.shape)), tuple(map(number, second.shape)), 1, (LEFT, RIGHT, RESULT))
+    run = compile_structured(phase, lambda value: kind, lambda size: size.evaluate({}), threads)
+    (made,) = run({LEFT: first, RIGHT: second}, None)
+    found: NumArray = np.ascontiguousarray(made)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- products
 
 GRAIN: Final = 48
 """Rows and columns of pieces are multiples of this: BLAS's own blocks are."""
@@ -142,7 +315,7 @@ def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, 
     first, second = [room(a.shape, a.dtype) if copied else a for a, copied in zip((left, right), into_rows, strict=True)]
     copies = [pair for pair, copied in zip(((first, left), (second, right)), into_rows, strict=True) if copied]
     bound = bound_product(kind, first, second, threads)
-    if bound is None or bound.pieces is None or bound.pieces.nanoseconds >= policy.LONG_NANOSECONDS:
+    if bound is None or bound.pieces is None or bound.pieces.nanoseconds >= tiering.LONG_NANOSECONDS:
         return None
     run, is_large = partial(bound.pieces.run, _on(first, second, result)), bound.large
     if not (copies or is_large):
@@ -169,7 +342,7 @@ def _in_rows(array: NumArray) -> NumArray:
 
 def bound_product(kind: Kind, left: NumArray, right: NumArray, threads: int) -> BoundProduct | None:
     """The calls for two batches like these; None where an operand has to be copied into rows first, or is no matrix."""
-    key = (kind, left.shape, left.strides, right.shape, right.strides, threads, policy.mode() is policy.Mode.OFF)
+    key = (kind, left.shape, left.strides, right.shape, right.strides, threads, tiering.mode() is tiering.Mode.OFF)
     return _kept.of(key, (), lambda: _bound(kind, _layout(left), _layout(right), threads))
 
 
@@ -221,7 +394,7 @@ def _bound(kind: Kind, left: Layout, right: Layout, threads: int) -> BoundProduc
 
 def _address() -> int:
     """Where the code is that calls BLAS; 0 where there is none."""
-    runtime = None if policy.mode() is policy.Mode.OFF else native()
+    runtime = None if tiering.mode() is tiering.Mode.OFF else native()
     return 0 if runtime is None else runtime.product
 
 
@@ -329,3 +502,150 @@ def _symmetric(items: NumArray, result: NumArray, threads: int) -> None:
     team = threads if len(items) * rows * rows * shared >= _TURNED else 1
     with alone():
         run_boxes(tiles, lambda: work, min(team, len(tiles)))
+
+
+# ---------------------------------------------------------------------------------------------------- contracting
+#
+# `+.×` by matrix multiplication: `..products` for floats and complex numbers, exact for integers.
+#
+# Note [Exact integer products].  BLAS knows no integers, and NumPy's own loop is some twenty times slower.  Where every sum of
+# products stays below 2⁵³ the product in binary64 is exact.  Larger integers are cut into limbs small enough for that; the
+# products of limbs are added with two's complement wrapping, which is what the language asks for.
+
+_EXACT_BITS: Final = 53
+_COPY_NANOSECONDS: Final = 0.3
+"""A byte."""
+
+
+def contract(call: Call, arrays: Arrays) -> Arrays:
+    """Sums of products over left's last and right's first axis."""
+    left, right = call.batched(arrays)
+    count = math.prod(call.frame)
+    rows, columns, shared = left.shape[1:-1], right.shape[2:], left.shape[-1]
+    a = left.reshape(len(left), math.prod(rows), shared)
+    b = right.reshape(len(right), shared, math.prod(columns))
+    kind = call.kind()
+    if not (call.rank or kind.is_integer) and 0 not in (*a.shape, *b.shape) and is_summed(*a.shape[1:], b.shape[2]):
+        result = summed_products(kind, a, b, call.threads)
+    elif len(b) == 1:  # the rows of all left cells are those of one matrix
+        result = products(kind, a.reshape(1, len(a) * a.shape[1], shared), b, call.threads)
+        result = result.reshape(len(a), a.shape[1], b.shape[2])
+    elif len(a) == b.shape[-1] == 1:  # a matrix by many vectors: they are the rows of one that its transpose follows
+        result = products(kind, b[np.newaxis, :, :, 0], a.transpose(0, 2, 1), call.threads)[0][..., np.newaxis]
+    else:
+        result = products(kind, a, b, call.threads)
+    if len(result) != count:
+        result = np.broadcast_to(result, (count, *result.shape[1:])).copy()
+    return call.unbatched(result.reshape(count, *rows, *columns))
+
+
+def product(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
+    """The product of two matrices."""
+    made: NumArray = products(kind, a[np.newaxis], b[np.newaxis], threads)[0]
+    return made
+
+
+def products(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
+    """Matrix products over one batch axis, in `kind`; floats in memory of the pool."""
+    return _exact_product(a, b, threads) if kind.is_integer else products_of(kind, a, b, threads)
+
+
+def _contract_floats(call: Call, arrays: Arrays) -> NumArray | None:
+    """The same of floats, whose memory is the pool's."""
+    return None if call.kind().is_integer else contract(call, arrays)[0]
+
+
+def _exact_product(a: NumArray, b: NumArray, threads: int) -> NumArray:
+    """See Note [Exact integer products]."""
+    if min(a.shape[-2], b.shape[-1]) < WORTH_BLAS or not a.size or not b.size:
+        return np.asarray(np.matmul(a, b))
+    left, right = _bits(a), _bits(b)
+    room = _EXACT_BITS - a.shape[-1].bit_length()
+    if left + right <= room:
+        return _by_blas(a.astype(np.float64), b.astype(np.float64), threads).astype(a.dtype)
+    width = room // 2
+    if width < 8:
+        return np.asarray(np.matmul(a, b))
+    wide = 8 * a.dtype.itemsize
+    total = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), np.int64)
+    for i in range(_count(left, width)):
+        left_limb = _limb(a, i, left, width)
+        for j in range(_count(right, width)):
+            if (i + j) * width < wide:
+                part = _by_blas(left_limb, _limb(b, j, right, width), threads)
+                part <<= (i + j) * width
+                total += part
+                del part
+    return total.astype(a.dtype, copy=False)
+
+
+def _by_blas(a: NumArray, b: NumArray, threads: int) -> NumArray:
+    return products_of(Kind.F64, a, b, threads).astype(np.int64)
+
+
+def _bits(items: NumArray) -> int:
+    """Every magnitude is at most 2 to this."""
+    return max(abs(int(items.min())), abs(int(items.max()))).bit_length()
+
+
+def _count(bits: int, width: int) -> int:
+    """How many limbs of `width` bits hold magnitudes of so many bits."""
+    return max(1, -(-bits // width))
+
+
+def _limb(items: NumArray, place: int, bits: int, width: int) -> NumArray:
+    """Limb `place` in binary64, least significant first; the last one carries the sign."""
+    part: NumArray = items.astype(np.int64, copy=False) >> (place * width)
+    if place < _count(bits, width) - 1:
+        part &= (1 << width) - 1
+    return part.astype(np.float64)
+
+
+# --------------------------------------------------------------------------------------- native code
+
+
+def _bind_product(binding: Binding, phase: LibraryPhase) -> None:
+    """A product of matrices of floats or complex numbers, or of vectors; or as many products as a frame has points."""
+    types, args, (value,), depth = binding.types, phase.args, phase.results, frame_of(phase)
+    kind, arrays, sizes = types.kind(value), [binding.values[arg] for arg in args], [types.types[arg].shape for arg in args]
+    if kind not in PRODUCTS or not all(0 < len(shape) - depth < 3 for shape in sizes) or (depth and not all(framed_of(phase))):
+        raise Unbound
+    rows, columns = math.prod(arrays[0].shape[depth:-1]), math.prod(arrays[1].shape[depth + 1 :])
+    if 1 in (rows, columns) or (not depth and is_summed(rows, arrays[0].shape[-1], columns)):
+        bind_structured(binding, sum_of_products(kind, sizes[0], sizes[1], depth, (args[0], args[1], value)))
+        return
+    batches = [batch for array in arrays if (batch := batch_of(array, depth)) is not None]
+    if len(batches) < 2 or blas() is None or batches[0].shape[-1] == 1:
+        raise Unbound
+    into_rows = needs_rows(kind, *batches)
+    binding.apart = may_be_mirrored(*batches)  # `products` has a way of its own with a matrix and itself transposed
+    if binding.apart and start_of(batches[0]) == start_of(batches[1]):
+        raise Later
+    bases: list[Base] = [(binding.places[arg], 0) for arg in args]
+    for place, is_copied in enumerate(into_rows):
+        if is_copied:
+            batches[place], bases[place] = _contracting_in_rows(binding, batches[place], bases[place])
+    bound = bound_product(kind, batches[0], batches[1], binding.threads)
+    if bound is None or bound.pieces is None:
+        raise Unbound
+    bases.append((binding.result(value, types.shape(value), DTYPES[kind]), 0))
+    binding.guard = alone if bound.large else None
+    binding.share(bound.pieces, bases)
+
+
+def _contracting_in_rows(binding: Binding, array: NumArray, source: Base) -> tuple[NumArray, Base]:
+    """A copy in rows: an array that lies so, and where it is."""
+    target = np.empty(array.shape, array.dtype)
+    draft = drafted(target, array, 1, streams=False)
+    if draft is None:
+        raise Unbound
+    if not binding.wants(draft.kernel):
+        raise Later
+    room: Base = (binding.room(array.shape, array.dtype), 0)
+    duration = array.nbytes * _COPY_NANOSECONDS
+    blocks = on_bases(draft.blocks, (source, room))
+    binding.launch(words_of(address_of(draft.kernel) or 0, blocks, 0, duration), duration)
+    return target, room
+
+
+CONTRACTING: Final[dict[str, Operation]] = {"contract": whole(contract, _contract_floats, native=_bind_product)}

@@ -1,5 +1,1 @@
 """The reference back end: per-element Python over the core, written to be obviously right.  See `interpret`."""
-
-from .interpret import interpret
-
-__all__ = ["interpret"]

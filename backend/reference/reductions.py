@@ -6,27 +6,119 @@ other associative functions run left to right; `sub` and `div` alternate; the re
 their definition.
 
 Comparisons on numbers give 0 and 1 of the operand's kind here, so that a reduction keeps its kind.
-
-Neighbours: `scalars` (one application), `sums` (order), `indexing`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isfinite, isnan
-from typing import TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
-from ...lang.codes import Code
-from ...typechecker.core import Indexing, Payload
+from ...lang.diagnostics.model import Code
+from ...typechecker.core.arrays import Indexing, Payload
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, SELECTIVE, SUMMED, ResultKind, identity_of, is_ordered
-from ..run.values import Array, normalise
-from .failures import CheckFailed
-from .indexing import assemble, at, build, cells, integers, lines, offset
+from ..vm.backend_interface import CheckFailed
+from ..vm.values import Array, normalise
+from .arrays import assemble, at, build, cells, check_index, integers, lines, offset
 from .scalars import evaluate, meaning
-from .scans import running
-from .selection import check_index
-from .sums import combine
+
+# ---------------------------------------------------------------------------------------------------- scans
+#
+# The order of float scans by + and ×: a function of the length alone, so every plan gives the same bits.
+#
+# The items of a line are cut into blocks of `BLOCK` consecutive ones, the blocks into runs of `RUN`.  In a run the items are
+# added in order.  In a block, what is before a run is the totals of the runs before it, added in order; what is before a block is
+# the totals of the blocks before it, added in order, the total of a block being what would be before its next run.  An item of
+# the scan is ((before its block) + (before its run)) + (its sum in the run).  What is absent contributes nothing (no zero is
+# added).
+#
+# So lines of at most `RUN` items are plain running sums; the first items of a line do not depend on how many follow; and a line
+# can be cut at its blocks.  For functions that are exact in any order (integers, truth values, ⌊ and ⌈) the order does not show.
+#
+# This is the definition in its plainest form; what runs programs must agree with it bit for bit.
+
+Item = TypeVar("Item")
+_NOTHING: Final = None
+RUN: Final = 64
+BLOCK: Final = 4096
+
+
+def running(items: Sequence[Item], add: Callable[[Item, Item], Item]) -> list[Item]:
+    """The scan of a line; `add` rounds to the storage kind itself."""
+
+    def joined(left: Item | None, right: Item) -> Item:
+        return right if left is _NOTHING else add(left, right)
+
+    made: list[Item] = []
+    before_block: Item | None = _NOTHING
+    for block in range(0, len(items), BLOCK):
+        before_run: Item | None = _NOTHING
+        for start in range(block, min(block + BLOCK, len(items)), RUN):
+            before = before_block if before_run is _NOTHING else joined(before_block, before_run)
+            total: Item | None = _NOTHING
+            for item in items[start : min(start + RUN, block + BLOCK)]:
+                total = joined(total, item)
+                made.append(joined(before, total))
+            assert total is not _NOTHING
+            before_run = joined(before_run, total)
+        assert before_run is not _NOTHING
+        before_block = joined(before_block, before_run)
+    return made
+
+
+# ---------------------------------------------------------------------------------------------------- sums
+#
+# The order of float sums and products: a function of the length alone, so every plan gives the same bits.
+#
+# phases.md, "Order of sums".  The elements along the reduced axis are cut into blocks of `ROWS × LANES` consecutive
+# elements, element r × LANES + l of a block being row r, lane l.  In a block each lane is added down the rows in order;
+# then for h = 128, 64, …, 1 lane l becomes lane l + lane (l + h) where lane l + h exists and l < h; then blocks 2i and
+# 2i + 1 are added, level by level, a last odd block passing through.  Absent elements contribute nothing (no zero is
+# added, so the sum of ¯0.0 alone is ¯0.0).  The empty sum is the identity, which is the caller's business.
+#
+# This is the definition in its plainest form; what runs programs must agree with it bit for bit.
+
+ROWS: Final = 16
+LANES: Final = 256
+SUMS_BLOCK: Final = ROWS * LANES
+
+SumsItem = TypeVar("SumsItem")
+
+
+def combine(items: Sequence[SumsItem], add: Callable[[SumsItem, SumsItem], SumsItem]) -> SumsItem:
+    """Combine one or more items in the fixed order; `add` rounds to the storage kind itself."""
+    if not items:
+        raise ValueError("an empty sum has no order")
+    partials = [_block(items[start : start + SUMS_BLOCK], add) for start in range(0, len(items), SUMS_BLOCK)]
+    return tree(partials, add)
+
+
+def tree(partials: Sequence[SumsItem], add: Callable[[SumsItem, SumsItem], SumsItem]) -> SumsItem:
+    """The binary tree on the block index: neighbours are paired level by level."""
+    level = list(partials)
+    while len(level) > 1:
+        paired = [add(level[i], level[i + 1]) for i in range(0, len(level) - 1, 2)]
+        level = paired + level[len(paired) * 2 :]
+    return level[0]
+
+
+def _block(items: Sequence[SumsItem], add: Callable[[SumsItem, SumsItem], SumsItem]) -> SumsItem:
+    lanes = list(items[:LANES])
+    for start in range(LANES, len(items), LANES):
+        for lane, item in enumerate(items[start : start + LANES]):
+            lanes[lane] = add(lanes[lane], item)
+    half = LANES // 2
+    while half:
+        for lane in range(half):
+            if lane + half < len(lanes):
+                lanes[lane] = add(lanes[lane], lanes[lane + half])
+        lanes = lanes[:half]
+        half //= 2
+    return lanes[0]
+
+
+# ---------------------------------------------------------------------------------------------------- reductions
 
 Combine: TypeAlias = Callable[[Payload, Payload], Payload]
 ALTERNATING = {"sub": "add", "div": "mul"}

@@ -2,17 +2,20 @@
 
 exp, ln, tanh: polynomials of least relative error (Remez's exchange in 160 bits, coefficients then rounded).  erf: a table of the
 function and its derivative at multiples of 1/256, with a Taylor polynomial between.
-
-Neighbours: `table` (names them, says what they are within), `machine`, `circles`, `powers`, `single`.
 """
 
 from __future__ import annotations
 
+import math
+import operator
 import struct
+from collections.abc import Callable
 from typing import Any, Final
 
-from .machine import Machine
-from .tables import STEPS_PER_UNIT
+from .table import Machine
+from .tables import INTERVALS, STEPS_PER_UNIT
+
+# ---------------------------------------------------------------------------------------------------- elementary
 
 SHIFT: Final = 6755399441055744.0
 """1.5 × 2⁵²: added to a float below 2⁵¹ in magnitude, it leaves the nearest whole number in the low bits."""
@@ -165,3 +168,664 @@ def erf(x: Any, m: Machine) -> Any:
     rise = slope * d
     inner = m.fma(d, m.fma(d, m.fma(d, c4, c3), c2), -r) * d
     return m.signed(m.fma(rise, inner, m.fma(slope, d, at)), x)
+
+
+# ---------------------------------------------------------------------------------------------------- powers
+#
+# x to the power y: the exponential of y times a logarithm that has half as many digits again.
+#
+# The logarithm is in two parts, `high + low`: of x = 2ᵏ z with z near 1/c, c of few bits from a table, z c - 1 = r is exact, and
+# ln x = k ln 2 - ln c + ln(1 + r), of which everything but r³ and beyond is kept with what was rounded away.  The exponential
+# keeps what its sum rounds away.  What is wrong before the last rounding is less than a third of a unit: exact powers are found.
+
+_LEAST_NORMAL: Final = 2.0**-1022
+_POWERS_ONE_BITS: Final = BIAS << 52
+_FAR: Final = 2.0**64
+"""Exponents beyond this are as good as this: any base but 1 overflows or vanishes."""
+
+
+def _logarithm(x: Any, m: Machine, less: Any = None) -> tuple[Any, Any]:
+    """ln of a normal positive number, less a multiple of ln 2, in two parts."""
+    above = m.bits(x) + (_POWERS_ONE_BITS - INTERVALS)
+    k = m.float_of((above >> 52) + WHOLE_BITS) - (WHOLE + BIAS)
+    k = k if less is None else k - less
+    rest = above & MANTISSA
+    place = rest >> 45
+    r = m.fma(m.float_of(rest + INTERVALS), m.lookup("inverse", place, 0), -1.0)
+    first = m.fma(k, LN2_HIGH, m.lookup("log_high", place, 0))
+    total = first + r
+    low = m.fma(k, LN2_LOW, m.lookup("log_low", place, 0)) + (r - (total - first))
+    half = r * -0.5
+    square = r * half
+    high = total + square
+    low = low + ((total - high) + square) + m.fma(half, r, -square)
+    t = r * r
+    p = halves(m, r, t, 0.3333333333333333, -0.2500000000000102, 0.20000000000003595, -0.16666666598813784, 0.14285714165330746,
+               -0.1250144944124101, 0.1111284407235116)  # fmt: skip
+    low = m.fma(t * r, p, low)
+    value = high + low
+    return value, (high - value) + low
+
+
+def _times(y: Any, parts: tuple[Any, Any], m: Machine) -> tuple[Any, Any]:
+    high, low = parts
+    product = y * high
+    return product, m.fma(y, low, m.fma(y, high, -product))
+
+
+def _exponential(high: Any, low: Any, m: Machine) -> tuple[Any, Any]:
+    """exp(high + low) less a power of two, and its exponent."""
+    whole = m.fma(high, LOG2_E, SHIFT) - SHIFT
+    near = m.fma(whole, -LN2_HIGH, high)
+    away = m.fma(whole, LN2_LOW, -low)
+    r = near - away
+    t = r * r
+    series = m.fma(t, halves(m, r, t, *BELOW), -away)
+    one = near + 1.0
+    return one + ((near - (one - 1.0)) + series), whole
+
+
+def power(x: Any, y: Any, m: Machine) -> Any:
+    """x to the y."""
+    product, low = _times(y, _logarithm(x, m), m)
+    value, whole = _exponential(product, low, m)
+
+    def other() -> Any:
+        size = m.magnitude(x)
+        tiny = size < _LEAST_NORMAL
+        parts = _logarithm(m.choose(tiny, size * 2.0**54, size), m, m.choose(tiny, 54.0, 0.0))
+        product, low = _times(m.choose(y > _FAR, _FAR, m.choose(y < -_FAR, -_FAR, y)), parts, m)
+        low = m.choose(m.magnitude(product) < 746.0, low, 0.0)
+        product = m.choose(product < -746.0, -746.0, m.choose(product > 710.0, 710.0, product))
+        value, whole = _exponential(product, low, m)
+        half = m.bits(m.fma(whole, 0.5, SHIFT + BIAS))
+        value = value * m.float_of(half << 52) * m.float_of((m.bits(whole + (SHIFT + 2 * BIAS)) - half) << 52)
+        return _beside(x, y, value, m)
+
+    usual = (x >= _LEAST_NORMAL) & (x < INFINITY) & (m.magnitude(product) < 708.0)
+    return m.usually(usual, value * m.float_of(m.bits(whole + (SHIFT + BIAS)) << 52), other)
+
+
+def narrow_power(x: Any, y: Any, m: Machine) -> Any:
+    """The same of numbers of binary32, none of which is too small or large for binary64, with as many digits as they need."""
+
+    def other() -> Any:
+        value = _narrow(m.choose(y > _FAR, _FAR, m.choose(y < -_FAR, -_FAR, y)), m.magnitude(x), m)
+        return _beside(x, y, value, m)
+
+    usual = (x > 0.0) & (x < INFINITY) & (m.magnitude(y) < _FAR)
+    return m.usually(usual, _narrow(y, x, m), other)
+
+
+def _narrow(y: Any, x: Any, m: Machine) -> Any:
+    """2 to the y log₂x."""
+    k, f = parts_of_normal(x, 0.0, m)
+    p = halves(m, f, f * f, 1.4426950408893544, -0.721347520424968, 0.4808983465855136, -0.3606737658999583, 0.2885390706811076,
+               -0.24044872728079578, 0.20609526645751006, -0.1803504037487445, 0.16042523553567473, -0.14412618369012728,
+               0.1291440880123326, -0.1196255760838126, 0.12612357581947362, -0.12352078815220414,
+               0.06318188034523238)  # fmt: skip
+    product = y * m.fma(f, p, k)
+    product = m.choose(product < -200.0, -200.0, m.choose(product > 200.0, 200.0, product))
+    shifted = product + (SHIFT + BIAS)
+    r = product - (shifted - (SHIFT + BIAS))
+    value = m.fma(r, polynomial(m, r, 0.6931472028552288, 0.24022647913690565, 0.05550332470906302, 0.009618437350618634,
+                                0.001339887448077183, 0.00015353363775035228), 1.0)  # fmt: skip
+    return value * m.float_of(m.bits(shifted) << 52)
+
+
+def _beside(x: Any, y: Any, value: Any, m: Machine) -> Any:
+    """With `value` that of |x|, where that is finite and no zero: as IEEE has the rest."""
+    size, exponent = m.magnitude(x), m.magnitude(y)
+    value = m.choose(size == 0.0, m.choose(y < 0.0, INFINITY, 0.0), value)
+    value = m.choose(size == INFINITY, m.choose(y < 0.0, 0.0, INFINITY), value)
+    has_units = exponent < WHOLE
+    shifted = exponent + WHOLE
+    is_whole = m.choose(has_units, shifted - WHOLE, exponent) == exponent
+    is_odd = ((m.bits(m.choose(has_units, shifted, exponent)) & 1) == 1) & (exponent < 2 * WHOLE) & is_whole
+    value = m.choose(is_odd & (m.bits(x) < 0), -value, value)
+    value = m.choose((x < 0.0) & (x > -INFINITY), m.choose(is_whole, value, NAN), value)
+    value = m.choose(x == x, m.choose(y == y, value, y), x)
+    return m.choose(y == 0.0, 1.0, m.choose(x == 1.0, 1.0, value))
+
+
+def root(degree: Any, x: Any, m: Machine) -> Any:
+    """x to the power 1÷degree; the square root is exact."""
+    value = power(x, 1.0 / degree, m)
+    return m.usually(m.magnitude(degree - 2.0) > 0.0, value, lambda: m.choose(degree == 2.0, m.root(x), value))
+
+
+# ---------------------------------------------------------------------------------------------------- inverses
+#
+# The inverses of the circular functions, of binary64: what is left of a value that is large is added rounded once.
+#
+# asin, acos: a polynomial of least error in z = x², or in z = (1-|x|)÷2 beyond a half, where the root's rounding is kept.  atan:
+# the nearest of five angles whose tangents are simple, and the rest by the polynomial of FreeBSD's msun (Sun Microsystems, 1993;
+# freely usable with notice).
+#
+# Largest errors found against mpmath are asserted in tests/kernels/test_mathematics.py: 1 ulp.
+
+_QUARTER, _QUARTER_LOW = 1.5707963267948966, 6.123233995736766e-17
+"""π÷2."""
+_SINE: Final = (0.16666666666665383, 0.07500000000343057, 0.044642856823473624, 0.030381959331533225, 0.022371753518465303,
+                0.017359771156599837, 0.013884598146143417, 0.012173280733222167, 0.006510849148230356, 0.01957391393743722,
+                -0.016294081494072903, 0.031958968696819225)  # fmt: skip
+"""(asin(√z) ÷ √z - 1) ÷ z for z up to ¼."""
+_TANGENT: Final = (3.33333333333329318027e-01, -1.99999999998764832476e-01, 1.42857142725034663711e-01,
+                   -1.11111104054623557880e-01, 9.09088713343650656196e-02, -7.69187620504482999495e-02,
+                   6.66107313738753120669e-02, -5.83357013379057348645e-02, 4.97687799461593236017e-02,
+                   -3.65315727442169155270e-02, 1.62858201153657823623e-02)  # fmt: skip
+_ANGLES: Final = (
+    (7 / 16, 0.5, 0.4636476090008061, 2.2698777452961687e-17),
+    (11 / 16, 1.0, 0.7853981633974483, 3.061616997868383e-17),
+    (19 / 16, 1.5, 0.982793723247329, 1.3903311031230998e-17),
+)
+"""From which size on: a tangent, and its angle in two parts."""
+
+
+def _sine_parts(x: Any, m: Machine) -> tuple[Any, Any, Any]:
+    """Is |x| below a half; and asin|x|, or (beyond) acos|x|, in two parts."""
+    size = m.magnitude(x)
+    small = size < 0.5
+    away = m.fma(size, -0.5, 0.5)
+    root = m.root(away)
+    rest = m.fma(-root, root, away) / m.choose(root > 0.0, root + root, 1.0)
+    z, first = m.choose(small, size * size, away), m.choose(small, size, root)
+    series = first * z * halves(m, z, z * z, *_SINE)
+    beyond = series + rest
+    return small, m.choose(small, size, root + root), m.choose(small, series, beyond + beyond)
+
+
+def _less(high: Any, low: Any, first: Any, second: Any) -> Any:
+    """high + low - first - second, where high is no less than first, or 0."""
+    difference = -first + high
+    return difference + (((-difference + high) - first) - (second - low))
+
+
+def asin(x: Any, m: Machine) -> Any:
+    """The angle whose sine is x."""
+    small, first, second = _sine_parts(x, m)
+    value = _less(_QUARTER, _QUARTER_LOW, first, second)
+    return m.signed(m.choose(small, first + second, value), x)
+
+
+def acos(x: Any, m: Machine) -> Any:
+    """The angle whose cosine is x: of a small x π÷2 less asin, of 0.5 and more the parts, of the rest π less them."""
+    small, first, second = _sine_parts(x, m)
+    positive = x > 0.0
+    high = m.choose(small, _QUARTER, m.choose(positive, 0.0, 2 * _QUARTER))
+    low = m.choose(small, _QUARTER_LOW, m.choose(positive, 0.0, 2 * _QUARTER_LOW))
+    sign = m.choose(small, m.choose(positive, 1.0, -1.0), m.choose(positive, -1.0, 1.0))
+    return _less(high, low, first * sign, second * sign)
+
+
+def atan(x: Any, m: Machine) -> Any:
+    """The angle whose tangent is x."""
+    return m.signed(_angle(m.magnitude(x), m), x)
+
+
+def atan2(y: Any, x: Any, m: Machine) -> Any:
+    """The angle of the point (x, y): of the smaller part ÷ the larger one, taken from π÷2 or from π."""
+    up, along = m.magnitude(y), m.magnitude(x)
+    steep = up > along
+    larger, less = m.choose(steep, up, along), m.choose(steep, along, up)
+    angle = _angle(m.choose(larger == 0.0, less, m.choose(less == larger, 1.0, less / larger)), m)
+    back = m.signed(m.like(x, 1.0), x) < 0.0
+    high = m.choose(steep, _QUARTER, m.choose(back, 2 * _QUARTER, 0.0))
+    low = m.choose(steep, _QUARTER_LOW, m.choose(back, 2 * _QUARTER_LOW, 0.0))
+    angle = m.choose(back ^ steep, -angle, angle)
+    return m.signed(high + (angle + low), y)
+
+
+def _angle(size: Any, m: Machine) -> Any:
+    """The angle whose tangent is x ≥ 0: that of c and of (x-c) ÷ (1+cx), or π÷2 and that of -1÷x."""
+    over, under, high, low = size, 1.0, 0.0, 0.0
+    for least, tangent, angle, rest in _ANGLES:
+        beyond = size >= least
+        over = m.choose(beyond, size - tangent, over)
+        under = m.choose(beyond, m.fma(size, tangent, 1.0), under)
+        high, low = m.choose(beyond, angle, high), m.choose(beyond, rest, low)
+    far = size >= 39 / 16
+    over, under = m.choose(far, -1.0, over), m.choose(far, size, under)
+    high, low = m.choose(far, _QUARTER, high), m.choose(far, _QUARTER_LOW, low)
+    t = over / under
+    z = t * t
+    series = z * halves(m, z, z * z, *_TANGENT)
+    return high - (m.fma(t, series, -low) - t)
+
+
+# ---------------------------------------------------------------------------------------------------- hyperbolics
+#
+# The hyperbolic functions and their inverses, and logarithms beside the natural one, of binary64.
+#
+# sinh and expm1 are of exp(|x|) - 1, which loses nothing near 0.  The inverses are logarithms of 1 + a, where a is in two
+# parts.  Logarithms to the bases 2 and 10 add exact multiples of the exponent: powers of the base have exact ones.
+#
+# Largest errors found against mpmath are asserted in tests/kernels/test_mathematics.py: 2 ulp.
+
+_HYPERBOLICS_FAR: Final = 2.0**28
+"""Beside numbers beyond this 1 is nothing, after a square root."""
+
+
+# ------------------------------------------------------------------------------------- exponentials
+
+
+def _power_less_one(x: Any, m: Machine) -> Any:
+    """exp(x) - 1 for |x| below 708."""
+    shifted = m.fma(x, LOG2_E, -0.25) + (SHIFT + BIAS)
+    power = m.float_of(m.bits(shifted) << 52)
+    return m.fma(power, power_series(x, shifted - (SHIFT + BIAS), ABOVE, m), power - 1.0)
+
+
+def _half_power(x: Any, m: Machine) -> Any:
+    """exp(x) ÷ 2 of a large x, which may be finite where exp(x) is not."""
+    near = m.choose(x > 712.0, 712.0, x)
+    shifted = m.fma(near, LOG2_E, SHIFT + 2 * BIAS - 1)
+    y = power_series(near, shifted - (SHIFT + 2 * BIAS - 1), BELOW, m) + 1.0
+    half = m.bits(m.fma(near, LOG2_E / 2, SHIFT + BIAS))
+    return y * m.float_of(half << 52) * m.float_of((m.bits(shifted) - half) << 52)
+
+
+def expm1(x: Any, m: Machine) -> Any:
+    """e to the x, less 1."""
+
+    def other() -> Any:
+        return m.choose(x < 0.0, -1.0, exp(x, m))
+
+    size = m.magnitude(x)
+    value = m.usually(size < 700.0, _power_less_one(m.choose(x < -700.0, -700.0, x), m), other)
+    return m.choose(x == 0.0, x, value)
+
+
+def sinh(x: Any, m: Machine) -> Any:
+    """The hyperbolic sine: (e + e÷(e+1)) ÷ 2 with e = exp(|x|) - 1."""
+    size = m.magnitude(x)
+    e = _power_less_one(size, m)
+    value = m.usually(size < 700.0, (e / (e + 1.0) + e) * 0.5, lambda: _half_power(size, m))
+    return m.signed(value, x)
+
+
+def cosh(x: Any, m: Machine) -> Any:
+    """The hyperbolic cosine: (y + 1÷y) ÷ 2 with y = exp |x|."""
+    size = m.magnitude(x)
+    shifted = m.fma(size, LOG2_E, SHIFT + BIAS)
+    y = (power_series(size, shifted - (SHIFT + BIAS), BELOW, m) + 1.0) * m.float_of(m.bits(shifted) << 52)
+    return m.usually(size < 700.0, m.fma(y, 0.5, 0.5 / y), lambda: _half_power(size, m))
+
+
+# --------------------------------------------------------------------------------------- logarithms
+
+
+def _log_beside_one(x: Any, rest: Any, m: Machine) -> Any:
+    """ln(1 + x + rest) for x above -1 and not infinite; the rest is what rounding x left."""
+    total = x + 1.0
+    larger = m.choose(x > 1.0, x, 1.0)
+    smaller = m.choose(x > 1.0, 1.0, x)
+    return log_of_normal(total, 0.0, m, ((smaller - (total - larger)) + rest) / total)
+
+
+def log1p(x: Any, m: Machine) -> Any:
+    """ln(1 + x)."""
+
+    def other() -> Any:
+        return m.choose(x == -1.0, -INFINITY, m.choose(x < -1.0, NAN, x))
+
+    value = m.usually((x > -1.0) & (x < INFINITY), _log_beside_one(x, 0.0, m), other)
+    return m.choose(x == 0.0, x, value)
+
+
+def asinh(x: Any, m: Machine) -> Any:
+    """The inverse of sinh: ln(1 + a) with a = |x| + x² ÷ (1 + √1+x²)."""
+    size = m.magnitude(x)
+    more = size * size / (m.root(m.fma(size, size, 1.0)) + 1.0)
+    a = size + more
+    value = m.usually(size < _HYPERBOLICS_FAR, _log_beside_one(a, more - (a - size), m), lambda: _log_of_double(size, m))
+    return m.signed(value, x)
+
+
+def _log_of_double(x: Any, m: Machine) -> Any:
+    """ln 2x of a large x."""
+    return m.choose(x < INFINITY, log_of_normal(x, -1.0, m), x)
+
+
+def acosh(x: Any, m: Machine) -> Any:
+    """The inverse of cosh: ln(1 + a) with a = t + √2t+t² and t = x - 1."""
+    t = x - 1.0
+    square = m.fma(t, t, t + t)
+    root = m.root(square)
+    a = root + t
+    rest = t - (a - root)
+    value = m.usually(x < _HYPERBOLICS_FAR, _log_beside_one(a, rest, m), lambda: _log_of_double(x, m))
+    return m.choose(x < 1.0, NAN, value)
+
+
+def atanh(x: Any, m: Machine) -> Any:
+    """The inverse of tanh: half of ln(1 + a) with a = 2|x| ÷ 1-|x|."""
+    size = m.magnitude(x)
+    under = 1.0 - size
+    rounded = (1.0 - under) - size
+    y = 1.0 / under
+    double = size + size
+    a = double * y
+    rest = m.fma(a, -rounded, m.fma(-a, under, double)) * y
+
+    def other() -> Any:
+        return m.choose(size == 1.0, INFINITY, m.choose(size > 1.0, NAN, x))
+
+    return m.signed(m.usually(size < 1.0, _log_beside_one(a, rest, m) * 0.5, other), x)
+
+
+_TWO: Final = (1.4426950408889634, 2.0355273740931033e-17, 1.0, 0.0)
+_TEN: Final = (0.4342944819032518, 1.098319650216765e-17, 0.301029995663157, 8.241712586023572e-13)
+"""The logarithm of e in two parts, and that of 2, the first of few digits."""
+
+
+def _to_base(x: Any, base: tuple[float, float, float, float], m: Machine) -> Any:
+    e, e_low, two, two_low = base
+
+    def of_normal(x: Any, less: float) -> Any:
+        k, f = parts_of_normal(x, less, m)
+        first = f * e
+        high = k * two
+        total = high + first
+        series = f * f * m.fma(f, log_series(f, f * f, m), -0.5)
+        low = m.fma(series, e, m.fma(f, e_low, m.fma(f, e, -first)))
+        return (m.fma(k, two_low, low) + (first - (total - high))) + total
+
+    return _with_ends(x, of_normal, m)
+
+
+def _with_ends(x: Any, of_normal: Callable[[Any, float], Any], m: Machine) -> Any:
+    """A logarithm of any number by that of a normal one less a number of times that of 2."""
+
+    def other() -> Any:
+        value = of_normal(m.choose(x < LEAST_NORMAL, x * 2.0**54, x), 54.0)
+        value = m.choose(x == 0.0, -INFINITY, value)
+        value = m.choose(x < 0.0, NAN, value)
+        return m.choose(m.magnitude(x) < INFINITY, value, m.choose(x < 0.0, NAN, x))
+
+    return m.usually((x >= LEAST_NORMAL) & (x < INFINITY), of_normal(x, 0.0), other)
+
+
+def log2(x: Any, m: Machine) -> Any:
+    """The logarithm to the base 2."""
+    return _to_base(x, _TWO, m)
+
+
+def log10(x: Any, m: Machine) -> Any:
+    """The logarithm to the base 10."""
+    return _to_base(x, _TEN, m)
+
+
+def log(base: Any, x: Any, m: Machine) -> Any:
+    """The logarithm to any base: ln x ÷ ln base, and those of the bases 2 and 10."""
+    quotient = ln(x, m) / ln(base, m)
+    has_own = (base - 2.0) * (base - 10.0)
+
+    def other() -> Any:
+        return m.choose(base == 2.0, log2(x, m), m.choose(base == 10.0, log10(x, m), quotient))
+
+    return m.usually(m.magnitude(has_own) > 0.0, quotient, other)
+
+
+# ---------------------------------------------------------------------------------------------------- circles
+#
+# The circular functions of binary64, with coefficients of FreeBSD's msun (Sun Microsystems, 1993; freely usable with notice).
+
+_CIRCLES_FAR: Final = 1.0e6
+"""Angles beyond this need more digits of π than are here."""
+
+
+def _quarter_turns(x: Any, turn: int, m: Machine) -> tuple[Any, Any, Any]:
+    """x less a multiple of π÷2, in two parts, and the multiple plus `turn` in the low bits of a word.
+
+    π÷2 is taken away in three parts.  The second has so few digits that its multiples are exact, and what the second step rounds
+    away is found by the third: an angle that is nearly a multiple keeps all its digits."""
+    shifted = m.fma(x, 6.36619772367581382433e-01, SHIFT + turn)
+    whole = shifted - (SHIFT + turn)
+    t = m.fma(whole, -1.5707963267948966, x)
+    r = m.fma(whole, -6.12323399538461e-17, t)
+    low = m.fma(whole, -3.5215598651832e-27, m.fma(whole, -6.12323399538461e-17, t - r))
+    y = r + low
+    return y, (r - y) + low, m.bits(shifted)
+
+
+def _sine_part(y: Any, rest: Any, z: Any, m: Machine) -> Any:
+    p = polynomial(m, z, -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+                   2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)  # fmt: skip
+    return m.fma(z * y, p, m.fma(z * -0.5, rest, rest)) + y
+
+
+def _cosine_part(y: Any, rest: Any, z: Any, m: Machine) -> Any:
+    p = polynomial(m, z, 4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+                   -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
+    w = m.fma(z, -0.5, 1.0)
+    return m.fma(z * z, p, m.fma(y, -rest, m.fma(z, -0.5, 1.0 - w))) + w
+
+
+def _circular(x: Any, m: Machine, name: str, turn: int) -> Any:
+    far = m.magnitude(x) > _CIRCLES_FAR
+    y, rest, k = _quarter_turns(m.choose(far, 0.0, x), turn, m)
+    z = y * y
+    value = by_quarter(_sine_part(y, rest, z, m), _cosine_part(y, rest, z, m), k, m)
+    if not turn:
+        value = m.choose(x == 0.0, x, value)
+    return m.patch(name, far, x, value)
+
+
+def by_quarter(sine: Any, cosine: Any, k: Any, m: Machine) -> Any:
+    """Which of the two a k-th quarter turn leaves, and its sign."""
+    value = m.choose((k & 1) == 0, sine, cosine)
+    return m.choose((k & 2) == 0, value, -value)
+
+
+def sin(x: Any, m: Machine) -> Any:
+    """The sine."""
+    return _circular(x, m, "sin", 0)
+
+
+def cos(x: Any, m: Machine) -> Any:
+    """The cosine."""
+    return _circular(x, m, "cos", 1)
+
+
+def tan(x: Any, m: Machine) -> Any:
+    """The tangent."""
+    far = m.magnitude(x) > _CIRCLES_FAR
+    y, rest, k = _quarter_turns(m.choose(far, 0.0, x), 0, m)
+    z = y * y
+    sine, cosine = _sine_part(y, rest, z, m), _cosine_part(y, rest, z, m)
+    even = (k & 1) == 0
+    value = m.choose(even, sine, -cosine) / m.choose(even, cosine, sine)
+    return m.patch("tan", far, x, m.choose(x == 0.0, x, value))
+
+
+# ---------------------------------------------------------------------------------------------------- basic
+#
+# The meanings that are an instruction or few, of every kind they have.
+#
+# Comparisons and arithmetic are those of the kind: whole numbers wrap, floats follow IEEE 754.
+
+def _python(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator of Python's, which values of every machine have."""
+    return lambda *values: operation(*values[:-1])
+
+
+add = _python(operator.add)
+sub = _python(operator.sub)
+mul = _python(operator.mul)
+div = _python(operator.truediv)
+neg = _python(operator.neg)
+complement = _python(operator.invert)
+both = _python(operator.and_)
+either = _python(operator.or_)
+differing = _python(operator.xor)
+lt = _python(operator.lt)
+le = _python(operator.le)
+eq = _python(operator.eq)
+ge = _python(operator.ge)
+gt = _python(operator.gt)
+ne = _python(operator.ne)
+
+
+def reciprocal(x: Any, m: Machine) -> Any:
+    return 1.0 / x
+
+
+def pi_times(x: Any, m: Machine) -> Any:
+    return x * math.pi
+
+
+def square(x: Any, m: Machine) -> Any:
+    return x * x
+
+
+def sqrt(x: Any, m: Machine) -> Any:
+    return m.root(x)
+
+
+def half_power(x: Any, m: Machine) -> Any:
+    """x*0.5: as the square root, but 0 of -0.0 and ∞ of -∞."""
+    root = m.root(x) + 0.0
+    return m.choose(x == -math.inf, math.inf, root)
+
+
+def same(x: Any, y: Any, m: Machine) -> Any:
+    """Are all bits the same?"""
+    return m.bits(x) == m.bits(y) if m.is_float(x) else x == y
+
+
+def outside(x: Any, y: Any, m: Machine) -> Any:
+    """Is x no index of so many (y ≥ 0) items?"""
+    return (x < 0) | (x >= y)
+
+
+def abs(x: Any, m: Machine) -> Any:
+    return m.magnitude(x)
+
+
+def sign(x: Any, m: Machine) -> Any:
+    """Of a NaN the NaN itself; 0 of -0.0."""
+    zero = m.like(x, 0)
+    below = m.choose(x < 0, m.like(x, -1), zero) if m.is_signed(x) else zero
+    found = m.choose(x > 0, m.like(x, 1), below)
+    return m.choose(x != x, x, found) if m.is_float(x) else found
+
+
+def least(x: Any, y: Any, m: Machine) -> Any:
+    """NaN if either is NaN; of equal ones the second."""
+    if not m.is_float(x):
+        return m.smaller(x, y)
+    chosen = m.choose(x < y, x, y)
+    return m.choose(x != x, x, chosen)
+
+
+def greatest(x: Any, y: Any, m: Machine) -> Any:
+    if not m.is_float(x):
+        return m.larger(x, y)
+    chosen = m.choose(x > y, x, y)
+    return m.choose(x != x, x, chosen)
+
+
+def residue(x: Any, y: Any, m: Machine) -> Any:
+    return m.residue(x, y)
+
+
+# ------------------------------------------------------------------------------------- bits and truths
+
+
+def nand(x: Any, y: Any, m: Machine) -> Any:
+    return ~(x & y)
+
+
+def nor(x: Any, y: Any, m: Machine) -> Any:
+    return ~(x | y)
+
+
+def shl(x: Any, y: Any, m: Machine) -> Any:
+    return y << (x & (m.width(x) - 1))
+
+
+def shr(x: Any, y: Any, m: Machine) -> Any:
+    return m.shifted_right(y, x & (m.width(x) - 1))
+
+
+def shru(x: Any, y: Any, m: Machine) -> Any:
+    return m.shifted_right_unsigned(y, x & (m.width(x) - 1))
+
+
+def select(condition: Any, x: Any, y: Any, m: Machine) -> Any:
+    return m.choose(condition, x, y)
+
+
+# ------------------------------------------------------------------------------------- conversions
+
+
+def floor(x: Any, m: Machine) -> Any:
+    return m.rounded_down(x)
+
+
+def ceil(x: Any, m: Machine) -> Any:
+    return m.rounded_up(x)
+
+
+def convert(x: Any, m: Machine) -> Any:
+    return m.converted(x)
+
+
+def convert_checked(x: Any, m: Machine) -> Any:
+    return m.checked(x)
+
+
+# ---------------------------------------------------------------------------------------------------- plain
+#
+# The circular functions that are roots or less, of either kind: what NumPy computes for them, step by step.
+
+_LARGE: Final = 2.0**27
+
+
+def root_less(x: Any, m: Machine) -> Any:
+    """√1-x²."""
+    return m.root(1.0 - x * x)
+
+
+def root_more(x: Any, m: Machine) -> Any:
+    """√1+x²."""
+    return _beyond_one(x, m.root(x * x + 1.0), m)
+
+
+def root_less_one(x: Any, m: Machine) -> Any:
+    """sign(x) × √x²-1."""
+    value = _beyond_one(x, m.root(x * x - 1.0), m)
+    return m.choose(x < 0.0, -value, value)
+
+
+def _beyond_one(x: Any, root: Any, m: Machine) -> Any:
+    """`root`, which is √x²±1: |x| where the 1 is below the rounding of x², which might overflow."""
+    size = m.magnitude(x)
+    return m.choose(size > _LARGE, size, root)
+
+
+def zero(x: Any, m: Machine) -> Any:
+    """0."""
+    return m.float_of(m.bits(x) & 0)
+
+
+def nothing(x: Any, m: Machine) -> Any:
+    """NaN."""
+    nought = zero(x, m)
+    return m.choose(nought == 0.0, NAN, nought)
+
+
+def itself(x: Any, m: Machine) -> Any:
+    """x."""
+    return x
+
+
+def size(x: Any, m: Machine) -> Any:
+    """|x|."""
+    return m.magnitude(x)
+
+
+def angle(x: Any, m: Machine) -> Any:
+    """0 or π; NaN of NaN."""
+    return m.choose(x < 0.0, math.pi, m.choose(x == x, zero(x, m), x))

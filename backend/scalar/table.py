@@ -7,9 +7,6 @@ a `machine.Machine`.  A multiplication is fused with an addition only where the 
 bits.
 
 Sets of functions (`LIGHT`, `TRANSCENDENTAL`, `REDUCTIONS`, …) are derived from the rows; nobody lists names elsewhere.
-
-Neighbours: `basic` (meanings that are a few instructions), `elementary`, `circles`, `inverses`, `hyperbolics`, `powers`, `plain`,
-`single` (the others).
 """
 
 from __future__ import annotations
@@ -19,11 +16,13 @@ from dataclasses import field
 from enum import Enum
 from functools import cache
 from importlib import import_module
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
-from ...lang.records import dataclass
+from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, Law
+
+# ---------------------------------------------------------------------------------------------------- table
 
 Compute: TypeAlias = Callable[..., Any]
 """Of the operands and the machine."""
@@ -91,7 +90,7 @@ class Row:
 
 def _basic(name: str, cost: Cost = Cost.ADD, numpy: str = "", *, weight: int = 1, held: int = 0, held_complex: int = 6,
            probe: Probe = Probe.ONCE, text: str = "") -> Row:  # fmt: skip
-    return Row(name, cost, weight, numpy, held, held_complex, probe, {0: Meaning(f"basic.{text or name}")})
+    return Row(name, cost, weight, numpy, held, held_complex, probe, {0: Meaning(f"elementary.{text or name}")})
 
 
 def _series(name: str, text: str, within: float, *, numpy: str = "", held: int = 3, probe: Probe = Probe.ONCE, single: str = "",
@@ -106,15 +105,18 @@ def _without_kernel(name: str, cost: Cost, held: int, probe: Probe = Probe.NEVER
 
 LONG: Final = 40
 _CIRCULAR: Final[dict[int, Meaning]] = {
-    1: Meaning("circles.sin", True, "single.sin", within=1.0), 2: Meaning("circles.cos", True, "single.cos", within=1.0),
-    3: Meaning("circles.tan", True, within=2.0), 5: Meaning("hyperbolics.sinh", True, within=2.0),
-    6: Meaning("hyperbolics.cosh", True, within=2.0), 7: Meaning("elementary.tanh", True, "single.tanh", Kind.F32, 2.0),
-    -1: Meaning("inverses.asin", True, within=1.0), -2: Meaning("inverses.acos", True, within=1.0),
-    -3: Meaning("inverses.atan", True, within=1.0), -5: Meaning("hyperbolics.asinh", True, within=2.0),
-    -6: Meaning("hyperbolics.acosh", True, within=2.0), -7: Meaning("hyperbolics.atanh", True, within=2.0),
-    0: Meaning("plain.root_less"), 4: Meaning("plain.root_more"), -4: Meaning("plain.root_less_one"),
-    8: Meaning("plain.nothing"), -8: Meaning("plain.nothing"), 9: Meaning("plain.itself"), 10: Meaning("plain.size"),
-    11: Meaning("plain.zero"), 12: Meaning("plain.angle"), -9: Meaning("plain.itself"), -10: Meaning("plain.itself"),
+    1: Meaning("elementary.sin", True, "binary32.sin", within=1.0), 2: Meaning("elementary.cos", True, "binary32.cos",
+    within=1.0),
+    3: Meaning("elementary.tan", True, within=2.0), 5: Meaning("elementary.sinh", True, within=2.0),
+    6: Meaning("elementary.cosh", True, within=2.0), 7: Meaning("elementary.tanh", True, "binary32.tanh", Kind.F32, 2.0),
+    -1: Meaning("elementary.asin", True, within=1.0), -2: Meaning("elementary.acos", True, within=1.0),
+    -3: Meaning("elementary.atan", True, within=1.0), -5: Meaning("elementary.asinh", True, within=2.0),
+    -6: Meaning("elementary.acosh", True, within=2.0), -7: Meaning("elementary.atanh", True, within=2.0),
+    0: Meaning("elementary.root_less"), 4: Meaning("elementary.root_more"), -4: Meaning("elementary.root_less_one"),
+    8: Meaning("elementary.nothing"), -8: Meaning("elementary.nothing"), 9: Meaning("elementary.itself"),
+    10: Meaning("elementary.size"),
+    11: Meaning("elementary.zero"), 12: Meaning("elementary.angle"), -9: Meaning("elementary.itself"),
+    -10: Meaning("elementary.itself"),
 }  # fmt: skip
 
 _C = Cost
@@ -127,20 +129,20 @@ _VOCABULARY = (
     _basic("abs", numpy="absolute", probe=Probe.EVERYWHERE),
     _basic("floor", held=3, probe=Probe.EVERYWHERE),
     _basic("ceil", held=3),
-    _series("exp", "elementary.exp", 1.0, numpy="exp", held=13, probe=Probe.EVERYWHERE, single="single.exp"),
-    _series("ln", "elementary.ln", 1.0, numpy="log", held=15, probe=Probe.EVERYWHERE, single="single.ln"),
+    _series("exp", "elementary.exp", 1.0, numpy="exp", held=13, probe=Probe.EVERYWHERE, single="binary32.exp"),
+    _series("ln", "elementary.ln", 1.0, numpy="log", held=15, probe=Probe.EVERYWHERE, single="binary32.ln"),
     _basic("sqrt", _C.TRANSCENDENTAL, "sqrt", weight=4, probe=Probe.EVERYWHERE),
     _without_kernel("factorial", _C.TRANSCENDENTAL, 14, Probe.RARE),
     _basic("pi_times", held=3),
     Row("circular", _C.TRANSCENDENTAL, LONG, held=18, probe=Probe.EVERYWHERE, meanings=_CIRCULAR),
     _basic("not", _C.LOGIC, "logical_not", probe=Probe.EVERYWHERE, text="complement"),
     _basic("bnot", _C.LOGIC, "invert", probe=Probe.NEVER, text="complement"),
-    _series("erf", "elementary.erf", 2.0, held=18, single="single.erf"),
+    _series("erf", "elementary.erf", 2.0, held=18, single="binary32.erf"),
     _without_kernel("erfc", _C.TRANSCENDENTAL, 18, Probe.RARE),
     _without_kernel("lgamma", _C.TRANSCENDENTAL, 11, Probe.RARE),
     _without_kernel("digamma", _C.TRANSCENDENTAL, 11),
-    _series("expm1", "hyperbolics.expm1", 2.0, numpy="expm1", held=0, probe=Probe.RARE),
-    _series("log1p", "hyperbolics.log1p", 1.0, numpy="log1p", held=0, probe=Probe.RARE),
+    _series("expm1", "elementary.expm1", 2.0, numpy="expm1", held=0, probe=Probe.RARE),
+    _series("log1p", "elementary.log1p", 1.0, numpy="log1p", held=0, probe=Probe.RARE),
     _basic("convert", _C.CAST, held_complex=0, probe=Probe.NEVER),
     _basic("convert_checked", _C.CAST, held=3, probe=Probe.NEVER),
     # ------------------------------------------------------------------ two operands
@@ -148,11 +150,11 @@ _VOCABULARY = (
     _basic("sub", numpy="subtract", held_complex=0, probe=Probe.CHAINED),
     _basic("mul", _C.MULTIPLY, "multiply", held_complex=0, probe=Probe.CHAINED),
     _basic("div", _C.DIVIDE, "true_divide", weight=4, probe=Probe.EVERYWHERE),
-    _series("pow", "powers.power", 0.8, held=3, single="powers.narrow_power", single_kind=Kind.F64),
+    _series("pow", "elementary.power", 0.8, held=3, single="elementary.narrow_power", single_kind=Kind.F64),
     Row("ipow", _C.MULTIPLY, LONG, "power", held=3),
-    _series("log", "hyperbolics.log", 2.0, probe=Probe.NEVER),
-    _series("root", "powers.root", 2.0, probe=Probe.NEVER),
-    _series("atan2", "inverses.atan2", 2.0, numpy="arctan2", held=0, probe=Probe.NEVER),
+    _series("log", "elementary.log", 2.0, probe=Probe.NEVER),
+    _series("root", "elementary.root", 2.0, probe=Probe.NEVER),
+    _series("atan2", "elementary.atan2", 2.0, numpy="arctan2", held=0, probe=Probe.NEVER),
     _basic("min", numpy="minimum", probe=Probe.CHAINED, text="least"),
     _basic("max", numpy="maximum", probe=Probe.CHAINED, text="greatest"),
     _basic("residue", _C.DIVIDE, weight=8, held=3, probe=Probe.EVERYWHERE),
@@ -183,8 +185,8 @@ _OF_KERNELS = (
     _basic("half_power", _C.DIVIDE, weight=6),
     _basic("same", _C.COMPARE),
     _basic("outside", _C.COMPARE),
-    _series("log2", "hyperbolics.log2", 1.0),
-    _series("log10", "hyperbolics.log10", 1.0),
+    _series("log2", "elementary.log2", 1.0),
+    _series("log10", "elementary.log10", 1.0),
 )
 """What kernels write for powers and logarithms always the same (`kernels.constants`), where a loop is fixed, of an index."""
 
@@ -245,3 +247,106 @@ def _compute(text: str) -> Compute:
     module, name = text.split(".")
     found: Compute = getattr(import_module(f".{module}", __package__), name)
     return found
+
+
+# ---------------------------------------------------------------------------------------------------- machine
+#
+# The abstract machine that meanings are written for.
+#
+# Machines are LLVM vectors (`kernels.scalar_text`), CUDA variables (`loops.cuda.mathematics`) and NumPy's arrays
+# (`run.cpu.meanings`).  What a machine has an instruction or a method of its own for is a word here (`residue`, the checked
+# conversions); everything else is written in terms of these.  Neighbours: `basic`, `elementary` and the other meanings; `table`,
+# which names them.
+
+class Machine(Protocol):
+    """What meanings need beside operators.  Values are opaque: floats, whole numbers, and truths.
+
+    `>>` of the bits of floats brings in zeros.  Operands may be Python numbers where at least one is a value."""
+
+    def like(self, x: Any, number: float) -> Any:
+        """A number as a value of the kind of x."""
+        ...
+
+    def is_float(self, x: Any) -> bool: ...
+    def is_signed(self, x: Any) -> bool:
+        """May a value of its kind be below 0?"""
+        ...
+
+    def width(self, x: Any) -> int:
+        """Bits of a whole number."""
+        ...
+
+    def shifted_right(self, y: Any, count: Any) -> Any:
+        """A whole number less so many bits, its sign coming in if the kind has one."""
+        ...
+
+    def shifted_right_unsigned(self, y: Any, count: Any) -> Any:
+        """The same with zeros coming in."""
+        ...
+
+    def smaller(self, x: Any, y: Any) -> Any:
+        """Of whole numbers."""
+        ...
+
+    def larger(self, x: Any, y: Any) -> Any: ...
+    def residue(self, x: Any, y: Any) -> Any:
+        """y modulo x with the sign of x; y where x is 0."""
+        ...
+
+    def rounded_down(self, x: Any) -> Any:
+        """The whole number below a float, as an i64 that is checked."""
+        ...
+
+    def rounded_up(self, x: Any) -> Any: ...
+    def converted(self, x: Any) -> Any:
+        """To the kind of the result, which is known to hold it."""
+        ...
+
+    def checked(self, x: Any) -> Any:
+        """To the kind of the result, with a check that it holds it."""
+        ...
+
+    def fma(self, x: Any, y: Any, z: Any) -> Any:
+        """x×y+z, rounded once."""
+        ...
+
+    def choose(self, condition: Any, x: Any, y: Any) -> Any:
+        """`x` where the condition holds, else `y`; one of them may be a Python float."""
+        ...
+
+    def magnitude(self, x: Any) -> Any:
+        """Of floats and whole numbers; the least whole number stays as it is."""
+        ...
+
+    def root(self, x: Any) -> Any:
+        """The square root, rounded once."""
+        ...
+
+    def signed(self, size: Any, x: Any) -> Any:
+        """|size| with the sign of x."""
+        ...
+
+    def bits(self, x: Any) -> Any:
+        """The bits of a float as a whole number of its width."""
+        ...
+
+    def float_of(self, bits: Any) -> Any: ...
+    def number(self, word: Any) -> Any:
+        """A whole number as a float of its width, rounded."""
+        ...
+
+    def lookup(self, table: str, index: Any, start: int) -> Any:
+        """The entries of a table of `tables` at `index - start`, which is in range."""
+        ...
+
+    def pick(self, entries: tuple[float, ...], index: Any) -> Any:
+        """Of sixteen entries of binary32 those that the low four bits of `index` name."""
+        ...
+
+    def patch(self, name: str, where: Any, x: Any, value: Any) -> Any:
+        """`value`, but the C library's function `name` of x where `where` holds (rarely)."""
+        ...
+
+    def usually(self, where: Any, value: Any, other: Callable[[], Any]) -> Any:
+        """`value` where `where` holds, else `other()`, which is computed only if it is wanted somewhere."""
+        ...

@@ -5,8 +5,6 @@ the reciprocals of 128 intervals that begin at `INTERVALS`, as wide as 2⁴⁵ i
 the first a multiple of 2⁻⁴⁰.
 
 Computed with mpmath and rounded once; tests/kernels/test_mathematics.py computes them again.
-
-Neighbours: `elementary`, `powers` (use them), `llvm_leaf` (lets kernels see them).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import rho
-from rho.backend.run.cpu import regions
+from rho.backend.cpu import regions
 
 HERE = Path(__file__).parent
 RENAMED = {"_fict_": "fict", "input": "x", "in": "x"}

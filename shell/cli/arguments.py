@@ -1,7 +1,7 @@
 """A small reader of command lines: options of one verb, with suggestions for misspelt ones.
 
 Hand-written because starting `rho` must cost little, and because an APL expression may start with `-` (`-/1 2 3`),
-which is then not an option.  Neighbours: `shell.cli.registry` declares the options, `shell.main` reads with them.
+which is then not an option.  Neighbours: `shell.cli.arguments` declares the options, `shell.main` reads with them.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from math import inf
+from typing import Final
 
-from ...lang.records import dataclass
-from .exits import Exit
+from ...lang.support.records import dataclass
+from .process_exit import Exit
 
+# ---------------------------------------------------------------------------------------------------- arguments
 
 class Takes(Enum):
     """What follows an option."""
@@ -111,7 +113,7 @@ def seconds(option: str, text: str | None, most: float = inf) -> float | None:
 
 def nearest(word: str, candidates: Sequence[str]) -> str | None:
     """The candidate a misspelt word most likely means, or None."""
-    from ...lang.primitives import nearest as nearest_by_edits
+    from ...lang.primitives.table import nearest as nearest_by_edits
 
     by_prefix = [candidate for candidate in candidates if len(word) >= 2 and candidate.startswith(word)]
     if len(by_prefix) == 1:
@@ -121,7 +123,7 @@ def nearest(word: str, candidates: Sequence[str]) -> str | None:
 
 def near(word: str, candidates: Sequence[str]) -> str:
     """What a message goes on with, if a candidate is near: `; did you mean …?`"""
-    from ...lang.primitives import meant
+    from ...lang.primitives.table import meant
 
     return meant(nearest(word, candidates))
 
@@ -175,3 +177,347 @@ def unknown_option(verb: str, word: str, spellings: Sequence[str]) -> UsageError
     guess = nearest(word, [spelling for spelling in spellings if spelling.startswith("--")])
     meant = f"; did you mean {guess}?" if guess else ""
     return UsageError(f"rho {verb}: unknown option {word}{meant}", f"rho {verb} --help lists the options")
+
+
+# ---------------------------------------------------------------------------------------------------- registry
+#
+# The verbs of `rho`: their options, help and the module that does the work, imported only when the verb is used.
+#
+# Adding a verb is one entry here and one module in `shell.verbs` with `def NAME_command(arguments, console) -> Exit`.
+
+READ, WRITTEN = FileUse.READ, FileUse.WRITTEN
+
+JSON = Option(("--json",), Takes.NOTHING, "", "one JSON object on standard output (the same as --format json)")
+DEBUG = Option(("--debug",), Takes.NOTHING, "", "show the Python traceback of a bug in Rho")
+HELP = Option(("--help", "-h"), Takes.NOTHING, "", "this page")
+STRICT = Option(("--strict",), Takes.NOTHING, "", "refuse what would otherwise be checked when loaded or run (W201, W310)")
+EXACT = Option(("--exact",), Takes.NOTHING, "", "compute products and inverses as they are written, in no cheaper order")
+OUT = Option(("-o", "--output"), Takes.VALUE, "FILE", "write there instead of standard output", file=WRITTEN)
+QUIET = Option(("--quiet", "-q"), Takes.NOTHING, "", "errors only: no warnings, notes or summaries")
+VERBOSE = Option(("--verbose", "-v"), Takes.NOTHING, "", "also say how long each stage took")
+COLOUR = Option(("--color",), Takes.VALUE, "WHEN", "auto (on a terminal, unless NO_COLOR is set), always or never",
+                ("auto", "always", "never"))  # fmt: skip
+COMMON = (QUIET, VERBOSE, COLOUR, DEBUG, HELP)
+DIGITS = Option(("--digits",), Takes.VALUE, "N", "significant digits of printed numbers, 1 to 17 (10)")
+
+FORMAT_CHECK = Option(("--format",), Takes.VALUE, "FORMAT", "text, json, sarif or github", ("text", "json", "sarif", "github"))
+FORMAT_PLAN = Option(
+    ("--format",), Takes.VALUE, "FORMAT", "text, json, gantt, svg, html, dot or trace (opens in Perfetto)",
+    ("text", "json", "gantt", "svg", "html", "dot", "trace"),
+)  # fmt: skip
+FORMAT_RESULT = Option(("--format",), Takes.VALUE, "FORMAT", "text or json", ("text", "json"))
+
+INPUT = Option(("--in",), Takes.VALUES, "NAME=PATH", "read input NAME from PATH (`-`, `-:csv`: standard input);"
+               " one --in for each input", file=READ)
+SET = Option(("--set",), Takes.VALUES, "PARAM=VALUE", "give a param another value")
+ALLOW_READ = Option(("--allow-read",), Takes.VALUES, "DIR", "also permit reading files under DIR; if DIR is a URL, URLs under it")
+ALLOW_WRITE = Option(("--allow-write",), Takes.VALUES, "DIR", "permit writing outputs only under DIR")
+MAX_MEMORY = Option(("--max-memory",), Takes.VALUE, "BYTES", "refuse a program whose peak memory exceeds this (500MB, 2GiB)")
+MAX_TIME = Option(("--max-time",), Takes.VALUE, "SECONDS", "refuse a program that cannot end in this time; stop a longer run")
+VERIFY = Option(("--verify",), Takes.NOTHING, "", "run on the reference interpreter too and compare every result")
+OBJECTIVE = Option(
+    ("--objective",), Takes.VALUES, "WHAT", "what the plan minimises, most important first",
+    ("latency", "throughput", "energy", "machines", "syncs"),
+)  # fmt: skip
+BUDGET = Option(("--budget",), Takes.VALUE, "SECONDS", "about how long to search (5)")
+PROVE = Option(("--prove",), Takes.NOTHING, "", "search until the plan is proved optimal")
+FAST = Option(("--fast",), Takes.NOTHING, "", "heuristics and bounds only")
+STRATEGY_NAMES = (
+    "baselines", "at-home", "single-split", "paths", "energetic", "lp-relaxation", "list-scheduling",
+    "rolling", "uniform", "chains", "fewer-devices", "activity-lists", "row-shifts", "annealing", "z3", "chunks",
+    "slivers",
+)  # fmt: skip
+"""Of `backend.schedule.search.portfolio`, which is imported only when something is planned."""
+WITHOUT = Option(("--without",), Takes.VALUES, "STRATEGY", "plan without a strategy of the planner, to see its effect",
+                 STRATEGY_NAMES)
+REQUIRE_OPTIMAL = Option(("--require-optimal",), Takes.NOTHING, "", "a plan that is not proved optimal is an error (exit 5)")
+CLUSTER = Option(("--cluster",), Takes.VALUE, "WHERE", "use workers: local:2, tcp://HOST:PORT or a scheduler.json")
+SIZE = Option(("--size",), Takes.VALUES, "NAME=N", "a size or a param; other sizes come from the headers of the data")
+LIMITS = (INPUT, SET, ALLOW_READ, MAX_MEMORY, MAX_TIME)
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """`least`, `most`: how many positional arguments (`most` None: any number)."""
+
+    name: str
+    usage: str
+    summary: str
+    examples: tuple[tuple[str, str], ...]
+    options: tuple[Option, ...]
+    least: int
+    most: int | None
+
+
+VERBS: tuple[Verb, ...] = (
+    Verb(
+        "run", "FILE | --plan PLAN [options]", "check, plan and run a script",
+        (
+            ("rho run examples/kmeans.rho", "with the data the script names"),
+            ("rho run wave.rho --in field=u0.npy --set steps=50", "with other data and parameters"),
+            ("rho run kmeans.rho --out label=labels.npy", "and save an output"),
+            ("rho run kmeans.rho --devices workstation --simulate", "as if on other devices"),
+            ("rho run examples/sunspots.rho --plot average", "and draw it here; --plot average=sun.png into a file"),
+            ("rho run examples/sunspots.rho --plot line:years,spots", "over its x axis; also bars: scatter: hist:"),
+        ),
+        (
+            INPUT, SET,
+            Option(("--out",), Takes.VALUES, "NAME=PATH", "save NAME (.npy .csv .png .txt .json; `-`: standard output;"
+                   " A,B=report.csv: one table)",
+                   file=WRITTEN),
+            Option(("--out-dir",), Takes.VALUE, "DIR", "save every other output as DIR/NAME.npy, text as .txt;"
+                   " a missing DIR is made"),
+            JSON, FORMAT_RESULT, DIGITS, STRICT, EXACT, VERIFY,
+            Option(("--watch",), Takes.NOTHING, "", "run again whenever the script or its data changes, until Ctrl-C"),
+            Option(("--analyze",), Takes.NOTHING, "", "report the predicted and the measured cost of the run"),
+            Option(("--devices",), Takes.VALUE, "NAME|FILE", "plan for a device profile, shipped or in a file",
+                   file=READ),
+            Option(("--simulate",), Takes.NOTHING, "", "run here as if on declared devices: keep each within its memory, and"
+                   " print the predicted time"),
+            Option(("--plan",), Takes.VALUE, "PLAN", "run a plan that `rho plan -o PLAN` made", file=READ),
+            CLUSTER,
+            Option(("--restarts",), Takes.VALUE, "N", "how often a run may begin again after a worker was lost (3)"),
+            OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
+            Option(("--plot",), Takes.VALUES, "[KIND:]NAME[,NAME…][=FILE]", "draw it here, or into a .png or .svg file; KIND is"
+                   " line, bars, scatter or hist; of several names the first is the x axis", file=WRITTEN),
+            Option(("--plot-size",), Takes.VALUE, "WxH", "columns and lines; for a file, pixels"),
+            Option(("--trace",), Takes.VALUE, "FILE", "save when each phase ran, to open in Perfetto", file=WRITTEN),
+            MAX_MEMORY, MAX_TIME, ALLOW_READ, ALLOW_WRITE,
+        ),
+        0, 1,
+    ),
+    Verb(
+        "eval", "EXPR | - | --lines FILE [options]", "run one expression",
+        (
+            ("rho eval '+/⍳10'", "also: rho -c '+/⍳10'"),
+            ("rho eval '+/`iota 10'", "names instead of glyphs"),
+            ("rho eval --lines programs.txt --json", "each line its own program, one JSON object a line"),
+        ),
+        (
+            Option(("--lines",), Takes.VALUE, "FILE", "each line of FILE is its own program (- is standard input)",
+                   file=READ),
+            JSON, FORMAT_RESULT, DIGITS, STRICT, EXACT, VERIFY, *LIMITS,
+        ),
+        0, None,
+    ),
+    Verb(
+        "check", "PATH… [options]", "types only: reads no data, runs nothing",
+        (
+            ("rho check wave.rho", "errors and warnings as text"),
+            ("rho check src --format github", "every .rho file under a directory, as annotations"),
+            ("rho check wave.rho --strict", "guards and run-time checks are errors"),
+            ("rho check src --watch", "again whenever a file changes, until Ctrl-C"),
+            ("rho check wave.rho --fix", "apply what the messages propose; --diff only shows it"),
+        ),
+        (FORMAT_CHECK, JSON, STRICT, Option(("--watch",), Takes.NOTHING, "", "check again whenever a file changes"),
+         Option(("--devices",), Takes.VALUE, "NAME|FILE", "check schedule blocks for a device profile, too", file=READ),
+         Option(("--fix",), Takes.NOTHING, "", "apply the fixes that messages offer, unless they add errors"),
+         Option(("--diff",), Takes.NOTHING, "", "show what --fix would change, write nothing; exit 1 if anything")),
+        1, None,
+    ),
+    Verb(
+        "type", "EXPR|FILE [NAME…] [options]", "types, and how often elements are read",
+        (
+            ("rho type '2 3⍴⍳6'", ""), ("rho type 'mean ← {(+⌿⍵)÷≢⍵}'", "a function for arrays of any length"),
+            ("rho type examples/kmeans.rho", "every name of a program"), ("rho type stdlib/stats.rho mean", "one of them"),
+            ("rho type '{+/⍵}⍤1 ⊢ 3 4⍴1' --cost", "with what it costs"),
+        ),
+        (Option(("--cost",), Takes.NOTHING, "", "also memory, operations and bytes moved"), JSON, FORMAT_RESULT),
+        1, None,
+    ),
+    Verb(
+        "plan", "FILE | --instance FILE [options]", "the schedule: phases, devices, memory",
+        (
+            ("rho plan examples/kmeans.rho", ""), ("rho plan wave.rho --size n=2048", "for sizes instead of data"),
+            ("rho plan kmeans.rho --format json -o plan.json", ""),
+            ("rho plan --instance graph.json --json", "an abstract task graph (docs/instances.md)"),
+            ("rho plan --instance rand0000.stg --devices 4", "on four equal processors"),
+            ("rho plan kmeans.rho --devices workstation --format html -o plan.html", "a picture of it on declared devices"),
+            ("rho plan kmeans.rho --devices workstation --pareto time,energy", "plans that trade time for energy"),
+            ("rho plan --check plan.json", "is a stored plan right?"),
+        ),
+        (
+            OUT, FORMAT_PLAN, JSON, STRICT, EXACT, SIZE, *LIMITS,
+            Option(("--instance",), Takes.VALUE, "FILE", "schedule a task graph: instance/1 JSON, STG or Auckland DOT",
+                   file=READ),
+            Option(("--devices",), Takes.VALUE, "N|FILE", "a device profile; for an instance also a number, or JSON",
+                   file=READ),
+            Option(("--contention",), Takes.VALUE, "off|group", "off: links carry any number at once", ("off", "group")),
+            CLUSTER, OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
+            Option(("--pareto",), Takes.VALUE, "time,WHAT", "plans that trade time for energy, machines, syncs or throughput"),
+            Option(("--points",), Takes.VALUE, "N", "at most N plans on the front (8)"),
+            Option(("--deadline",), Takes.VALUE, "TIME", "the best plan for the objective that ends within TIME (20ms)"),
+            Option(("--point",), Takes.VALUE, "N", "take the N-th plan of the front"),
+            Option(("--weights",), Takes.VALUE, "time=W,WHAT=W", "take the plan with the least weighted sum of objectives"),
+            Option(("--check",), Takes.VALUE, "PLAN", "verify a stored plan; with --prove, prove again that it is optimal",
+                   file=READ),
+            Option(("--explain-cut",), Takes.VALUE, "NAME|LINE", "what a phase costs by axis and number of shards"),
+            Option(("--diff",), Takes.VALUE, "PLAN", "how the plan differs from a stored one", file=READ),
+            Option(("--loops",), Takes.NOTHING, "", "the loop programs that loops, folds and scans become"),
+        ),
+        0, 1,
+    ),
+    Verb(
+        "estimate", "FILE [options]", "predicted time and memory on several devices, without data",
+        (
+            ("rho estimate examples/kmeans.rho", "on this machine, for the sizes of its data"),
+            ("rho estimate kmeans.rho --in points=mine.npy", "for the sizes of other data, which is not read"),
+            ("rho estimate wave.rho --size n=2048 --size steps=50", "for other sizes; no data is needed"),
+            ("rho estimate wave.rho --size n=2048 --devices here,laptop,workstation", "compare profiles"),
+        ),
+        (
+            INPUT, SET, ALLOW_READ, SIZE,
+            Option(("--devices",), Takes.VALUE, "NAME|FILE,…", "profiles, shipped or in files; `here` is this machine (here)",
+                   file=READ),
+            JSON, FORMAT_RESULT, STRICT, EXACT, OBJECTIVE, BUDGET, PROVE, FAST,
+        ),
+        1, 1,
+    ),
+    Verb(
+        "fmt", "PATH… [options]", "canonical layout, names to glyphs",
+        (("rho fmt wave.rho", "rewrites the file"), ("rho fmt --check src", "says which files would change; exit 1 if any"),
+         ("rho fmt - < wave.rho", "standard input to standard output")),
+        (
+            Option(("--check",), Takes.NOTHING, "", "write nothing; exit 1 if a file is not in canonical layout"),
+            Option(("--ascii",), Takes.NOTHING, "", "glyphs to names"),
+            Option(("--diff",), Takes.NOTHING, "", "show what would change and write nothing; exit 1 if anything"),
+        ),
+        1, None,
+    ),
+    Verb(
+        "doc", "NAME", "what a glyph, a name or a library function does",
+        (("rho doc ⍤", ""), ("rho doc rank", ""), ("rho doc stats.mean", "")),
+        (JSON, FORMAT_RESULT), 1, None,
+    ),
+    Verb(
+        "explain", "CODE | GLYPH", "what an error code or a glyph means",
+        (("rho explain E101", ""), ("rho explain ⌸", "")), (JSON, FORMAT_RESULT), 1, None,
+    ),
+    Verb(
+        "search", "WORDS|TYPE [FILE.rho…]", "find functions by what they do, or by their type",
+        (("rho search running sum", "also by other names: cumsum, argsort, vmap"),
+         ("rho search 'f64[n] → f64'", "by type; `_` is anything: 'f64[n m] → _'"),
+         ("rho search '_ → idx<k>[n]' examples/kmeans.rho", "the definitions of a file too")),
+        (JSON, FORMAT_RESULT), 1, None,
+    ),
+    Verb(
+        "test", "PATH…", "run the documented examples in .rho and .md files",
+        (("rho test README.md docs stdlib", ""),),
+        (JSON, FORMAT_RESULT), 1, None,
+    ),
+    Verb(
+        "devices", "[options]", "what this machine has; how fast it is",
+        (("rho devices --json", ""), ("rho devices --calibrate", "measures this machine, at most half a minute"),
+         ("rho devices --devices workstation", "what a shipped profile declares"),
+         ("rho devices --devices cluster40 -o mine.toml", "a file to start from"),
+         ("rho devices --cluster local:2", "workers, and links as they are measured"),
+         ("rho devices --from my_costs.py --allow-code -o mine.toml", "what a function says, as a file")),
+        (
+            Option(("--from",), Takes.VALUE, "FILE.py", "run its `profile()` and write what it says", file=READ),
+            Option(("--allow-code",), Takes.NOTHING, "", "the code that --from names may run"),
+            Option(("--calibrate",), Takes.NOTHING, "", "measure this machine; kept for later runs"),
+            Option(("--refine",), Takes.NOTHING, "", "measure longer, together with what is known"),
+            Option(("--force",), Takes.NOTHING, "", "keep a calibration that other programs disturbed"),
+            Option(("--devices",), Takes.VALUE, "NAME|FILE", "a shipped profile, or one in a file, instead of this machine",
+                   file=READ),
+            CLUSTER, JSON, FORMAT_RESULT, OUT,
+        ),
+        0, 0,
+    ),
+    Verb("lsp", "", "the language server for editors, on standard input and output", (("rho lsp", "docs/editors.md"),), (), 0, 0),
+    Verb(
+        "kernel", "install [--user | --prefix DIR] [--name NAME]", "Rho in Jupyter notebooks",
+        (("rho kernel install", "for Jupyter in the same environment"), ("rho kernel install --user", "for all of yours")),
+        (
+            Option(("--user",), Takes.NOTHING, "", "in your home folder"),
+            Option(("--prefix",), Takes.VALUE, "DIR", "under DIR/share/jupyter"),
+            Option(("--name",), Takes.VALUE, "NAME", "what Jupyter calls it (rho)"),
+        ),
+        1, 1,
+    ),
+    Verb("init", "DIR | --from FILE [NAME.rho]", "start a small project, or a program that reads a table",
+         (("rho init waves", ""), ("rho init --from sales.csv", "sales.rho with an `input` line for each column")),
+         (Option(("--from",), Takes.VALUE, "FILE", "a csv or tsv file whose columns become inputs", file=READ),), 0, 1),
+    Verb(
+        "completion", "bash | zsh | fish", "a script that completes commands in your shell",
+        (('eval "$(rho completion bash)"', "in ~/.bashrc"), ("rho completion fish > ~/.config/fish/completions/rho.fish", "")),
+        (), 1, 1,
+    ),
+    Verb("info", "", "versions, for a bug report", (("rho info", "rho --version: only which Rho"),), (JSON, FORMAT_RESULT), 0, 0),
+    Verb("repl", "[FILE]", "an interactive session; piped lines run without prompts",
+         (("rho", "docs/repl.md"), ("rho repl session.md", "go on from a saved session"),
+          ("printf 'x ← ⍳5\\n+/x\\n' | rho repl", "")), (STRICT, ALLOW_READ), 0, 1),
+)  # fmt: skip
+
+MODULES: Final[Mapping[str, str]] = {
+    "estimate": "run",
+    "type": "run",
+    "test": "run",
+    "fmt": "check",
+    "doc": "documentation",
+    "explain": "documentation",
+    "search": "documentation",
+    "info": "documentation",
+    "repl": "tools",
+    "lsp": "tools",
+    "kernel": "tools",
+    "init": "tools",
+    "completion": "tools",
+}
+"""The module of `shell.verbs` that has a verb's command, where it is not the verb's name."""
+
+
+def find(name: str) -> Verb | None:
+    return next((verb for verb in VERBS if verb.name == name), None)
+
+
+# ---------------------------------------------------------------------------------------------------- help
+#
+# Help pages: examples first, then the options.
+
+def overview() -> str:
+    """`rho --help`."""
+    lines = [
+        "Rho: dense arrays whose shapes, memory and cost are known before anything runs.",
+        "",
+        *_examples(
+            (
+                ("rho eval '+/⍳10'", "one expression"),
+                ("rho run examples/kmeans.rho", "a script and its data"),
+                ("rho check examples", "types only"),
+                ("rho doc ⍤", "what a glyph does"),
+                ("rho", "an interactive session"),
+            )
+        ),
+        "",
+        "verbs",
+        *_columns([(verb.name, verb.summary) for verb in VERBS]),
+        "",
+        "`rho VERB --help` has examples and options.  Results go to standard output, messages to standard error.",
+        "Exit codes: 0 ok · 1 failed while running · 2 usage · 3 rejected by the checker · 4 refused by a bound, a guard or a",
+        "permission · 5 a budget ran out · 70 a bug in Rho · 130 interrupted · 143 terminated.",
+    ]
+    return "\n".join(lines)
+
+
+def page(verb: Verb) -> str:
+    """`rho VERB --help`."""
+    lines = [f"rho {verb.name} {verb.usage}".rstrip(), f"  {verb.summary}", "", *_examples(verb.examples), "", "options"]
+    lines += _columns([(_spelling(option), option.doc) for option in (*verb.options, *COMMON)])
+    return "\n".join(lines)
+
+
+def _spelling(option: Option) -> str:
+    text = ", ".join(option.spellings)
+    if option.takes is not Takes.NOTHING:
+        text += " " + option.value
+    return text + ("…" if option.takes is Takes.VALUES else "")
+
+
+def _examples(examples: tuple[tuple[str, str], ...]) -> list[str]:
+    return ["examples", *_columns([(command, remark and "⍝ " + remark) for command, remark in examples])]
+
+
+def _columns(rows: list[tuple[str, str]]) -> list[str]:
+    width = min(48, max((len(left) for left, _ in rows), default=0))
+    return [f"  {left:<{width}}  {right}".rstrip() for left, right in rows]

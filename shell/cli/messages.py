@@ -2,20 +2,69 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, Refused, Rejected, RhoError
-from ...lang.render import Ink, diagnostic_json, render_text
-from ...lang.source import Source
-from .arguments import Arguments
-from .console import Console, Volume
-from .exits import Exit
-from .lost_output import in_order
-from .results import print_json, wants_json
+from ...lang.diagnostics.model import Code, Diagnostic, Refused, Rejected, RhoError
+from ...lang.diagnostics.render import Ink, diagnostic_json, render_text
+from ...lang.support.files import Pipes, read_bytes, replace_file
+from ...lang.syntax.source import MAXIMUM_CHARACTERS, Source, Span
+from .arguments import Arguments, NotWritten, UsageError
+from .process_exit import Exit
+from .standard_streams import Console, Volume, in_order
 
+# ---------------------------------------------------------------------------------------------------- results
+#
+# Helpers every verb shares: is JSON wanted, writing JSON, writing a file whole or not at all.
+
+def wants_json(arguments: Arguments) -> bool:
+    return arguments.has("--json") or arguments.value("--format") == "json"
+
+
+def to_json(value: Any) -> str:
+    """One line of JSON, glyphs as they are; never NaN or Infinity, which JSON does not have."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def print_json(console: Console, value: Any) -> None:
+    console.print(to_json(value))
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Replace a file whole or not at all (`lang.support.files`).  OSError: the old one is as it was."""
+    data = content.encode() if isinstance(content, str) else content
+    replace_file(path, lambda file: file.write(data))
+
+
+def rewrite(file: str | Path, text: str, what: str = "") -> None:
+    """Replace a text file; `what` is for the message.  NotWritten."""
+    try:
+        write_whole(Path(file), text)
+    except OSError as error:
+        raise NotWritten(f"{what or f'`{file}`'} cannot be written: {error.strerror}") from error
+
+
+def require_place(path: str, what: str) -> None:
+    """NotWritten where a file cannot be written, before anything runs; `what` is for the message."""
+    if not os.path.isdir(os.path.dirname(os.path.realpath(path))) or os.path.isdir(path):
+        raise NotWritten(f"{what} cannot be written", "its folder has to be there")
+
+
+def give(arguments: Arguments, console: Console, text: str) -> None:
+    """A result: to the file of `-o`, else to standard output.  NotWritten."""
+    target = arguments.value("-o")
+    if target is None:
+        console.print(text.rstrip("\n"))
+    else:
+        rewrite(target, text.rstrip("\n") + "\n")
+
+
+# ---------------------------------------------------------------------------------------------------- messages
 
 def show(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
     """Write diagnostics as text to standard error, a blank line after each."""
@@ -71,3 +120,73 @@ def exit_of(error: RhoError) -> Exit:
     if isinstance(error, Rejected):
         return Exit.REJECTED
     return Exit.REFUSED if isinstance(error, Refused) else Exit.FAILED
+
+
+# ---------------------------------------------------------------------------------------------------- sources
+#
+# Program texts from disk: read with a size cap, as UTF-8, and the files that `check`, `fmt` and `test` mean by a path.
+
+_MOST_BYTES = 4 * MAXIMUM_CHARACTERS + 4
+EVAL, STANDARD_INPUT = "<eval>", "<stdin>"
+_SKIPPED_FOLDERS = ("__pycache__", "node_modules")
+
+
+def read_source(path: str, name: str | None = None, pipes: Pipes = Pipes.READ) -> Source:
+    """The text of a file, called `name` in messages; a name that is not a readable file is a usage error."""
+    try:
+        data = read_bytes(path, _MOST_BYTES, pipes)
+    except FileNotFoundError:
+        raise UsageError(f"there is no file `{path}`", _similar(path)) from None
+    except IsADirectoryError:
+        raise UsageError(f"`{path}` is a folder; name a .rho file in it") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"`{path}` cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    return decode(name or path, data)
+
+
+def decode(name: str, data: bytes) -> Source:
+    """UTF-8 with an optional byte order mark; anything else is E002 at the first bad byte, shown with what could be read."""
+    try:
+        return Source(name, data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        text = data.decode("utf-8", "replace")
+        at = len(data[: error.start].decode("utf-8", "replace"))
+        line = data.count(b"\n", 0, error.start) + 1
+        bad = Diagnostic(
+            Code.E002, f"this file is not UTF-8 text: byte {data[error.start]:#04x} on line {line}",
+            Span(name, at, at + 1), notes=("save it as UTF-8",),
+        )  # fmt: skip
+        raise Rejected([bad], {name: Source(name, text)}) from None
+
+
+def _similar(path: str) -> str:
+    from .arguments import nearest
+
+    folder, name = os.path.split(path)
+    try:
+        names = [entry for entry in os.listdir(folder or ".") if entry.endswith((".rho", ".md"))]
+    except OSError:
+        return ""
+    guess = nearest(name, sorted(names))
+    return f"did you mean `{os.path.join(folder, guess)}`?" if guess else ""
+
+
+def find_files(paths: Iterable[str], suffixes: tuple[str, ...]) -> list[str]:
+    """The files meant by paths, folders searched for `suffixes` in order of name; each once.  `-` stays."""
+    found: dict[str, None] = {}
+    for path in paths:
+        if not os.path.isdir(path):
+            found[path] = None
+            continue
+        inside = sorted(_walk(Path(path), suffixes))
+        if not inside:
+            raise UsageError(f"there is no {' or '.join(suffixes)} file under `{path}`")
+        found.update(dict.fromkeys(inside))
+    return list(found)
+
+
+def _walk(folder: Path, suffixes: tuple[str, ...]) -> Iterable[str]:
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
+        inside = (os.path.join(root, name) for name in files if name.endswith(suffixes))
+        yield from (os.path.normpath(path) for path in inside if os.path.isfile(path))

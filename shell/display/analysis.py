@@ -3,39 +3,60 @@
 The executor reports each execution of a step; a phase's time is the sum of its executions in one run on one device, of all runs
 the median, its estimate what a plan for several devices says of it, else the cost model of as many executions.  A phase inside
 a loop counts on its own and in the loop's.
-
-Neighbours: `shell.display.costs.measured` (runs), `backend.devices.cost` (estimates), `shell.execution.profiles` (whose tables).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, field, fields, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from ...backend.devices.cost import step_ns, with_interval
+from ...backend.devices.phase_cost import step_ns, with_interval
+from ...backend.devices.profile import Profile
+from ...backend.devices.this_machine import READ, SCRATCH_READ, SCRATCH_WRITE, WRITE, disk_ns
 from ...backend.graph import traverse
-from ...backend.graph.phases import Constant, Input, Output, PhaseId, Print
-from ...backend.schedule.plan.describe import label
-from ...backend.schedule.plan.model import (
+from ...backend.graph.bind import BoundGraph, bind
+from ...backend.graph.lowering.blocks import lower
+from ...backend.graph.passes.contractions import REGROUPED
+from ...backend.graph.passes.fusion import kept_values
+from ...backend.graph.passes.pipeline import optimise
+from ...backend.graph.phases import OFFER, Constant, Graph, Input, LibraryPhase, Output, Phase, PhaseId, Print
+from ...backend.loopir.text import show
+from ...backend.lower.region import Region
+from ...backend.lower.scope import Routine
+from ...backend.schedule.plan.plan import (
+    Access,
     BranchStep,
     CellsStep,
     CombineStep,
+    DeviceId,
     JoinStep,
     LoopStep,
     Plan,
     RowsStep,
     RunStep,
+    StreamStep,
     TransferStep,
 )
-from ...backend.schedule.plan.parts import DeviceId
-from ..execution.profiles import default_tables
+from ...backend.schedule.plan.plan_text import label, op_name, written_over
+from ...backend.schedule.program_facts.partitioning import lowered_loops
+from ...backend.schedule.streams.pass_partitioning import flow_of
+from ...backend.schedule.streams.stream_planning import Scratch, tiles_of
+from ...backend.schedule.streams.tile_demands import Flow, demand
+from ...backend.schedule.streams.tile_graph import tile_of
+from ...backend.transform.pipeline import optimise as transform_optimise
+from ...lang.support.records import cached_property, dataclass
+from ...lang.syntax.source import Source, Span
+from ...typechecker.check import check
+from ..execution.stored_plans import default_tables
 
 if TYPE_CHECKING:
-    from ...backend.devices.profile import Profile
-    from ...backend.run.machine import Took
-    from ..stages import Loaded
+    from ...backend.vm.run_state import Took
+    from ..pipeline_types import Loaded
+
+
+# ---------------------------------------------------------------------------------------------------- analysis
 
 Where: TypeAlias = tuple[PhaseId, DeviceId]
 
@@ -187,3 +208,167 @@ def _micro(ns: int) -> str:
 
 def _cut(text: str, width: int = 48) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+# ---------------------------------------------------------------------------------------------------- rewritten
+#
+# What became of values and what rules changed, as lines of a plan: `fused      line 3: d, each element is read once`.
+
+def rewritten_lines(graph: Graph, sources: Mapping[str, Source]) -> list[str]:
+    """One line a rewriting, in the order of the program."""
+    notes = [("offered" if note.rule == OFFER else "rewritten", note.says, note.span) for note in graph.rewritten]
+    return _lines(notes, sources, "  ")
+
+
+def regrouped_graph(graph: Graph) -> Graph | None:
+    """The graph, if its products have another order than they are written in."""
+    return graph if any(note.rule == REGROUPED for note in graph.rewritten) else None
+
+
+def decision_lines(graph: Graph, plan: Plan, sources: Mapping[str, Source]) -> list[str]:
+    """One line a decision about a value that the program names: dropped, fused, made again or kept, by how often its elements
+    are read; written in place, by when the last read is."""
+    decisions = [*graph.decisions, *kept_values(graph), *written_over(graph, plan)]
+    notes = [(one.choice.value, f"{one.name}, {one.why}", one.span) for one in decisions if one.span.file in sources]
+    return _lines([(f"{word:<10}", says, span) for word, says, span in notes], sources, " ")
+
+
+def _lines(notes: list[tuple[str, str, Span]], sources: Mapping[str, Source], gap: str) -> list[str]:
+    lines: list[str] = []
+    for word, says, span in sorted(notes, key=lambda note: (note[2].file, note[2].start)):
+        source = sources.get(span.file)
+        place = "" if source is None else f"line {source.position(span.start)[0] + 1}: "
+        lines.append(f"{word}{gap}{place}{says}")
+    return list(dict.fromkeys(lines))
+
+
+# ---------------------------------------------------------------------------------------------------- passes
+#
+# How long the passes of a program that is read in tiles take, by the cost model and the tables of the disk.
+#
+# In a pass one thread reads, and merges what is ordered on disk, while another computes, sorts and writes: it takes as long as
+# the slower of the two.  What is computed is the graph of a tile, as often as there are tiles.  Passes, and what is computed
+# between them, come one after the other.
+
+_SORTED: Final = "x[⍋x]"
+_GRADED: Final = "x[⍋y]"
+"""Items that are taken by a grade, which is made: runs of places, and a merge, which grades the heads of its runs."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan with passes, of `bound`; `temporary`: stores that are not files of the program, of which `scratch` are ordered."""
+
+    plan: Plan
+    bound: BoundGraph
+    scratch: Sequence[Scratch]
+    temporary: Collection[str]
+
+    def ns(self, profile: Profile) -> int:
+        steps = [step for queue in self.plan.main.queues for step in queue.steps if isinstance(step, StreamStep)]
+        inside = {phase for step in steps for phase in step.phases}
+        between = [phase for phase in self.bound.graph.phases if phase.id not in inside]
+        return computing(between, self.bound, profile) + sum(self.of_pass(step, profile) for step in steps)
+
+    @cached_property
+    def flow(self) -> Flow:
+        names = {access: [store.name for store in self.plan.stores if store.access is access] for access in Access}
+        return flow_of(self.bound.graph, names[Access.READ], names[Access.WRITE], lambda count: True)
+
+    def of_tiles(self, step: StreamStep, profile: Profile) -> int:
+        """A tile in the middle stands for all."""
+        same = (one for one in self.flow.passes if tuple(p.id for p in one.phases) == step.phases and one.results == step.results)
+        one = next(same)
+        tiles = [*tiles_of(one, step.rows)]
+        tile = tiles[len(tiles) // 2]
+        bound = tile_of(self.flow, one, demand(self.flow, one, tile), tile).bound
+        return computing(bound.graph.phases, bound, profile, len(tiles)) + len(tiles) * profile.home.host_dispatch_ns
+
+    def of_pass(self, step: StreamStep, profile: Profile) -> int:
+        device, ids = profile.home, set(step.phases)
+        phases = [phase for phase in self.bound.graph.phases if phase.id in ids]
+        taken = {phase.name for phase in phases if isinstance(phase, Input)}
+        given = {phase.name for phase in phases if isinstance(phase, Output)}
+        back, kept = min(step.reads, self.bytes(taken)), min(step.writes, self.bytes(given))
+        merged = sum(ordering_ns(one, one.merged, profile, _GRADED) for one in self.scratch if one.name in taken)
+        ordered = sum(
+            ordering_ns(one, step.rows, profile, _GRADED if one.grades else _SORTED) for one in self.scratch if one.name in given
+        )  # fmt: skip
+        reading = disk_ns(device, READ, step.reads - back) + disk_ns(device, SCRATCH_READ, back) + merged
+        writing = disk_ns(device, WRITE, step.writes - kept) + disk_ns(device, SCRATCH_WRITE, kept)
+        return max(reading, self.of_tiles(step, profile) + ordered + writing)
+
+    def bytes(self, names: Collection[str]) -> int:
+        """Of the temporary stores of these names."""
+        stored = {store.name: store.bytes for store in self.plan.stores if store.name in self.temporary}
+        return sum(stored.get(name, 0) for name in names)
+
+
+def computing(phases: Iterable[Phase], bound: BoundGraph, profile: Profile, times: int = 1) -> int:
+    """So many executions of each.  What there is no table for counts as nothing."""
+    real = [phase for phase in phases if not isinstance(phase, Constant | Input | Output | Print)]
+    found = [step_ns(phase, bound, profile.home, profile.calibration, times) for phase in real]
+    return sum(one.ns for one in found if one is not None)
+
+
+def ordering_ns(scratch: Scratch, piece: int, profile: Profile, made: str) -> int:
+    """Ordering the items of a scratch store once, in pieces of so many."""
+    declared = "".join(f"input {name} : {scratch.kind.value}[n]\n" for name in "xy")
+    core = check(Source("<order>", f"{declared}output z ← {made}\n")).core
+    assert core is not None, "numbers have an order"
+    piece = max(1, min(piece, scratch.size))
+    bound = bind(
+        optimise(lower(core)),
+        {variable: piece for size in core.types[core.inputs[0].value].shape for variable in size.variables()},
+    )
+    return computing(bound.graph.phases, bound, profile, -(-scratch.size // piece))
+
+
+# ---------------------------------------------------------------------------------------------------- compiled_loops
+#
+# What becomes of loops, folds, scans and maps by any function, as lines of a plan: compiled as one region, or not, and why.
+
+def loop_lines(graph: Graph, sources: Mapping[str, Source], *, programs: bool = False) -> list[str]:
+    """One line a region, in the order of the program; with `programs` its loop program after all transformations."""
+    lines: list[str] = []
+    for phase, region in lowered_loops(graph):
+        source = sources.get(phase.span.file)
+        place = "" if source is None else f"line {source.position(phase.span.start)[0] + 1}: "
+        name = f"{place}{label(phase, graph)}"
+        if not isinstance(region, Region):
+            lines.append(f"phases     {name}: one by one in each iteration, because: {region}")
+            continue
+        lines.append(f"compiled   {name}: one region, {_state(region)}")
+        if programs:
+            calls = [f"# call {number}: {_name(routine)}" for number, routine in enumerate(region.routines)]
+            lines += ["", *calls, show(transform_optimise(region.program)).rstrip("\n"), ""]
+    return lines
+
+
+def _state(region: Region) -> str:
+    """Where the state lies, and which phases are called."""
+    called = sorted({_name(routine) for routine in region.routines} - {_HEARS})
+    return _lies(region) + (f"; it calls {', '.join(called)}" if called else "")
+
+
+_HEARS: Final = "interrupts are heard"
+
+
+def _name(routine: Routine) -> str:
+    """What a routine does."""
+    if routine.phase is None:
+        return "a guard's check" if routine.defines else _HEARS
+    return f"`{op_name(routine.phase)}`" if isinstance(routine.phase, LibraryPhase) else "NumPy's functions"
+
+
+def _lies(region: Region) -> str:
+    if region.cells:
+        return "cells on all threads"
+    doubled = sum(region.states)
+    if not region.states:
+        return "every state where it is kept"
+    if not doubled:
+        return "the state in place"
+    if doubled == len(region.states):
+        return "the state in two buffers"
+    return f"{doubled} of {len(region.states)} components of the state in two buffers, the others in place"

@@ -1,33 +1,30 @@
 """What programs and definitions cost, as formulas in their sizes: work, span, bytes moved, memory.
 
 For `rho type --cost` and `rho plan`; `measured` serves `rho run --analyze`.  Worked out only when asked for.
-
-Neighbours: `backend.graph.costs` and `spans`, `schedule.single.memory_bound` (the formulas), `typechecker.check`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ...backend.graph import lower, optimise
 from ...backend.graph.bind import in_terms_of
-from ...backend.graph.costs import graph_cost
-from ...backend.graph.formulas import Span
+from ...backend.graph.cost_formulas import Span, graph_cost, graph_span
+from ...backend.graph.lowering.blocks import lower
+from ...backend.graph.passes.pipeline import optimise
 from ...backend.graph.phases import Graph
-from ...backend.graph.spans import graph_span
-from ...backend.schedule.single.memory_bound import peak_bound
-from ...typechecker.core_blocks import Core
-from ...typechecker.size_text import show_short_formula
-from ...typechecker.sizes import Size, SizeVariable
+from ...backend.schedule.single_device import peak_bound
+from ...lang.support.records import dataclass
+from ...typechecker.core.blocks import Core
+from ...typechecker.sizes.polynomials import Size, SizeVariable, show_short_formula
 from ..execution.outcome import Outcome
-from ..stages import Checked, Loaded
-from .quantities import GENERIC_COST
+from ..pipeline_types import Checked, Loaded
+from .estimates import GENERIC_COST
 
 if TYPE_CHECKING:
-    from ...backend.run.machine import Observer
+    from ...backend.vm.run_state import Observer
 
 _LINES: Final = ("work", "span", "reads", "writes")
 
@@ -147,12 +144,12 @@ def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> O
 
     The back end is loaded first, so that the time of the run is that of reading the data and computing.  Phases are measured by
     further runs, with every kernel as warm as it gets: at most `RUNS`, in at most `MOST_SECONDS` or half the time allowed."""
-    from ...backend.kernels.store import made
+    from ...backend.calibration.probes import warm_kernels
+    from ...backend.jit.compiler import made
     from ...backend.library import operations  # noqa: F401
-    from ...backend.run import cpu, executor  # noqa: F401
-    from ...backend.run.calibration.tier import warm_kernels
-    from ...backend.schedule.facts.stores import stores_of
-    from ..execution.profiles import this_machine
+    from ...backend.schedule.program_facts.partitioning import stores_of
+    from ...backend.vm import executor  # noqa: F401
+    from ..execution.stored_plans import this_machine
     from .analysis import Observed, rows
 
     before = replace(made)

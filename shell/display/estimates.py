@@ -1,24 +1,48 @@
-"""How long things take by the cost model, in words: `~0.3 ms`.  Nothing is run; of data at most the headers are read.
-
-Neighbours: `backend.devices.cost` (the model), `shell.execution.profiles` (whose tables), the live line, lenses, progress.
-"""
+"""How long things take by the cost model, in words: `~0.3 ms`.  Nothing is run; of data at most the headers are read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from ...lang.diagnostics import RhoError
-from ...lang.records import dataclass
-from ...typechecker.sizes import Size, SizeOrigin, SizeVariable, capacity
-from ..execution.sizing import sized_by_headers
-from .durations import duration
+from ...lang.diagnostics.model import RhoError
+from ...lang.diagnostics.render import range_json
+from ...lang.support.records import dataclass
+from ...typechecker.check import GENERIC
+from ...typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable
+from ...typechecker.sizes.size import capacity
+from ...typechecker.usage.check_moves import written
+from ..execution.modules import sized_by_headers
+from ..pipeline_types import Checked
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import DeviceProfile, Profile
     from ...backend.graph.bind import BoundGraph
-    from ...typechecker.core_blocks import Core
-    from ...typechecker.elaborate.sampling import Instance
+    from ...typechecker.core.blocks import Core
+    from ...typechecker.elaborate.infer_signature import Instance
+
+
+# ---------------------------------------------------------------------------------------------------- durations
+#
+# Times in words.  Imports nothing, so that a prompt need not wait for it.
+
+def duration(ns: float) -> str:
+    """Nanoseconds in three figures: `1.25 ms`."""
+    for unit, size in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def waiting(seconds: float) -> str:
+    """How long someone waits: `3.2 s`, `4 min 10 s`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+# ---------------------------------------------------------------------------------------------------- estimates
 
 ASSUMED: Final = 1000
 """What a size is taken to be where nothing says."""
@@ -38,7 +62,7 @@ class WallTime:
 
 def wall_time(bound: BoundGraph, profile: Profile, device: DeviceProfile) -> WallTime | None:
     """What one run takes on a device of a profile; None without tables for it."""
-    from ...backend.devices.cost import numbers_of, step_ns
+    from ...backend.devices.phase_cost import numbers_of, step_ns
     from ...backend.graph.phases import Constant, Input, Loop, Output, Print
 
     number = numbers_of(bound)
@@ -65,7 +89,7 @@ def predicted_ns(bound: BoundGraph) -> int | None:
 
 def wall_time_here(bound: BoundGraph) -> WallTime | None:
     """What one run takes on this machine; None without tables for it."""
-    from ..execution.profiles import this_machine
+    from ..execution.stored_plans import this_machine
 
     profile = this_machine()
     return wall_time(bound, profile, profile.home)
@@ -89,7 +113,7 @@ def time_line(bound: BoundGraph) -> list[str]:
 def unmeasured() -> str:
     """What is put behind an estimate that no measurement of this machine stands behind: ` (uncalibrated)`,
     and why a stored one is not used."""
-    from ..execution.profiles import this_machine
+    from ..execution.stored_plans import this_machine
 
     found = this_machine().calibration
     if found.calibrated is not None:
@@ -108,7 +132,9 @@ def time_of_program(core: Core, folder: str) -> str:
 
 def bound_at_assumed_sizes(core: Core) -> BoundGraph:
     """The program with every size `ASSUMED`, params as they are given.  Refused: its facts forbid that."""
-    from ...backend.graph import bind, lower, optimise, settle
+    from ...backend.graph.bind import bind
+    from ...backend.graph.lowering.blocks import lower
+    from ...backend.graph.passes.pipeline import optimise, settle
 
     return settle(bind(optimise(lower(core)), _assumed(core, {one.name: one.default for one in core.params})))
 
@@ -122,8 +148,9 @@ def _assumed(core: Core, params: Mapping[str, int]) -> dict[SizeVariable, int]:
 
 def time_at_assumed_sizes(way: Instance, params: Mapping[str, int]) -> str:
     """`~12 µs at n=1000` for a way to apply a function, `params` as they are given; empty where its facts forbid such sizes."""
-    from ...backend.graph import bind, lower, optimise
-    from ...backend.graph.bind import in_terms_of
+    from ...backend.graph.bind import bind, in_terms_of
+    from ...backend.graph.lowering.blocks import lower
+    from ...backend.graph.passes.pipeline import optimise
 
     sizes = {size: number for size, number in _assumed(way.program, params).items() if size not in way.equal}
     try:
@@ -148,3 +175,81 @@ def _said(ns: int | None, sizes: Mapping[str, int], word: str) -> str:
     shown = [f"{name}={number:,}".replace(",", "") for name, number in list(sizes.items())[:3]]
     more = " …" if len(sizes) > 3 else ""
     return f"~{duration(ns)}" + (f" {word} {' '.join(shown)}{more}" if shown else "")
+
+
+# ---------------------------------------------------------------------------------------------------- quantities
+#
+# Quantities of a checked program as text and as JSON, for `rho type` and `rho check --json`.
+
+GENERIC_COST = "generic: costs at each use"
+
+
+def value_lines(checked: Checked) -> list[str]:
+    """`x : 2 f64[n]` for every named value."""
+    return [] if checked.result is None else [quantity.line() for quantity in checked.result.quantities()]
+
+
+def lines(checked: Checked) -> list[str]:
+    """Every named value, then what every function takes and gives."""
+    if checked.result is None:
+        return []
+    found = value_lines(checked)
+    for name, signatures in checked.result.signatures().items():
+        found += signatures or (f"{name} : {GENERIC}",)
+    return found
+
+
+def names_json(checked: Checked) -> list[dict[str, Any]]:
+    """Named values with how often their elements are read, and where."""
+    if checked.result is None:
+        return []
+    sources = dict(checked.sources)
+    return [
+        {
+            "name": quantity.name,
+            "file": quantity.span.file,
+            "range": range_json(quantity.span, sources),
+            "type": quantity.type,
+            "reads": written(quantity.grade),
+            "uses": [
+                {"file": use.span.file, "range": range_json(use.span, sources), "reads": written(use.grade), "why": use.why}
+                for use in quantity.uses
+            ],
+        }
+        for quantity in checked.result.quantities()
+    ]
+
+
+def signatures_json(checked: Checked) -> list[dict[str, Any]]:
+    """Each function with its file and its signatures, those of functions without an annotation worked out (with `where`)."""
+    file = checked.source.name
+    return [{"name": name, "file": file, "signatures": lines} for name, lines in functions_json(checked).items()]
+
+
+def functions_json(checked: Checked) -> dict[str, list[str]]:
+    """Each function's signatures; an empty list if it is generic."""
+    if checked.result is None:
+        return {}
+    return {name: list(signatures) for name, signatures in checked.result.signatures().items()}
+
+
+# ---------------------------------------------------------------------------------------------------- tier
+#
+# How structured phases run on this machine, in words: for `rho info`.
+
+def gpu_tier() -> str:
+    """The cards that programs can use, or why there are none."""
+    from ...backend.cuda.bindings import tier
+
+    return tier()
+
+
+def kernel_tier() -> str:
+    """Compiled kernels, or why there are none."""
+    from ...backend.jit import compiler, tiering
+
+    if tiering.mode() is tiering.Mode.OFF:
+        return f"NumPy in blocks ({tiering.SWITCH} says so)"
+    if compiler.binding() is None:
+        return "NumPy in blocks (llvmlite is not installed)"
+    return f"compiled for {compiler.processor()}"

@@ -1,17 +1,24 @@
-"""A plan, or an answer to an instance, in the format that was asked for: text, JSON or a picture.
-
-Neighbours: `shell.verbs.plan` and `plan_instance` (who print it), `backend.schedule.pictures` (drawing).
-"""
+"""A plan, or an answer to an instance, in the format that was asked for: text, JSON or a picture."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
+from ...lang.diagnostics.model import RhoError
 from ..cli.arguments import Arguments
+from ..execution.modules import sized_by_headers
+from .estimates import bound_at_assumed_sizes
 
 if TYPE_CHECKING:
-    from ...backend.schedule.pictures.chart import Chart
-    from ..stages import Loaded
+    from ...backend.graph.phases import Rewritten
+    from ...backend.schedule.rendering.gantt_model import Chart
+    from ...lang.syntax.source import Source, Span
+    from ...typechecker.core.blocks import Core
+    from ..pipeline_types import Loaded
+
+
+# ---------------------------------------------------------------------------------------------------- plan_output
 
 _PICTURES: Final = ("dot", "svg", "html", "trace", "gantt")
 
@@ -26,23 +33,23 @@ def picture(chart: Chart, format: str) -> str:
     """A chart drawn: `dot` is the graph, `svg` and `gantt` the Gantt chart, `html` everything, `trace` for Perfetto."""
     match format:
         case "dot":
-            from ...backend.schedule.pictures.graph import graph_dot
+            from ...backend.schedule.rendering.html_page import graph_dot
 
             return graph_dot(chart)
         case "svg":
-            from ...backend.schedule.pictures.gantt_svg import gantt_svg
+            from ...backend.schedule.rendering.gantt import gantt_svg
 
             return gantt_svg(chart)
         case "html":
-            from ...backend.schedule.pictures.page import plan_page
+            from ...backend.schedule.rendering.html_page import plan_page
 
             return plan_page(chart)
         case "trace":
-            from ...backend.schedule.pictures.trace import trace_json
+            from ...backend.schedule.rendering.gantt import trace_json
 
             return trace_json(chart)
         case _:
-            from ...backend.schedule.pictures.gantt_text import gantt_text
+            from ...backend.schedule.rendering.gantt import gantt_text
 
             return gantt_text(chart)
 
@@ -51,15 +58,14 @@ def plan_lines(loaded: Loaded, *, programs: bool = False) -> str:
     """The plan as text: its steps, what was rewritten and what it costs, or its queues on several devices; `programs`: also its
     loop programs."""
     if loaded.plan.prediction is not None:
-        from ...backend.schedule.plan.explain_queues import queues_text
+        from ...backend.schedule.plan.plan_text import queues_text
 
         return queues_text(loaded.plan)
-    from ...backend.schedule.plan.explain import plan_text
+    from ...backend.schedule.plan.plan_text import plan_text
     from ..execution.streaming import stream_lines
-    from .compiled_loops import loop_lines
+    from .analysis import decision_lines, loop_lines, regrouped_graph, rewritten_lines
     from .costs import cost_of_program
     from .estimates import time_line
-    from .rewritten import decision_lines, regrouped_graph, rewritten_lines
 
     plan = loaded.plan
     rewritten = decision_lines(loaded.bound.graph, plan, loaded.checked.sources)
@@ -71,3 +77,46 @@ def plan_lines(loaded: Loaded, *, programs: bool = False) -> str:
     stages = () if loaded.staged is None else loaded.staged.stages
     before = [f"first, at most {stage.selection.most:,} items are selected: {plan_text(stage.plan)}\nthen" for stage in stages]
     return "\n".join([*before, plan_text(plan), *rewritten, *costs, *files, *(stream_lines(loaded) or time_line(loaded.bound))])
+
+
+# ---------------------------------------------------------------------------------------------------- offers
+#
+# What would be quicker if the program allowed it, at its places: sums of products that another expression makes, whose sums are
+# then in another order.
+#
+# Nothing is run; sizes are those of the headers of the program's data, or `ASSUMED`.
+
+_OPENING: Final = "([{"
+_CLOSING: Final = ")]}"
+_REDUCTIONS: Final = frozenset({"+/", "+⌿"})
+
+
+def offers(core: Core, file: str) -> tuple[Rewritten, ...]:
+    """The offers of a program, in no order."""
+    from ...backend.graph.phases import OFFER
+
+    try:
+        bound = sized_by_headers(core, os.path.dirname(file)) or bound_at_assumed_sizes(core)
+    except (RhoError, RecursionError, OverflowError):
+        return ()
+    return tuple(note for note in bound.graph.rewritten if note.rule == OFFER)
+
+
+def replaced_by(offer: Rewritten, source: Source, statement: Span) -> tuple[int, int] | None:
+    """From where to where the offered text stands instead: the reduction with all that it applies to; None if that is not plain
+    to see, or inside a function, whose names may be others."""
+    text, start = source.text, offer.span.start
+    before = text[statement.start : start]
+    if not offer.text or text[start : offer.span.end] not in _REDUCTIONS or "{" in before:
+        return None
+    if any(mark in text[statement.start : statement.end] for mark in "'\"⍝"):
+        return None
+    if before.rstrip()[-1:] not in ("", "←", "(", "/", "⌿", "⋄", *"+-×÷"):
+        return None
+    depth = 0
+    for place in range(offer.span.end, statement.end + 1):
+        mark = text[place : place + 1]
+        depth += (mark in _OPENING) - (mark in _CLOSING) if mark else 0
+        if depth < 0 or not mark or (depth == 0 and mark in "⋄\n;") or place == statement.end:
+            return start, place
+    return None

@@ -2,8 +2,6 @@
 
 A thread of its own draws it several times a second, from whatever state the work has by then, so that the work neither waits
 nor reports.  Nothing is written unless messages go to a terminal; the line has no colours.
-
-Neighbours: `watching` (the stages of a run), `backend.run.watching` and `schedule.solve.found` (what is looked at), the verbs.
 """
 
 from __future__ import annotations
@@ -14,16 +12,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from ...lang.diagnostics import RhoError
-from ..cli.console import Console
+from ...lang.diagnostics.model import RhoError
+from ..cli.standard_streams import Console
 from ..execution.watching import UNWATCHED, Stage, Watch
-from .durations import waiting
+from .estimates import waiting
 
 if TYPE_CHECKING:
     from ...backend.graph.phases import PhaseId
-    from ...backend.run.machine import Machine, Observer
-    from ...backend.schedule.solve.found import Found
-    from ..stages import Loaded
+    from ...backend.schedule.search.strategy import Found
+    from ...backend.vm.run_state import Machine, Observer
+    from ..pipeline_types import Loaded
 
 AFTER: Final = 1.0
 """Seconds before the line appears."""
@@ -117,7 +115,7 @@ def planning(console: Console) -> Iterator[None]:
     if not console.has_lines:
         yield
         return
-    from ...backend.schedule.solve.found import LISTENER
+    from ...backend.schedule.search.strategy import LISTENER
 
     latest: list[Found] = []
     token = LISTENER.set(lambda found: latest.__setitem__(slice(None), [found]))
@@ -183,8 +181,8 @@ class RunProgress(Watch):
             self._line.stop()  # what is said from now on stands below
 
     def _look_on(self) -> None:
-        from ...backend.run.watching import WATCHER
-        from ...backend.schedule.solve.found import LISTENER
+        from ...backend.schedule.search.strategy import LISTENER
+        from ...backend.vm.run_state import WATCHER
 
         search, run = LISTENER.set(self._told), WATCHER.set(self._begun)
         self._resets = [lambda: LISTENER.reset(search), lambda: WATCHER.reset(run)]
@@ -225,7 +223,7 @@ class RunProgress(Watch):
 
 def streaming_text(done: int, total: int, seconds: float) -> str:
     """`read 400.0 MB of 1.0 GB · ~1.2 s left`."""
-    from ...backend.schedule.plan.explain import bytes_text
+    from ...backend.schedule.plan.plan_text import bytes_text
 
     left = seconds * (total - done) / done if done else 0.0
     return f"read {bytes_text(done)} of {bytes_text(total)}" + (f" · ~{waiting(left)} left" if left >= 0.05 else "")
@@ -235,11 +233,11 @@ class Phases:
     """The phases of a program that compute, in their order, and how long each is predicted to take."""
 
     def __init__(self, loaded: Loaded, started: float) -> None:
-        from ...backend.devices.cost import step_ns
+        from ...backend.devices.phase_cost import step_ns
         from ...backend.graph import traverse
         from ...backend.graph.phases import Constant, Input, Output, Print
-        from ...backend.schedule.plan.describe import label
-        from ..execution.profiles import this_machine
+        from ...backend.schedule.plan.plan_text import label
+        from ..execution.stored_plans import this_machine
 
         graph = loaded.bound.graph
         computing = [phase for phase in graph.phases if not isinstance(phase, Constant | Input | Output | Print)]

@@ -3,8 +3,6 @@ for each process of a cluster, a thread for each queue.
 
 The executor tells of a step when it is over.  Phases inside loops are recorded one by one up to `MOST` of them; what comes after
 counts only in the bar of its loop.
-
-Neighbours: `running` (stages), `backend.run.executor` (steps), `backend.schedule.pictures` (the format).
 """
 
 from __future__ import annotations
@@ -12,18 +10,19 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
-from ...backend.schedule.plan.model import TransferStep
-from ...lang.diagnostics import RhoError
+from ...backend.schedule.plan.plan import TransferStep
+from ...lang.diagnostics.model import RhoError
+from ...lang.support.records import dataclass
 from ..execution.watching import StageTimes
 
 if TYPE_CHECKING:
-    from ...backend.run.machine import Observer, Took
-    from ...backend.schedule.pictures.chart import Bar, Chart, Lane
-    from ...backend.schedule.plan.parts import DeviceId
-    from ..stages import Loaded
+    from ...backend.schedule.plan.plan import DeviceId
+    from ...backend.schedule.rendering.gantt_model import Bar, Chart, Lane
+    from ...backend.vm.run_state import Observer, Took
+    from ..pipeline_types import Loaded
 
 MOST: Final = 100_000
 
@@ -50,9 +49,9 @@ class Recorder(StageTimes):
 
     def text(self) -> str:
         """The trace: JSON that opens in Perfetto."""
-        from ...backend.schedule.pictures.chart import Chart
-        from ...backend.schedule.pictures.trace import trace_json
-        from ...backend.schedule.plan.explain_queues import time_text
+        from ...backend.schedule.plan.plan_text import time_text
+        from ...backend.schedule.rendering.gantt import trace_json
+        from ...backend.schedule.rendering.gantt_model import Chart
 
         assert self.loaded is not None, "only what has run is drawn"
         end = time.perf_counter_ns() - self.started
@@ -69,7 +68,7 @@ class Recorder(StageTimes):
         return trace_json(_predicted(self.loaded, name), charts)
 
     def _stage_lane(self, end: int) -> Lane:
-        from ...backend.schedule.pictures.chart import Bar, BarKind, Lane
+        from ...backend.schedule.rendering.gantt_model import Bar, BarKind, Lane
 
         ends = [*(start for _, start in self.stages[1:]), end]
         bars = [
@@ -80,7 +79,7 @@ class Recorder(StageTimes):
 
     def _queue_lanes(self) -> dict[tuple[str, DeviceId], Lane]:
         """By process and queue; inner phases lie under those around them."""
-        from ...backend.schedule.pictures.chart import Lane
+        from ...backend.schedule.rendering.gantt_model import Lane
 
         assert self.loaded is not None
         devices = {device.id for device in self.loaded.plan.devices}
@@ -94,8 +93,8 @@ class Recorder(StageTimes):
 
     def _bar(self, key: str, took: Took) -> Bar:
         from ...backend.graph import traverse
-        from ...backend.schedule.pictures.chart import Bar, BarKind
-        from ...backend.schedule.plan.describe import label
+        from ...backend.schedule.plan.plan_text import label
+        from ...backend.schedule.rendering.gantt_model import Bar, BarKind
 
         assert self.loaded is not None
         start, end, step, graph = took.start - self.started, took.end - self.started, took.step, self.loaded.bound.graph
@@ -109,7 +108,7 @@ class Recorder(StageTimes):
 
 def _predicted(loaded: Loaded, name: str) -> Chart:
     """What was predicted; a plan made without the cost model is made again with it."""
-    from ...backend.schedule.pictures.of_plan import chart_of_plan
+    from ...backend.schedule.rendering.gantt_model import chart_of_plan
     from ..execution.scheduling import Scheduling, Use, scheduled
 
     plan = loaded.plan
@@ -120,6 +119,6 @@ def _predicted(loaded: Loaded, name: str) -> Chart:
 
 
 def write_trace(recorder: Recorder, path: str) -> None:
-    from ..cli.results import rewrite
+    from ..cli.messages import rewrite
 
     rewrite(path, recorder.text() + "\n", f"--trace {path}: this file")

@@ -9,8 +9,6 @@ characters of text): `…` stands for the columns left out, `⋮` for rows or pl
 
 Note [Folding].  With a `width`, what does not fit continues below, indented by six blanks, as `⎕PW` does: the whole
 block of rows first, then their further columns.  Only terminals have a width; files and pipes get whole rows.
-
-Neighbours: `run.text` (numbers and columns); used by `run`, `eval` and the REPL.
 """
 
 from __future__ import annotations
@@ -19,10 +17,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ...backend.run.text import DIGITS, separator, table_of
-from ...backend.run.values import Array, ArrayLike, kind_of_dtype
-from ...lang.records import dataclass
-from ...typechecker.core import Payload
+from ...backend.vm.values import DIGITS, Array, ArrayLike, kind_of_dtype, separator, table_of
+from ...lang.support.records import dataclass
+from ...typechecker.core.arrays import Payload
 from ...typechecker.elements import Kind
 
 LIMIT: Final = 1000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from .files import generated
+from .editor_files import generated
 
 
 def main(words: list[str]) -> None:

@@ -9,8 +9,8 @@ from typing import ClassVar
 from pygments.lexer import Lexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Text, _TokenType
 
-from ...lang.highlighting import WordClass, words
-from ...lang.source import Source
+from ...lang.syntax.formatter import WordClass, words
+from ...lang.syntax.source import Source
 
 _TOKENS = {
     WordClass.COMMENT: Comment.Single, WordClass.TEXT: String, WordClass.NUMBER: Number, WordClass.NAME: Name,

@@ -2,39 +2,98 @@
 
 For each new combination of element types and shapes the function is checked, planned and prepared once; calls of the same
 types then only run.  Several threads may call one function: each call has a prepared plan of its own while it runs.
-
-Neighbours: `arrays`, `backend.run.prepared`, `shell.session`.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from dataclasses import replace
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...backend import Detail, Device, bind_shapes, plan
-from ...backend.run.cpu.kinds import NumArray
-from ...backend.run.files.trouble import FileTrouble
-from ...backend.run.native.program import OTHER
-from ...backend.run.prepared import Links, PreparedPlan, Runs, no_call
-from ...backend.run.values import NUMPY_NAMES
-from ...backend.schedule.single.one_device import HOME
-from ...lang import forking
-from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, Rejected, RhoError
-from ...lang.source import Source, Span
+from ...backend import bind_shapes, plan
+from ...backend.cpu.views import NumArray
+from ...backend.io.errors import FileTrouble
+from ...backend.schedule.plan.plan import Device
+from ...backend.schedule.single_device import HOME, Detail
+from ...backend.vm.bytecode import OTHER
+from ...backend.vm.executor import Links, PreparedPlan, Runs, no_call
+from ...backend.vm.values import NUMPY_NAMES
+from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Rejected, RhoError
+from ...lang.support import processes
+from ...lang.syntax.source import Source, Span
 from ...typechecker.elements import Kind
-from ..execution.machine import cores
-from ..session import Session
-from ..stages import Checked
-from .arrays import as_array
-from .own_text import FUNCTION, LEFT, NAMED, RESULT, RIGHT, OwnText
-from .showing import E, showing
+from ..execution.stored_plans import cores
+from ..pipeline import Session
+from ..pipeline_types import Checked
+from .evaluating import E, as_array, showing
+
+# ---------------------------------------------------------------------------------------------------- own_text
+#
+# Errors of a compiled function in the caller's own text: the lines that apply it to its arguments are nobody's.
+#
+# `functions` names the last statement of a text, `∆function ← …`, and applies it to inputs.  What a diagnostic says of these
+# lines is left out or said of the last statement, and positions in that statement count from its own start.
+
+FUNCTION, LEFT, RIGHT, RESULT = "∆function", "∆left", "∆right", "∆result"
+NAMED: Final = f"{FUNCTION} ← "
+_SAID: Final = {FUNCTION: "the function", LEFT: "⍺", RIGHT: "⍵", RESULT: "the result"}
+
+
+class OwnText(NamedTuple):
+    """A text's statements as its caller wrote them, for a program that goes on behind them."""
+
+    source: Source
+    last: int
+    """Where the last statement starts."""
+
+    @classmethod
+    def of(cls, name: str, statements: Sequence[str]) -> OwnText:
+        text = "\n".join(statements) + "\n"
+        return cls(Source(name, text), len(text) - len(statements[-1]) - 1)
+
+    def among(self, sources: Mapping[str, Source]) -> dict[str, Source]:
+        """The sources, this one in the place of the program's."""
+        return {**sources, self.source.name: self.source}
+
+    def told(self, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+        """The diagnostics in this text."""
+        return [self._told(found) for found in diagnostics]
+
+    def _told(self, found: Diagnostic) -> Diagnostic:
+        whole = Span(self.source.name, self.last, len(self.source.text) - 1)
+        labels = [Label(span, _said(label.message)) for label in found.labels if (span := self._own(label.span)) is not None]
+        fixes = [fix for one in found.fixes if (fix := self._fix(one)) is not None]
+        own = self._own(found.span)
+        return replace(
+            found, message=_said(found.message), span=own or whole, label=found.label if own else "", labels=tuple(labels),
+            notes=tuple(map(_said, found.notes)), fixes=tuple(fixes),
+        )  # fmt: skip
+
+    def _fix(self, fix: Fix) -> Fix | None:
+        edits = [Edit(span, edit.text) for edit in fix.edits if (span := self._own(edit.span)) is not None]
+        return Fix(fix.title, tuple(edits)) if len(edits) == len(fix.edits) else None
+
+    def _own(self, span: Span) -> Span | None:
+        """The place in this text; None if it is in lines that the caller did not write."""
+        if span.file != self.source.name or span.end <= self.last:
+            return span
+        start, end = span.start - len(NAMED), span.end - len(NAMED)
+        return Span(span.file, start, end) if self.last <= start and end < len(self.source.text) else None
+
+
+def _said(text: str) -> str:
+    for name, said in _SAID.items():
+        text = text.replace(f"`{name}`", said).replace(name, said)
+    return text
+
+
+# ---------------------------------------------------------------------------------------------------- functions
 
 MOST_KEPT: Final = 256
-_PREPARED: Final = forking.lock()
+_PREPARED: Final = processes.lock()
 """Combinations of argument types that one function keeps prepared; the oldest goes first."""
 _NAME: Final = "<rho.compile>"
 _ENDING: Final = (
@@ -198,8 +257,8 @@ def compile_text(text: str, session: Session | None = None) -> Function:
 
 def _statements(text: str) -> list[str]:
     """The statements of a text in canonical glyphs."""
-    from ...lang.spelling import spell
-    from ...lang.splitter import split_statements
+    from ...lang.syntax.glyph_input import spell
+    from ...lang.syntax.reader import split_statements
 
     found = [piece.text for piece in split_statements(spell(Source(_NAME, text)))]
     if not found:

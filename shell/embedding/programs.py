@@ -1,43 +1,227 @@
-"""`rho.load`: a script as a Python object with its type, its bounds and a way to run it on arrays.
-
-Neighbours: `arrays`, `shell.session` (files), `shell.display.costs` (formulas).
-"""
+"""`rho.load`: a script as a Python object with its type, its bounds and a way to run it on arrays."""
 
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from ...backend import Detail, Device, bind_shapes, execute, plan
-from ...backend.run.files import check_declared
-from ...backend.run.files.reading import located
-from ...backend.schedule.single.one_device import HOME
-from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, Refused, RunFailed
-from ...lang.properties import cached_property
-from ...lang.source import Span
-from ...typechecker.core_blocks import CoreInput
-from ...typechecker.display import show_type
+from ...backend import bind_shapes, execute, plan
+from ...backend.io.reading import check_declared, located
+from ...backend.schedule.plan.plan import Device, Plan as StoredPlan
+from ...backend.schedule.single_device import HOME, Detail
+from ...lang.bind.directives import OBJECTIVES
+from ...lang.diagnostics.model import Code, Diagnostic, Refused, RunFailed
+from ...lang.support.records import cached_property, dataclass
+from ...lang.syntax.source import Span
+from ...typechecker.core.blocks import CoreInput
+from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
-from ...typechecker.sizes import SizeVariable
+from ...typechecker.sizes.polynomials import SizeVariable
 from ..cli.arguments import UsageError
-from ..cli.sources import read_source
-from ..execution.clusters import Attachment
+from ..cli.messages import read_source, write_whole
+from ..execution.clusters import RESTARTS, Attachment
 from ..execution.loading import InputFile, common_widths, find_inputs, read_inputs, widened
-from ..execution.machine import cores
+from ..execution.modules import LackingSizes, headers_in, only, sized, sizes_of
 from ..execution.outcome import outcome_of
 from ..execution.params import settings_of
-from ..execution.sizing import LackingSizes, headers_in, only, sized, sizes_of
-from ..session import Session
-from ..stages import Checked
-from .arrays import as_array
-from .clusters import Cluster
-from .plans import Plan, scheduling_for
-from .showing import require_accepted, shown
+from ..execution.scheduling import Effort, Scheduling, Use
+from ..execution.stored_plans import cores, read_plan
+from ..pipeline import Session
+from ..pipeline_types import Checked
+from .evaluating import as_array, require_accepted, shown
+
+# ---------------------------------------------------------------------------------------------------- clusters
+#
+# `rho.Cluster`: workers for `Program.run(cluster=…)`, attached to once and used for many runs.
+
+_PACKAGE: Final = __name__.removesuffix(".shell.embedding.clusters")
+_ROOMS: Final = (f"{_PACKAGE}.shell.", f"{_PACKAGE}.backend.")
+
+
+def _warn(words: str) -> None:
+    """Of the line that called Rho."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(_ROOMS):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(words, RuntimeWarning, stacklevel=level)
+
+
+class Cluster:
+    """Workers: `local:2`, the address of a Dask scheduler, the path of a `scheduler.json`, or a `distributed.Client`.
+
+    ValueError: it is none of these, or `distributed` is not installed.  RunFailed (E710): it does not answer, or has no workers.
+    Programs on it run one after the other; a lost worker is replanned around, with a RuntimeWarning, at most `restarts` times a
+    run.  Close it, or use it in a `with`."""
+
+    def __init__(self, where: str | os.PathLike[str] | object, *, restarts: int = RESTARTS) -> None:
+        if isinstance(restarts, bool) or not isinstance(restarts, int) or restarts < 0:
+            raise ValueError(f"restarts is a natural number, not {restarts!r}")
+        self.attachment = Attachment(where, restarts)
+        self.attachment.tell = _warn
+        try:
+            with shown({}):
+                self.attachment.cluster  # noqa: B018  connect now
+        except UsageError as error:
+            raise ValueError(error.message.removeprefix("--cluster: ")) from None
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """The addresses of the workers that are left."""
+        return tuple(member.address for member in self.attachment.cluster.members)
+
+    @property
+    def dashboard(self) -> str:
+        """The address of Dask's dashboard, empty if there is none."""
+        return self.attachment.cluster.membership.dashboard
+
+    def close(self) -> None:
+        """Let the workers go; those of `local:N` end."""
+        self.attachment.close()
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<rho cluster: {len(self.workers)} workers>"
+
+
+# ---------------------------------------------------------------------------------------------------- plans
+#
+# `rho.Plan`: a schedule as a Python object, made by `Program.plan`, stored, loaded and run again.
+
+PICTURES = ("svg", "html", "dot", "trace", "gantt")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A plan of a program for known sizes on known devices, verified when it was made.  `simulate`: run it here even if its
+    devices are not this machine's, each held to its memory; values never depend on the plan."""
+
+    stored: StoredPlan
+    simulate: bool = False
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Plan:
+        """A plan that `save` or `rho plan -o` stored.  Refused: E704, it cannot be read; E705, it is not a plan."""
+        with shown({}):
+            return Plan(read_plan(os.fspath(path)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Store it in canonical form (`plan/2`), whole or not at all."""
+        from ...backend.schedule.plan.plan import encode_plan
+
+        write_whole(Path(os.fspath(path)), encode_plan(self.stored).rstrip("\n") + "\n")
+
+    def simulated(self) -> Plan:
+        """The same plan, to run here as if on its devices."""
+        return replace(self, simulate=True)
+
+    @property
+    def seconds(self) -> float:
+        """The predicted time of a run."""
+        return self._prediction[0] * self.stored.tick_ns / 1e9
+
+    @property
+    def at_least(self) -> float:
+        """Seconds that no plan of its `space` goes below, as far as is proved; of an objective other than latency, its bound."""
+        found = self.stored.prediction
+        by_time = found is None or not found.objectives or found.objectives[0][0] == "latency"
+        return self._prediction[1] * self.stored.tick_ns / 1e9 if by_time else float(self._prediction[1])
+
+    @property
+    def status(self) -> str:
+        """`optimal` (of its `space`) or `gap`."""
+        found = self.stored.prediction
+        return "" if found is None else found.status.value
+
+    @property
+    def space(self) -> tuple[str, ...]:
+        """What `at_least` and `optimal` range over, in words: whole shards or chunks, the axes of cuts, and what is not cut."""
+        from ...backend.schedule.plan.plan_text import space_lines
+
+        return tuple(space_lines(self.stored))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes it is for, by name."""
+        return dict(self.stored.sizes)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The names of its devices."""
+        return tuple(str(device.id) for device in self.stored.devices)
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """The most bytes live at once, by device."""
+        return {str(device): count for device, count in self.stored.main.peak}
+
+    @property
+    def objectives(self) -> dict[str, int]:
+        """The value of each objective, the most important first."""
+        found = self.stored.prediction
+        return {} if found is None else dict(found.objectives)
+
+    def __str__(self) -> str:
+        from ...backend.schedule.plan.plan_text import queues_text
+
+        return queues_text(self.stored)
+
+    def __repr__(self) -> str:
+        from ...backend.schedule.plan.plan_text import has_other_axes
+        from ..display.estimates import duration
+
+        status = self.status + (" along these axes" if self.status and has_other_axes(self.stored) else "")
+        return f"<rho plan: {duration(self.seconds * 1e9)} on {len(self.devices)} devices, {status}>"
+
+    def picture(self, format: str = "svg") -> str:
+        """The text of a picture: svg, html, dot, trace (for Perfetto) or gantt.  ValueError: another format."""
+        from ...backend.schedule.rendering.gantt_model import chart_of_plan
+        from ..display.plan_output import picture
+
+        if format not in PICTURES:
+            raise ValueError(f"a picture of a plan is one of {', '.join(PICTURES)}, not {format!r}")
+        return picture(chart_of_plan(self.stored, os.path.basename(self.stored.program[0].name)), format)
+
+    def _repr_html_(self) -> str:
+        return self.picture("svg")
+
+    @property
+    def _prediction(self) -> tuple[int, int]:
+        found = self.stored.prediction
+        return (0, 0) if found is None else (found.makespan, found.lower_bound)
+
+
+def scheduling_for(
+    devices: str | os.PathLike[str] | None, objective: str | Sequence[str], budget: float | str | None
+) -> Scheduling:  # fmt: skip
+    """What the arguments of `Program.plan` ask.  ValueError: they mean nothing."""
+    objectives = (objective,) if isinstance(objective, str) else tuple(objective)
+    for name in objectives:
+        if name not in OBJECTIVES:
+            raise ValueError(f"an objective is one of {', '.join(OBJECTIVES)}, not {name!r}")
+    efforts = {None: Effort.DEFAULT, "fast": Effort.FAST, "prove": Effort.PROVE}
+    seconds: float | None = None
+    if budget in efforts:
+        effort = efforts[budget]
+    elif isinstance(budget, int | float) and not isinstance(budget, bool) and 0 < budget <= 86_400:
+        effort, seconds = Effort.DEFAULT, float(budget)
+    else:
+        raise ValueError(f"a budget is a number of seconds, 'fast' or 'prove', not {budget!r}")
+    return Scheduling(Use.LOOK, None if devices is None else os.fspath(devices), objectives, effort, seconds)
+
+
+# ---------------------------------------------------------------------------------------------------- programs
 
 MOST_PLANS: Final = 64
 """Combinations of shapes and params whose plans a program keeps."""
@@ -231,9 +415,9 @@ class Program:
 
     def _run_on(self, attachment: Attachment, bound: Any, arrays: Mapping[str, Any], files: Mapping[str, InputFile]) -> Any:
         """On the workers of a cluster, by a plan that is kept for the workers there are and the files that they see."""
-        from ...backend.run.files.stored import StoredInput
+        from ...backend.io.external_arrays import StoredInput
+        from ..execution.clusters import with_files
         from ..execution.scheduling import Scheduling, Use, planned_on, runner_on, stored_for
-        from ..execution.storing import with_files
 
         core, scheduling = self._core, Scheduling(Use.RUN, cluster=attachment)
         profile, stored, there = stored_for(core, bound, files, scheduling)

@@ -7,16 +7,27 @@ A file outside the permitted folders is E707.  Neighbour: `typechecker.check` as
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from ...lang.diagnostics import Refused
-from ...lang.module_names import LIBRARY_PREFIX, module_name
-from ...lang.opening import Pipes
-from ...lang.source import Source, Span
-from ..cli.sources import read_source
-from ..display.library import STDLIB
-from .permissions import Permissions
+from ...lang.bind.names import LIBRARY_PREFIX, module_name
+from ...lang.diagnostics.model import Refused
+from ...lang.support.files import Pipes
+from ...lang.support.parsing import is_url
+from ...lang.syntax.source import Source, Span
+from ...typechecker.core.blocks import Core, CoreInput
+from ...typechecker.sizes.polynomials import SizeVariable
+from ..cli.arguments import UsageError
+from ..cli.messages import read_source
+from ..display.documentation import STDLIB
+from .params import Permissions, settings_of
 
+if TYPE_CHECKING:
+    from ...backend.graph.bind import BoundGraph
+
+
+# ---------------------------------------------------------------------------------------------------- modules
 
 class ModuleLoader:
     """Reads modules for one program; `folder` is where a program without a file (`rho eval`) stands.
@@ -53,3 +64,107 @@ class ModuleLoader:
         if not self._permissions.may_read(name):
             raise Refused([self._permissions.refusal(name, Span(importer, 0, 0))])
         return read_source(name, pipes=Pipes.REFUSED)
+
+
+# ---------------------------------------------------------------------------------------------------- sizing
+#
+# The sizes of a program from what is known of it: numbers by name, arrays, and for the rest the headers of its data.
+#
+# Estimates and plans need sizes and no data, so a size that is given is taken as given, whatever the data has.
+
+MOST_TEXT: Final = 1 << 20
+"""Bytes of a text file that is read for the number of its rows where nobody waits for it."""
+_HEADED: Final = (".npy", ".png")
+Shapes = Mapping[str, Sequence[int]]
+
+
+class LackingSizes(UsageError):
+    """Nothing says what these sizes are."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = ", ".join(names)
+        super().__init__(f"nothing says how large this program's data is: {self.names}", f"give {options_of(names)}")
+
+
+def options_of(names: Sequence[str]) -> str:
+    """The options that give these sizes."""
+    return " ".join(f"--size {name}=N" for name in names)
+
+
+def sizes_of(core: Core) -> tuple[SizeVariable, ...]:
+    """The sizes that a caller chooses: params, and those in the types of inputs."""
+    found: dict[SizeVariable, None] = dict.fromkeys(param.variable for param in core.params)
+    for entry in core.inputs:
+        for size in core.types[entry.value].shape:
+            found.update(dict.fromkeys(size.variables()))
+    return tuple(found)
+
+
+def sized(
+    core: Core, numbers: Mapping[str, int], shapes: Shapes, headers: Callable[[Core], Shapes],
+    without: frozenset[str] = frozenset(), files: Collection[str] = (),
+) -> BoundGraph:  # fmt: skip
+    """The program with its sizes bound: `numbers` by name, then `shapes` of inputs, then `headers` of those that still lack a
+    size (inputs whose path the program names, and those of `files`); params that nothing says have their defaults.
+
+    LackingSizes.  Refused: facts that do not hold, shapes that disagree.  RunFailed: a header cannot be read."""
+    from ...backend import bind_shapes
+    from ...backend.vm.size_binding import sizes_from
+
+    shapes = {name: array.shape for name, array in settings_of(core, {}).arrays.items()} | dict(shapes)
+    known = {param.variable: param.default for param in core.params}
+    known.update({variable: numbers[variable.name] for variable in sizes_of(core) if variable.name in numbers})
+    known = sizes_from(core, shapes, known)
+    absent = [entry for entry in core.data if entry.name not in shapes and _unknown(core, entry, known)]
+    if readable := [entry for entry in absent if entry.path is not None or entry.name in files]:
+        known = sizes_from(core, headers(only(core, readable)), known)
+    lacking = {variable.name: None for entry in absent for variable in _unknown(core, entry, known)}
+    if lacking:
+        raise LackingSizes(list(lacking))
+    every = {
+        entry.name: tuple(size.evaluate(known) for size in core.types[entry.value].shape)
+        for entry in core.inputs if entry.name not in shapes
+    }  # fmt: skip
+    return bind_shapes(core, {**every, **shapes}, {param.name: known[param.variable] for param in core.params}, without=without)
+
+
+def headers_in(
+    folder: str, permissions: Permissions | None = None, given: Mapping[str, str] | None = None
+) -> Callable[[Core], Shapes]:  # fmt: skip
+    """The shapes in the files that a program of that folder names, or that are `given` in their stead."""
+
+    def read(core: Core) -> Shapes:
+        from .loading import find_inputs
+
+        files = find_inputs(core, given or {}, folder, permissions or Permissions.of([folder or "."], []))
+        return {name: file.shape for name, file in files.items()}
+
+    return read
+
+
+def sized_by_headers(core: Core, folder: str) -> BoundGraph | None:
+    """The program with the sizes of its data; None where they would have to be counted, or are not all there.  Refused: they
+    cannot be read, or do not fit."""
+    if any(is_url(entry.path or "") or _is_long(os.path.join(folder, entry.path or "")) for entry in core.data):
+        return None
+    try:
+        return sized(core, {}, {}, headers_in(folder))
+    except LackingSizes:
+        return None
+
+
+def only(core: Core, entries: Sequence[CoreInput]) -> Core:
+    """A program as if it had these inputs only."""
+    return replace(core, inputs=tuple(entries))
+
+
+def _unknown(core: Core, entry: CoreInput, known: Mapping[SizeVariable, int]) -> list[SizeVariable]:
+    return [one for size in core.types[entry.value].shape for one in size.variables() if one not in known]
+
+
+def _is_long(path: str) -> bool:
+    """Is it a text whose rows would have to be counted?"""
+    try:
+        return not path.endswith(_HEADED) and os.path.getsize(path) > MOST_TEXT
+    except (OSError, ValueError):
+        return True

@@ -10,15 +10,18 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any
 
-from ...backend.run.values import Array, kind_of_dtype, nested, to_numpy
-from ...lang.records import dataclass
-from ...typechecker.core import Print, ValueId
-from ...typechecker.core_blocks import Core
-from ...typechecker.display import show_type
+from ...backend.graph.bind import BoundGraph
+from ...backend.graph.phases import Constant, Output, Print as PhasesPrint, ValueId as PhasesValueId
+from ...backend.vm.values import Array, array, kind_of_dtype, nested, to_numpy
+from ...lang.support.records import dataclass
+from ...typechecker.core.arrays import Print, ValueId
+from ...typechecker.core.blocks import Core
+from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
-from ..cli.console import DEFAULT_DIGITS, Console
-from ..cli.encode import plain_data
+from ..cli.standard_streams import DEFAULT_DIGITS, Console, plain_data
 from ..display.values import LIMIT, display
+
+# ---------------------------------------------------------------------------------------------------- outcome
 
 WHOLE_TEXT_LIMIT = 20_000  # characters of text that a terminal shows without cutting
 PIPE_LIMIT = 1_000_000  # items that a pipe gets without cutting
@@ -66,7 +69,7 @@ class Shown:
             return plain_data(nested(self.value))
         if self.kind is not Kind.CHAR:
             return plain_data(self.value.tolist())
-        from ...backend.run.values import from_numpy
+        from ...backend.vm.values import from_numpy
 
         return nested(from_numpy(self.value))
 
@@ -111,7 +114,7 @@ class Outcome:
 
     def whole(self) -> Outcome:
         """With the items of what workers have written, as their files have them.  RunFailed."""
-        from ...backend.run.files.stored import read_back
+        from ...backend.io.external_arrays import read_back
 
         return replace(self, outputs={name: replace(one, value=read_back(one.value)) for name, one in self.outputs.items()})
 
@@ -144,3 +147,31 @@ def _shown(core: Core, which: ValueId | None, name: str, value: Any) -> Shown:
 def nothing() -> Outcome:
     """Of a program that did not run."""
     return Outcome((), {})
+
+
+# ---------------------------------------------------------------------------------------------------- folded
+#
+# Programs that the passes have folded to constants: their results are in the graph, so nothing is executed.
+#
+# This is why `rho eval '1+1'` starts no array library.  Neighbour: `shell.pipeline`, which runs every other plan.
+
+def folded_results(bound: BoundGraph) -> tuple[list[Array], dict[str, Array]] | None:
+    """Printed values in order and outputs by name if every phase is a constant, a print or an output; else None."""
+    graph = bound.graph
+    if not all(isinstance(phase, Constant | PhasesPrint | Output) for phase in graph.phases):
+        return None
+    known: dict[PhasesValueId, Array] = {}
+    printed: list[Array] = []
+    outputs: dict[str, Array] = {}
+    for phase in graph.phases:
+        match phase:
+            case Constant():
+                type = graph.types[phase.result]
+                known[phase.result] = array(type.element.kind, [size.evaluate({}) for size in type.shape], phase.data)
+            case PhasesPrint():
+                printed.append(known[phase.arg])
+            case Output():
+                outputs[phase.name] = known[phase.arg]
+            case _:
+                return None
+    return printed, outputs

@@ -2,24 +2,28 @@
 
 A param has the type of its default.  Text stands for itself, numbers are written as in Python or in Rho, those of a vector with
 blanks or commas between them.
-
-Neighbours: `requests` (the texts), `typechecker.core` (a param that is not a size is an input with a default).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
-from ...lang import numerals
-from ...lang.records import dataclass
-from ...typechecker.core import Payload
-from ...typechecker.core_blocks import Core, CoreInput
-from ...typechecker.display import show_type
+from ...lang.diagnostics.model import Code, Diagnostic
+from ...lang.support import parsing
+from ...lang.support.parsing import above, file_of, is_below, is_file_url, is_url
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...typechecker.core.arrays import Payload
+from ...typechecker.core.blocks import Core, CoreInput
+from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
 from ..cli.arguments import UsageError
+
+# ---------------------------------------------------------------------------------------------------- params
 
 _LARGEST = 10**18 - 1
 """Of sizes: sums of a few fit i64."""
@@ -42,7 +46,7 @@ def settings_of(core: Core, texts: Mapping[str, str]) -> Settings:
 def natural(option: str, name: str, text: str) -> int:
     """A size, of a param or of data.  UsageError: it is not a natural number, or too large."""
     digits = text.replace("_", "")
-    if (number := numerals.natural(digits, _LARGEST)) is not None:
+    if (number := parsing.natural(digits, _LARGEST)) is not None:
         return number
     what = "this param is a size," if option == "--set" else "a size is"
     which = f"at most {_LARGEST:,}" if digits.isascii() and digits.isdigit() else "a natural number such as 3"
@@ -56,7 +60,7 @@ def _array(core: Core, entry: CoreInput, text: str | None) -> Any:
     if text is None:
         known = tuple([size.constant for size in type.shape if size.constant is not None])
         return as_items(default, type.element.kind, known if len(known) == type.rank else (len(default),))
-    from ...backend.run.files.cells import Unsuitable, item_of
+    from ...backend.io.cells import Unsuitable, item_of
 
     kind, shown = type.element.kind, f"--set {entry.name}={text}"
     if kind is Kind.CHAR and type.rank == 1:
@@ -75,6 +79,70 @@ def _array(core: Core, entry: CoreInput, text: str | None) -> Any:
 
 def as_items(data: tuple[Payload, ...], kind: Kind, shape: tuple[int, ...]) -> Any:
     """A NumPy array of the kind."""
-    from ...backend.run.values import Array, to_numpy
+    from ...backend.vm.values import Array, to_numpy
 
     return to_numpy(Array(kind, shape, data))
+
+
+# ---------------------------------------------------------------------------------------------------- permissions
+#
+# Which files a program may touch: the script's folder and what the command line names, nothing else.
+#
+# Paths are compared after resolving links, so a link inside the folder does not lead out of it.  A URL is read where `--allow-
+# read` names it or what is above it; that it is named elsewhere on the command line does not do, since reading it tells its
+# server.
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """Resolved folders and files, and URLs.  `write_folders` None: wherever the command line says."""
+
+    read_folders: tuple[str, ...] = ()
+    read_files: frozenset[str] = frozenset()
+    write_folders: tuple[str, ...] | None = None
+    unrestricted: bool = False
+    urls: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, folders: Iterable[str], files: Iterable[str], write_folders: Iterable[str] | None = None) -> Permissions:
+        here = [file_of(folder) if is_file_url(folder) else folder for folder in folders]
+        return cls(
+            tuple(os.path.realpath(folder) for folder in here if not is_url(folder)),
+            frozenset(os.path.realpath(file) for file in files if not is_url(file)),
+            None if write_folders is None else tuple(os.path.realpath(folder) for folder in write_folders),
+            urls=tuple(folder for folder in here if is_url(folder)),
+        )
+
+    def may_read(self, path: str | os.PathLike[str]) -> bool:
+        if is_url(os.fspath(path)):
+            return self.unrestricted or any(is_below(os.fspath(path), allowed) for allowed in self.urls)
+        real = os.path.realpath(path)
+        return self.unrestricted or real in self.read_files or any(_inside(real, folder) for folder in self.read_folders)
+
+    def may_write(self, path: str | os.PathLike[str]) -> bool:
+        folders = self.write_folders
+        return folders is None or any(_inside(os.path.realpath(path), folder) for folder in folders)
+
+    def refusal(self, path: str | os.PathLike[str], span: Span) -> Diagnostic:
+        """E707 for reading `path`, as it was written."""
+        written = os.fspath(path)
+        if is_url(written):
+            notes = ("URLs are read where --allow-read names them", f"to permit it add `--allow-read {above(written)}`")
+            return Diagnostic(Code.E707, f"`{written}` is a URL that this program may not read", span, notes=notes)
+        return Diagnostic(
+            Code.E707, f"`{written}` is outside the folders this program may read", span,
+            notes=(
+                "a program reads files in its own folder, and those named on the command line",
+                f"to permit it add `--allow-read {os.path.dirname(written) or '.'}`",
+            ),
+        )  # fmt: skip
+
+    def write_refusal(self, path: str | os.PathLike[str], span: Span) -> Diagnostic:
+        return Diagnostic(Code.E707, f"`{os.fspath(path)}` is outside the folders of --allow-write", span)
+
+
+EVERYTHING = Permissions(unrestricted=True)
+"""For checking, which reads program texts only."""
+
+
+def _inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -5,27 +5,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, RhoError
-from ...lang.records import dataclass
-from ...lang.render import diagnostic_json
-from ...lang.source import Source
-from ..cli.console import DEFAULT_DIGITS, Console
-from ..cli.ending import LastWords
-from ..cli.exits import Exit
-from ..cli.messages import exit_of, show, with_options
-from ..cli.requests import Request, check_names
-from ..cli.results import print_json
-from ..cli.timing import time_limit
-from ..session import Session
-from ..stages import Checked, Engine, Loaded
-from .outcome import Outcome, nothing
+from ...lang.diagnostics.model import Code, Diagnostic, RhoError, RunFailed
+from ...lang.diagnostics.render import diagnostic_json
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Source, Span
+from ..cli.messages import exit_of, print_json, show, with_options
+from ..cli.process_exit import Exit, LastWords
+from ..cli.standard_streams import DEFAULT_DIGITS, Console
+from ..pipeline import Session
+from ..pipeline_types import Checked, Engine, Loaded
+from .outcome import Outcome, Shown, nothing
+from .run_request import Request, check_names
 from .scheduling import Scheduling
-from .watching import UNWATCHED, Stage, Watch
+from .watching import UNWATCHED, Stage, Watch, time_limit
 
+# ---------------------------------------------------------------------------------------------------- running
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -77,7 +75,6 @@ def run_program(
             outcome = _measured(session, loaded, watch) if analyze else session.run(loaded, observe=watch.observer)
             with outcome.kept_or_discarded():
                 if verify:
-                    from .verifying import compare
 
                     watch.stage(Stage.VERIFY, loaded)
                     compare(outcome.whole(), session.run(loaded, Engine.REFERENCE), source)
@@ -111,3 +108,49 @@ def _measured(session: Session, loaded: Loaded, watch: Watch) -> Outcome:
 def _rejection(checked: Checked) -> Exit:
     """A permission refused while modules were read is not the checker's."""
     return Exit.REFUSED if any(found.code == Code.E707 for found in checked.diagnostics) else Exit.REJECTED
+
+
+# ---------------------------------------------------------------------------------------------------- verifying
+#
+# `--verify`: the planned run compared with the reference interpreter, value by value.
+#
+# Integers, bool and text must be equal; floats within a relative tolerance of the largest magnitude in the array, because the
+# orders of contractions and the methods of linear algebra differ between the two.
+
+_TOLERANCE = {"f32": 1e-4, "c64": 1e-4, "f64": 1e-9, "c128": 1e-9}
+
+
+def compare(planned: Outcome, reference: Outcome, source: Source) -> None:
+    """RunFailed with one diagnostic for every value that differs."""
+    problems: list[str] = []
+    if len(planned.printed) != len(reference.printed):
+        problems.append(f"{len(planned.printed)} values were printed, the reference prints {len(reference.printed)}")
+    pairs = list(zip(planned.printed, reference.printed, strict=False))
+    pairs += [(shown, reference.outputs[name]) for name, shown in planned.outputs.items()]
+    for number, (shown, expected) in enumerate(pairs, 1):
+        difference = differs(shown, expected)
+        if difference:
+            problems.append(f"{shown.name or f'printed value {number}'}: {difference}")
+    if problems:
+        span = Span(source.name, 0, 0)
+        raise RunFailed([Diagnostic(Code.BUG, f"the planned run differs from the reference: {text}", span) for text in problems])
+
+
+def differs(shown: Shown, expected: Shown) -> str:
+    """What is different, or nothing."""
+    if shown.kind is not expected.kind or shown.shape != expected.shape:
+        return f"{shown.kind.value}{list(shown.shape)} instead of {expected.kind.value}{list(expected.shape)}"
+    left, right = _flat(shown.data()), _flat(expected.data())
+    tolerance = _TOLERANCE.get(shown.kind.value, 0.0)
+    finite = [abs(item) for item in right if isinstance(item, int | float) and math.isfinite(item)]
+    allowed = tolerance * max(finite, default=0.0)
+    for place, (one, other) in enumerate(zip(left, right, strict=True)):
+        if one != other and not (isinstance(one, int | float) and isinstance(other, int | float) and abs(one - other) <= allowed):
+            return f"item {place} is {one} instead of {other}"
+    return ""
+
+
+def _flat(data: Any) -> list[Any]:
+    if not isinstance(data, list):
+        return [data]
+    return [item for row in data for item in _flat(row)]

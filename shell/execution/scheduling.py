@@ -1,7 +1,4 @@
-"""Programs on declared devices: what `--devices`, `--plan`, `--simulate` and the planner's options ask of `plan` and `run`.
-
-Neighbours: `shell.verbs.plan`, `shell.verbs.run`; `backend.schedule.program.planning` does the work.
-"""
+"""Programs on declared devices: what `--devices`, `--plan`, `--simulate` and the planner's options ask of `plan` and `run`."""
 
 from __future__ import annotations
 
@@ -12,10 +9,9 @@ from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
-from ...lang.records import dataclass
-from ...lang.source import Span
+from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
 from ..cli.arguments import Arguments, UsageError, seconds
 from .clusters import Attachment, attachment_of
 from .stored_plans import read_plan, require_right
@@ -23,16 +19,16 @@ from .stored_plans import read_plan, require_right
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.graph.bind import BoundGraph
-    from ...backend.run.files.stored import StoredInput, StoredOutput
-    from ...backend.run.machine import Observer, Results
-    from ...backend.schedule.plan.model import Plan
+    from ...backend.io.external_arrays import StoredInput, StoredOutput
+    from ...backend.schedule.plan.plan import Plan
     from ...backend.schedule.problem import Objective
-    from ...backend.schedule.program.planning import Planned
-    from ...backend.schedule.solve.budget import Budget
-    from ...typechecker.core_blocks import Core
-    from ..stages import Loaded, Runner
+    from ...backend.schedule.program.plan_program import Planned
+    from ...backend.schedule.search.strategy import Budget
+    from ...backend.vm.run_state import Observer, Results
+    from ...typechecker.core.blocks import Core
+    from ..pipeline_types import Loaded, Runner
     from .loading import InputFile
-    from .permissions import Permissions
+    from .params import Permissions
 
 OPTIONS = ("--devices", "--objective", "--deadline", "--budget", "--prove", "--fast", "--without", "--require-optimal")
 """Any of these plans with the scheduler."""
@@ -106,7 +102,7 @@ def _nanoseconds(text: str | None) -> int | None:
     """`20ms`.  UsageError: no time."""
     if text is None:
         return None
-    from ...lang.directives import ticks_of
+    from ...lang.bind.directives import ticks_of
 
     found = None if text[-1:].isdigit() else ticks_of(text, 1)
     if not found:
@@ -120,12 +116,12 @@ def stored_for(
 ) -> tuple[Profile, Mapping[str, StoredInput | StoredOutput], BoundGraph]:  # fmt: skip
     """The profile that a program is planned for, the inputs and `outputs` that lie in stores of it, and the program that knows
     where."""
-    from .storing import lying, storable
+    from .clusters import lying, storable
 
     profile = profile_of(scheduling)
     stored: dict[str, StoredInput | StoredOutput] = {}
     if scheduling.cluster is not None and (files or outputs):
-        from ...backend.run.cluster.seeing import seen_by_all
+        from ...backend.cluster.client import seen_by_all
 
         cluster, folders = scheduling.cluster.cluster, {os.path.dirname(one.file) for one in outputs.values()}
         inputs, shared = seen_by_all(cluster, storable(core, bound, files), folders)
@@ -144,8 +140,8 @@ def scheduled(loaded: Loaded, scheduling: Scheduling) -> Planned:
 
 def profile_of(scheduling: Scheduling) -> Profile:
     """Refused: E704, E705."""
-    from ...backend.devices.shipped import load_profile
-    from .profiles import this_machine
+    from ...backend.devices.this_machine import load_profile
+    from .stored_plans import this_machine
 
     if scheduling.cluster is not None:
         return scheduling.cluster.cluster.profile
@@ -154,8 +150,7 @@ def profile_of(scheduling: Scheduling) -> Profile:
 
 def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> Planned:
     """A program on the devices of a profile.  Raises as `plan_program`."""
-    from ...backend.schedule.program.fronts import plan_by
-    from ...backend.schedule.program.planning import plan_program
+    from ...backend.schedule.program.plan_program import plan_by, plan_program
 
     objectives, budget = _objectives(scheduling), budget_of(scheduling)
     try:
@@ -191,7 +186,7 @@ def _objectives(scheduling: Scheduling) -> tuple[Objective, ...]:
 
 
 def budget_of(scheduling: Scheduling) -> Budget:
-    from ...backend.schedule.solve.budget import DEFAULT, FAST, PROVE
+    from ...backend.schedule.search.strategy import DEFAULT, FAST, PROVE
 
     base = {Effort.FAST: FAST, Effort.DEFAULT: DEFAULT, Effort.PROVE: PROVE}[scheduling.effort]
     base = replace(base, without=frozenset(scheduling.without))
@@ -209,7 +204,7 @@ def stored(loaded: Loaded, scheduling: Scheduling) -> Plan:
 
 def fitting(plan: Plan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
     """Refused: SCH301 out of date, E705 not a right plan of this program."""
-    from ...backend.schedule.program.planning import faults_of_stored, require_current
+    from ...backend.schedule.program.plan_program import faults_of_stored, require_current
 
     require_current(plan, core, bound, profile, where)
     require_right(faults_of_stored(plan, bound, core, profile), where)
@@ -217,9 +212,9 @@ def fitting(plan: Plan, core: Core, bound: BoundGraph, profile: Profile | None, 
 
 def known_profile(plan: Plan) -> Profile | None:
     """The profile that a plan was made for, if it is this machine's or a shipped one."""
-    from ...backend.devices.shipped import load_profile, shipped_names
-    from ...backend.devices.writing import fingerprint
-    from .profiles import this_machine
+    from ...backend.devices.profile_toml import fingerprint
+    from ...backend.devices.this_machine import load_profile, shipped_names
+    from .stored_plans import this_machine
 
     if not plan.profile:
         return None
@@ -231,8 +226,8 @@ def known_profile(plan: Plan) -> Profile | None:
 
 def require_optimal(plan: Plan, where: str) -> None:
     """RunFailed SCH302: the plan is not proved optimal."""
-    from ...backend.schedule.answer import Status
-    from ...backend.schedule.plan.explain_queues import judged
+    from ...backend.schedule.plan.plan_text import judged
+    from ...backend.schedule.solution import Status
 
     found = plan.prediction
     if found is not None and found.status is Status.GAP:
@@ -245,7 +240,7 @@ def require_here(plan: Plan, where: str) -> None:
     """Refused: a device of the plan is not one of this machine's."""
     cards = 0
     if any(device.backend == "cuda" for device in plan.devices):
-        from ...backend.run.cuda.cupy_leaf import gpus
+        from ...backend.cuda.bindings import gpus
 
         cards = len(gpus())
     own = {device.id for device in [device for device in plan.devices if device.backend == "cuda"][:cards]}
@@ -264,7 +259,7 @@ def load_scheduled(loaded: Loaded, scheduling: Scheduling, permissions: Permissi
     if scheduling.plan is not None:
         plan, warnings = stored(loaded, scheduling), loaded.warnings
     else:
-        from .storing import writable
+        from .clusters import writable
 
         paths = loaded.request.outputs if scheduling.in_place else {}
         if scheduling.use is Use.LOOK and scheduling.cluster is not None:  # each goes to a file, as in plans with passes
@@ -285,8 +280,7 @@ def load_scheduled(loaded: Loaded, scheduling: Scheduling, permissions: Permissi
 
 def summary(plan: Plan, held: Mapping[str, int]) -> dict[str, Any]:
     """What `--json` says of a prediction."""
-    from ...backend.schedule.plan.explain_queues import busy_of
-    from ...backend.schedule.plan.space_text import space_lines
+    from ...backend.schedule.plan.plan_text import busy_of, space_lines
 
     found = plan.prediction
     if found is None:
@@ -304,7 +298,7 @@ def summary(plan: Plan, held: Mapping[str, int]) -> dict[str, Any]:
 
 def simulation_lines(plan: Plan) -> list[str]:
     """What a simulation says: the predicted time, and how busy each device is."""
-    from ...backend.schedule.plan.explain_queues import busy_of, prediction_text, time_text
+    from ...backend.schedule.plan.plan_text import busy_of, prediction_text, time_text
 
     found = plan.prediction
     if found is None:

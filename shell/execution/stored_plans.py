@@ -1,22 +1,26 @@
-"""Plans that were stored: read, with the program they hold, and refused where they are wrong.
-
-Neighbours: `scheduling` (runs them in place of a plan of its own), `streaming` (those with passes), `verbs.plan_check`.
-"""
+"""Plans that were stored: read, with the program they hold, and refused where they are wrong."""
 
 from __future__ import annotations
 
 import os
+import platform
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, Refused
-from ...lang.opening import Pipes, read_text
-from ...lang.records import dataclass
-from ...lang.source import Source, Span
+from ...lang.diagnostics.model import Code, Diagnostic, Refused
+from ...lang.support.files import KERNEL_TEXT, Pipes, read_bytes, read_text
+from ...lang.support.parsing import natural
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Source, Span
 
 if TYPE_CHECKING:
-    from ...backend.schedule.plan.model import Plan
+    from ...backend.devices.profile import Profile
+    from ...backend.devices.this_machine import HostFacts
+    from ...backend.schedule.plan.plan import Plan
 
+
+# ---------------------------------------------------------------------------------------------------- stored_plans
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -28,7 +32,7 @@ class Kept:
 
 def read_plan(path: str) -> Plan:
     """Refused: E704 unreadable, E705 not a plan."""
-    from ...backend.schedule.plan.stored import LARGEST_PLAN, PlanFormatError, decode_plan
+    from ...backend.schedule.plan.plan import LARGEST_PLAN, PlanFormatError, decode_plan
 
     try:
         text = read_text(path, 4 * LARGEST_PLAN, Pipes.READ)
@@ -72,3 +76,86 @@ def require_right(faults: list[str], path: str) -> None:
     if faults:
         more = tuple(faults[1:4])
         raise Refused([Diagnostic(Code.E705, f"the plan in `{path}` is wrong: {faults[0]}", Span(path, 0, 0), notes=more)])
+
+
+# ---------------------------------------------------------------------------------------------------- machine
+#
+# What this machine grants the process: cores, memory, the processor's name.  Loads no back end.
+
+def cores() -> int:
+    """Cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def memory() -> int:
+    """Bytes of memory, the control group's limit if that is lower; 0 if the system does not say."""
+    total = 0
+    if hasattr(os, "sysconf"):
+        try:
+            total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        except (ValueError, OSError):
+            total = 0
+    try:
+        limit = read_text("/sys/fs/cgroup/memory.max", KERNEL_TEXT).strip()
+    except (OSError, ValueError):
+        return total
+    allowed = natural(limit, total)
+    return total if allowed is None else allowed
+
+
+def model() -> str:
+    """The processor as the system calls it."""
+    try:
+        for line in read_bytes("/proc/cpuinfo", 1 << 24).decode("utf-8", "replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine() or "processor"
+
+
+# ---------------------------------------------------------------------------------------------------- profiles
+#
+# The profile of this machine.
+#
+# The facts come from `machine`, the tables from the user's calibration or from the defaults.
+
+def facts() -> HostFacts:
+    from ...backend.devices.this_machine import HostFacts
+
+    return HostFacts(cores(), memory(), model())
+
+
+def this_machine() -> Profile:
+    """As calibrated, or with default tables."""
+    from ...backend.calibration.probes import numpy_version, tier_name
+    from ...backend.devices.this_machine import machine_profile
+
+    return machine_profile(facts(), tier_name(), numpy_version())
+
+
+def calibrate(*, refine: bool, force: bool = False) -> tuple[Profile, Path | str]:
+    """Measure this machine, longer and together with what was known if `refine`; where it is kept, or why it is not.
+
+    RunFailed: others disturb it, unless what they disturbed is to be kept (`force`)."""
+    from ...backend.calibration.calibrate import REFINED, Effort, calibrate as measure
+    from ...backend.devices.this_machine import UnusableCalibration, cache_file, keep_calibration, merged
+
+    known = this_machine()
+    profile = measure(facts(), effort=replace(REFINED if refine else Effort(), force=force))
+    if refine and known.calibration.calibrated is not None:
+        profile = merged(known, profile)
+    try:
+        return profile, keep_calibration(profile)
+    except UnusableCalibration as error:
+        return profile, f"`{cache_file(profile)}` {error}"
+    except OSError as error:
+        path = cache_file(profile)
+        return profile, f"{'' if path is None else f'`{path}` cannot be written: '}{error.strerror or error}"
+
+
+def default_tables(unusable: str) -> str:
+    """That estimates are by default tables, why, and what to do about it; `unusable`: of the profile's calibration."""
+    because = f", because {unusable}" if unusable else ""
+    return f"default tables{because}; `rho devices --calibrate` measures this machine"

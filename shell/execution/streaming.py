@@ -1,7 +1,4 @@
-"""What does not fit in memory, run tile by tile from the files of its inputs.
-
-Neighbours: `session` (asks before it refuses), `loading` (the other inputs), `backend.schedule.streams` (plans), `refusals`.
-"""
+"""What does not fit in memory, run tile by tile from the files of its inputs."""
 
 from __future__ import annotations
 
@@ -11,31 +8,29 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ...lang.certain import certain
-from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, Refused
-from ...lang.source import Span
-from ..cli.streams import stream_of
-from ..display.durations import duration
-from ..stages import Loaded, StreamRequest
-from . import machine
+from ...lang.diagnostics.model import Code, Diagnostic, Refused
+from ...lang.support.records import certain
+from ...lang.syntax.source import Span
+from ..cli.standard_streams import stream_of
+from ..display.estimates import duration
+from ..pipeline_types import Loaded, StreamRequest
+from . import stored_plans
 from .loading import InputFile
 from .params import settings_of
 from .stored_plans import Kept, require_right
 
 if TYPE_CHECKING:
     from ...backend.graph.bind import BoundGraph
-    from ...backend.run.files import RowSink, RowSource
-    from ...backend.run.machine import Observer
-    from ...backend.run.streams.driver import Stores
-    from ...backend.run.streams.selecting import SelectedRows
-    from ...backend.schedule.plan.model import Plan, StreamStep
-    from ...backend.schedule.plan.parts import Device, PlannedFile
-    from ...backend.schedule.single.one_device import Detail
-    from ...backend.schedule.streams.planning import Settle, Stage, Streaming, Target
-    from ...backend.schedule.streams.selections import Selection
-    from ...typechecker.core_blocks import Core
-    from ..cli.requests import Request
+    from ...backend.io.reading import RowSource
+    from ...backend.io.row_sinks import RowSink
+    from ...backend.schedule.plan.plan import Device, Plan, PlannedFile, StreamStep
+    from ...backend.schedule.single_device import Detail
+    from ...backend.schedule.streams.stream_planning import Selection, Settle, Stage, Streaming, Target
+    from ...backend.streams.spill import SelectedRows
+    from ...backend.streams.stream_executor import Stores
+    from ...backend.vm.run_state import Observer
+    from ...typechecker.core.blocks import Core
+    from .run_request import Request
 
 _SMALL: Final = 16
 """An input of at most this part of the memory is read whole."""
@@ -43,7 +38,8 @@ _SMALL: Final = 16
 
 def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[str, RowSource]:
     """The inputs that can be read tile by tile, and are large."""
-    from ...backend.run.files import bytes_of, located, row_source
+    from ...backend.io.byte_source import bytes_of
+    from ...backend.io.reading import located, row_source
 
     found: dict[str, RowSource] = {}
     for name, file in files.items():
@@ -59,8 +55,8 @@ def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[s
 
 def sinks_of(request: Request, core: Core, *, runs: bool) -> dict[str, Target]:
     """The outputs that can be written tile by tile; one without a file goes to an npy file if the plan does not run."""
-    from ...backend.run.files import sink_type
-    from ...backend.schedule.streams.planning import Target
+    from ...backend.io.writing import sink_type
+    from ...backend.schedule.streams.stream_planning import Target
 
     paths = Counter(request.outputs.values())
     found = {}
@@ -77,7 +73,7 @@ def sinks_of(request: Request, core: Core, *, runs: bool) -> dict[str, Target]:
 def asked_of(request: Request, core: Core, allowed: int | None, kept: Kept | None, *, runs: bool) -> StreamRequest:
     """Of a request; a plan that does not run writes every output to a file.  Refused: the plan that is kept writes files that
     are not given."""
-    from ...backend.schedule.plan.parts import Access
+    from ...backend.schedule.plan.plan import Access
 
     sinks = sinks_of(request, core, runs=runs)
     if kept is None:
@@ -88,7 +84,7 @@ def asked_of(request: Request, core: Core, allowed: int | None, kept: Kept | Non
     if missing := sorted(written - sinks.keys()):
         message = f"the plan writes `{missing[0]}` as it comes, and there is no file for it"
         raise Refused([Diagnostic(Code.E702, message, Span(kept.path, 0, 0), notes=(f"add `--out {missing[0]}=FILE.npy`",))])
-    limit = allowed or request.limits.memory or machine.memory() or max(count for _, count in kept.plan.main.peak)
+    limit = allowed or request.limits.memory or stored_plans.memory() or max(count for _, count in kept.plan.main.peak)
     return StreamRequest(limit, {name: sinks[name] for name in written}, kept)
 
 
@@ -104,13 +100,13 @@ def streamed_plan(
 ) -> tuple[Plan, Streaming, tuple[Stage, ...]]:  # fmt: skip
     """The plan and what it is of; the stages before it, whose sizes `settle` says (else the most that they can be).
     CannotStream: by which phase there is none.  Refused: the plan that is kept is not what is made with its tiles."""
-    from ...backend.schedule.plan.parts import Access
-    from ...backend.schedule.program.described import other_faults
-    from ...backend.schedule.program.planning import require_current
-    from ...backend.schedule.single.one_device import Detail
-    from ...backend.schedule.streams.flow import CannotStream
-    from ...backend.schedule.streams.judge import faults_of_streams
-    from ...backend.schedule.streams.planning import Stored, Streaming, plan_streams
+    from ...backend.schedule.plan.plan import Access
+    from ...backend.schedule.program.plan_program import require_current
+    from ...backend.schedule.program.schedule_from_plan import other_faults
+    from ...backend.schedule.single_device import Detail
+    from ...backend.schedule.streams.pass_partitioning import CannotStream
+    from ...backend.schedule.streams.stream_planning import Stored, Streaming, plan_streams
+    from ...backend.schedule.streams.verify_passes import faults_of_streams
 
     stages: list[Stage] = []
 
@@ -142,8 +138,8 @@ def streamed_plan(
 
 def planned_stage(asked: Streaming, selection: Selection, device: Device, settle: Settle, detail: Detail) -> Stage:
     """A stage that selects, after those before it.  CannotStream."""
-    from ...backend.schedule.streams.judge import faults_of_streams
-    from ...backend.schedule.streams.planning import Stage, plan_streams
+    from ...backend.schedule.streams.stream_planning import Stage, plan_streams
+    from ...backend.schedule.streams.verify_passes import faults_of_streams
 
     made, planned = plan_streams(asked, device, (), detail, settle)
     faults = faults_of_streams(made, planned.bound, planned.sources, asked.limit)
@@ -155,9 +151,9 @@ def settled(loaded: Loaded, observe: Observer | None) -> Loaded:
     """The program with its stages run, so that all sizes are known, and planned with those: the checker left no fact open
     that mentions one.  RunFailed; Refused."""
     from ...backend import execute
-    from ...backend.run.streams.selecting import SelectedRows
-    from ...backend.schedule.single.one_device import Detail
-    from ...backend.schedule.streams.flow import CannotStream
+    from ...backend.schedule.single_device import Detail
+    from ...backend.schedule.streams.pass_partitioning import CannotStream
+    from ...backend.streams.spill import SelectedRows
 
     staged, selected = loaded.staged, dict[str, SelectedRows]()
     assert staged is not None, "there are sizes that are not known"
@@ -206,11 +202,12 @@ def values_of(loaded: Loaded, stores: Stores | None) -> dict[str, Any]:
 
 def stores_of(loaded: Loaded) -> Stores:
     """The files behind the stores of a plan, opened by nobody yet."""
-    from ...backend.run.files import check_declared, located, row_source, sink_type
-    from ...backend.run.files.trouble import damaged
-    from ...backend.run.streams.driver import Stores
-    from ...backend.run.streams.sorting import SortedRuns
-    from ...backend.schedule.plan.parts import Access
+    from ...backend.io.errors import damaged
+    from ...backend.io.reading import check_declared, located, row_source
+    from ...backend.io.writing import sink_type
+    from ...backend.schedule.plan.plan import Access
+    from ...backend.streams.spill import SortedRuns
+    from ...backend.streams.stream_executor import Stores
 
     core, checks = loaded.core, {}
     own: dict[str, SortedRuns | SelectedRows] = {scratch.name: SortedRuns(scratch) for scratch in loaded.scratch}
@@ -262,7 +259,7 @@ def require_sizes_known(loaded: Loaded, what: str) -> None:
 
 def stream_lines(loaded: Loaded) -> list[str]:
     """What the passes of a plan read, write and take: `streams x: 1.0 GB in 1 pass of 64 tiles, about 0.7 s`."""
-    from ...backend.schedule.plan.explain import bytes_text
+    from ...backend.schedule.plan.plan_text import bytes_text
 
     if not loaded.streams:
         return []
@@ -289,8 +286,8 @@ def stream_lines(loaded: Loaded) -> list[str]:
 
 def predicted_seconds(loaded: Loaded) -> float:
     """Of the plans of a program, by the tables of this machine."""
-    from ..display.passes import Planned
-    from .profiles import this_machine
+    from ..display.analysis import Planned
+    from .stored_plans import this_machine
 
     stages = () if loaded.staged is None else loaded.staged.stages
     selected = {store.name for stage in stages for store in stage.selection.stores}
@@ -309,6 +306,6 @@ def _plans(loaded: Loaded) -> list[Plan]:
 
 def passes_of(plan: Plan) -> list[StreamStep]:
     """In order."""
-    from ...backend.schedule.plan.model import StreamStep
+    from ...backend.schedule.plan.plan import StreamStep
 
     return [step for queue in plan.main.queues for step in queue.steps if isinstance(step, StreamStep)]

@@ -16,8 +16,8 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from IPython.display import display
 
 from ..cli.arguments import UsageError, near
-from ..cli.exits import Exit
-from ..repl.interrupting import interruptible
+from ..cli.process_exit import Exit
+from ..repl.loop import interruptible
 from ..workspace.exchange import bind, fetch, result_of
 from .notebook import Failure, Notebook, Text
 

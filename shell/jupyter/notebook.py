@@ -2,33 +2,87 @@
 
 A cell holds statements, or commands of the session (`)type x`, `)plot x`) on lines of their own.  What stands before a command is
 entered first.  A cell that fails leaves the session as it was before the statements that failed.
-
-Neighbours: `kernel` (Jupyter's protocol), `magic` (IPython), `workspace` (the session), `repl.commands`.
 """
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+from html import escape
 from typing import TypeAlias
 
-from ...lang.codes import Code
-from ...lang.primitives import by_key
-from ...lang.render import Ink
-from ...lang.resolution.entries import Form, statements_of, unfinished
-from ..cli.console import Console
-from ..cli.exits import Exit
-from ..execution.permissions import Permissions
+from ...lang.bind.statement_dependencies import Form, statements_of, unfinished
+from ...lang.diagnostics.help_pages import primitive_text
+from ...lang.diagnostics.model import Code, Diagnostic
+from ...lang.diagnostics.render import Ink, render_text
+from ...lang.primitives.table import by_key, find, rows
+from ...lang.support.records import dataclass
+from ...lang.syntax.lexer import NAME, lexemes
+from ...lang.syntax.source import Source
+from ...typechecker.elements import Kind
+from ..cli.process_exit import Exit
+from ..cli.standard_streams import Console
+from ..display import documentation, documentation as library
+from ..display.values import LIMIT, display, matrix_cells
+from ..execution.outcome import WHOLE_TEXT_LIMIT, Shown
+from ..execution.params import Permissions
+from ..lsp.hover import code as block, glyph_page, library_page
+from ..pipeline import Session
+from ..plotting import figures
+from ..plotting.charts import HEIGHT, Picture, drawing
 from ..repl.commands import COMMANDS, Desk, answered, perform, pictured
-from ..repl.completing import offers
-from ..repl.interrupting import interruptible
-from ..repl.settings import Settings
-from ..session import Session
-from ..workspace.pasting import typed
+from ..repl.loop import interruptible
+from ..repl.status_line import Settings, concrete_type
+from ..repl.terminal import offers
+from ..workspace.exchange import typed
 from ..workspace.workspace import Entered, Workspace
-from .rendering import Bundle, bundle, messages_text, picture_bundle
+
+# ---------------------------------------------------------------------------------------------------- rendering
+#
+# What a cell shows of a value: text always, a table for a matrix, a picture for what was plotted; and messages in colour.
+
+Bundle: TypeAlias = dict[str, str]
+"""Representations by their media type."""
+WIDTH = 80
+
+_STYLE = "text-align: right; font-family: monospace"
+
+
+def bundle(shown: Shown, settings: Settings) -> Bundle:
+    """A value: its type where it is not a scalar, then its elements, cut like those of a session."""
+    limit = WHOLE_TEXT_LIMIT if shown.kind is Kind.CHAR else LIMIT
+    lines = display(shown.value, kind=shown.kind, digits=settings.digits, limit=limit, width=WIDTH)
+    header = concrete_type(shown) if shown.shape and settings.types else ""
+    found = {"text/plain": "\n".join([*([header] if header else []), *lines])}
+    if len(shown.shape) == 2 and shown.kind is not Kind.CHAR:
+        found["text/html"] = _table(shown, header, settings)
+    return found
+
+
+def _table(shown: Shown, header: str, settings: Settings) -> str:
+    rows = matrix_cells(shown.value, kind=shown.kind, digits=settings.digits, limit=LIMIT)
+    cells = [[f'<td style="{_STYLE}">{escape(cell.strip())}</td>' for cell in row] for row in rows]
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
+    caption = f'<caption style="text-align: left; caption-side: top">{escape(header)}</caption>' if header else ""
+    return f'<table class="rho">{caption}{body}</table>'
+
+
+def picture_bundle(picture: Picture) -> Bundle:
+    """Characters, and an image where matplotlib is installed."""
+    found = {"text/plain": "\n".join(drawing(picture, WIDTH, HEIGHT, colour=False))}
+    if figures.is_there():
+        found["image/png"] = base64.b64encode(figures.figure(picture, "png")).decode("ascii")
+    return found
+
+
+def messages_text(found: Sequence[Diagnostic], sources: Mapping[str, Source], ink: Ink = Ink.ANSI) -> str:
+    return render_text(found, sources, ink=ink).rstrip("\n")
+
+
+# ---------------------------------------------------------------------------------------------------- notebook
 
 _COMMAND = re.compile(r"\)([a-z]+)\b")
 _NAMES = frozenset(name for name, _ in COMMANDS)
@@ -181,7 +235,6 @@ class Notebook:
 
     def inspect(self, code: str, cursor: int) -> Bundle | None:
         """The page of what is at the cursor, or right before it."""
-        from .looking import page_at
 
         return page_at(self.workspace, code, cursor)
 
@@ -221,8 +274,58 @@ def _failure(name: str, message: str) -> Failure:
 
 
 def _bug(error: Exception, code: str) -> Failure:
-    from ..cli.crash import report
+    from ..cli.error_boundary import report
 
     err = io.StringIO()
     report(error, ["eval", code], Console(io.StringIO(), err, io.StringIO(), {}), traceback=False)
     return _failure("bug", err.getvalue().strip())
+
+
+# ---------------------------------------------------------------------------------------------------- looking
+#
+# What there is to know about the place of a cursor: a name of the session, a member of a module, a glyph.
+
+_MEMBER = re.compile(rf"({NAME})\.({NAME})")
+_SPELT = re.compile(r"`([A-Za-z]+|\S)")
+
+
+def page_at(workspace: Workspace, code: str, cursor: int) -> Bundle | None:
+    """As text and as Markdown; None where there is nothing."""
+    start = code.rfind("\n", 0, cursor) + 1
+    end = code.find("\n", cursor)
+    line, at = code[start : len(code) if end < 0 else end], cursor - start
+    for found in (*_MEMBER.finditer(line), *_SPELT.finditer(line)):
+        if found.start() <= at <= found.end():
+            page = _member(workspace, *found.groups()) if found.re is _MEMBER else _glyph(found[1], found[0])
+            if page is not None:
+                return page
+    around = [(first, line[first:last]) for _, first, last in lexemes(line) if first <= at <= last]
+    for _, word in sorted(around, reverse=True):  # the word that starts at the cursor before the one that ends there
+        page = _word(workspace, word)
+        if page is not None:
+            return page
+    return None
+
+
+def _word(workspace: Workspace, word: str) -> Bundle | None:
+    type_ = workspace.state.types.get(word)
+    if type_ is not None:
+        lines = (workspace.described(word) if type_ == "function" else ()) or (f"{word} : {type_}",)
+        return {"text/plain": "\n".join(lines), "text/markdown": block(*lines)}
+    return _glyph(word, word)
+
+
+def _glyph(name: str, spelt: str) -> Bundle | None:
+    found = rows(name) or find(spelt) or (find(name) if len(name) > 1 else ())
+    if not found:
+        return None
+    text = "\n".join(primitive_text(row) for row in found).rstrip("\n")
+    page = glyph_page(found[0].glyph)
+    return {"text/plain": text, **({"text/markdown": page} if page else {})}
+
+
+def _member(workspace: Workspace, module: str, name: str) -> Bundle | None:
+    if workspace.state.types.get(module, "module") != "module":
+        return None
+    entry = next((one for one in library.entries() if one.name == f"{module}.{name}"), None)
+    return None if entry is None else {"text/plain": documentation.entry_text(entry), "text/markdown": library_page(entry)}

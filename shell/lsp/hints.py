@@ -1,20 +1,84 @@
 """What is not written but known, shown between the words: types of bindings, how often parameters and inputs are read, the
 frames of lifted calls.
-
-Neighbours: `values` (types), `typechecker.check` (reads), `frames`, `index`.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from dataclasses import dataclass
+from dataclasses import replace
 from enum import Enum
+from typing import Final
 
-from ...lang.definitions import Symbol, SymbolKind
-from .documents import Document
-from .frames import frames
-from .places import Position, Range
-from .values import is_latest, types_of
+from ...lang.diagnostics.model import RhoError
+from ...lang.support.records import dataclass
+from ...lang.syntax.glyph_input import spell
+from ...lang.syntax.source import Source, Span
+from ...lang.tree.expressions import Symbol, SymbolKind
+from ...typechecker.core.arrays import Reduce, Scalar, Scan
+from ...typechecker.core.blocks import Core, Lift, Op, all_ops
+from ...typechecker.sizes.polynomials import Size, show_short
+from .documents import Document, Position, Range
+from .hover import cost_of, is_latest, types_of
+
+# ---------------------------------------------------------------------------------------------------- frames
+#
+# Frames of lifted calls: over which axes a function is applied to cells, `norm⟨n⟩ x`.
+#
+# A lift in the typed core has the span of the function that is lifted.  Reductions, scans and element-wise work over cells need
+# no loop and leave none in the core; their frame is what `⍤` and `˘`, as they are written, leave of the result's axes.  Inside a
+# function that is elaborated once for each use the frame is shown where every use has the same one.
+
+_RANKS: Final = re.compile(r"(?:⍤\s*((?:¯?\d+\s*){1,3})|(˘))$")
+
+
+def frames(document: Document) -> dict[Span, str]:
+    """The frame of every function that is lifted, as `⟨n m⟩`; none while anything is wrong."""
+    core = document.checked.core
+    if core is None:
+        return {}
+    found: dict[Span, set[str]] = {}
+    for op in all_ops(core.block.ops):
+        value = op.results[0] if isinstance(op, Lift) and op.results else op.result if isinstance(op, _DIRECT) else None
+        span = None if value is None else core.spans.get(value)
+        if span is None or span.file != document.name:
+            continue
+        frame = op.frame if isinstance(op, Lift) else _direct_frame(core, op, document.text[span.start : span.end])
+        if frame:
+            found.setdefault(span, set()).add(f"⟨{' '.join(map(show_short, frame))}⟩")
+    return {span: texts.pop() for span, texts in found.items() if len(texts) == 1}
+
+
+_DIRECT: Final = (Reduce, Scan, Scalar)
+
+
+def _direct_frame(core: Core, op: Op, written: str) -> tuple[Size, ...]:
+    """What is left of the result before the result's cells, by the ranks that are written; empty where that is not certain."""
+    if "`" in written:
+        written = spell(Source("<function>", written)).text
+    asked = _RANKS.search(written)
+    if asked is None or not isinstance(op, _DIRECT):
+        return ()
+    numbers = [-1] if asked[2] else [int(word.replace("¯", "-")) for word in asked[1].split()]
+    monadic, left, right = {1: numbers * 3, 2: [numbers[-1], *numbers], 3: numbers}[len(numbers)]
+    shape = core.types[op.result].shape
+    if not isinstance(op, Scalar):
+        cells = [monadic]
+    elif len(op.args) == 2:
+        cells = [left, right]
+        if any(0 <= core.types[arg].rank < cell for arg, cell in zip(op.args, cells, strict=True)):
+            return ()  # clipped
+    else:
+        cells = [monadic]
+    if max(cells) < 0:
+        return shape[: -min(cells)]
+    if min(cells) < 0:
+        return ()
+    inside = max(cells) - isinstance(op, Reduce)
+    return shape[: max(0, len(shape) - inside)]
+
+
+# ---------------------------------------------------------------------------------------------------- hints
 
 _TYPE = re.compile(r"[A-Za-z]\w*(?:<[^<>]*>)?(?:\[[^\]]*\])?|\(")
 
@@ -134,3 +198,92 @@ def parameters_in(text: str) -> list[tuple[int, bool]]:
         found.append((at + blanks, _stated(part.strip())))
         at += len(part) + 1
     return found
+
+
+# ---------------------------------------------------------------------------------------------------- lenses
+#
+# Lines above definitions: what a function or the whole program costs, how long that takes, and how many facts are checked when
+# it is loaded.
+#
+# A lens has its place at once and its text when it is looked at, because costs are worked out by the back end.  The time of a
+# program is that for its data, whose headers are read; that of a function for sizes of a thousand.
+# Neighbours: `shell.display.costs`, `shell.display.estimates`, `hover`.
+
+PROGRAM = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """`name` is that of a function, or `PROGRAM`."""
+
+    range: Range
+    name: str
+
+
+def lenses(document: Document) -> list[Lens]:
+    """One for the program where its first statement is, one for each function; none while anything is wrong."""
+    if not document.checked.accepted:
+        return []
+    pieces = document.index.pieces
+    found = []
+    if pieces:
+        start = document.index.spelled.span(pieces[0].start, pieces[0].start).start
+        found.append(Lens(document.lines.range(start, start), PROGRAM))
+    for symbol in document.index.symbols:
+        if symbol.kind is SymbolKind.FUNCTION and is_latest(document, symbol):
+            found.append(Lens(document.lines.of(symbol.declared or symbol.span), symbol.name))
+    return found
+
+
+def lens_text(document: Document, name: str) -> str:
+    """What a lens says."""
+    if name == PROGRAM:
+        return _program(document)
+    if name not in document.checked.types:
+        return "generic: costs at each use"
+    cost = cost_of(document, name)
+    lines = [] if cost is None else cost.splitlines()
+    found = [part for kind in ("work", "memory") if (part := _line(lines, kind))]
+    found += [time] if found and (time := _time(document, name)) else []
+    return " · ".join(found) or "generic: costs at each use"
+
+
+def _time(document: Document, name: str) -> str:
+    """Of the first way to apply a function."""
+    from ..display.estimates import time_at_assumed_sizes
+
+    result = document.checked.result
+    if result is None:
+        return ""
+    try:
+        ways = replace(result, elaborated=replace(result.elaborated, names={name: result.elaborated.names[name]})).instances()
+        params = {} if document.checked.core is None else {one.name: one.default for one in document.checked.core.params}
+        return time_at_assumed_sizes(ways[name][0][1], params) if ways.get(name) else ""
+    except RecursionError:
+        return ""
+
+
+def _line(lines: list[str], kind: str) -> str:
+    line = next((line for line in lines if line.startswith(kind)), "")
+    return " ".join(line.partition("operations (")[0].split()) + (" operations" if "operations (" in line else "")
+
+
+def _program(document: Document) -> str:
+    from ..display.costs import cost_of_program
+    from ..display.estimates import time_of_program
+
+    core = document.checked.core
+    if core is None:
+        return "rejected"
+    parts = []
+    if core.block.ops or core.inputs:
+        try:
+            lines = cost_of_program(core).lines()
+            parts += [part for kind in ("work", "memory") if (part := _line(lines, kind))]
+            parts += [time] if (time := time_of_program(core, os.path.dirname(document.name))) else []
+        except (RhoError, RecursionError):
+            parts.append("too deep to cost")
+    count = len(core.guards)
+    if count:
+        parts.append(f"{count} {'fact' if count == 1 else 'facts'} checked when loaded")
+    return " · ".join(parts) or "nothing to compute"

@@ -1,25 +1,109 @@
-"""What is under the pointer: type, reads and cost of a name, the page of a glyph, the signature of a member.
-
-Neighbours: `pages` (texts), `typechecker.check` (`described`), `shell.display.costs`.
-"""
+"""What is under the pointer: type, reads and cost of a name, the page of a glyph, the signature of a member."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from ...lang.definitions import Symbol, SymbolKind
-from ...lang.diagnostics import RhoError
-from ...lang.lexer import TokenKind, lexemes
-from ...lang.primitives import rows
-from ...lang.reading_clauses import clause_words
-from ...lang.resolution.symbols import Mention
-from ...lang.source import Source
-from ..display.library import LibraryEntry, entries_of
-from .documents import Document
-from .pages import code, documented, glyph_page, library_page
-from .places import Position, Range
-from .values import MOST_TYPES, is_latest, types_of
+from ...lang.bind.scopes import Mention
+from ...lang.diagnostics.help_pages import primitive_markdown
+from ...lang.diagnostics.model import RhoError
+from ...lang.primitives import table
+from ...lang.primitives.record import Primitive
+from ...lang.primitives.table import rows
+from ...lang.support.records import dataclass
+from ...lang.syntax.lexer import TokenKind, lexemes
+from ...lang.syntax.source import Source
+from ...lang.tree.expressions import Symbol, SymbolKind
+from ...lang.tree.program import clause_words
+from ...typechecker.diagnostics import show_type
+from ..display.documentation import LibraryEntry, entries_of
+from .documents import Document, Position, Range
+
+# ---------------------------------------------------------------------------------------------------- pages
+#
+# What hover and completion say about a glyph, a library name or a name of the program, in Markdown.
+
+def code(*lines: str) -> str:
+    """A block of program text."""
+    return "\n".join(["```rho", *lines, "```"])
+
+
+def primitive_page(row: Primitive) -> str:
+    """What a row of the table says, its first examples included."""
+    lines = [f"**{row.glyph}**  {row.title}", "", *primitive_markdown(row, most_examples=2)]
+    return "\n".join([*lines, *(["This version of Rho cannot run it yet (E620)."] if row.later else [])]).rstrip()
+
+
+def glyph_page(glyph: str) -> str | None:
+    """The page of a glyph, a system name, a conversion or a keyword; of both rows if it is a function and an operator."""
+    rows = table.rows(glyph)
+    return "\n\n---\n\n".join(primitive_page(row) for row in rows) if rows else None
+
+
+def library_page(entry: LibraryEntry) -> str:
+    """The page of a documented definition."""
+    return "\n\n".join([code(entry.source), *documented(entry)])
+
+
+def documented(entry: LibraryEntry) -> list[str]:
+    """What is said of a definition, and its examples."""
+    examples = [code(f"      {expression}", *value.split("\n")) for expression, value in entry.examples]
+    return [*([entry.doc] if entry.doc else []), *examples]
+
+
+# ---------------------------------------------------------------------------------------------------- values
+#
+# Types of names where they are bound, as far as checking got: also of shadowed and local names, also in rejected programs.
+#
+# The checker's builder knows the span, the type and the name of every value; a name inside a function has a value for every
+# call that was elaborated.  Neighbours: `hover`, `hints`, `completing`.
+
+MOST_TYPES = 3
+"""Shown of a name that has several."""
+
+CALLED = (SymbolKind.FUNCTION, SymbolKind.OPERATOR, SymbolKind.MODULE)
+
+
+def is_latest(document: Document, symbol: Symbol) -> bool:
+    """Is this the top-level binding of its name that the rest of the file sees?"""
+    return symbol.depth == 0 and document.index.top.symbols.get(symbol.name) is symbol
+
+
+def types_of(document: Document, symbol: Symbol) -> tuple[str, ...]:
+    """The types a name of an array has had; none for functions and for what was not reached."""
+    result = document.checked.result
+    if result is None or symbol.kind in CALLED:
+        return ()
+    if is_latest(document, symbol):
+        known = result.types.get(symbol.name)
+        return () if known is None or "?" in known else (known,)
+    return document.kept(_bound_types).get((symbol.name, symbol.span.start), ())
+
+
+def _bound_types(document: Document) -> Mapping[tuple[str, int], tuple[str, ...]]:
+    """Types by name and the place of its binding: every value that has a name belongs to the binding whose statement it stems
+    from."""
+    result = document.checked.result
+    assert result is not None
+    builder = result.elaborated.context.builder
+    places: dict[str, list[Symbol]] = {}
+    for symbol in document.index.symbols:
+        if symbol.kind not in CALLED:
+            places.setdefault(symbol.name, []).append(symbol)
+    found: dict[tuple[str, int], dict[str, None]] = {}
+    for value, name in builder.wording.names.items():
+        span = builder.spans.get(value)
+        if name not in places or span is None or span.file != document.name or value not in builder.types:
+            continue
+        around = [s for s in places[name] if s.span.start <= span.start and span.end <= s.statement.end]
+        if around:
+            nearest = max(around, key=lambda symbol: symbol.span.start)
+            found.setdefault((name, nearest.span.start), {})[show_type(builder.types[value])] = None
+    return {place: tuple(types) for place, types in found.items()}
+
+
+# ---------------------------------------------------------------------------------------------------- hover
 
 _WITHOUT_ROW = frozenset({TokenKind.NUMBERS, TokenKind.TEXT, TokenKind.UNENDED, TokenKind.COMMENT, TokenKind.BLANK})
 

@@ -7,20 +7,27 @@ Neighbours: `index` (what means what), `places`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
 
-from ...lang.definitions import Symbol, SymbolKind
-from ...lang.lexer import NAME
-from ...lang.parser import parse
-from ...lang.resolution.symbols import Access, Index, Mention
-from ...lang.source import Source
-from ...lang.vocabulary import RESERVED
-from .documents import Document
-from .hover import module_source
-from .places import Position, Range, TextEdit
-from .reports import range_in
-from .uris import uri_of
+from ...lang.bind.scopes import Access, Index, Mention
+from ...lang.diagnostics.help_pages import uses
+from ...lang.diagnostics.model import RhoError
+from ...lang.foreign.hints import unquoted
+from ...lang.primitives.record import Role
+from ...lang.primitives.table import rows
+from ...lang.support.records import dataclass
+from ...lang.syntax import formatter
+from ...lang.syntax.formatter import WordClass, format_source
+from ...lang.syntax.lexer import NAME, RESERVED
+from ...lang.syntax.parser import parse
+from ...lang.syntax.source import Source
+from ...lang.tree.expressions import Symbol, SymbolKind
+from .diagnostics import range_in
+from .documents import Document, Position, Range, TextEdit, uri_of
+from .hover import described, glyph_at, member_entry, module_source
 
+# ---------------------------------------------------------------------------------------------------- navigation
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -160,3 +167,262 @@ def _meaning(index: Index, renamed: Symbol | None = None, name: str = "") -> lis
 def _kind(symbol: Symbol) -> SymbolKind:
     """Element types and sizes are told apart by a capital letter only, which a new name need not have."""
     return SymbolKind.SIZE if symbol.kind is SymbolKind.ELEMENT else symbol.kind
+
+
+# ---------------------------------------------------------------------------------------------------- outline
+#
+# The symbols of a document for an outline: top-level names, and what is named inside their definitions.
+
+SHOWN = frozenset(SymbolKind) - {SymbolKind.SIZE, SymbolKind.ELEMENT}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`range` is the whole statement, `name_range` the name in it."""
+
+    name: str
+    kind: SymbolKind
+    detail: str
+    range: Range
+    name_range: Range
+    inside: tuple[Entry, ...] = ()
+
+
+def outline(document: Document) -> list[Entry]:
+    """In the order of the text."""
+    symbols = [symbol for symbol in document.index.symbols if symbol.kind in SHOWN]
+    inner: dict[int, list[Symbol]] = {}
+    for symbol in symbols:
+        if symbol.depth:
+            inner.setdefault(symbol.statement.start, []).append(symbol)
+    return [_entry(document, symbol, inner.get(symbol.statement.start, [])) for symbol in symbols if not symbol.depth]
+
+
+def folds(document: Document) -> list[Range]:
+    """The statements and the runs of comments that take several lines, and the bodies inside statements."""
+    lines = document.text.split("\n")
+    found: dict[int, Range] = {}
+    opened: list[int] = []
+    remark = 0  # comment lines before this one
+    for number, (line, code) in enumerate(zip(lines, unquoted(document.text).split("\n"), strict=True)):
+        for mark in code:
+            if mark in "([{":
+                opened.append(number)
+            elif mark in ")]}" and opened and (start := opened.pop()) < number:
+                found.setdefault(start, Range(Position(start, 0), Position(number - 1 if number - start > 1 else number, 0)))
+        if line.lstrip().startswith("⍝"):
+            remark += 1
+        else:
+            if remark > 1:
+                found.setdefault(number - remark, Range(Position(number - remark, 0), Position(number - 1, 0)))
+            remark = 0
+    return [found[start] for start in sorted(found)]
+
+
+def is_meant(entry: Entry, query: str) -> bool:
+    """Are the letters of a query in a name, in their order?"""
+    rest = iter(entry.name.lower())
+    return all(letter in rest for letter in query.lower())
+
+
+def _entry(document: Document, symbol: Symbol, inside: list[Symbol]) -> Entry:
+    types = document.checked.types if "checked" in vars(document) else {}
+    detail = types.get(symbol.name, "") if symbol.depth == 0 and symbol.kind is not SymbolKind.MODULE else ""
+    children = tuple([_entry(document, child, []) for child in inside])
+    lines = document.lines
+    around = symbol.statement if symbol.depth == 0 else symbol.span
+    return Entry(symbol.name, symbol.kind, detail, lines.of(around), lines.of(symbol.span), children)
+
+
+# ---------------------------------------------------------------------------------------------------- semantic
+#
+# Every word of a document with its class, as editors colour it.
+
+class Class(Enum):
+    """The protocol's own names; the order is the legend."""
+
+    NAMESPACE = "namespace"
+    TYPE = "type"
+    SIZE = "typeParameter"
+    PARAMETER = "parameter"
+    VARIABLE = "variable"
+    FUNCTION = "function"
+    OPERATOR = "operator"
+    KEYWORD = "keyword"
+    COMMENT = "comment"
+    TEXT = "string"
+    NUMBER = "number"
+
+
+class Modifier(Enum):
+    """The order is the legend."""
+
+    DECLARATION = "declaration"
+    READONLY = "readonly"
+    LIBRARY = "defaultLibrary"
+
+
+class Word(NamedTuple):
+    """Characters `start` to `end` of the text."""
+
+    start: int
+    end: int
+    kind: Class
+    modifiers: tuple[Modifier, ...] = ()
+
+
+LEGEND = tuple(kind.value for kind in Class)
+MODIFIERS = tuple(modifier.value for modifier in Modifier)
+
+_CLASSES = {
+    WordClass.COMMENT: Class.COMMENT, WordClass.NUMBER: Class.NUMBER, WordClass.TEXT: Class.TEXT, WordClass.UNENDED: Class.TEXT,
+    WordClass.PUNCTUATION: Class.KEYWORD, WordClass.KEYWORD: Class.KEYWORD, WordClass.TYPE: Class.TYPE,
+    WordClass.ARGUMENT: Class.PARAMETER, WordClass.FUNCTION: Class.FUNCTION, WordClass.OPERATOR: Class.OPERATOR,
+    WordClass.LIBRARY: Class.FUNCTION, WordClass.CONSTANT: Class.VARIABLE, WordClass.NAME: Class.VARIABLE,
+}  # fmt: skip
+_SYMBOLS = {
+    SymbolKind.ARRAY: Class.VARIABLE, SymbolKind.FUNCTION: Class.FUNCTION, SymbolKind.OPERATOR: Class.OPERATOR,
+    SymbolKind.MODULE: Class.NAMESPACE, SymbolKind.INPUT: Class.VARIABLE, SymbolKind.PARAM: Class.PARAMETER,
+    SymbolKind.SIZE: Class.SIZE, SymbolKind.ELEMENT: Class.TYPE,
+}  # fmt: skip
+
+
+def words(document: Document) -> list[Word]:
+    """In the order of the text, none across a line end."""
+    mentions = {mention.span.start: mention for mention in document.index.mentions}
+    found = [_word(word, mentions.get(word.start)) for word in formatter.words(document.source, document.index.spelled)]
+    return [word for word in found if word is not None]
+
+
+def _word(word: formatter.Word, mention: Mention | None) -> Word | None:
+    if mention is not None and word.kind in _NAMED:
+        return _name(word, mention)
+    modifiers = (Modifier.LIBRARY,) if word.kind in (WordClass.LIBRARY, WordClass.CONSTANT) else ()
+    kind = _CLASSES.get(word.kind)
+    return None if kind is None else Word(word.start, word.end, kind, modifiers)
+
+
+_NAMED = (WordClass.NAME, WordClass.TYPE, WordClass.KEYWORD)
+
+
+def _name(word: formatter.Word, mention: Mention) -> Word:
+    if mention.member is not None:
+        return Word(word.start, word.end, Class.FUNCTION, (Modifier.LIBRARY,))
+    modifiers: tuple[Modifier, ...] = (Modifier.DECLARATION,) if mention.access in (Access.BIND, Access.DECLARE) else ()
+    if mention.symbol.kind is SymbolKind.PARAM:
+        modifiers += (Modifier.READONLY,)
+    return Word(word.start, word.end, _SYMBOLS[mention.symbol.kind], modifiers)
+
+
+def encoded(document: Document) -> list[int]:
+    """The words as the protocol wants them: five numbers a word, places relative to the word before."""
+    lines = document.lines
+    numbers = {kind: number for number, kind in enumerate(Class)}
+    bits = {modifier: 1 << number for number, modifier in enumerate(Modifier)}
+    data: list[int] = []
+    before = (0, 0)
+    for word in words(document):
+        line, column = lines.position(word.start)
+        length = lines.encoding.units(lines.text[word.start : word.end])
+        data += [line - before[0], column - before[1] if line == before[0] else column, length, numbers[word.kind]]
+        data.append(sum(bits[modifier] for modifier in word.modifiers))
+        before = (line, column)
+    return data
+
+
+# ---------------------------------------------------------------------------------------------------- formatting
+#
+# Canonical layout as edits of the lines that change.
+
+MOST_LINES_COMPARED = 4000
+
+
+def formatting(document: Document, where: Range | None = None) -> list[TextEdit]:
+    """None if the text is in canonical layout or cannot be read; only those that touch the lines of `where`."""
+    try:
+        wanted = format_source(document.source)
+    except RhoError:
+        return []
+    if "\r\n" in document.text:
+        wanted = wanted.replace("\r\n", "\n").replace("\n", "\r\n")
+    edits = [] if wanted == document.text else edits_between(document, wanted)
+    if where is None:
+        return edits
+    last = where.end.line - (where.end.column == 0 and where.end.line > where.start.line)
+    ends = [max(one.range.start.line, one.range.end.line - 1) for one in edits]
+    return [one for one, end in zip(edits, ends, strict=True) if one.range.start.line <= last and where.start.line <= end]
+
+
+def edits_between(document: Document, wanted: str) -> list[TextEdit]:
+    """Edits that make the text the wanted one, each of whole lines."""
+    old, new = document.text.splitlines(keepends=True), wanted.splitlines(keepends=True)
+    if len(old) != len(document.lines) - document.text.endswith("\n") or len(old) + len(new) > MOST_LINES_COMPARED:
+        return [TextEdit(document.lines.whole(), wanted)]
+    from difflib import SequenceMatcher
+
+    edits = []
+    for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        apart = last - first == end - start  # line by line, so that a part of them can be chosen
+        for at in range(first, last) if apart else [first]:
+            until, text = (at + 1, new[start + at - first]) if apart else (last, "".join(new[start:end]))
+            edits.append(TextEdit(Range(_line(document, at, old), _line(document, until, old)), text))
+    return edits
+
+
+def _line(document: Document, number: int, lines: list[str]) -> Position:
+    """Where a line starts, or the end of the text."""
+    return Position(number, 0) if number < len(lines) else document.lines.position(len(document.text))
+
+
+# ---------------------------------------------------------------------------------------------------- calls
+#
+# Signature help: how to apply the function right before the cursor.
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One way to apply a function: the signature, its parameters as ranges of it, and one line about it."""
+
+    label: str
+    parameters: tuple[tuple[int, int], ...]
+    doc: str = ""
+
+
+def calls(document: Document, position: Position) -> list[Call]:
+    """Of the function whose right argument starts here."""
+    offset = document.lines.offset(position)
+    start = document.lines.start(document.lines.position(offset).line)
+    before = document.text[start:offset].rstrip(" ")
+    if not before:
+        return []
+    last = start + len(before)
+    mention = document.index.at(last)
+    if mention is not None and mention.span.end == last:
+        if mention.member is not None:
+            entry = member_entry(document, mention)
+            return [] if entry is None else [_signature(f"{mention.symbol.name}.{entry.source}", entry.doc)]
+        if mention.symbol.kind is SymbolKind.FUNCTION:
+            return [_signature(line) for line in described(document, mention.symbol) if " → " in line]
+        return []
+    glyph = glyph_at(document, last - 1)
+    if glyph is None:
+        return []
+    found = [use for row in rows(glyph[0]) if row.role is Role.FUNCTION for use in uses(row)]
+    return [Call(form, _sides(form), f"{use.name}: {use.doc}") for form, use in found]
+
+
+def _signature(line: str, doc: str = "") -> Call:
+    types = line.partition(" where ")[0]
+    at = line.find(" : ") + 3
+    found = []
+    if at >= 3 and " → " in types:
+        for part in types[at:].split(" → ")[:-1]:
+            found.append((at, at + len(part)))
+            at += len(part) + 3
+    return Call(line, tuple(found), doc)
+
+
+def _sides(form: str) -> tuple[tuple[int, int], ...]:
+    """The arguments A and B of `A ⍴ B`."""
+    return tuple([(at, at + 1) for at, letter in enumerate(form) if letter in "AB"])

@@ -3,8 +3,6 @@
 Texts are kept by `documents`, not by pygls, whose notion of a line is another.  A request that fails is reported to the
 log and returns an empty result; the server goes on.  Checking waits until the editor pauses for a moment, so that of several
 edits in a row the last is checked; memory is tidied up when nothing has been typed for a while.  Everything runs on one thread.
-
-Neighbours: `features` (the requests), `wire` (their types), `shell.verbs.lsp` (which starts it).
 """
 
 from __future__ import annotations
@@ -13,19 +11,173 @@ import asyncio
 import gc
 import logging
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from lsprotocol import types as lsp
 from lsprotocol.validators import UINTEGER_MAX_VALUE
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from ... import __version__
-from . import wire
-from .documents import Document, Folder
-from .places import Encoding
-from .reports import Report, reports
+from ...lang.diagnostics.model import Severity
+from ...lang.tree.expressions import SymbolKind
+from ..searching.results import Kind
+from . import (
+    completion,
+    diagnostics,
+    documents,
+    hints,
+    hints as lenses,
+    navigation,
+    navigation as calls,
+    navigation as formatting,
+    navigation as outline,
+    navigation as semantic,
+)
+from .completion import Item
+from .diagnostics import Action, Report, page_of, reports
+from .documents import Document, Encoding, Folder
+from .hints import Hint, HintKind, Lens
+from .hover import Hover, hover as hover_hover
+from .navigation import Call, Entry, Highlight, Place
+
+# ---------------------------------------------------------------------------------------------------- wire
+#
+# Answers as the protocol has them: plain values in, `lsprotocol` types out, and back.
+
+_SEVERITIES = {
+    Severity.ERROR: lsp.DiagnosticSeverity.Error,
+    Severity.WARNING: lsp.DiagnosticSeverity.Warning,
+    Severity.NOTE: lsp.DiagnosticSeverity.Information,
+}
+_ITEMS = {
+    Kind.ARRAY: lsp.CompletionItemKind.Variable, Kind.FUNCTION: lsp.CompletionItemKind.Function,
+    Kind.OPERATOR: lsp.CompletionItemKind.Operator, Kind.MODULE: lsp.CompletionItemKind.Module,
+    Kind.PARAM: lsp.CompletionItemKind.Constant, Kind.SIZE: lsp.CompletionItemKind.TypeParameter,
+    Kind.TYPE: lsp.CompletionItemKind.Class, Kind.KEYWORD: lsp.CompletionItemKind.Keyword,
+    Kind.GLYPH: lsp.CompletionItemKind.Function,
+}  # fmt: skip
+_SYMBOLS = {
+    SymbolKind.ARRAY: lsp.SymbolKind.Variable, SymbolKind.FUNCTION: lsp.SymbolKind.Function,
+    SymbolKind.OPERATOR: lsp.SymbolKind.Operator, SymbolKind.MODULE: lsp.SymbolKind.Module,
+    SymbolKind.INPUT: lsp.SymbolKind.Variable, SymbolKind.PARAM: lsp.SymbolKind.Constant,
+    SymbolKind.SIZE: lsp.SymbolKind.TypeParameter, SymbolKind.ELEMENT: lsp.SymbolKind.TypeParameter,
+}  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------ what comes in
+
+
+def position(found: lsp.Position) -> documents.Position:
+    return documents.Position(found.line, found.character)
+
+
+def place(found: lsp.Range) -> documents.Range:
+    return documents.Range(position(found.start), position(found.end))
+
+
+def change(found: Any) -> documents.Change:
+    """A change of the text; without a range it is the whole text."""
+    where = getattr(found, "range", None)
+    return documents.Change(None if where is None else place(where), found.text)
+
+
+def kinds(asked: lsp.CodeActionContext) -> tuple[str, ...] | None:
+    """The kinds of actions that are wanted; None for all."""
+    return None if asked.only is None else tuple(str(getattr(kind, "value", kind)) for kind in asked.only)
+
+
+# ------------------------------------------------------------------------------------------ what goes out
+
+
+def range_(found: documents.Range) -> lsp.Range:
+    return lsp.Range(lsp.Position(*found.start), lsp.Position(*found.end))
+
+
+def markdown(text: str) -> lsp.MarkupContent:
+    return lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
+
+
+def hover(found: Hover) -> lsp.Hover:
+    return lsp.Hover(markdown(found.markdown), range_(found.range))
+
+
+def location(found: Place) -> lsp.Location:
+    return lsp.Location(found.uri, range_(found.range))
+
+
+def highlight(found: Highlight) -> lsp.DocumentHighlight:
+    kind = lsp.DocumentHighlightKind.Write if found.writes else lsp.DocumentHighlightKind.Read
+    return lsp.DocumentHighlight(range_(found.range), kind)
+
+
+def lens(uri: str, found: Lens) -> lsp.CodeLens:
+    return lsp.CodeLens(range_(found.range), data={"uri": uri, "name": found.name})
+
+
+def edit(found: documents.TextEdit) -> lsp.TextEdit:
+    return lsp.TextEdit(range_(found.range), found.text)
+
+
+def diagnostic(report: Report) -> lsp.Diagnostic:
+    page = page_of(report.code)
+    related = [lsp.DiagnosticRelatedInformation(lsp.Location(one.uri, range_(one.range)), one.message) for one in report.related]
+    return lsp.Diagnostic(
+        range_(report.range), report.message, _SEVERITIES[report.severity], report.code, source="rho",
+        related_information=related or None, code_description=None if page is None else lsp.CodeDescription(page),
+    )  # fmt: skip
+
+
+def item(found: Item) -> lsp.CompletionItem:
+    return lsp.CompletionItem(
+        found.label, kind=_ITEMS[found.kind], detail=found.detail or None, text_edit=edit(found.edit), filter_text=found.filter,
+        sort_text=f"{found.order}{found.filter}", additional_text_edits=[edit(one) for one in found.also] or None,
+        documentation=markdown(found.page) if found.page else None,
+    )  # fmt: skip
+
+
+def hint(found: Hint) -> lsp.InlayHint:
+    kind = lsp.InlayHintKind.Parameter if found.kind is HintKind.QUANTITY else lsp.InlayHintKind.Type
+    return lsp.InlayHint(lsp.Position(*found.position), found.text, kind, tooltip=found.detail or None)
+
+
+def action(found: Action) -> lsp.CodeAction:
+    changes = {uri: [edit(one) for one in edits] for uri, edits in found.edits.items()}
+    solves = None if found.solves is None else [diagnostic(found.solves)]
+    return lsp.CodeAction(
+        found.title, lsp.CodeActionKind(found.kind.value), diagnostics=solves, is_preferred=found.only or None,
+        edit=lsp.WorkspaceEdit(changes=changes),
+    )  # fmt: skip
+
+
+def symbol(found: Entry) -> lsp.DocumentSymbol:
+    return lsp.DocumentSymbol(
+        found.name, _SYMBOLS[found.kind], range_(found.range), range_(found.name_range), found.detail or None,
+        children=[symbol(one) for one in found.inside] or None,
+    )  # fmt: skip
+
+
+def fold(found: documents.Range) -> lsp.FoldingRange:
+    return lsp.FoldingRange(found.start.line, found.end.line)
+
+
+def workspace_symbol(uri: str, found: Entry) -> lsp.WorkspaceSymbol:
+    return lsp.WorkspaceSymbol(lsp.Location(uri, range_(found.name_range)), found.name, _SYMBOLS[found.kind])
+
+
+def signatures(found: list[Call]) -> lsp.SignatureHelp:
+    """Ways to apply a function, of which the last argument is being typed."""
+    made = [
+        lsp.SignatureInformation(
+            one.label, markdown(one.doc) if one.doc else None, [lsp.ParameterInformation(part) for part in one.parameters]
+        )
+        for one in found
+    ]
+    return lsp.SignatureHelp(made, active_signature=0, active_parameter=max(len(found[0].parameters) - 1, 0))
+
+
+# ---------------------------------------------------------------------------------------------------- server
 
 LOG = logging.getLogger("rho.lsp")
 PAUSE = 0.003
@@ -115,7 +267,7 @@ class RhoServer(LanguageServer):
         self.resting = asyncio.get_running_loop().call_later(IDLE, rest)
 
     def publish(self, uri: str, version: int | None, found: list[Report]) -> None:
-        shown = [wire.diagnostic(one) for one in found]
+        shown = [diagnostic(one) for one in found]
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, version))
 
 
@@ -166,7 +318,7 @@ def texts(server: RhoServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
         item = params.text_document
-        document = server.folder.change(item.uri, item.version, [wire.change(one) for one in params.content_changes])
+        document = server.folder.change(item.uri, item.version, [change(one) for one in params.content_changes])
         if document is not None:
             for one in [document, *server.folder.users_of(document)]:
                 server.check_soon(one.uri)
@@ -188,3 +340,138 @@ def texts(server: RhoServer) -> None:
         server.publish(uri, None, [])
         for one in server.folder.users_of(document) if document is not None else []:
             server.check_soon(one.uri)
+
+
+# ---------------------------------------------------------------------------------------------------- features
+#
+# Every request an editor may make about a document: a row that asks a plain function, or a handler where more is to be said.
+
+_LEGEND = lsp.SemanticTokensLegend(list(semantic.LEGEND), list(semantic.MODIFIERS))
+_ACTIONS = lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.RefactorRewrite])
+_APPLIED = lsp.SignatureHelpOptions(trigger_characters=[" "])
+_RESOLVED = lsp.CodeLensOptions(resolve_provider=True)
+_TYPED = lsp.DocumentOnTypeFormattingOptions(completion.GLYPHS_TRIGGERS[0], completion.GLYPHS_TRIGGERS[1:])
+
+
+class _Request(NamedTuple):
+    """Something an editor may ask about a document: the question, and how one answer, or each of many, looks in the protocol."""
+
+    question: Callable[[Document, Any], Any]
+    answer: Callable[[Any], object]
+    options: object = None
+
+
+_ONE = {
+    lsp.TEXT_DOCUMENT_HOVER: _Request(lambda d, p: hover_hover(d, position(p.position)), hover),
+    lsp.TEXT_DOCUMENT_DEFINITION: _Request(lambda d, p: navigation.definition(d, position(p.position)), location),
+    lsp.TEXT_DOCUMENT_SIGNATURE_HELP: _Request(
+        lambda d, p: calls.calls(d, position(p.position)) or None, signatures, _APPLIED
+    ),
+}  # fmt: skip
+_MANY = {
+    lsp.TEXT_DOCUMENT_INLAY_HINT: _Request(lambda d, p: hints.hints(d, place(p.range)), hint),
+    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: _Request(lambda d, p: outline.outline(d), symbol),
+    lsp.TEXT_DOCUMENT_CODE_LENS: _Request(
+        lambda d, p: [(d.uri, one) for one in lenses.lenses(d)], lambda pair: lens(*pair), _RESOLVED
+    ),
+    lsp.TEXT_DOCUMENT_FOLDING_RANGE: _Request(lambda d, p: outline.folds(d), fold),
+    lsp.TEXT_DOCUMENT_ON_TYPE_FORMATTING: _Request(
+        lambda d, p: completion.on_type(d, position(p.position), p.ch), edit, _TYPED
+    ),
+    lsp.TEXT_DOCUMENT_REFERENCES: _Request(
+        lambda d, p: navigation.references(d, position(p.position), declaration=p.context.include_declaration), location
+    ),
+    lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: _Request(
+        lambda d, p: navigation.highlights(d, position(p.position)), highlight
+    ),
+    lsp.TEXT_DOCUMENT_FORMATTING: _Request(lambda d, p: formatting.formatting(d), edit),
+    lsp.TEXT_DOCUMENT_RANGE_FORMATTING: _Request(lambda d, p: formatting.formatting(d, place(p.range)), edit),
+    lsp.TEXT_DOCUMENT_CODE_ACTION: _Request(
+        lambda d, p: diagnostics.actions(d, place(p.range), kinds(p.context)), action, _ACTIONS
+    ),
+}  # fmt: skip
+
+
+def create() -> RhoServer:
+    """A server with every feature."""
+    server = RhoServer()
+    gc.set_threshold(*COLLECT)
+    life(server)
+    texts(server)
+    for name, request in _ONE.items():
+        server.feature(name, request.options)(_asked(server, request))
+    for name, request in _MANY.items():
+        server.feature(name, request.options)(_asked_for_many(server, request))
+    _looking(server)
+    _typing(server)
+    _renaming(server)
+    return server
+
+
+def _asked(server: RhoServer, request: _Request) -> Callable[[Any], object]:
+    def answer(params: Any) -> object:
+        found = server.ask(params.text_document.uri, lambda document: request.question(document, params))
+        return None if found is None else request.answer(found)
+
+    return answer
+
+
+def _asked_for_many(server: RhoServer, request: _Request) -> Callable[[Any], list[object]]:
+    def answer(params: Any) -> list[object]:
+        found = server.every(params.text_document.uri, lambda document: request.question(document, params))
+        return [request.answer(one) for one in found]
+
+    return answer
+
+
+def _looking(server: RhoServer) -> None:
+    @server.feature(lsp.WORKSPACE_SYMBOL)
+    def sought(params: lsp.WorkspaceSymbolParams) -> list[lsp.WorkspaceSymbol]:
+        entries = [(uri, one) for uri in server.folder.documents for one in server.every(uri, outline.outline)]
+        return [workspace_symbol(uri, one) for uri, one in entries if outline.is_meant(one, params.query)]
+
+    @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, _LEGEND)
+    def coloured(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
+        return lsp.SemanticTokens(server.every(params.text_document.uri, semantic.encoded))
+
+    @server.feature(lsp.CODE_LENS_RESOLVE)
+    def lens_read(lens: lsp.CodeLens) -> lsp.CodeLens:
+        data = lens.data
+        uri = data["uri"] if isinstance(data, dict) else getattr(data, "uri", "")
+        name = data["name"] if isinstance(data, dict) else getattr(data, "name", "")
+        lens.command = lsp.Command(server.ask(str(uri), lambda d: lenses.lens_text(d, str(name))) or "", "")
+        return lens
+
+
+def _typing(server: RhoServer) -> None:
+    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=list(completion.TRIGGERS)))
+    def completed(params: lsp.CompletionParams) -> lsp.CompletionList:
+        found = server.every(params.text_document.uri, lambda d: completion.completion(d, position(params.position)))
+        return lsp.CompletionList(is_incomplete=True, items=[item(one) for one in found])
+
+
+def _renaming(server: RhoServer) -> None:
+    @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
+    def rename_asked(params: lsp.PrepareRenameParams) -> lsp.Range | None:
+        document = server.folder.documents.get(params.text_document.uri)
+        if document is None:
+            return None
+        try:
+            found = navigation.renamed_at(document, position(params.position))
+        except navigation.CannotRename as error:
+            raise JsonRpcInvalidParams(str(error)) from None
+        return None if found is None else range_(found)
+
+    @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
+    def renamed(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
+        uri = params.text_document.uri
+        document = server.folder.documents.get(uri)
+        if document is None:
+            return None
+        at = position(params.position)
+        try:
+            found = {uri: navigation.rename(document, at, params.new_name)}
+        except navigation.CannotRename as error:
+            raise JsonRpcInvalidParams(str(error)) from None
+        found.update(navigation.rename_in_users(document, at, params.new_name))
+        return lsp.WorkspaceEdit(changes={where: [edit(one) for one in edits] for where, edits in found.items()})

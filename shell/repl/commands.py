@@ -11,22 +11,21 @@ from enum import Enum
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from ...lang.diagnostics import Rejected, RhoError, about
-from ...lang.explain import did_you_mean, explain
-from ...lang.primitives import meant
+from ...lang.diagnostics.help_pages import did_you_mean, explain
+from ...lang.diagnostics.model import Rejected, RhoError, about
+from ...lang.primitives.table import meant
 from ..cli import messages
 from ..cli.arguments import UsageError, nearest
-from ..cli.console import Console
-from ..cli.exits import Exit
-from ..cli.results import rewrite
-from ..cli.sources import read_source
-from ..display.durations import duration
-from . import settings as setting
-from .settings import Settings
+from ..cli.messages import read_source, rewrite
+from ..cli.process_exit import Exit
+from ..cli.standard_streams import Console
+from ..display.estimates import duration
+from . import status_line as setting
+from .status_line import Settings
 
 if TYPE_CHECKING:
-    from ..plotting.drawable import Picture
-    from ..stages import Loaded
+    from ..pipeline_types import Loaded
+    from ..plotting.charts import Picture
     from ..workspace.workspace import Asked, Workspace
 
 
@@ -127,7 +126,7 @@ def _type(rest: str, desk: Desk) -> Exit:
     checked = asked.checked
     desk.console.print(checked.last or "nothing")
     if desk.console.interactive and checked.result is not None:
-        from ...lang.resolution.entries import words
+        from ...lang.bind.statement_dependencies import words
 
         mentioned = words(rest)
         for quantity in checked.result.quantities():
@@ -138,11 +137,11 @@ def _type(rest: str, desk: Desk) -> Exit:
 
 def _plan(rest: str, desk: Desk) -> Exit:
     asked = _asked(rest, desk)
-    from ...backend.schedule.plan.explain import plan_text
+    from ...backend.schedule.plan.plan_text import plan_text
+    from ..display.analysis import regrouped_graph, rewritten_lines
     from ..display.costs import cost_of_program
     from ..display.estimates import predicted_ns, unmeasured
-    from ..display.rewritten import regrouped_graph, rewritten_lines
-    from ..stages import PlanDetail
+    from ..pipeline_types import PlanDetail
 
     prepared = desk.workspace.prepare(asked, PlanDetail.FULL)
     peak = max(prepared.plan.peak.values(), default=0)
@@ -161,7 +160,7 @@ def _time(rest: str, desk: Desk) -> Exit:
     asked = _asked(rest, desk)
     from statistics import median
 
-    from ...backend.schedule.plan.explain import bytes_text
+    from ...backend.schedule.plan.plan_text import bytes_text
     from ..display.estimates import predicted_ns, unmeasured
 
     prepared = desk.workspace.prepare(asked)
@@ -185,7 +184,7 @@ def _spent(prepared: Loaded, desk: Desk) -> int:
 
 def _plot(rest: str, desk: Desk) -> Exit:
     picture = pictured(rest, desk)
-    from ..plotting.terminal import draw
+    from ..plotting.charts import draw
 
     for line in draw(picture, desk.console):
         desk.console.print(line)
@@ -194,7 +193,7 @@ def _plot(rest: str, desk: Desk) -> Exit:
 
 def pictured(rest: str, desk: Desk) -> Picture:
     """The value of an expression made ready to be drawn.  UsageError: it cannot be.  RhoError: it has none."""
-    from ..plotting.drawable import Chart, NotDrawable, chart_of
+    from ..plotting.charts import Chart, NotDrawable, chart_of
 
     word, _, expression = rest.partition(" ")
     kinds = {kind.value: kind for kind in Chart if kind is not Chart.PLAIN}
@@ -239,7 +238,7 @@ def _help(rest: str, desk: Desk) -> Exit:
 def _search(rest: str, desk: Desk) -> Exit:
     if not rest:
         raise UsageError("words or a type are needed", "for example: )search running sum")
-    from ..searching.answers import search
+    from ..searching.results import search
 
     answer = search(rest.split())
     for line in answer.lines():
@@ -281,9 +280,8 @@ def _load(rest: str, desk: Desk) -> Exit:
 def load(path: str, desk: Desk, *, show_values: bool) -> Exit:
     """Enter a file as one: if something in it fails the session stays as it was."""
     source = read_source(path)
-    from ..workspace.pasting import typed
-    from ..workspace.transcripts import title_of
-    from .showing import show
+    from ..workspace.exchange import title_of, typed
+    from .status_line import show
 
     workspace = desk.workspace
     text = typed(source.text) if path.endswith(".md") else source.text
@@ -303,7 +301,7 @@ def load(path: str, desk: Desk, *, show_values: bool) -> Exit:
 def _save(rest: str, desk: Desk) -> Exit:
     if not rest:
         raise UsageError("a file is needed", "for example: )save session.md")
-    from ..workspace.transcripts import markdown, problems, title_of
+    from ..workspace.exchange import markdown, problems, title_of
 
     path = rest if rest.endswith(".md") else rest + ".md"
     text = markdown(desk.workspace.state, title_of(path))

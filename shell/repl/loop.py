@@ -1,22 +1,100 @@
-"""The session's loop, whoever types: read an entry, do it, show what it printed.
-
-Neighbours: `terminal` and `PlainEntries` (where entries come from), `workspace` (what they do).
-"""
+"""The session's loop, whoever types: read an entry, do it, show what it printed."""
 
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterator, Mapping
+import ctypes
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from threading import Event, Thread
+from typing import Final, Generic, TypeVar
 
+from ...lang.support.processes import LISTENING
+from ...lang.support.records import dataclass
 from ..cli import messages
-from ..cli.console import Console
-from ..cli.exits import Exit
-from ..workspace.pasting import CONTINUED
+from ..cli.process_exit import Exit
+from ..cli.standard_streams import Console
+from ..workspace.exchange import CONTINUED
 from .commands import After, Desk, perform
-from .interrupting import interruptible
-from .settings import folder
+from .status_line import folder
+
+# ---------------------------------------------------------------------------------------------------- interrupting
+#
+# Work that Ctrl-C gets away from at once, even while compiled code runs that no signal reaches.
+#
+# The work is done in a thread of its own while the main thread waits, where interrupts arrive.  After one the thread is told to
+# stop at its next Python instruction and is not waited for; what it would have answered is dropped.
+#
+# It is told when it imports nothing: compiled modules (NumPy's) that are interrupted in the middle of that cannot be imported
+# again as long as the process lives.
+
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class _Answer(Generic[_T]):
+    value: _T | None = None
+    error: BaseException | None = None
+
+
+def interruptible(work: Callable[[], _T]) -> _T:
+    """What `work` returns or raises; KeyboardInterrupt as soon as there is one.  `work` must change nothing that is kept."""
+    answer: _Answer[_T] = _Answer()
+    done = Event()
+
+    def run() -> None:
+        try:
+            answer.value = work()
+        except BaseException as error:
+            answer.error = error
+        finally:
+            done.set()
+
+    thread = Thread(target=run, name="rho entry", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # there are no more threads: compiled code holds up an interrupt then
+        return work()
+    try:
+        while not done.wait(LISTENING):
+            pass
+    except KeyboardInterrupt:
+        try:
+            Thread(target=_tell, args=(thread,), name="rho interrupt", daemon=True).start()
+        except RuntimeError:
+            _tell(thread)
+        raise
+    if answer.error is not None:
+        raise answer.error
+    return answer.value  # type: ignore[return-value]
+
+
+_AGAIN: Final = 0.01
+"""Seconds until a thread that imports is looked at again."""
+
+
+def _tell(thread: Thread) -> None:
+    """Raise KeyboardInterrupt in a thread, once it imports nothing."""
+    while thread.is_alive() and thread.ident is not None:
+        if not _imports(thread.ident):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
+            return
+        time.sleep(_AGAIN)
+
+
+def _imports(thread: int) -> bool:
+    frame = sys._current_frames().get(thread)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+# ---------------------------------------------------------------------------------------------------- loop
 
 PROMPT = "      "
 _PLAIN = {"help": ")help", "?": ")help", "help()": ")help", "exit": ")quit", "quit": ")quit", "exit()": ")quit",
@@ -65,7 +143,7 @@ class PlainEntries:
 
     def _entry(self) -> str | None:
         """The next one; None at the end."""
-        from ...lang.resolution.entries import unfinished
+        from ...lang.bind.statement_dependencies import unfinished
 
         pending = ""
         while True:
@@ -147,7 +225,7 @@ def handle(entry: str, desk: Desk) -> tuple[After, Exit]:
     for note in entered.notes:
         console.note(note)
     if entered.printed:
-        from .showing import show
+        from .status_line import show
     for shown in entered.printed:
         show(shown, console, desk.settings)
     workspace.state = state  # in the end: whatever is interrupted before this leaves the session as it was

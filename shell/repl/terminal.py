@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
@@ -27,16 +29,259 @@ from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
-from ...lang.opening import open_regular
-from ..searching.completing import pending
-from ..workspace.pasting import CONTINUED, typed
-from . import glyphs
-from .colours import coloured
+from ...lang.primitives.record import Primitive
+from ...lang.primitives.table import PRIMITIVES, by_key, by_name, glyph_of
+from ...lang.support.files import open_regular
+from ...lang.support.records import dataclass
+from ...lang.syntax import formatter
+from ...lang.syntax.formatter import WordClass
+from ...lang.syntax.lexer import in_prose
+from ...lang.syntax.source import Source
+from ...lang.tree.expressions import SymbolKind
+from ..display.documentation import LibraryEntry
+from ..searching.results import Candidate, Named, candidates as completing_candidates, entries, pending
+from ..workspace.exchange import CONTINUED, typed
 from .commands import COMMANDS, Desk
-from .completing import offers
 from .loop import PROMPT
-from .preview import Watcher
-from .settings import folder
+from .status_line import Watcher, folder
+
+if TYPE_CHECKING:
+    from ..workspace.workspace import Workspace
+
+
+# ---------------------------------------------------------------------------------------------------- glyphs
+#
+# Typing glyphs: a prefix and a name or key becomes a glyph as soon as no longer name can be meant.
+#
+# `` `rho `` and a blank gives `⍴` (the blank is used up), `` `rho( `` gives `⍴(`, and `` `ix `` begins no name, so it is `⍳x`.
+# Twice the prefix is `⋄` for the backtick and the prefix itself for another one.
+# Nothing is replaced in comments and texts.
+
+_NAMES = tuple(sorted({name for row in PRIMITIVES for name in row.names}))
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """The last `length` characters become `text`."""
+
+    length: int
+    text: str
+
+
+def replacement(before: str, prefix: str, after: int = 0) -> Replacement | None:
+    """What the text before the cursor turns into after its last character was typed."""
+    if not before or ("`" not in before and prefix not in before):
+        return None
+    letters = pending(before, prefix, after)
+    if letters:
+        return _letters(letters)
+    typed = before[-1]
+    minus = re.search(rf"[`{re.escape(prefix)}]-(.)$", before, re.DOTALL)
+    if minus is not None and minus.start() >= after and not in_prose(before, minus.start()):
+        return Replacement(3, ("¯" if typed.isdigit() else "×") + (typed if typed != " " else ""))
+    found = re.search(rf"([`{re.escape(prefix)}])([A-Za-z]*)$", before[:-1])
+    if found is None or found.start() < after or typed.isalpha() or in_prose(before, found.start()):
+        return None
+    mark, word = found.group(1), found.group(2)
+    if word:
+        glyph = glyph_of(word)
+        rest = "" if typed == " " else typed
+        return None if glyph is None else Replacement(len(word) + 2, glyph + rest)
+    if typed == mark and mark != "`":
+        return Replacement(2, mark)
+    if typed.isspace() or typed == "-":
+        return None  # `-5 is ¯5
+    row = by_key(typed)
+    if row is None and typed.isdigit():
+        return None
+    return None if row is None else Replacement(2, row.glyph)
+
+
+def _letters(letters: str) -> Replacement | None:
+    """Letters after a prefix that no name begins with: the longest name or key that they begin with, then the rest."""
+    longer = [name for name in _NAMES if name.startswith(letters) and name != letters]
+    if longer:
+        return None
+    if by_name(letters) is not None:
+        return None
+    for length in range(len(letters) - 1, 0, -1):
+        glyph = glyph_of(letters[:length])
+        if glyph is not None:
+            rest = letters[length:]
+            return Replacement(len(letters) + 1, glyph + (" " if glyph[-1].isalnum() else "") + rest)
+    return None
+
+
+def finished(text: str, prefix: str) -> str:
+    """A whole entry with the spellings that are left in it; a prefix of the user's own becomes the backtick."""
+    if prefix == "`" or prefix not in text:
+        return text
+    lines = []
+    for line in text.split("\n"):
+        places = [m.start() for m in re.finditer(re.escape(prefix) + r"(?=[A-Za-z])", line) if not in_prose(line, m.start())]
+        lines.append("".join("`" if at in places else character for at, character in enumerate(line)))
+    return "\n".join(lines)
+
+
+# ------------------------------------------------------------------------------------------ language bar
+
+
+def candidates(letters: str) -> list[Primitive]:
+    """The rows that letters after the prefix may come to mean: all for none."""
+    rows = [row for row in PRIMITIVES if row.names or row.key]
+    if not letters:
+        return [row for row in rows if row.key]
+    return [row for row in rows if row.key == letters or any(name.startswith(letters) for name in row.names)]
+
+
+def bar(letters: str, width: int, most: int = 8) -> list[str]:
+    """The language bar: keys and glyphs, with names once letters have been typed, and one line of help when few are left."""
+    rows = candidates(letters)
+    if not rows:
+        return [f"`{letters} begins no name"]
+    if not letters:
+        return _columns([f"{row.key} {row.glyph}" for row in rows], width, most)
+    lines = _columns([f"{row.glyph} {_spelling(row, letters)}" for row in rows], width, most - 1)
+    exact = [row for row in rows if row.key == letters or letters in row.names]
+    chosen = exact or rows[:1]
+    return [*lines, _help(chosen[0], width)]
+
+
+def _spelling(row: Primitive, letters: str) -> str:
+    name = next((name for name in row.names if name.startswith(letters)), row.names[0] if row.names else "")
+    return name + (f" ({row.key})" if row.key else "")
+
+
+def _help(row: Primitive, width: int) -> str:
+    docs = [use.doc for use in (row.monadic, row.dyadic) if use is not None] or [row.doc]
+    line = f"{row.glyph}  {row.title}: {' '.join(docs[0].split())}"
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _columns(cells: list[str], width: int, most: int) -> list[str]:
+    """Cells in rows of equal columns, cut after `most` rows."""
+    wide = max(len(cell) for cell in cells) + 2
+    across = max(1, width // wide)
+    lines = ["".join(cell.ljust(wide) for cell in cells[at : at + across]).rstrip() for at in range(0, len(cells), across)]
+    return lines if len(lines) <= most else [*lines[: most - 1], lines[most - 1] + " …"]
+
+
+# ---------------------------------------------------------------------------------------------------- colours
+#
+# Every word of a line with its class, for colours.
+
+_STYLES = {
+    WordClass.COMMENT: "comment", WordClass.NUMBER: "number", WordClass.TEXT: "text", WordClass.UNENDED: "text",
+    WordClass.PUNCTUATION: "keyword", WordClass.KEYWORD: "keyword", WordClass.BRACKET: "bracket", WordClass.TYPE: "type",
+    WordClass.ARGUMENT: "argument", WordClass.FUNCTION: "function", WordClass.OPERATOR: "operator", WordClass.NAME: "name",
+    WordClass.LIBRARY: "function", WordClass.CONSTANT: "number",
+}  # fmt: skip
+
+
+def coloured(line: str, types: Mapping[str, str]) -> list[tuple[str, str]]:
+    """(style or "", characters) of a line, from left to right and nothing left out; `types` are the session's names."""
+    if line.lstrip().startswith(")"):
+        return [("command", line)]
+    found: list[tuple[str, str]] = []
+    at = 0
+    for word in formatter.words(Source("<line>", line)):
+        if word.start > at:
+            found.append(("", line[at : word.start]))
+        found.append((_style(word, types), line[word.start : word.end]))
+        at = word.end
+    if at < len(line):
+        found.append(("", line[at:]))
+    return found
+
+
+def _style(word: formatter.Word, types: Mapping[str, str]) -> str:
+    known = types.get(word.text) if word.kind is WordClass.NAME else None
+    if known is None:
+        return _STYLES.get(word.kind, "")
+    return known if known in ("function", "operator", "module") else "defined"
+
+
+# ---------------------------------------------------------------------------------------------------- completing
+#
+# What Tab offers: what could be typed in the session, commands, files.
+
+_FILE = re.compile(r"^\s*\)(?:load|save)\s+(.*)$|[\"']([^\"']*)$")
+_COMMAND = re.compile(r"^\s*(\)\w*)$")
+_STARTS = re.compile(r"(?:^|⋄)\s*\w*$")
+MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """`text` replaces the last `length` characters; `label` and `about` are shown."""
+
+    text: str
+    length: int
+    label: str
+    about: str
+
+
+class _InSession:
+    """The names of a session."""
+
+    brings_in = False
+
+    def __init__(self, line: str, workspace: Workspace) -> None:
+        self._types, self._kinds = workspace.state.types, workspace.state.kinds
+        self.starts = _STARTS.search(line) is not None
+        self.declares = ":" in line and not self.starts
+
+    def names(self) -> Iterable[Named]:
+        return [(name, self._kinds[name], type_) for name, type_ in self._types.items()]
+
+    def sizes(self) -> Iterable[Named]:
+        return ()
+
+    def members(self, module: str) -> Iterable[tuple[Named, LibraryEntry | None]] | None:
+        if self._kinds.get(module) is not SymbolKind.MODULE:
+            return None
+        found = [entry for entry in entries() if entry.name.startswith(f"{module}.")]
+        return [((entry.name.partition(".")[2], SymbolKind.FUNCTION, entry.doc), entry) for entry in found]
+
+
+def offers(before: str, workspace: Workspace, prefix: str, commands: tuple[tuple[str, str], ...]) -> list[Offer]:
+    """For the text before the cursor (its last line counts, except for what is in scope)."""
+    line = before.rpartition("\n")[2]
+    command = _COMMAND.match(line)
+    if command is not None:
+        typed = command.group(1)
+        return [Offer(name, len(typed), name, about) for name, about in commands if name.startswith(typed)]
+    file = _FILE.search(line)
+    if file is not None and (line.lstrip().startswith(")") or in_prose(line, len(line))):
+        return list(_files(file.group(1) if file.group(1) is not None else file.group(2)))
+    return [_offer(one) for one in completing_candidates(line, _InSession(line, workspace), prefix) if _fits(one, line)][:MOST]
+
+
+def _fits(one: Candidate, line: str) -> bool:
+    """Does what is typed of a word begin it?  Where nothing is typed of a name, nothing is offered."""
+    typed = line[len(line) - one.length + one.spelt :] if one.length else ""
+    return one.name.startswith(typed) and (bool(typed) or one.spelt or line.endswith(".") or line.lstrip().startswith("use"))
+
+
+def _offer(one: Candidate) -> Offer:
+    label = f"{one.text} {one.name}" if one.row is not None and one.text != one.name else one.text
+    return Offer(one.text, one.length, label, one.about)
+
+
+def _files(typed: str) -> Iterator[Offer]:
+    folder, _, start = typed.rpartition("/")
+    where = os.path.expanduser(folder) if folder else ("/" if typed.startswith("/") else ".")
+    try:
+        names = sorted(os.listdir(where))
+    except OSError:
+        return
+    for name in names:
+        if name.startswith(start) and (start.startswith(".") or not name.startswith(".")):
+            shown = name + "/" if os.path.isdir(os.path.join(where, name)) else name
+            yield Offer(shown, len(start), shown, "")
+
+
+# ---------------------------------------------------------------------------------------------------- terminal
 
 _LARGEST_HISTORY = 16 << 20
 
@@ -106,7 +351,7 @@ class Terminal:
         while True:
             self._after = 0
             try:
-                text = glyphs.finished(self.editor.prompt(PROMPT), self._desk.settings.prefix)
+                text = finished(self.editor.prompt(PROMPT), self._desk.settings.prefix)
                 if text.strip():
                     self.watcher.pause()
                     return text
@@ -126,7 +371,7 @@ class Terminal:
             return
         before, prefix = buffer.document.text_before_cursor, self._desk.settings.prefix
         self._after = min(self._after, len(before))
-        found = glyphs.replacement(before, prefix, self._after)
+        found = replacement(before, prefix, self._after)
         if found is None:
             return
         if found.text == prefix:
@@ -155,7 +400,7 @@ class Terminal:
 
         @keys.add("enter", filter=buffered)
         def _(event: KeyPressEvent) -> None:
-            from ...lang.resolution.entries import unfinished
+            from ...lang.bind.statement_dependencies import unfinished
 
             buffer = event.current_buffer
             if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
@@ -214,7 +459,7 @@ class Terminal:
         prefix = self._desk.settings.prefix
         letters = pending(buffer.document.text_before_cursor, prefix, self._after)
         if letters is not None and time.monotonic() - self._last_key >= self._desk.settings.pause / 1000:
-            return [("class:rho.bar", "\n".join(glyphs.bar(letters, width)))]
+            return [("class:rho.bar", "\n".join(bar(letters, width)))]
         latest = self.watcher.latest
         if not self._desk.settings.preview or not latest.line or not buffer.text.strip():
             return [("class:rho.line", "")]

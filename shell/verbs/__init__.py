@@ -1,1 +1,1 @@
-"""One module a verb, imported when the verb is used; each has `run(arguments, console) -> Exit`."""
+"""The commands of the verbs, imported when one is used; each is `NAME_command(arguments, console) -> Exit`."""

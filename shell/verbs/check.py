@@ -1,7 +1,7 @@
 """`rho check PATH…`: types only.  Reads program texts, no data; imports no array library.
 
 With `--watch` it goes on until it is interrupted: whenever a text it has read changes, it checks again and pays for what
-changed (`typechecker.incremental`).
+changed (`typechecker.check`).
 """
 
 from __future__ import annotations
@@ -13,31 +13,33 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ... import __version__
-from ...lang import habits_told
-from ...lang.diagnostics import Diagnostic, Rejected, Severity
-from ...lang.source import Source
-from ...typechecker.incremental import Checker
+from ...lang.diagnostics.model import Diagnostic, Rejected, RhoError, Severity
+from ...lang.foreign import hints
+from ...lang.syntax.formatter import format_source
+from ...lang.syntax.source import Source
+from ...typechecker.check import Checker
 from ..cli import messages
+from ..cli.apply_fixes import difference
 from ..cli.arguments import Arguments, UsageError
-from ..cli.console import Console
-from ..cli.exits import Exit
-from ..cli.lost_output import reporting
-from ..cli.results import rewrite, to_json
-from ..cli.sources import STANDARD_INPUT, find_files, read_source
-from ..display import quantities
+from ..cli.messages import STANDARD_INPUT, find_files, read_source, rewrite, to_json
+from ..cli.process_exit import Exit
+from ..cli.standard_streams import Console, reporting
+from ..display import estimates
 from ..display.progress import progress
-from ..session import Session
-from ..stages import Checked, Strictness
+from ..pipeline import Session
+from ..pipeline_types import Checked, Strictness
 
 if TYPE_CHECKING:
-    from ..cli.fixing import Refused as NotApplied
+    from ..cli.apply_fixes import Refused as NotApplied
 
 
-def run(arguments: Arguments, console: Console) -> Exit:
+# ---------------------------------------------------------------------------------------------------- check
+
+def check_command(arguments: Arguments, console: Console) -> Exit:
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session(strictness=strictness, devices=arguments.value("--devices"))
     if session.devices is not None:
-        from ...backend.devices.shipped import load_profile
+        from ...backend.devices.this_machine import load_profile
 
         load_profile(session.devices)
     if arguments.has("--fix") or arguments.has("--diff"):
@@ -55,7 +57,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
     """Apply the fixes of every file, or show them (`--diff`); how many there are."""
-    from ..cli.fixing import difference, fixed
+    from ..cli.apply_fixes import difference, fixed
 
     total = 0
     for file in find_files(arguments.positional, (".rho",)):
@@ -159,7 +161,7 @@ def _check(session: Session, file: str, console: Console, checker: Checker | Non
         except Rejected as error:
             return Checked(error.sources[file], None, error.diagnostics, error.sources)
     checked = session.check(source, checker)
-    return replace(checked, diagnostics=(*checked.diagnostics, *habits_told.notes(source, checked.diagnostics)))
+    return replace(checked, diagnostics=(*checked.diagnostics, *hints.notes(source, checked.diagnostics)))
 
 
 def _report(
@@ -167,13 +169,12 @@ def _report(
     milliseconds: float, programs: Sequence[Checked],
 ) -> None:  # fmt: skip
     """Diagnostics are what this verb is asked for, so they go to standard output in every format."""
-    from ...lang.render import to_github, to_sarif
-    from ...lang.render import to_json as diagnostics_json
+    from ...lang.diagnostics.render import to_github, to_json as diagnostics_json, to_sarif
 
     match "json" if arguments.has("--json") else arguments.value("--format") or "text":
         case "json":
-            names = [entry for checked in programs for entry in quantities.names_json(checked)]
-            functions = [entry for checked in programs for entry in quantities.signatures_json(checked)]
+            names = [entry for checked in programs for entry in estimates.names_json(checked)]
+            functions = [entry for checked in programs for entry in estimates.signatures_json(checked)]
             found = diagnostics_json(diagnostics, sources, files, milliseconds)
             console.print(to_json({**found, "names": names, "functions": functions}))
         case "sarif":
@@ -195,3 +196,38 @@ def summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
 
 def _count(number: int, noun: str, nouns: str = "") -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {nouns or noun + 's'}"
+
+
+# ---------------------------------------------------------------------------------------------------- fmt
+#
+# `rho fmt PATH…`: canonical layout, names to glyphs (`--ascii`: glyphs to names).  Files are replaced whole or not at all.
+
+def fmt_command(arguments: Arguments, console: Console) -> Exit:
+    ascii_names, looked_at = arguments.has("--ascii"), arguments.has("--check") or arguments.has("--diff")
+    changed: list[str] = []
+    worst = Exit.OK
+    files = find_files(arguments.positional, (".rho",))
+    for file in files:
+        try:
+            source = Source(STANDARD_INPUT, console.read_input()) if file == "-" else read_source(file)
+            formatted = format_source(source, ascii=ascii_names)
+        except RhoError as error:
+            messages.show(console, error.diagnostics, error.sources or {source.name: source})
+            worst = Exit.REJECTED
+            continue
+        if file == "-" and not looked_at:
+            console.out.write(formatted)
+        elif formatted != source.text or source.has_returns:
+            changed.append(file)
+            if arguments.has("--diff"):
+                with reporting(Exit.FAILED):
+                    console.out.write(difference(source, formatted))
+            elif not looked_at:
+                rewrite(file, formatted)
+    if looked_at:
+        for file in changed if arguments.has("--check") else ():
+            console.note(f"{file} is not in canonical layout")
+        return worst or (Exit.FAILED if changed else Exit.OK)
+    if not changed and not worst and files and "-" not in files:
+        console.note(f"already formatted: {files[0] if len(files) == 1 else f'{len(files)} files'}")
+    return worst

@@ -2,7 +2,7 @@
 
 Memory and cores are what the operating system grants.  Only `--calibrate` loads a back end.
 
-Neighbours: `shell.execution.profiles` (this machine's profile), `backend.devices` (profiles as data).
+Neighbours: `shell.execution.stored_plans` (this machine's profile), `backend.devices` (profiles as data).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
-from ...lang.diagnostics import Refused, about
-from ...lang.source import Source
+from ...lang.diagnostics.model import Refused, about
+from ...lang.syntax.source import Source
 from ..cli.arguments import Arguments, UsageError
-from ..cli.console import Console
-from ..cli.exits import Exit
-from ..cli.results import give, print_json, to_json, wants_json
+from ..cli.messages import give, print_json, to_json, wants_json
+from ..cli.process_exit import Exit
+from ..cli.standard_streams import Console
 from ..display.progress import progress
-from ..execution import machine
+from ..execution import stored_plans
 from ..execution.clusters import Attachment
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ _ALONE: Final = ("--devices", "--from", "--calibrate", "--refine", "--force")
 """Options that `--cluster` has no use for."""
 
 
-def run(arguments: Arguments, console: Console) -> Exit:
-    from ...backend.devices.from_code import profile_from
-    from ...backend.devices.shipped import load_profile
-    from ...backend.devices.writing import canonical
-    from ...backend.schedule.plan.explain import bytes_text
-    from ..execution import profiles
+def devices_command(arguments: Arguments, console: Console) -> Exit:
+    from ...backend.devices.op_tables import profile_from
+    from ...backend.devices.profile_toml import canonical
+    from ...backend.devices.this_machine import load_profile
+    from ...backend.schedule.plan.plan_text import bytes_text
+    from ..execution import stored_plans
 
     name = arguments.value("--devices")
     calibrate = arguments.has("--calibrate") or arguments.has("--refine")
@@ -63,7 +63,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     elif calibrate:
         profile = _calibrated(console, refine=arguments.has("--refine"), force=arguments.has("--force"))
     else:
-        profile = profiles.this_machine()
+        profile = stored_plans.this_machine()
     declared = name is not None or code is not None or where is not None
     if arguments.has("-o"):
         give(arguments, console, to_json(described(profile)) if wants_json(arguments) else canonical(profile))
@@ -80,8 +80,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def _of_cluster(attachment: Attachment) -> Profile:
     """With the working folder as a store, if all workers see in it what home writes."""
-    from ...backend.run.cluster.profile import with_store
-    from ...backend.run.cluster.seeing import seen_by_all
+    from ...backend.cluster.client import seen_by_all
+    from ...backend.cluster.profile import with_store
 
     cluster, folder = attachment.cluster, os.path.realpath(".")
     _, shared = seen_by_all(cluster, {}, [folder])
@@ -90,24 +90,24 @@ def _of_cluster(attachment: Attachment) -> Profile:
 
 def _gpus() -> Iterator[dict[str, Any]]:
     """The cards that CuPy finds; plans use those that a profile declares."""
-    from ...backend.run.cuda.cupy_leaf import gpus
+    from ...backend.cuda.bindings import gpus
 
     for gpu in gpus():
         yield {"name": f"gpu{gpu.number}", "model": gpu.name, "memory_bytes": gpu.memory, "capability": gpu.capability}
 
 
 def _calibrated(console: Console, *, refine: bool, force: bool) -> Profile:
-    from ..execution import profiles
+    from ..execution import stored_plans
 
     console.note("measuring this machine" + (" (a few minutes)" if refine else " (at most half a minute)"))
     with progress(console, lambda: "measuring"):
-        profile, kept = profiles.calibrate(refine=refine, force=force)
+        profile, kept = stored_plans.calibrate(refine=refine, force=force)
     console.note(f"not kept: {kept}" if isinstance(kept, str) else f"kept in {kept}")
     return profile
 
 
 def _sources(name: str) -> dict[str, Source]:
-    from ...backend.devices.shipped import profile_text
+    from ...backend.devices.this_machine import profile_text
 
     try:
         file, text = profile_text(name)
@@ -118,8 +118,8 @@ def _sources(name: str) -> dict[str, Source]:
 
 def described(profile: Profile) -> dict[str, Any]:
     """The object of `--json`."""
-    from ...backend.devices.shipped import shipped_names
-    from ...backend.devices.writing import fingerprint
+    from ...backend.devices.profile_toml import fingerprint
+    from ...backend.devices.this_machine import shipped_names
 
     calibration = profile.calibration
     return {
@@ -139,7 +139,7 @@ def described(profile: Profile) -> dict[str, Any]:
 
 
 def _device(device: DeviceProfile, profile: Profile) -> dict[str, Any]:
-    model = profile.calibration.facts.get("cpu", machine.model()) if len(profile.devices) == 1 else ""
+    model = profile.calibration.facts.get("cpu", stored_plans.model()) if len(profile.devices) == 1 else ""
     return {
         "name": device.name, "kind": device.kind, "backend": device.backend.value, "node": device.node, "count": device.count,
         "model": model, "cores": device.threads, "memory_bytes": device.memory_bytes or 0, "home": device.home,
@@ -158,8 +158,8 @@ def _link(link: LinkProfile) -> dict[str, Any]:
 
 def lines(profile: Profile) -> Iterator[str]:
     """As text: a line a device and a link, then where the figures come from."""
-    from ...backend.schedule.plan.explain import bytes_text
-    from ..execution import profiles
+    from ...backend.schedule.plan.plan_text import bytes_text
+    from ..execution import stored_plans
 
     calibration = profile.calibration
     for device in profile.devices:
@@ -189,6 +189,6 @@ def lines(profile: Profile) -> Iterator[str]:
         when = calibration.calibrated.isoformat()
         yield f"calibrated {when} ({kernels} kernels); estimates hold within -{low:.0%} to +{high:.0%}"
     elif "kernels" in calibration.facts:
-        yield profiles.default_tables(calibration.unusable)
+        yield stored_plans.default_tables(calibration.unusable)
     else:
         yield "declared figures"

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...lang import habits_told
-from ...lang.limits import MAXIMUM_CHARACTERS
-from ...lang.source import Source
+from ...lang.diagnostics.model import Code, Diagnostic
+from ...lang.foreign import hints
+from ...lang.syntax.source import MAXIMUM_CHARACTERS, Source, Span
+from ..cli import messages
 from ..cli.arguments import Arguments, UsageError
-from ..cli.console import Console, Volume
-from ..cli.exits import Exit
-from ..cli.requests import permissions_of, request_of
-from ..cli.results import print_json, wants_json
-from ..cli.sources import EVAL, read_source
+from ..cli.messages import EVAL, print_json, read_source, wants_json
+from ..cli.process_exit import Exit
+from ..cli.standard_streams import Console, Volume
 from ..display.progress import RunProgress
+from ..execution.outcome import nothing
+from ..execution.run_request import Request, permissions_of, request_of
 from ..execution.running import Report, run_program
 from ..execution.watching import StageTimes
-from ..session import Session
-from ..stages import Strictness
+from ..pipeline import Session
+from ..pipeline_types import Strictness
 
+# ---------------------------------------------------------------------------------------------------- eval
 
-def run(arguments: Arguments, console: Console) -> Exit:
+def eval_command(arguments: Arguments, console: Console) -> Exit:
     request = request_of(arguments, console)
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session("", permissions_of(arguments, request, "", ""), strictness)
     lines = arguments.value("--lines")
     if lines is not None:
-        from ..cli.lines import run_lines
 
         if arguments.positional:
             raise UsageError("rho eval: give an expression or --lines FILE, not both")
@@ -44,7 +45,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
         report = run_program(source, session, request, verify=verify, watch=watch, json=json)
     for line in times.lines() if console.volume is Volume.VERBOSE else ():
         console.note(line)
-    remarks = habits_told.notes(source, report.diagnostics)
+    remarks = hints.notes(source, report.diagnostics)
     return show_report(replace(report, diagnostics=(*report.diagnostics, *remarks)), console, json=json)
 
 
@@ -59,3 +60,42 @@ def show_report(report: Report, console: Console, *, json: bool) -> Exit:
         for shown in report.outcome.printed:
             console.print("\n".join(shown.lines(console)))
     return report.exit
+
+
+# ---------------------------------------------------------------------------------------------------- lines
+#
+# `rho eval --lines`: each line its own program, in one process; a line that fails gives its problem and the next goes on.
+
+def run_lines(text: str, session: Session, request: Request, console: Console, *, json: bool, verify: bool) -> Exit:
+    """Run every line; with `json` one object a line, in order, blank lines included.  The exit code is the first that is not OK
+    without `json`, and OK with it (each object has its own)."""
+    worst = Exit.OK
+    for number, line in enumerate(text.splitlines(), 1):
+        report = run_line(Source(f"<line {number}>", line), session, request, verify=verify)
+        worst = worst or report.exit
+        if json:
+            print_json(console, {**report.json(console.digits), "exit": int(report.exit)})
+            continue
+        messages.show(console, report.diagnostics, report.sources)
+        for shown in report.outcome.printed:
+            console.print("\n".join(shown.lines(console)))
+    return Exit.OK if json else worst
+
+
+def run_line(source: Source, session: Session, request: Request, *, verify: bool) -> Report:
+    """One line, isolated: even a bug in Rho is only this line's."""
+    try:
+        return run_program(source, session, request, verify=verify)
+    except UsageError as error:
+        return _failed(Exit.USAGE, Code.E704, error.message, source)
+    except RecursionError:
+        return _failed(Exit.REJECTED, Code.E610, "the program is too deeply nested for Rho to check or run", source)
+    except MemoryError:
+        return _failed(Exit.FAILED, Code.E702, "there is not enough memory to go on", source)
+    except Exception as error:  # the line's own barrier: reported as a bug with exit 70
+        return _failed(Exit.BUG, Code.BUG, f"a bug in Rho: {type(error).__name__}: {error}", source)
+
+
+def _failed(exit: Exit, code: Code, message: str, source: Source) -> Report:
+    found = Diagnostic(code, message, Span(source.name, 0, len(source.text)))
+    return Report(exit, nothing(), (found,), {source.name: source})

@@ -3,39 +3,321 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from ...lang.diagnostics import about
+from ...backend.schedule.instances.directive_resolution import DirectivesRejected
+from ...backend.schedule.instances.instance_json import devices_of
+from ...backend.schedule.instances.solve_instance import Solved, gap_of, read_instance, result_json, result_text, solve
+from ...backend.schedule.problem import Contention, Objective, Problem
+from ...backend.schedule.solution import Conflict, Status
+from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, about
+from ...lang.support.files import Pipes, read_text
+from ...lang.support.parsing import natural
+from ...lang.syntax.source import Source, Span
 from ..cli import messages
-from ..cli.arguments import Arguments, UsageError
-from ..cli.console import Console
-from ..cli.exits import Exit
-from ..cli.overwriting import require_unread
-from ..cli.requests import check_names, permissions_of, request_of
-from ..cli.results import give, wants_json
-from ..cli.sources import read_source
+from ..cli.arguments import Arguments, UsageError, nearest
+from ..cli.messages import give, read_source, to_json, wants_json
+from ..cli.output_conflicts import require_unread
+from ..cli.process_exit import Exit
+from ..cli.standard_streams import Console
+from ..display.estimates import duration
 from ..display.plan_output import picture, picture_asked, plan_lines
 from ..display.progress import planning
 from ..execution.clusters import let_go
-from ..execution.scheduling import Scheduling, Use, require_optimal, scheduling_of
+from ..execution.run_request import Request, check_names, permissions_of, request_of
+from ..execution.scheduling import Scheduling, Use, budget_of, profile_of, require_optimal, scheduling_of
 from ..execution.stored_plans import read_plan
-from ..session import Session
-from ..stages import Loaded, PlanDetail, Strictness
-from . import plan_cut, plan_front
+from ..pipeline import Session
+from ..pipeline_types import Loaded, PlanDetail, Strictness
+
+if TYPE_CHECKING:
+    from ...backend.devices.profile import Profile
+    from ...backend.graph.phases import Phase
+    from ...backend.schedule.plan.plan import Plan
+    from ...backend.schedule.program.plan_program import Front, Point
+    from ...backend.schedule.program.problem_from_program import CutCost
+    from ...backend.schedule.rendering.gantt import Drawn
+    from ...typechecker.core.blocks import Core
+
+
+# ---------------------------------------------------------------------------------------------------- plan_cut
+#
+# `rho plan FILE --explain-cut PHASE`: what one phase costs by axis and number of shards, as a table or JSON.
+
+HEADER = ("cut", "shards", "time", "sent", "returned", "energy")
+TOGETHER = "several devices can run this loop together; its iterations are planned with the whole program, without --explain-cut"
+
+
+def explain_cut(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) -> str:
+    """A table for each phase that is meant.  UsageError: none is.  Refused: as `cut_costs`."""
+    from ...backend.graph.loop_iteration import can_turn_together
+    from ...backend.graph.phases import Loop
+    from ...backend.schedule.plan.plan_text import label
+    from ...backend.schedule.program.problem_from_program import cut_costs
+
+    profile, graph = profile_of(scheduling), loaded.bound.graph
+    phases = phases_of(arguments.value("--explain-cut") or "", loaded)
+    found = [(phase, cut_costs(loaded.bound, phase, profile)) for phase in phases]
+    if wants_json(arguments):
+        return to_json({"version": 1, "phases": [_described(label(phase, graph), rows) for phase, rows in found]})
+    lines: list[str] = []
+    for phase, rows in found:
+        lines += ["", *_table(label(phase, graph), _line(loaded, phase.span), rows)]
+        if rows and all(row.cut is None for row in rows):
+            together = isinstance(phase, Loop) and can_turn_together(phase, graph)
+            lines.append(f"  {TOGETHER if together else 'no cut of it is known, or the profile has one device'}")
+    return "\n".join(lines[1:])
+
+
+def phases_of(asked: str, loaded: Loaded) -> list[Phase]:
+    """The phases that make a value, by its name, or that are written on a line, by its number.  UsageError."""
+    from ...backend.graph.phases import Constant, Input, Output, Print
+    from ...backend.schedule.program.problem_from_program import names_in
+
+    graph = loaded.bound.graph
+    working: list[Phase] = [phase for phase in graph.phases if not isinstance(phase, Input | Output | Print | Constant)]
+    if asked.isascii() and asked.isdigit():
+        written = [phase for phase in working if int(asked) in _lines(loaded, phase)]
+        if not written:
+            lines = sorted({line for phase in working for line in _lines(loaded, phase)} - {0})
+            message = f"--explain-cut {asked}: no phase is computed on line {asked}; it may be fused into one that reads it"
+            raise UsageError(message, f"there is work on {_listed(lines)}")
+        return written
+    names = {name: [graph.phases[place] for place in places] for name, places in names_in(loaded.bound).items()}
+    names = {name: kept for name, phases in names.items() if (kept := [phase for phase in phases if phase in working])}
+    if asked not in names:
+        guess = nearest(asked, sorted(names))
+        known = f"name one of {', '.join(sorted(names))}, or a line" if names else "give the number of a line"
+        hint = f"did you mean `{guess}`?" if guess else known
+        message = f"--explain-cut {asked}: no phase makes a value of this name; it may be fused into one that reads it"
+        raise UsageError(message, hint)
+    return names[asked]
+
+
+def _lines(loaded: Loaded, phase: Phase) -> set[int]:
+    """Where it is written, and the values that it makes."""
+    from ...backend.graph.traverse import results
+
+    core, named = loaded.core, loaded.bound.graph.names
+    made = {named[value] for value in results(phase) if value in named}
+    return {_line(loaded, phase.span), *(_line(loaded, core.spans[value]) for value, name in core.names.items() if name in made)}
+
+
+def _line(loaded: Loaded, span: Span) -> int:
+    """From 1; 0 in another file."""
+    source = loaded.checked.source
+    return source.position(span.start)[0] + 1 if span.file == source.name else 0
+
+
+def _listed(lines: Sequence[int]) -> str:
+    return f"line{'s' * (len(lines) != 1)} {', '.join(map(str, lines))}" if lines else "no line"
+
+
+def _described(name: str, rows: Sequence[CutCost]) -> dict[str, Any]:
+    return {"phase": name, "cuts": [
+        {
+            "axis": None if row.cut is None else row.cut.axis, "size": None if row.cut is None else row.cut.size,
+            "combines": row.cut is not None and row.cut.combines, "devices": row.devices, "shards": row.shards, "ns": row.ns,
+            "bytes_sent": row.sent, "bytes_returned": row.returned,
+            "millijoules": None if row.picojoules is None else row.picojoules / 1e9,
+        }
+        for row in rows
+    ]}  # fmt: skip
+
+
+def _table(name: str, line: int, rows: Sequence[CutCost]) -> Iterator[str]:
+    where = f" (line {line})" if line else ""
+    yield f"{name}{where}, its operands at home before it and its results after it"
+    if not rows:
+        yield "it fits on no device"
+        return
+    cells = [HEADER, *map(_cells, rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for first, *rest in cells:
+        yield "  ".join(["", first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))])
+    if any(row.cut is not None and row.cut.combines for row in rows):
+        yield "  (partial): shards make partial results, which are combined at home"
+
+
+def _cells(row: CutCost) -> tuple[str, ...]:
+    from ...backend.schedule.plan.plan_text import bytes_text
+
+    cut = "whole" if row.cut is None else f"axis {row.cut.axis}, of {row.cut.size:,}" + " (partial)" * row.cut.combines
+    energy = "" if row.picojoules is None else f"{row.picojoules / 1e9:,.1f} mJ"
+    return cut, str(row.shards), duration(row.ns), bytes_text(row.sent), bytes_text(row.returned), energy
+
+
+# ---------------------------------------------------------------------------------------------------- plan_front
+#
+# `rho plan FILE --pareto time,energy`: plans that trade latency against another objective, none worse than another in both.
+#
+# Without a choice the front is shown (text, JSON, SVG, HTML); `--point N` or `--weights …` takes one of its plans, which is then
+# shown and stored as any plan is.
+
+MOST_POINTS: Final = 50
+UNITS: Final = {"energy": "mJ", "throughput": "ticks a run", "machines": "machines", "syncs": "syncs"}
+SHOWN: Final = (None, "text", "json", "svg", "html")
+
+
+def against(text: str) -> Objective:
+    """The objective beside latency: `time,energy`.  UsageError."""
+    from ...backend.schedule.problem import Objective
+
+    names = ["latency" if name.strip() == "time" else name.strip() for name in text.split(",")]
+    other = [name for name in names if name != "latency"]
+    if len(names) != 2 or len(other) != 1 or other[0] not in UNITS:
+        raise UsageError(f"--pareto {text}: write two objectives, one of them time", f"such as time,energy; the other is one of "
+                         f"{', '.join(UNITS)}")  # fmt: skip
+    return Objective(other[0])
+
+
+def pareto_front(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) -> Front:
+    """Raises as `plan_program`."""
+    from ...backend.schedule.program.plan_program import front_of
+
+    count = _count(arguments.value("--points"))
+    objective = against(arguments.value("--pareto") or "")
+    return front_of(
+        loaded.core, loaded.bound, profile_of(scheduling), objective, count=count, budget=budget_of(scheduling)
+    )  # fmt: skip
+
+
+def require_options(arguments: Arguments) -> None:
+    """What can be said of the options before there is a front.  UsageError."""
+    objective = against(arguments.value("--pareto") or "")
+    number, weights, form = arguments.value("--point"), arguments.value("--weights"), arguments.value("--format")
+    if number is not None and weights is not None:
+        raise UsageError("--point and --weights both choose a plan of the front", "give one of them")
+    if weights is not None:
+        weights_of(weights, objective)
+    if number is None and weights is None and form not in SHOWN:
+        raise UsageError(f"a front is shown as text, json, svg or html, not {form}", "--point N takes one plan of it")
+
+
+def chosen(arguments: Arguments, found: Front) -> Point | None:
+    """The point that `--point` or `--weights` takes.  UsageError."""
+    number, weights = arguments.value("--point"), arguments.value("--weights")
+    if weights is not None:
+        return found.chosen(weights_of(weights, found.objective))
+    if number is None:
+        return None
+    place = natural(number, len(found.points))
+    if not place:
+        raise UsageError(f"--point {number}: the front has the points 1 to {len(found.points)}")
+    return found.points[place - 1]
+
+
+def weights_of(text: str, other: Objective) -> dict[Objective, float]:
+    """`time=1,energy=0.2`: of a second, and of a joule, machine, sync or tick.  UsageError."""
+    from ...backend.schedule.problem import Objective
+
+    weights: dict[Objective, float] = {}
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        name = "latency" if name.strip() == "time" else name.strip()
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = -1.0
+        if name not in ("latency", other.value) or not 0 <= weight < float("inf"):
+            raise UsageError(f"--weights {text}: write weights such as time=1,{other.value}=0.2")
+        weights[Objective(name)] = weight
+    return weights
+
+
+def _count(text: str | None) -> int:
+    count = natural(text or "8", MOST_POINTS)
+    if count is None or count < 2:
+        raise UsageError(f"--points {text}: write a number of plans from 2 to {MOST_POINTS}")
+    return count
+
+
+def front_text(arguments: Arguments, found: Front, name: str) -> str:
+    """The front in the format asked for."""
+    asked = arguments.value("--format")
+    if wants_json(arguments):
+        return to_json(described(found))
+    if asked == "svg":
+        from ...backend.schedule.rendering.gantt import fronts_svg
+
+        return fronts_svg([drawn(found, name)])
+    if asked == "html":
+        from ...backend.schedule.rendering.gantt_model import chart_of_plan
+        from ...backend.schedule.rendering.html_page import front_page
+
+        charts = [chart_of_plan(point.planned.plan, f"{place}") for place, point in enumerate(found.points, 1)]
+        return front_page(drawn(found, name), charts)
+    return "\n".join(lines(found))
+
+
+def described(found: Front) -> dict[str, Any]:
+    from ...backend.schedule.plan.plan_text import space_lines
+
+    return {
+        "version": 1, "objectives": ["latency", found.objective.value], "least_ns": found.least_ns,
+        "points": [
+            {"ns": point.ns, found.objective.value: point.value, "devices": list(_used(point))} for point in found.points
+        ],
+        "floors": [{"ns": ns, found.objective.value: value} for ns, value in found.floors],
+        "bound_over": space_lines(found.narrowest),
+    }  # fmt: skip
+
+
+def drawn(found: Front, name: str) -> Drawn:
+    from ...backend.schedule.plan.plan_text import plans_text, space_lines
+    from ...backend.schedule.rendering.gantt import Drawn
+
+    unit = UNITS[found.objective.value]
+    points = tuple((one.ns, one.value, _said(one, unit)) for one in found.points)
+    title = f"{name}: time against {found.objective.value}"
+    return Drawn(title, unit, points, found.floors, plans_text(found.narrowest), tuple(space_lines(found.narrowest)))
+
+
+def lines(found: Front) -> Iterator[str]:
+    """A line a plan, then what is proved."""
+    unit = UNITS[found.objective.value]
+    from ...backend.schedule.plan.plan_text import plans_text, space_lines, time_text
+
+    yield f"time against {found.objective.value}: {len(found.points)} plans, each verified"
+    for place, point in enumerate(found.points, 1):
+        yield f"{place:>3}  {_said(point, unit)}"
+    plans = plans_text(found.narrowest)
+    yield f"no {plans} takes less than {time_text(found.least_ns)}"
+    for ns, value in found.floors:
+        yield f"no {plans} and at most {time_text(ns)} is below {value} {unit}"
+    yield from space_lines(found.narrowest)
+
+
+def _said(point: Point, unit: str) -> str:
+    from ...backend.schedule.plan.plan_text import time_text
+
+    used = _used(point)
+    shown = ", ".join(used[:6]) + (f" and {len(used) - 6} more" if len(used) > 6 else "")
+    return f"{time_text(point.ns):>8}  {point.value:>8} {unit}  on {shown}"
+
+
+def _used(point: Point) -> tuple[str, ...]:
+    from ...backend.schedule.plan.plan_text import busy_of
+
+    return tuple(str(device) for device in busy_of(point.planned.plan))
+
+
+# ---------------------------------------------------------------------------------------------------- plan
 
 ONE_PLAN = ("--objective", "--deadline", "--diff", "--require-optimal", "--loops")
 """Options for which there is one plan."""
 
 
-def run(arguments: Arguments, console: Console) -> Exit:
+def plan_command(arguments: Arguments, console: Console) -> Exit:
     if arguments.has("--instance"):
-        from . import plan_instance
 
-        return plan_instance.run(arguments, console)
+        return plan_instance_command(arguments, console)
     if arguments.has("--check"):
-        from . import plan_check
 
-        return plan_check.run(arguments, console)
+        return plan_check_command(arguments, console)
     if not arguments.positional:
         raise UsageError("rho plan: needs a FILE, or --instance FILE", "for example: rho plan examples/kmeans.rho")
     if arguments.has("--contention"):
@@ -65,18 +347,18 @@ def run(arguments: Arguments, console: Console) -> Exit:
             loaded = session.load(checked, request, PlanDetail.FULL, known)
             front = None
             if scheduling is not None and arguments.has("--pareto"):
-                front = plan_front.front(arguments, loaded, scheduling)
+                front = pareto_front(arguments, loaded, scheduling)
         messages.show(console, loaded.warnings, checked.sources)
         require_unread(arguments, loaded)
-        taken = None if front is None else plan_front.chosen(arguments, front)
+        taken = None if front is None else chosen(arguments, front)
         if taken is not None:
             loaded = replace(loaded, plan=taken.planned.plan)
         if arguments.has("--require-optimal"):
             require_optimal(loaded.plan, path)
         if scheduling is not None and arguments.has("--explain-cut"):
-            text = plan_cut.text(arguments, loaded, scheduling)
+            text = explain_cut(arguments, loaded, scheduling)
         elif front is not None and taken is None:
-            text = plan_front.text(arguments, front, os.path.basename(path))
+            text = front_text(arguments, front, os.path.basename(path))
         else:
             text = _text(arguments, loaded, scheduling)
     give(arguments, console, text)
@@ -96,7 +378,7 @@ def _cut_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling
 
 def _front_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling:
     """How to plan a front.  UsageError: options that it has no use for."""
-    plan_front.require_options(arguments)
+    require_options(arguments)
     for name in ONE_PLAN:
         if arguments.has(name):
             raise UsageError(f"rho plan --pareto: {name} is for one plan")
@@ -105,7 +387,7 @@ def _front_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduli
 
 def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -> str:
     """The plan in the format asked for.  A plan of declared devices that is saved is JSON, for `run --plan`."""
-    from ...backend.schedule.plan.stored import encode_plan
+    from ...backend.schedule.plan.plan import encode_plan
     from ..execution.streaming import require_one_run, require_sizes_known
 
     plan = loaded.plan
@@ -116,13 +398,217 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
     if older is not None or is_json:
         require_sizes_known(loaded, "a plan that is kept or compared")
     if older is not None:
-        from ...backend.schedule.plan.diff import diff_text
+        from ...backend.schedule.rendering.gantt import diff_text
 
         return diff_text(read_plan(older), plan)
     if drawn is not None:
-        from ...backend.schedule.pictures.of_plan import chart_of_plan
+        from ...backend.schedule.rendering.gantt_model import chart_of_plan
 
         return picture(chart_of_plan(plan, os.path.basename(loaded.checked.source.name)), drawn)
     if is_json:
         return encode_plan(plan)
     return plan_lines(loaded, programs=arguments.has("--loops"))
+
+
+# ---------------------------------------------------------------------------------------------------- plan_check
+#
+# `rho plan --check PLAN [FILE]`: a stored plan verified independently of what made it; `--prove` proves its optimality again.
+#
+# The script is FILE, or the one that the plan names, or, if that file is missing, the text in the plan.  The profile is that of
+# `--devices`, or the shipped one or this machine's that has the plan's fingerprint.  Exit codes: 0 the plan holds; 4 it does not
+# hold, cannot be read, is not a plan, or is out of date.
+
+_NOT_HERE = ("-o", "--diff", "--objective", "--budget", "--fast", "--without", "--require-optimal", "--contention", "--strict",
+             "--pareto", "--points", "--point", "--weights")  # fmt: skip
+"""Options of `rho plan` that would be ignored."""
+
+
+def plan_check_command(arguments: Arguments, console: Console) -> Exit:
+    from ..execution.stored_plans import read_plan
+
+    if ignored := [name for name in _NOT_HERE if arguments.has(name)]:
+        raise UsageError(
+            f"rho plan --check: {ignored[0]} is for making a plan", "--check reads a stored one and says whether it holds"
+        )
+    if (asked := arguments.value("--format")) not in (None, "text", "json"):
+        raise UsageError(f"rho plan --check: --format cannot be `{asked}`", "it prints text or json")
+    path = arguments.value("--check") or ""
+    plan = read_plan(path)
+    loaded = _program(arguments, console, plan, path)
+    with planning(console):
+        notes = _verify(plan, loaded, _profile(arguments, plan), path, prove=arguments.has("--prove"))
+    if wants_json(arguments):
+        console.print(to_json({"plan": path, "holds": True, "checked": notes}))
+    else:
+        console.print(f"`{path}` holds: " + "; ".join(notes))
+    return Exit.OK
+
+
+def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> Loaded:
+    """The script of the plan, its sizes bound."""
+    from ..execution.scheduling import Scheduling, Use
+    from ..execution.stored_plans import program_in
+
+    named = arguments.positional[0] if arguments.positional else next((file.name for file in plan.program), "")
+    texts: dict[str, Source] = {}
+    if arguments.positional or os.path.isfile(named):
+        source = read_source(named)
+    else:
+        named = path
+        source, texts = program_in(plan, path)
+    request = request_of(arguments, console)
+    session = Session("", permissions_of(arguments, request, named, os.path.dirname(named)), texts=texts)
+    checked = session.check(source)
+    core = checked.require()
+    request = replace(request, sizes=_sizes(core, request, plan))
+    check_names(core, request, planned=True)
+    with_passes = path if plan.stores else None  # such a plan is compared with what is made with its tiles
+    return session.load(checked, request, scheduling=Scheduling(Use.CHECK, plan=with_passes))
+
+
+def _sizes(core: Core, request: Request, plan: Plan) -> dict[str, int]:
+    """The sizes that are given, and the plan's own of inputs for which there is no file."""
+    lacking = [entry for entry in core.data if entry.path is None and entry.name not in request.inputs]
+    names = {variable.name for entry in lacking for size in core.types[entry.value].shape for variable in size.variables()}
+    return {name: size for name, size in plan.sizes if name in names and name not in request.params} | dict(request.sizes)
+
+
+def _profile(arguments: Arguments, plan: Plan) -> Profile | None:
+    """The profile that the plan was made with, if it is known here."""
+    from ...backend.devices.this_machine import load_profile
+    from ..execution.scheduling import known_profile
+
+    asked = arguments.value("--devices")
+    return known_profile(plan) if asked is None else load_profile(asked)
+
+
+def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
+    """What was found to hold.  Refused: SCH301 out of date, E705 a check that fails, SCH302 a claim that cannot be proved."""
+    from ...backend.schedule.plan.plan_text import plans_text, space_lines
+    from ...backend.schedule.program.plan_program import faults_of_stored, reproved, require_current
+    from ...backend.schedule.program.schedule_from_plan import UNCHECKED, single_faults
+    from ...backend.schedule.verify.plan_checks import needless_waits
+    from ..execution.stored_plans import require_right
+
+    require_current(plan, loaded.core, loaded.bound, profile, path)
+    notes = ["program and sizes are those of the script"]
+    if plan.stores:
+        return [*notes, "every pass has the phases that flow to what it makes, tiles fill it, memory suffices"]
+    if len(plan.devices) == 1 and plan.prediction is None:
+        require_right(single_faults(plan, loaded.bound), path)
+        notes.append("one device runs every phase in order")
+        return notes
+    require_right(faults_of_stored(plan, loaded.bound, loaded.core, profile), path)
+    notes.append(
+        "every phase runs once, its operands are where it runs, no queue waits for itself, memory suffices (V1 to V6, V8, V9)"
+    )
+    notes += [f"but {fault.message} (V7)" for fault in needless_waits(plan, loaded.bound)]
+    if profile is None:
+        notes.append(
+            "labels are those of the script (V12); ticks and the lower bound were not compared: name the profile with --devices; "
+            f"until then these say only what the plan says: {', '.join(UNCHECKED)}"
+        )
+    elif plan.prediction is not None:
+        notes.append(
+            f"ticks are those of the profile; the lower bound {plan.prediction.lower_bound} is not above the makespan (V10); "
+            "what it says of phases, buffers and devices is so (V12)"
+        )
+        if not prove and plan.prediction.lower_bound:
+            how = f"{plan.prediction.status.value}, by {plan.prediction.proof.method}"
+            notes.append(f"that no {plans_text(plan)} is below that bound is only said ({how}): --prove derives it again")
+            notes += space_lines(plan)
+    if prove:
+        if profile is None or plan.prediction is None:
+            raise Refused(
+                [Diagnostic(Code.SCH302, "a proof needs the plan's profile", Span(path, 0, 0), notes=("add --devices",))]
+            )
+        if not reproved(plan, loaded.bound, loaded.core, profile):
+            raise Refused([Diagnostic(Code.SCH302, "the plan claims more than could be proved again", Span(path, 0, 0))])
+        notes.append(f"proved again: no {plans_text(plan)} is better than {plan.prediction.lower_bound} ticks")
+    return notes
+
+
+# ---------------------------------------------------------------------------------------------------- plan_instance
+#
+# `rho plan --instance FILE`: an abstract task graph scheduled, as text or JSON.  docs/instances.md has the formats.
+#
+# Exit codes: 0 optimal or with a gap that is printed, 2 not an instance, 3 impossible (or directives that cannot be meant),
+# 5 the search was cut off, or `--require-optimal` was asked and not reached.
+
+_FOR_PROGRAMS = ("--check", "--diff", "--in", "--set", "--allow-read", "--max-memory", "--max-time", "--strict",
+                 "--pareto", "--points", "--point", "--weights", "--deadline")  # fmt: skip
+"""Options of `rho plan` that would be ignored."""
+
+_MOST_BYTES = 256 << 20
+
+
+def plan_instance_command(arguments: Arguments, console: Console) -> Exit:
+    file = arguments.value("--instance") or ""
+    if ignored := [name for name in _FOR_PROGRAMS if arguments.has(name)]:
+        raise UsageError(
+            f"rho plan --instance: {ignored[0]} is for programs", "a task graph has no inputs, no params and no plan/2"
+        )
+    if arguments.positional:
+        raise UsageError(f"rho plan --instance takes one file: `{arguments.positional[0]}` is one too many")
+    budget = budget_of(scheduling_of(arguments, Use.LOOK) or Scheduling(Use.LOOK))
+    try:
+        problem = _problem(file, arguments)
+    except RhoError as error:
+        code = messages.refuse(arguments, console, error)
+        return code if isinstance(error, DirectivesRejected) else Exit.USAGE
+    with planning(console):
+        solved = solve(problem, budget)
+    drawn = picture_asked(arguments)
+    if drawn is not None and solved.answer.schedule is not None:
+        from ...backend.schedule.rendering.gantt_model import chart_of_answer
+
+        give(arguments, console, picture(chart_of_answer(solved.problem, solved.answer, Path(file).name), drawn))
+    else:
+        give(arguments, console, to_json(result_json(solved)) if wants_json(arguments) else result_text(solved))
+    return _outcome(solved, arguments, console)
+
+
+def _problem(file: str, arguments: Arguments) -> Problem:
+    devices = arguments.value("--devices")
+    contention = arguments.value("--contention")
+    try:
+        text = read_text(file, _MOST_BYTES, Pipes.READ)
+    except UnicodeDecodeError:
+        raise UsageError(f"`{file}` is not UTF-8 text") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"`{file}` cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    problem = read_instance(
+        file, text, None if devices is None else devices_of(devices), None if contention is None else Contention(contention)
+    )  # fmt: skip
+    objectives = tuple(Objective(name) for name in dict.fromkeys(arguments.values("--objective")))
+    return replace(problem, objectives=objectives) if objectives else problem
+
+
+def _outcome(solved: Solved, arguments: Arguments, console: Console) -> Exit:
+    answer = solved.answer
+    if answer.conflict is not None:
+        console.note(_conflict(answer.conflict))
+    if answer.status is Status.IMPOSSIBLE:
+        return Exit.REJECTED
+    if answer.status is Status.ABORTED or answer.schedule is None:
+        console.note("rho: the search was cut off before it was certain of anything; give it more with --budget or --prove")
+        return Exit.BUDGET
+    if answer.status is Status.GAP:
+        gap = gap_of(answer.values[0], answer.lower_bound)
+        asked = arguments.has("--require-optimal")
+        kind = "error" if asked else "note"
+        console.note(
+            f"{kind}[SCH302]: not proved optimal: the value is {answer.values[0]}, the lower bound {answer.lower_bound}, the gap "
+            f"{gap:.1f} %"
+        )
+        return Exit.BUDGET if asked else Exit.OK
+    return Exit.OK
+
+
+def _conflict(conflict: Conflict) -> str:
+    lines = [f"error[{conflict.code}]: no schedule can be made"]
+    lines += dict.fromkeys(f"  directive {d.line.number}: {d.line.text}" for d in conflict.directives)
+    lines += [f"  {fact}" for fact in conflict.facts]
+    if conflict.hint:
+        lines.append(f"  help: {conflict.hint}")
+    return "\n".join(lines)

@@ -5,40 +5,48 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ...lang.diagnostics import Refused
-from ...lang.source import Source, Span
+from ...lang.diagnostics.model import Refused, Rejected, RhoError, about
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Source, Span
 from ...typechecker.elements import Kind
-from ..cli.arguments import Arguments, NotWritten, UsageError
-from ..cli.console import Console, Volume
-from ..cli.exits import Exit
-from ..cli.overwriting import require_unread
-from ..cli.requests import Request, permissions_of, request_of
-from ..cli.results import require_place, wants_json
-from ..cli.sources import STANDARD_INPUT, read_source
-from ..cli.streams import bytes_out, stream_of
-from ..display.progress import RunProgress
+from ..cli import messages
+from ..cli.arguments import Arguments, NotWritten, UsageError, nearest
+from ..cli.messages import EVAL, STANDARD_INPUT, find_files, print_json, read_source, require_place, wants_json
+from ..cli.output_conflicts import require_unread
+from ..cli.process_exit import Exit
+from ..cli.standard_streams import Console, Volume, bytes_out, reporting, stream_of
+from ..display import estimates
+from ..display.progress import RunProgress, planning, progress
 from ..display.tracing import Recorder, write_trace
 from ..execution.clusters import let_go
+from ..execution.doctest import Failure, check_case
+from ..execution.doctest_parser import markdown_cases, rho_cases
+from ..execution.modules import headers_in, sized
 from ..execution.outcome import Outcome
-from ..execution.permissions import Permissions
+from ..execution.params import Permissions, settings_of
+from ..execution.run_request import Request, check_given, permissions_of, request_of
 from ..execution.running import run_program
-from ..execution.scheduling import Use, require_optimal, scheduling_of, simulation_lines
+from ..execution.scheduling import Effort, Scheduling, Use, require_optimal, scheduling_of, simulation_lines
 from ..execution.stored_plans import program_in, read_plan
 from ..execution.watching import StageTimes
-from ..plotting.requested import drawings_of
-from ..session import Session
-from ..stages import Loaded, Strictness
+from ..pipeline import Session
+from ..pipeline_types import Checked, Loaded, Strictness
+from ..plotting.figures import drawings_of
 from .check import stamps, wait_for_change
 from .eval import show_report
 
 if TYPE_CHECKING:
-    from ...backend.run.files import Prepared
-    from ...typechecker.core_blocks import CoreOutput
+    from ...backend.devices.profile import Profile
+    from ...backend.graph.bind import BoundGraph
+    from ...backend.io.writing import Prepared
+    from ...typechecker.core.blocks import Core, CoreOutput
 
 
-def run(arguments: Arguments, console: Console) -> Exit:
+# ---------------------------------------------------------------------------------------------------- run
+
+def run_command(arguments: Arguments, console: Console) -> Exit:
     if not arguments.has("--watch"):
         return run_once(arguments, console, set())
     if arguments.positional in ((), ("-",)):
@@ -174,15 +182,15 @@ def _silent(outcome: Outcome, program: Source) -> list[str]:
     if made:
         more = f" and {len(made) - _MOST_NAMED} more" if len(made) > _MOST_NAMED else ""
         return [f"outputs: {', '.join(made[:_MOST_NAMED])}{more} (keep one with --out NAME=FILE)"]
-    from ...lang.spelling import spell
-    from ...lang.splitter import split_statements
+    from ...lang.syntax.glyph_input import spell
+    from ...lang.syntax.reader import split_statements
 
     return [] if split_statements(spell(program)) else ["the program is empty"]
 
 
 def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions) -> None:
     """Refuse outputs that cannot be written, before anything is computed."""
-    from ...backend.run.files import check_writable
+    from ...backend.io.writing import check_writable
 
     targets = {name: target for name, target in request.outputs.items() if stream_of(target) is None}
     for entry in loaded.core.outputs:
@@ -206,7 +214,7 @@ def _save(
     loaded: Loaded, request: Request, outcome: Outcome, console: Console, results: Console, pictures: Sequence[Prepared]
 ) -> None:
     """Files first, as they can fail together; then what goes to standard output, the `out` of `results`."""
-    from ...backend.run.files import prepare_table, prepare_values, write_together
+    from ...backend.io.writing import prepare_table, prepare_values, write_together
 
     if loaded.simulated:
         for line in simulation_lines(loaded.plan):
@@ -228,3 +236,291 @@ def _save(
         file = bytes_out(results.out)
         one.fill(file)
         file.flush()
+
+
+# ---------------------------------------------------------------------------------------------------- estimate
+#
+# `rho estimate FILE`: how long a program would take, and what memory, on the devices of several profiles.
+#
+# Sizes come from `--size`, those that lack from the headers of the program's data; nothing is run.  One device is asked at its
+# tables; several are planned for (heuristics and bounds, unless more is asked for), so that a profile can be chosen before its
+# machine is there.
+#
+# Exit codes: 0, 3 the program is rejected, 4 the sizes break a fact, or no profile can run it.
+
+HERE = "here"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One profile: nanoseconds with their interval, the bytes of the fullest device, what is proved; or why it cannot run it."""
+
+    name: str
+    devices: int = 1
+    ns: int = 0
+    p10: int = 0
+    p90: int = 0
+    memory: int = 0
+    proved: str = ""
+    values: tuple[tuple[str, int], ...] = ()
+    turns: tuple[int, int] | None = None
+    refused: str = ""
+
+    def json(self) -> dict[str, Any]:
+        if self.refused:
+            return {"devices": self.name, "refused": self.refused}
+        return {
+            "devices": self.name, "count": self.devices, "ns": self.ns, "p10_ns": self.p10, "p90_ns": self.p90,
+            "memory_bytes": self.memory, "proved": self.proved, "objectives": dict(self.values),
+            **({} if self.turns is None else {"turns": self.turns[0], "turn_ns": self.turns[1]}),
+        }  # fmt: skip
+
+
+def estimate_command(arguments: Arguments, console: Console) -> Exit:
+    path = arguments.positional[0]
+    request = request_of(arguments, console)
+    session = Session(strictness=Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED)
+    checked = session.check(read_source(path))
+    core = checked.require()
+    check_given(core, request)
+    with about(checked.sources):
+        settings, folder = settings_of(core, request.params), os.path.dirname(path)
+        shapes = {name: array.shape for name, array in settings.arrays.items()}
+        headers = headers_in(folder, permissions_of(arguments, request, path, folder), request.inputs)
+        bound = sized(core, {**settings.sizes, **request.sizes}, shapes, headers, request.grouping.without, request.inputs)
+        with planning(console):
+            rows = [_row(name, core, bound, arguments) for name in _names(arguments.value("--devices") or HERE)]
+    sizes = {variable.name: number for variable, number in bound.sizes.items()}
+    if wants_json(arguments):
+        print_json(console, {"version": 1, "sizes": sizes, "estimates": [row.json() for row in rows]})
+    else:
+        for line in lines(sizes, rows):
+            console.print(line)
+    return Exit.REFUSED if all(row.refused for row in rows) else Exit.OK
+
+
+def _names(text: str) -> list[str]:
+    """The profiles of `--devices`: a file may have a comma in its name."""
+    return [text] if os.path.exists(text) else [name for name in text.split(",") if name]
+
+
+def _row(name: str, core: Core, bound: BoundGraph, arguments: Arguments) -> Row:
+    """One profile.  Refused: it is not a profile."""
+    from ...backend.devices.this_machine import load_profile
+    from ..execution.stored_plans import this_machine
+
+    profile = this_machine() if name == HERE else load_profile(name)
+    asked = scheduling_of(arguments, Use.LOOK)
+    effort = Effort.FAST if asked is None or not (arguments.has("--budget") or arguments.has("--prove")) else asked.effort
+    scheduling = Scheduling(
+        Use.LOOK, name, () if asked is None else asked.objectives, effort, None if asked is None else asked.budget
+    )
+    count = sum(device.count for device in profile.devices)
+    if count == 1 and not core.schedules and not scheduling.objectives:
+        return _alone(name, profile, bound)
+    return _planned(name, core, bound, profile, scheduling)
+
+
+def _alone(name: str, profile: Profile, bound: BoundGraph) -> Row:
+    """A profile of one device: the sum over the program's steps."""
+    from ...backend import plan
+    from ...backend.devices.phase_cost import missing_operation
+    from ...backend.schedule.plan.plan import Device
+    from ...backend.schedule.single_device import HOME
+    from ..display.estimates import wall_time
+
+    found = wall_time(bound, profile, profile.home)
+    if found is None:
+        missing = (missing_operation(phase, bound, profile.home) for phase in bound.graph.phases)
+        return Row(name, refused=f"it has no table for `{next((one for one in missing if one), 'some phase')}`")
+    peak = max((count for _, count in plan(bound, Device(HOME, "cpu", profile.home.threads)).main.peak), default=0)
+    memory = profile.home.memory
+    if memory is not None and peak > memory:
+        return Row(name, refused=f"it needs {_bytes(peak)}, and {profile.home.name} has {_bytes(memory)}")
+    return Row(name, 1, found.ns, found.p10, found.p90, peak, turns=found.turns)
+
+
+def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> Row:
+    """A profile of several devices, or objectives: what a plan for it promises."""
+    from ...backend.devices.phase_cost import with_interval
+    from ...backend.schedule.plan.plan_text import judged, plans_text
+    from ...backend.schedule.solution import Status
+    from ..display.estimates import duration
+    from ..execution.scheduling import planned_on
+
+    try:
+        plan = planned_on(core, bound, profile, scheduling).plan
+    except RhoError as error:
+        return Row(name, refused="; ".join(one.message for one in error.diagnostics[:2]))
+    found = plan.prediction
+    assert found is not None
+    estimate = with_interval(found.makespan * plan.tick_ns, profile.calibration)
+    peak = max((count for _, count in plan.main.peak), default=0)
+    values = tuple((name, value) for name, value in found.objectives if name != "latency")
+    count = sum(device.count for device in profile.devices)
+    first = found.objectives[0][0] if found.objectives else "latency"
+    proved, plans = judged(plan), plans_text(plan)
+    if found.status is Status.OPTIMAL:
+        proved = f"no {plans} is better"
+    elif first == "latency":
+        proved = f"no {plans} takes less than {duration(found.lower_bound * plan.tick_ns)}"
+    return Row(name, count, estimate.ns, estimate.p10, estimate.p90, peak, proved, values)
+
+
+def lines(sizes: dict[str, int], rows: list[Row]) -> list[str]:
+    """A line a profile, the quickest marked."""
+    from ..display.estimates import duration
+
+    able = [row for row in rows if not row.refused]
+    quickest = min((row.ns for row in able), default=0)
+    wide = max(len(row.name) for row in rows)
+    shown = [" ".join(f"{name}={number}" for name, number in sizes.items())] if sizes else []
+    for row in rows:
+        if row.refused:
+            shown.append(f"{row.name:<{wide}}  cannot run it: {row.refused}")
+            continue
+        time = f"{duration(row.ns)} ({duration(row.p10)} to {duration(row.p90)})"
+        parts = [f"{row.name:<{wide}}  {time:<36}  {_bytes(row.memory):>9}"]
+        if row.turns is not None:
+            parts.append(f"{row.turns[0]} iterations of {duration(row.turns[1])}")
+        if row.devices > 1:
+            parts.append(f"{row.devices:,} devices")
+        parts += [f"{name} {value}" for name, value in row.values]
+        parts += [row.proved] if row.proved else []
+        if len(able) > 1 and quickest:
+            parts.append("quickest" if row.ns == quickest else f"{row.ns / quickest:.3g} × the quickest")
+        shown.append("  ".join(parts))
+    return shown
+
+
+def _bytes(count: int) -> str:
+    from ...backend.schedule.plan.plan_text import bytes_text
+
+    return bytes_text(count)
+
+
+# ---------------------------------------------------------------------------------------------------- type
+#
+# `rho type EXPR` or `rho type FILE`: the type of the last value; of every name how often its elements are read.
+#
+# `rho type FILE NAME…` is about these names alone: a value's type and reads; a function's signature, which of one that is
+# not annotated is worked out with what it needs of the sizes as `where`.
+#
+# With `--cost` also what evaluating it takes, and what each definition takes in the sizes of its arguments.
+
+def type_command(arguments: Arguments, console: Console) -> Exit:
+    session = Session()
+    checked = session.check(_source(arguments, console))
+    messages.show(console, checked.diagnostics, checked.sources)
+    if not checked.accepted:
+        if wants_json(arguments):
+            from ...lang.diagnostics.render import diagnostic_json
+
+            print_json(console, {"type": None, "diagnostics": [diagnostic_json(d, checked.sources) for d in checked.diagnostics]})
+        return Exit.REJECTED
+    wanted = _type_names(arguments)
+    if wanted:
+        return _show_names(checked, wanted, console, json=wants_json(arguments))
+    return _show_json(checked, arguments, console) if wants_json(arguments) else _show(checked, arguments, console)
+
+
+def _show_json(checked: Checked, arguments: Arguments, console: Console) -> Exit:
+    names, functions = estimates.names_json(checked), estimates.functions_json(checked)
+    shown: dict[str, Any] = {"type": checked.last, "names": names, "functions": functions, "diagnostics": []}
+    if arguments.has("--cost") and checked.core is not None:
+        from ..display.costs import cost_of_program, costs_of_definitions
+
+        shown["cost"] = cost_of_program(checked.core).json()
+        shown["costs"] = {
+            name: [{"signature": one.signature, **one.cost.json()} for one in definitions]
+            for name, definitions in costs_of_definitions(checked).items()
+        }
+    print_json(console, shown)
+    return Exit.OK
+
+
+def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
+    found = estimates.lines(checked)
+    if checked.last is not None or not found:
+        console.print(checked.last or "nothing")
+    if not arguments.has("--cost") or checked.core is None:
+        for line in found:
+            console.print(line)
+        return Exit.OK
+    from ..display.costs import cost_of_program, costs_of_definitions, definition_lines
+
+    computes = bool(checked.core.block.ops or checked.core.inputs)
+    for line in (*estimates.value_lines(checked), *(cost_of_program(checked.core).lines() if computes else ())):
+        console.print(line)
+    for line in definition_lines(costs_of_definitions(checked)):
+        console.print(line)
+    return Exit.OK
+
+
+def _type_names(arguments: Arguments) -> tuple[str, ...]:
+    """The names asked about after a file."""
+    first, *rest = arguments.positional
+    return tuple(rest) if first.endswith(".rho") else ()
+
+
+def _show_names(checked: Checked, wanted: Sequence[str], console: Console, *, json: bool) -> Exit:
+    assert checked.result is not None
+    found = {name: checked.result.described(name) for name in wanted}
+    missing = [name for name, lines in found.items() if not lines]
+    if missing:
+        guess = nearest(missing[0], [*checked.result.types])
+        raise UsageError(f"`{checked.source.name}` has no name `{missing[0]}`", f"did you mean `{guess}`?" if guess else "")
+    if json:
+        print_json(console, {"names": {name: list(lines) for name, lines in found.items()}, "diagnostics": []})
+    else:
+        for lines in found.values():
+            for line in lines:
+                console.print(line)
+    return Exit.OK
+
+
+def _source(arguments: Arguments, console: Console) -> Source:
+    """The file, the standard input, or the words of the command line."""
+    words = arguments.positional
+    if words[0].endswith(".rho"):
+        return read_source(words[0])
+    return Source(EVAL, console.read_input() if list(words) == ["-"] else " ".join(words))
+
+
+# ---------------------------------------------------------------------------------------------------- test
+#
+# `rho test PATH…`: run the documented examples of `.rho` and `.md` files (`execution.examples` says what counts as one).
+
+def test_command(arguments: Arguments, console: Console) -> Exit:
+    failures: list[Failure] = []
+    cases, file = 0, ""
+    files = find_files(arguments.positional, (".rho", ".md"))
+    with progress(console, lambda: f"{cases} examples, now in {file}"):
+        for file in files:
+            try:
+                text = read_source(file).text
+            except Rejected as error:
+                failures.append(Failure(file, 1, error.diagnostics[0].message))
+                continue
+            for case in markdown_cases(text) if file.endswith(".md") else rho_cases(text):
+                cases += 1
+                failures += check_case(case, file, text)
+    code = Exit.FAILED if failures else Exit.OK
+    with reporting(code):
+        _report(arguments, console, failures, cases, len(files))
+    return code
+
+
+def _report(arguments: Arguments, console: Console, failures: list[Failure], cases: int, files: int) -> None:
+    if wants_json(arguments):
+        found = [{"file": failure.file, "line": failure.line, "message": failure.message} for failure in failures]
+        print_json(console, {"files": files, "examples": cases, "failures": found})
+        return
+    for failure in failures:
+        console.print(f"{os.path.normpath(failure.file)}:{failure.line}: {failure.message}")
+    verdict = f"{len(failures)} failed" if failures else "all hold"
+    where = f"in {files} file{'' if files == 1 else 's'}"
+    if not cases and not failures:
+        console.note(f"nothing to test {where}")
+    else:
+        console.note(f"{cases} example{'' if cases == 1 else 's'} {where}: {verdict}")

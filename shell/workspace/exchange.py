@@ -1,28 +1,34 @@
 """Values of a session from Python and to Python: what `%%rho -i xs -o labels` does.
 
 Both ways are copies, so that nothing outside changes a value that the session keeps.
-
-Neighbours: `items` (what is kept), `shell.embedding.arrays` (what Python values are taken), `shell.jupyter.magic`.
 """
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ...backend.run.files.trouble import FileTrouble
-from ...lang.lexer import NAME
-from ...lang.primitives import ELEMENT_NAMES, RESERVED_WORDS
-from ...lang.source import Span
+from ...backend.io.errors import FileTrouble
+from ...lang.bind.statement_dependencies import Form, statements_of, words
+from ...lang.primitives.operators import RESERVED_WORDS
+from ...lang.primitives.table import ELEMENT_NAMES
+from ...lang.syntax.lexer import NAME
+from ...lang.syntax.source import Span
 from ..cli.arguments import UsageError, near
-from ..cli.exits import Exit
-from ..embedding.arrays import as_array
+from ..cli.process_exit import Exit
+from ..embedding.evaluating import as_array
+from ..execution.doctest import check_case
+from ..execution.doctest_parser import FENCE, SESSION_INDENT, fences, lines_claim, markdown_cases
 from ..execution.outcome import as_numpy
-from .items import Kept, Leaf, Tree, ValueItem
+from .entry_program import ANSWER, Entry, Kept, Leaf, State, Tree, ValueItem
 from .workspace import Entered, Workspace
+
+# ---------------------------------------------------------------------------------------------------- exchange
 
 PYTHON = "<python>"
 
@@ -80,3 +86,90 @@ def python_value(value: Any) -> Any:
     if array.dtype.kind == "U" and array.ndim <= 1:
         return "".join(character or "\0" for character in array.reshape(-1).tolist())
     return array.copy() if array.ndim else array[()].item()
+
+
+# ---------------------------------------------------------------------------------------------------- transcripts
+#
+# Sessions as Markdown that `rho test` accepts.
+#
+# Saved entries stand at the margin, what they printed behind `⍝ →`; of long output only the number of lines is kept, in the
+# session too.  A program has no `ans`, so where a later entry mentions it the expression that it stands for is named.
+
+def markdown(state: State, title: str) -> str:
+    """The entries with what they printed."""
+    lines = [f"# {title}", "", "```rho"]
+    if state.origin:
+        lines.append("⎕IO←1")
+    for place, entry in enumerate(state.log):
+        lines += _entry(entry, _answer_wanted(state.log[place + 1 :]))
+    return "\n".join([*lines, "```", ""])
+
+
+def _answer_wanted(later: Sequence[Entry]) -> bool:
+    """Does an entry mention `ans` before another expression gives it a value?"""
+    for entry in later:
+        if ANSWER in words(entry.text):
+            return True
+        if any(statement.form is Form.EXPRESSION for statement in statements_of(entry.text)):
+            return False
+    return False
+
+
+def _entry(entry: Entry, answered: bool) -> list[str]:
+    statements = statements_of(entry.text)
+    expressions = [statement for statement in statements if statement.form is Form.EXPRESSION]
+    lines: list[str] = []
+    for statement in statements:
+        if statement.form is Form.ORIGIN:
+            continue
+        if statement.form is Form.EXPRESSION and (answered and statement is expressions[-1]):
+            lines.append(f"{ANSWER} ← {statement.text}")
+            lines += [ANSWER] if not statement.printed_last else []
+        else:
+            lines.append(statement.text)
+    for printed in entry.printed:
+        lines += [lines_claim(printed)] if isinstance(printed, int) else [f"⍝ → {line}" for line in printed.split("\n")]
+    return lines
+
+
+def problems(text: str, path: str) -> list[str]:
+    """What `rho test` would say about a saved session."""
+    found = []
+    for case in markdown_cases(text):
+        found += [f"line {failure.line}: {failure.message}" for failure in check_case(case, path, text)]
+    return found
+
+
+def title_of(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+# ---------------------------------------------------------------------------------------------------- pasting
+#
+# Text that was copied from a session or saved from one, without prompts and output.
+
+CONTINUED = "    … "
+
+
+def typed(text: str) -> str:
+    """The statements of a transcript: Markdown, or what a terminal showed; other text as it is."""
+    lines = text.splitlines()
+    if any(FENCE.match(line) for line in lines):
+        return "\n".join(typed("\n".join(fence.lines)) for fence, _ in fences(text))
+    if not is_transcript(lines):
+        return text
+    kept = []
+    for line in lines:
+        if line.startswith(CONTINUED):
+            kept.append(line.removeprefix(CONTINUED))
+        elif line.startswith(SESSION_INDENT) and line.strip():
+            kept.append(line.removeprefix(SESSION_INDENT))
+    return "\n".join(kept)
+
+
+def is_transcript(lines: Sequence[str]) -> bool:
+    """Does the first line carry the prompt, and some line none?  (Text that is only indented is not a transcript.)"""
+    written = [line for line in lines if line.strip()]
+    if not written or not written[0].startswith(SESSION_INDENT):
+        return False
+    return len(written) == 1 or not all(line.startswith((SESSION_INDENT, CONTINUED)) for line in written) or len(lines) > 1

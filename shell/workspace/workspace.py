@@ -5,39 +5,70 @@ concrete sizes, so nothing is computed twice and no size is symbolic; see `items
 the last bare expression.
 
 The state is replaced only when an entry has succeeded, so an interrupt at any time leaves the session as it was.
-
-Neighbours: `program` (what is checked and run), `shell.session`, `shell.verbs.repl` and `shell.repl` (who types).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import field, replace
+from typing import Any, Final
 
-from ...lang import habits_told
-from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, Refused, RhoError
-from ...lang.resolution.entries import Form, Statement, quiet, statements_of, words
-from ...lang.source import Source, Span
-from ...lang.spelling import Spelled, spell
-from ...lang.splitter import split_statements
-from ...typechecker.check import show_value_type
-from ...typechecker.core import Print
-from ...typechecker.incremental import Checker
-from ...typechecker.operands import Operand, TupleOperand, Value
-from ..cli.exits import Exit
+from ...backend.vm.values import kind_of_dtype
+from ...lang.bind.statement_dependencies import Form, Statement, quiet, statements_of, words
+from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError
+from ...lang.foreign import hints
+from ...lang.support.records import dataclass
+from ...lang.syntax.glyph_input import Spelled, spell
+from ...lang.syntax.reader import split_statements
+from ...lang.syntax.source import Source, Span
+from ...typechecker.check import Checker, show_value_type
+from ...typechecker.core.arrays import Print
+from ...typechecker.elements import ArrayType, Element, Kind
+from ...typechecker.sizes.polynomials import Size, SizeVariable
+from ...typechecker.values.facts import Operand, TupleOperand, Value
 from ..cli.messages import exit_of
-from ..cli.requests import Request
-from ..session import Session
-from ..stages import Checked, Loaded, PlanDetail
-from .items import Entry, Item, Kept, Leaf, State, TextItem, Tree, ValueItem, leaves
-from .printed import remembered
-from .program import ANSWER, Layout, before, put, with_sizes
+from ..cli.process_exit import Exit
+from ..display.values import line_count
+from ..execution.outcome import Shown
+from ..execution.run_request import Request
+from ..pipeline import Session
+from ..pipeline_types import Checked, Loaded, PlanDetail
+from .entry_program import (
+    ANSWER,
+    Entry,
+    Item,
+    Kept,
+    Layout,
+    Leaf,
+    State,
+    TextItem,
+    Tree,
+    ValueItem,
+    before,
+    leaves,
+    put,
+    with_sizes,
+)
 
-if TYPE_CHECKING:
-    from ..execution.outcome import Shown
+# ---------------------------------------------------------------------------------------------------- printed
+#
+# What a session remembers of the values that it printed: short texts, of long ones only how many lines they took.
 
+MOST_ITEMS, MOST_CHARACTERS, MOST_LINES = 2_000, 4_000, 200
+"""Of a printed value that is saved as it is; of a longer one its number of lines is."""
+
+
+def remembered(shown: Shown) -> str | int:
+    """What a session keeps of a value that was printed: its text, or how many lines it took."""
+    if shown.kind is not Kind.CHAR and math.prod(shown.shape) > MOST_ITEMS:
+        return line_count(shown.shape)
+    text = shown.text()
+    lines = text.count("\n") + 1
+    return text if len(text) <= MOST_CHARACTERS and lines <= MOST_LINES else lines
+
+
+# ---------------------------------------------------------------------------------------------------- workspace
 
 _SOURCES: Final = 512
 
@@ -125,7 +156,7 @@ class Workspace:
         printed = tuple(progress.printed)
         entry = Entry(text.rstrip("\n"), tuple([remembered(shown) for shown in printed]))
         state = replace(progress.state, log=(*progress.state.log, entry)).following(self.state)
-        return Entered(Exit.OK, printed, (*warnings, *habits_told.notes(source, warnings)), tuple(progress.notes)), state
+        return Entered(Exit.OK, printed, (*warnings, *hints.notes(source, warnings)), tuple(progress.notes)), state
 
     def _remember(self, source: Source) -> None:
         """Keep a text that messages may point into: the latest, and those that what lives was typed in."""
@@ -348,7 +379,6 @@ def _target(value: Kept) -> str:
 def _filled(value: Kept, arrays: Mapping[str, Any], loaded: Loaded, origin: int) -> Kept:
     if isinstance(value, Tree):
         return Tree(tuple([_filled(item, arrays, loaded, origin) for item in value.items]))
-    from .concrete import concrete
 
     entry = next(entry for entry in loaded.core.outputs if entry.name == value.name)
     return concrete(value.name, arrays[value.name], loaded.core.types[entry.value], loaded.bound.sizes, origin)
@@ -387,3 +417,48 @@ def _with_sizes(state: State, checked: Checked, layout: Layout, statement: State
             if len(variables) == 1 and str(size) == next(iter(variables)).name:
                 sizes[str(size)] = int(length)
     return replace(state, sizes=sizes, params=state.params)
+
+
+# ---------------------------------------------------------------------------------------------------- concrete
+#
+# The type of a computed value with every size a number, as an `input` declares it.
+
+_WHOLE = (Kind.I64,)
+
+
+def concrete(name: str, array: Any, type: ArrayType, sizes: Mapping[SizeVariable, int], origin: int) -> Leaf:
+    """A value with the shape that it has, and what of its type's bounds is a number now."""
+    shape = tuple(int(size) for size in array.shape)
+    known = dict(sizes)
+    for size, length in zip(type.shape, shape, strict=True):
+        variables = size.variables()
+        if len(variables) == 1 and str(size) == next(iter(variables)).name:
+            known.setdefault(next(iter(variables)), length)
+    if type.permutation and not origin:
+        return Leaf(name, f"perm<{shape[0]}>", array, Kind.I64)
+    kind = kind_of_dtype(array.dtype) or type.element.kind
+    element = _element(type.element, kind, known, origin)
+    return Leaf(name, f"{element}[{' '.join(map(str, shape))}]" if shape else element, array, kind)
+
+
+def _element(element: Element, kind: Kind, sizes: Mapping[SizeVariable, int], origin: int) -> str:
+    if element.below is not None:
+        top = _number(element.below, sizes)
+        if top is None:
+            return str(kind.value)
+        return f"idx<{top}>" if not origin else _range(origin, top - 1 + origin, kind)
+    if kind is not Kind.I64:
+        return str(kind.value)
+    most = None if element.most is None else _number(element.most, sizes)
+    high = element.high if most is None else most
+    return str(kind.value) if element.low is None or high is None else _range(element.low, high, kind)
+
+
+def _range(low: int, high: int, kind: Kind) -> str:
+    return f"int<{low}..{high}>".replace("-", "¯") if kind in _WHOLE and low <= high else str(kind.value)
+
+
+def _number(size: Size, sizes: Mapping[SizeVariable, int]) -> int | None:
+    if size.constant is not None:
+        return size.constant
+    return size.evaluate(sizes) if all(variable in sizes for variable in size.variables()) else None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
-from rho.backend.graph.costs import Types
+from rho.backend.graph.cost_formulas import Types
 from rho.backend.graph.phases import Phase, ValueId
-from rho.backend.schedule.facts.sharding import operand_boxes, reads_of, space_of, whole
-from rho.backend.schedule.plan.model import Box
+from rho.backend.schedule.plan.plan import Box
+from rho.backend.schedule.program_facts.partitioning import operand_boxes, reads_of, space_of, whole
 from rho.backend.schedule.verify.judge import volume
 
 

@@ -9,15 +9,15 @@ import numpy as np
 
 from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.loop_iteration import can_turn_together
 from rho.backend.graph.phases import Loop
-from rho.backend.graph.turns import can_turn_together
-from rho.backend.schedule.plan.model import Plan
-from rho.backend.schedule.program.gangs import _axes
-from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.problem_of import problem_of, setting_of
-from rho.backend.schedule.program.together import Gang, ProgramProblem
-from rho.backend.schedule.program.turning import gang_of, turning
-from rho.backend.schedule.timeline.timing import Mode
+from rho.backend.schedule.plan.plan import Plan
+from rho.backend.schedule.program.distributed_loop import Gang, ProgramProblem
+from rho.backend.schedule.program.distributed_loops import _axes
+from rho.backend.schedule.program.loop_iteration import gang_of, turning
+from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.problem_from_program import problem_of, setting_of
+from rho.backend.schedule.solution import Mode
 from rho.tests.backend.quick import with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes
 

@@ -7,14 +7,15 @@ from collections.abc import Callable
 import numpy as np
 
 from rho import backend
+from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Loop, Phase
-from rho.backend.schedule.facts.sharding import Cut
-from rho.backend.schedule.plan.model import LoopStep, Plan
-from rho.backend.schedule.problem import DeviceGroup, Ticks
-from rho.backend.schedule.program.planning import Planned, plan_program
-from rho.backend.schedule.solve.budget import FAST
+from rho.backend.schedule.plan.plan import LoopStep, Plan
+from rho.backend.schedule.problem import DeviceGroup
+from rho.backend.schedule.program.plan_program import Planned, plan_program
+from rho.backend.schedule.program_facts.partitioning import Cut
+from rho.backend.schedule.search.strategy import FAST
 from rho.tests.harness.tiers import checked
 
 LATENCY = 2

@@ -5,9 +5,9 @@ Plans of these are right, not good: what tests of executors and checks want.
 
 from __future__ import annotations
 
-from rho.backend.schedule.answer import Answer, Baseline, Proof, Schedule, Status
 from rho.backend.schedule.problem import Problem
-from rho.backend.schedule.timeline.timing import Decisions, Mode, lay_out
+from rho.backend.schedule.solution import Answer, Baseline, Decisions, Mode, Proof, Schedule, Status
+from rho.backend.schedule.timeline.serial_sgs import lay_out
 
 
 def answer_of(problem: Problem, schedule: Schedule) -> Answer:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from rho import backend
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Source
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 

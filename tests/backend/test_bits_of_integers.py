@@ -9,10 +9,10 @@ import pytest
 
 import rho
 from rho import backend
-from rho.backend.reference import interpret
-from rho.backend.run.values import from_numpy
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Source
+from rho.backend.reference.interpreter import interpret
+from rho.backend.vm.values import from_numpy
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 KINDS = {"u8": np.uint8, "i32": np.int32, "i64": np.int64}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.run.cuda import cupy_leaf
+from rho.backend.cuda import bindings
 from rho.benchmarks import cards
 from rho.tests.backend import cuda_stub, test_cuda_backend
 from rho.tests.kernels import cuda_host
@@ -45,7 +45,7 @@ def test_what_is_wrong_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 
 
 def test_without_a_card_it_says_why(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(cupy_leaf, "cupy", lambda: None)
-    monkeypatch.setattr(cupy_leaf, "is_installed", lambda: False)
+    monkeypatch.setattr(bindings, "cupy", lambda: None)
+    monkeypatch.setattr(bindings, "is_installed", lambda: False)
     assert cards.main([]) == 2
     assert "CuPy is not installed" in capsys.readouterr().err

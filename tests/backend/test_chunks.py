@@ -8,18 +8,16 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile, Roofline
-from rho.backend.devices.tables import Table
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.distributed import Pace
-from rho.backend.run.executor import execute_plan
-from rho.backend.schedule.plan.model import Plan, RunStep
-from rho.backend.schedule.plan.stored import decode_plan, encode_plan
-from rho.backend.schedule.program.planning import faults_of_stored, plan_program, reproved
-from rho.backend.schedule.solve.budget import FAST
-from rho.lang.source import Source
+from rho.backend.cpu.backend import CpuBackend
+from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile, Roofline, Table
+from rho.backend.distributed.steps import Pace
+from rho.backend.schedule.plan.plan import Plan, RunStep, decode_plan, encode_plan
+from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program, reproved
+from rho.backend.schedule.search.strategy import FAST
+from rho.backend.vm.executor import execute_plan
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core_blocks import Core
+from rho.typechecker.core.blocks import Core
 
 MAP = "input x : f64[n]\ny ← 1+x×x\noutput y\n"
 SUM = "input x : f64[n]\n⎕←+/x\n"

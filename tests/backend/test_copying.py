@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.kernels.kept import Kept
-from rho.backend.kernels.llvm_leaf import is_installed
-from rho.backend.run.cpu import copying
-from rho.backend.run.cpu.copying import copied, copy_into, cycled, joined
-from rho.backend.run.cpu.sharing import Pieces
-from rho.backend.run.pool import LEAST
+from rho.backend.cpu import templates
+from rho.backend.cpu.parallel_for import Pieces
+from rho.backend.cpu.templates import copied, copy_into, cycled, joined
+from rho.backend.jit.compiler import Kept, is_installed
+from rho.backend.vm.run_state import LEAST
 
 DTYPES = (np.bool_, np.uint8, np.int32, np.uint32, np.int64, np.float32, np.float64, np.complex64, np.complex128)
 VIEWS: dict[str, Callable[[Any], Any]] = {
@@ -35,7 +34,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "always")
-    monkeypatch.setattr(copying, "_kept", Kept(256))
+    monkeypatch.setattr(templates, "_kept", Kept(256))
 
 
 def numbers(shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
@@ -65,7 +64,7 @@ def test_nan_and_signs_of_zero_are_copied_bit_by_bit() -> None:
 
 def test_a_large_copy_is_a_kernel() -> None:
     copied(numbers((300, 200)).T, 2)
-    (made,) = copying._kept.values()
+    (made,) = templates._kept.values()
     assert not is_installed() or (isinstance(made, Pieces) and len(made.blocks) > 1)
 
 
@@ -73,7 +72,7 @@ def test_without_kernels_numpy_copies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "off")
     source = numbers((300, 200)).T
     assert np.array_equal(copied(source, 2), source)
-    (made,) = copying._kept.values()
+    (made,) = templates._kept.values()
     assert not isinstance(made, Pieces)
 
 

@@ -8,11 +8,11 @@ import warnings
 import numpy as np
 import pytest
 
-from rho.backend.reference.failures import CheckFailed as ReferenceFailed
+from rho.backend.cpu.numpy_scalars import implementation
+from rho.backend.cpu.views import DTYPES
 from rho.backend.reference.scalars import evaluate
-from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.cpu.scalars import implementation
-from rho.backend.run.values import normalise
+from rho.backend.vm.backend_interface import CheckFailed as ReferenceFailed
+from rho.backend.vm.values import normalise
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS, ScalarFunction
 

@@ -12,35 +12,34 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.devices.cost import missing_operation
+from rho.backend.codegen import cuda_support
+from rho.backend.cpu.backend import CpuBackend
+from rho.backend.cpu.views import reshaped_strides
+from rho.backend.cuda import bindings
+from rho.backend.cuda.device import CudaBackend
+from rho.backend.cuda.library import IMPLEMENTATIONS
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.devices.phase_cost import missing_operation
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
-from rho.backend.devices.shipped import load_profile
+from rho.backend.devices.this_machine import load_profile
 from rho.backend.graph import traverse
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Structured
 from rho.backend.graph.registry import LIBRARY as OPS
-from rho.backend.kernels import cuda_support
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.cpu.layouts import reshaped_strides
-from rho.backend.run.cuda import cupy_leaf
-from rho.backend.run.cuda.card import CudaBackend
-from rho.backend.run.cuda.library import IMPLEMENTATIONS
-from rho.backend.run.executor import execute_plan
-from rho.backend.run.machine import Results
-from rho.backend.schedule.plan.model import RunStep
-from rho.backend.schedule.plan.parts import Device, DeviceId
-from rho.backend.schedule.problem import Ticks
-from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.planning import plan_program
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.lang.diagnostics import RhoError
+from rho.backend.schedule.plan.plan import Device, DeviceId, RunStep
+from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.plan_program import plan_program
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.vm.executor import execute_plan
+from rho.backend.vm.run_state import Results
+from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.quick import split_evenly
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
 from rho.tests.harness.tiers import agree, checked
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.test_programs import LOOPS, STENCILS
-from rho.typechecker.core_blocks import Core
+from rho.typechecker.core.blocks import Core
 
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
 
@@ -235,7 +234,7 @@ def test_a_kernel_is_compiled_once() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cuda_stub, "RawModule", Counted)
-        patch.setattr("rho.backend.run.cuda.card._cards", {})
+        patch.setattr("rho.backend.cuda.device._cards", {})
         for _ in range(2):
             run_on_card(core, {"x": np.arange(5.0)})
     assert made and len(made) == len(set(made))
@@ -265,7 +264,7 @@ def test_a_program_over_the_processor_and_a_card(monkeypatch: pytest.MonkeyPatch
     bound = backend.load(core, given, {})
     planned = plan_program(core, bound, load_profile("h100")).plan
     assert {device.backend for device in planned.devices} == {"cpu", "cuda"}
-    monkeypatch.setattr("rho.backend.run.cuda.card.cupy", lambda: cuda_stub)
+    monkeypatch.setattr("rho.backend.cuda.device.cupy", lambda: cuda_stub)
     cuda_stub.log.clear()
     got = backend.execute(planned, bound, given)
     assert any(entry[0] == "launch" for entry in cuda_stub.log)
@@ -299,7 +298,7 @@ def test_a_reduction_cut_over_the_processor_and_a_card() -> None:
 
 def test_a_whole_program_on_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
     """One device, which is a card; with a cut of its memory that is enforced."""
-    monkeypatch.setattr("rho.backend.run.cuda.card.cupy", lambda: cuda_stub)
+    monkeypatch.setattr("rho.backend.cuda.device.cupy", lambda: cuda_stub)
     core = checked("input x : f64[n]\noutput r ← +/x\noutput s ← x[⍒x]\n")
     assert core is not None
     given = {"x": np.random.default_rng(2).standard_normal(5000)}
@@ -326,17 +325,17 @@ def test_the_planner_knows_what_a_card_cannot_run() -> None:
 
 
 def test_which_cards_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cupy_leaf, "cupy", lambda: cuda_stub)
-    monkeypatch.setattr(cupy_leaf, "is_installed", lambda: True)
-    assert cupy_leaf.gpus() == (cupy_leaf.Gpu(0, "Stub", 1 << 33, "9.0"),)
-    assert "Stub (9.0)" in cupy_leaf.tier()
-    monkeypatch.setattr(cupy_leaf, "cupy", lambda: None)
-    assert cupy_leaf.gpus() == () and "no usable card" in cupy_leaf.tier()
+    monkeypatch.setattr(bindings, "cupy", lambda: cuda_stub)
+    monkeypatch.setattr(bindings, "is_installed", lambda: True)
+    assert bindings.gpus() == (bindings.Gpu(0, "Stub", 1 << 33, "9.0"),)
+    assert "Stub (9.0)" in bindings.tier()
+    monkeypatch.setattr(bindings, "cupy", lambda: None)
+    assert bindings.gpus() == () and "no usable card" in bindings.tier()
 
 
 def test_one_module_imports_cupy() -> None:
     """And none does before it is asked for."""
-    package = Path(cupy_leaf.__file__).parents[3]
+    package = Path(bindings.__file__).parents[2]
     files = [path for room in ("backend", "shell") for path in (package / room).rglob("*.py")]
     found = [path.name for path in files if re.search(r"^\s*(import|from) cupyx?\b", path.read_text(encoding="utf-8"), re.M)]
-    assert found == ["cupy_leaf.py"]
+    assert found == ["bindings.py"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.lang.diagnostics import RhoError
+from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend.test_cuda_backend import disagreements, outputs, run_on_card
 from rho.tests.harness.tiers import checked
 from rho.tests.kernels import cuda_host

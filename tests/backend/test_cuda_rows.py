@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.kernels import nvrtc_leaf
-from rho.backend.run.cuda.card import CudaBackend
-from rho.backend.run.executor import execute_plan
-from rho.backend.schedule.single import one_device
+from rho.backend.cuda import bindings
+from rho.backend.cuda.device import CudaBackend
+from rho.backend.schedule import single_device
+from rho.backend.vm.executor import execute_plan
 from rho.tests.backend import cuda_stub
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.chains import FLOATS, MANY, SHORT, WHOLE, WHOLES, chains, given, planned, program, run
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compi
 
 @pytest.fixture(autouse=True)
 def small_chains_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(one_device, "needs_no_more", lambda chained, apart: True)
+    monkeypatch.setattr(single_device, "needs_no_more", lambda chained, apart: True)
 
 
 def on_card(text: str, inputs: dict[str, Any]) -> tuple[dict[str, Any], int, int]:
@@ -83,10 +83,10 @@ def test_rows_of_any_frame() -> None:
         assert all(same_bits(got[name], wanted.outputs[name].value) for name in got)
 
 
-@pytest.mark.skipif(nvrtc_leaf.library() is None, reason="nvidia-cuda-nvrtc-cu12 is not installed")
+@pytest.mark.skipif(bindings.library() is None, reason="nvidia-cuda-nvrtc-cu12 is not installed")
 def test_nvrtc_accepts_them(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = recorded(monkeypatch)
     for text in (FLOATS[0], FLOATS[2], WHOLE[1], WHOLES[5]):
         on_card(program(text, Kind.F64), given((3, 300), Kind.F64))
     assert sum("__shared__" in code for code in seen) >= 4
-    assert not nvrtc_leaf.compile_text(together(list(seen))).log
+    assert not bindings.compile_text(together(list(seen))).log

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from share import seeds
 
-from rho.backend.run.cpu import slices
-from rho.backend.run.values import to_numpy
+from rho.backend.cpu import phases
+from rho.backend.vm.values import to_numpy
 from rho.tests.graph.test_random import program
 from rho.tests.harness.tiers import agree, checked
 
@@ -85,8 +85,8 @@ def data(n: int, r: int, c: int) -> dict[str, np.ndarray]:  # type: ignore[type-
 def in_slices(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small spaces take the way of large ones."""
     if request.param == "slices":
-        monkeypatch.setattr(slices, "WHOLE", 1)
-        monkeypatch.setattr(slices, "POINTS", 3)
+        monkeypatch.setattr(phases, "WHOLE", 1)
+        monkeypatch.setattr(phases, "POINTS", 3)
 
 
 @pytest.mark.usefixtures("in_slices")

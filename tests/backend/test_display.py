@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.run.text import format_items, number_text
-from rho.backend.run.values import Array, array, scalar
+from rho.backend.vm.values import Array, array, format_items, number_text, scalar
 from rho.shell.display.values import display
 from rho.tests.harness.values import text
 from rho.typechecker.elements import Kind, limits

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.run.files import Wanted, read_shape, read_values
-from rho.lang.diagnostics import Refused, RhoError, RunFailed
-from rho.lang.source import Span
+from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.lang.diagnostics.model import Refused, RhoError, RunFailed
+from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
 
 BOOL, U8, I32, I64, F32, F64, C64, C128, CHAR = Kind

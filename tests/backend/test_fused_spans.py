@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import rho
-from rho.lang.diagnostics import RunFailed
+from rho.lang.diagnostics.model import RunFailed
 from rho.shell.main import main
 
 SHIFTS = (

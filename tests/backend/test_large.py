@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.reference import sums
-from rho.lang.diagnostics import Refused
+from rho.backend.reference import reductions
+from rho.lang.diagnostics.model import Refused
 from rho.tests.harness.tiers import checked, run_plan
 
 WORKSPACE = 24 * 1024 * 1024  # of the team, whatever the size of the operands
@@ -24,7 +24,7 @@ def last(program: str, **inputs: np.ndarray) -> np.ndarray:  # type: ignore[type
 
 def ordered(columns: np.ndarray) -> bytes:  # type: ignore[type-arg]
     """The documented sum of each column."""
-    return np.array([sums.combine(list(column), np.add) for column in columns.T]).tobytes()
+    return np.array([reductions.combine(list(column), np.add) for column in columns.T]).tobytes()
 
 
 @pytest.mark.parametrize("shape", [(70000, 2), (9000, 9), (5, 20000), (300, 200), (1, 130000), (4097, 17)])

@@ -9,16 +9,15 @@ import pytest
 from share import seeds
 
 from rho import backend
+from rho.backend.cpu.backend import CpuBackend
+from rho.backend.distributed.steps import Pace
 from rho.backend.graph.phases import Loop
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.distributed import Pace
-from rho.backend.run.executor import execute_plan
-from rho.backend.schedule.plan.model import RunStep
-from rho.backend.schedule.plan.stored import decode_plan, encode_plan
-from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.verify.plans import check_plan
-from rho.backend.schedule.verify.schedules import verify
+from rho.backend.schedule.plan.plan import RunStep, decode_plan, encode_plan
+from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.schedule.verify.plan_checks import check_plan
+from rho.backend.schedule.verify.schedule_checks import verify
+from rho.backend.vm.executor import execute_plan
 from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, run, same_bits, ticks_of, topology
 from rho.tests.harness.tiers import checked

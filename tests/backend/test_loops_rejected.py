@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from rho import backend
-from rho.backend.devices.shipped import load_profile
+from rho.backend.devices.this_machine import load_profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Structured, ValueId
-from rho.backend.schedule.plan.model import (
+from rho.backend.schedule.plan.plan import (
     FenceStep,
     FreeStep,
     JoinStep,
@@ -23,10 +23,10 @@ from rho.backend.schedule.plan.model import (
     TransferStep,
     WaitStep,
 )
-from rho.backend.schedule.program.planning import faults_of_stored, plan_program, reproved
-from rho.backend.schedule.solve.budget import FAST
-from rho.backend.schedule.verify.plans import check_plan
-from rho.backend.schedule.verify.schedules import verify_schedule
+from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program, reproved
+from rho.backend.schedule.search.strategy import FAST
+from rho.backend.schedule.verify.plan_checks import check_plan
+from rho.backend.schedule.verify.schedule_checks import verify_schedule
 from rho.tests.backend.loops_of_two import FARTHEST, SHIFTED, TURNED, UNTIL, planned, the_loop
 from rho.tests.harness.tiers import checked
 

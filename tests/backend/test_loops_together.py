@@ -11,28 +11,28 @@ import pytest
 from share import seeds
 
 from rho import backend
-from rho.backend.devices.profile import DeviceProfile, Duplex, LinkProfile, Profile, Table
-from rho.backend.devices.shipped import load_profile
+from rho.backend.cpu.backend import CpuBackend
+from rho.backend.devices.cost_functions import Duplex, Ticks
+from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile, Table
+from rho.backend.devices.this_machine import load_profile
+from rho.backend.distributed.steps import Pace
 from rho.backend.graph.phases import Loop, Phase
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.distributed import Pace
-from rho.backend.run.executor import execute_plan
-from rho.backend.schedule.answer import Status
-from rho.backend.schedule.facts.sharding import Cut
-from rho.backend.schedule.plan.model import TransferStep
-from rho.backend.schedule.plan.stored import decode_plan, encode_plan
-from rho.backend.schedule.problem import DeviceGroup, Ticks
-from rho.backend.schedule.program.gangs import _gangs, _options, _turns, bound_together
-from rho.backend.schedule.program.planning import plan_program
-from rho.backend.schedule.program.problem_of import problem_of, setting_of
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.budget import FAST
-from rho.backend.schedule.timeline.fences import synchronise
-from rho.backend.schedule.verify.plans import check_plan
-from rho.backend.schedule.verify.schedules import verify, verify_schedule
+from rho.backend.schedule.plan.plan import TransferStep, decode_plan, encode_plan
+from rho.backend.schedule.problem import DeviceGroup
+from rho.backend.schedule.program.distributed_loops import _gangs, _options, _turns, bound_together
+from rho.backend.schedule.program.plan_program import plan_program
+from rho.backend.schedule.program.problem_from_program import problem_of, setting_of
+from rho.backend.schedule.program_facts.partitioning import Cut
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import FAST
+from rho.backend.schedule.solution import Status
+from rho.backend.schedule.timeline.fence_insertion import synchronise
+from rho.backend.schedule.verify.plan_checks import check_plan
+from rho.backend.schedule.verify.schedule_checks import verify, verify_schedule
+from rho.backend.vm.executor import execute_plan
 from rho.benchmarks.blocks import PROGRAMS, two_hosts
-from rho.lang.diagnostics import RhoError, RunFailed
-from rho.shell.execution.sizing import sized
+from rho.lang.diagnostics.model import RhoError, RunFailed
+from rho.shell.execution.modules import sized
 from rho.tests.backend.loop_programs import loop_program, planned_together
 from rho.tests.backend.loops_of_two import FARTHEST, LATENCY, SHIFTED, TURNED, TURNS, UNTIL, by_hand, planned, the_loop, two
 from rho.tests.backend.test_programs_on_devices import run, same_bits, ticks_of, topology

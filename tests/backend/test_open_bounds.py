@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rho.backend.reference import interpret
-from rho.backend.run.values import from_numpy
-from rho.lang.diagnostics import RhoError
+from rho.backend.reference.interpreter import interpret
+from rho.backend.vm.values import from_numpy
+from rho.lang.diagnostics.model import RhoError
 from rho.tests.harness.tiers import agree, checked, run_plan
 
 DECLARED = "input x : f64[3]\ninput i : i64[m]\ninput b : bool[m]\noutput r ← "

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.library.keys import stable_order
-from rho.backend.run.cpu.order import order_columns
+from rho.backend.cpu.numpy_reductions import order_columns
+from rho.backend.library.hash import stable_order
 
 COUNT = 3000
 _rng = np.random.default_rng(7)

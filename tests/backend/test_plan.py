@@ -9,20 +9,18 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.cpu.backend import CpuBackend
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Structured
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.executor import execute_plan
-from rho.backend.schedule.pictures.of_plan import chart_of_plan
-from rho.backend.schedule.plan.explain import plan_text
-from rho.backend.schedule.plan.explain_queues import queues_text
-from rho.backend.schedule.plan.model import (
+from rho.backend.schedule.plan.plan import (
+    Device,
+    DeviceId,
     FenceId,
     FenceStep,
     FreeStep,
     Plan,
+    PlanFormatError,
     Queue,
-    QueueKind,
     Role,
     RowsStep,
     RunStep,
@@ -30,10 +28,14 @@ from rho.backend.schedule.plan.model import (
     SubPlan,
     TransferStep,
     WaitStep,
+    decode_plan,
+    encode_plan,
 )
-from rho.backend.schedule.plan.parts import Device, DeviceId
-from rho.backend.schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
-from rho.lang.diagnostics import Refused, RunFailed
+from rho.backend.schedule.plan.plan_text import plan_text, queues_text
+from rho.backend.schedule.rendering.gantt_model import chart_of_plan
+from rho.backend.schedule.solution import QueueKind
+from rho.backend.vm.executor import execute_plan
+from rho.lang.diagnostics.model import Refused, RunFailed
 from rho.tests.harness.tiers import checked
 
 N = 1000

@@ -8,20 +8,24 @@ import json
 import pytest
 
 from rho.backend.graph.phases import PhaseId, ValueId
-from rho.backend.schedule.answer import Baseline, Proof, Status
-from rho.backend.schedule.plan.model import (
+from rho.backend.schedule.plan.plan import (
     CombineStep,
+    Device,
+    DeviceId,
     FreeStep,
     Plan,
+    PlanFormatError,
+    PlannedFile,
+    PlannedLink,
     Prediction,
     Queue,
-    QueueKind,
     RunStep,
     SubPlan,
     TransferStep,
+    decode_plan,
+    encode_plan,
 )
-from rho.backend.schedule.plan.parts import Device, DeviceId, PlannedFile, PlannedLink
-from rho.backend.schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
+from rho.backend.schedule.solution import Baseline, Proof, QueueKind, Status
 
 CPU, GPU = DeviceId("cpu0"), DeviceId("gpu0")
 STEPS = (

@@ -16,9 +16,9 @@ import pytest
 from share import SEED, repeats
 
 from rho import backend
-from rho.backend.run import pool
-from rho.backend.run.cpu import boxes, deferred, slices, unravelled, views
-from rho.lang.diagnostics import RhoError
+from rho.backend.cpu import kernels, numpy_reductions, phases, views, views as deferred
+from rho.backend.vm import run_state
+from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend import ravels
 from rho.tests.harness.tiers import agree, checked
 
@@ -37,7 +37,7 @@ def measured(text: str, inputs: Mapping[str, Any], runs: int) -> tuple[int, list
     used: list[int] = []
     for _ in range(runs):
         gc.collect()
-        pool.trim()
+        run_state.trim()
         tracemalloc.start()
         try:
             backend.execute(plan, bound, inputs)
@@ -90,10 +90,10 @@ def test_a_ravel_of_an_outer_product_is_not_made(program: str, tier: str, monkey
 def test_boxes_do_not_show(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """However small arrays and slices are, values and bits are those of the reference."""
     monkeypatch.setenv("RHO_KERNELS", tier)
-    for module in (deferred, unravelled, views):
+    for module in (deferred, numpy_reductions, views):
         monkeypatch.setattr(module, "WHOLE", -1)
-    monkeypatch.setattr(slices, "WHOLE", 1)
-    for module, points in ((deferred, 50), (slices, 64), (boxes, 64)):
+    monkeypatch.setattr(phases, "WHOLE", 1)
+    for module, points in ((deferred, 50), (phases, 64), (kernels, 64)):
         monkeypatch.setattr(module, "POINTS", points)
     for number in range(repeats(100)):
         seed = (SEED * 1_000_003 + number) & 0xFFFFFFFF

@@ -10,8 +10,7 @@ import pytest
 
 import rho
 from rho import backend
-from rho.backend.graph.passes.contractions.index_form import Operand, Region
-from rho.backend.graph.passes.contractions.tree import best_tree
+from rho.backend.graph.passes.contractions import Operand, Region, best_tree
 from rho.backend.graph.phases import LibraryPhase, Structured, ValueId
 from rho.backend.graph.traverse import all_phases, results
 from rho.backend.graph.verify import verify

@@ -11,15 +11,15 @@ from share import SEED, repeats
 from rho import backend
 from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind import BoundGraph
-from rho.backend.run.values import to_numpy
-from rho.backend.schedule.answer import Decisions, Queueing
-from rho.backend.schedule.program.planning import plan_program
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.program.together import TicksOf
-from rho.backend.schedule.solve.budget import FAST
-from rho.backend.schedule.timeline.timing import lay_out
-from rho.backend.schedule.verify.schedules import memory_in_use
-from rho.lang.diagnostics import Rejected, RunFailed
+from rho.backend.schedule.program.distributed_loop import TicksOf
+from rho.backend.schedule.program.plan_program import plan_program
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.schedule.search.strategy import FAST
+from rho.backend.schedule.solution import Decisions, Queueing
+from rho.backend.schedule.timeline.serial_sgs import lay_out
+from rho.backend.schedule.verify.schedule_checks import memory_in_use
+from rho.backend.vm.values import to_numpy
+from rho.lang.diagnostics.model import Rejected, RunFailed
 from rho.tests.graph.test_random import program
 from rho.tests.harness.tiers import by_reference, differences, longest, rounds, values_of
 

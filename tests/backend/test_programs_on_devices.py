@@ -11,32 +11,43 @@ import pytest
 from share import seeds
 
 from rho import backend
+from rho.backend.cpu.backend import CpuBackend
+from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
-from rho.backend.devices.shipped import load_profile
-from rho.backend.graph.arms import branches_of, taken_apart
+from rho.backend.devices.this_machine import load_profile
+from rho.backend.distributed.steps import Pace
 from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.loop_iteration import branches_of, taken_apart
 from rho.backend.graph.phases import Phase
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.distributed import Pace
-from rho.backend.run.executor import execute_plan
-from rho.backend.run.machine import Results
-from rho.backend.run.values import to_numpy
-from rho.backend.schedule.facts.sharding import Cut
-from rho.backend.schedule.plan.model import FenceStep, FreeStep, Plan, Queue, RunStep, Step, TransferStep, WaitStep
-from rho.backend.schedule.plan.stored import decode_plan, encode_plan
-from rho.backend.schedule.problem import DeviceGroup, Problem, Ticks
-from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.planning import plan_program
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.program.schedule_of import answer_of
-from rho.backend.schedule.program.speculating import speculated
-from rho.backend.schedule.program.together import ProgramProblem
-from rho.backend.schedule.solve.budget import FAST
-from rho.backend.schedule.timeline.timing import Mode
-from rho.backend.schedule.verify.plans import check_plan, memory_in_use, needless_waits
-from rho.backend.schedule.verify.schedules import verify
-from rho.lang.diagnostics import Refused, Rejected, RunFailed
-from rho.lang.source import Source
+from rho.backend.schedule.plan.plan import (
+    FenceStep,
+    FreeStep,
+    Plan,
+    Queue,
+    RunStep,
+    Step,
+    TransferStep,
+    WaitStep,
+    decode_plan,
+    encode_plan,
+)
+from rho.backend.schedule.problem import DeviceGroup, Problem
+from rho.backend.schedule.program.distributed_loop import ProgramProblem
+from rho.backend.schedule.program.loop_iteration import speculated
+from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.plan_program import plan_program
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.schedule.program.schedule_from_plan import answer_of
+from rho.backend.schedule.program_facts.partitioning import Cut
+from rho.backend.schedule.search.strategy import FAST
+from rho.backend.schedule.solution import Mode
+from rho.backend.schedule.verify.plan_checks import check_plan, memory_in_use, needless_waits
+from rho.backend.schedule.verify.schedule_checks import verify
+from rho.backend.vm.executor import execute_plan
+from rho.backend.vm.run_state import Results
+from rho.backend.vm.values import to_numpy
+from rho.lang.diagnostics.model import Refused, Rejected, RunFailed
+from rho.lang.syntax.source import Source
 from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.graph.test_random import program
 from rho.tests.harness.tiers import EVERY_PASS, by_reference, checked, differences, longest, rounds, values_of

@@ -6,21 +6,18 @@ from collections.abc import Callable
 
 import pytest
 
-from rho.backend.reference import interpret
-from rho.backend.reference.failures import InternalError
-from rho.backend.run.values import Array, Results, array
-from rho.lang.codes import Code
-from rho.lang.diagnostics import Refused, RunFailed
-from rho.lang.source import Span
+from rho.backend.reference.arrays import InternalError
+from rho.backend.reference.interpreter import interpret
+from rho.backend.vm.values import Array, Results, array
+from rho.lang.diagnostics.model import Code, Refused, RunFailed
+from rho.lang.syntax.source import Span
 from rho.tests.harness.values import text
-from rho.typechecker import core as c
-from rho.typechecker import core_blocks
-from rho.typechecker.core import ValueId
-from rho.typechecker.core_blocks import Block, Core, CoreGuard, CoreInput, CoreOutput, CoreParam
-from rho.typechecker.elements import Element, Kind
-from rho.typechecker.obligations import Obligation, Relation, SizeFact
-from rho.typechecker.sizes import Size, SizeOrigin, SizeVariable, as_size, number, variable
-from rho.typechecker.types import ArrayType
+from rho.typechecker.core import arrays as c, blocks
+from rho.typechecker.core.arrays import ValueId
+from rho.typechecker.core.blocks import Block, Core, CoreGuard, CoreInput, CoreOutput, CoreParam
+from rho.typechecker.elements import ArrayType, Element, Kind
+from rho.typechecker.proof.obligations import Obligation, Relation, SizeFact
+from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, as_size, number, variable
 
 BOOL, I64, F64, CHAR = Kind.BOOL, Kind.I64, Kind.F64, Kind.CHAR
 SPAN = Span("test.rho", 0, 1)
@@ -31,7 +28,7 @@ class Program:
 
     def __init__(self) -> None:
         self.types: dict[ValueId, ArrayType] = {}
-        self.ops: list[core_blocks.Op] = []
+        self.ops: list[blocks.Op] = []
         self.inputs: list[CoreInput] = []
         self.params: list[CoreParam] = []
         self.guards: list[CoreGuard] = []
@@ -46,7 +43,7 @@ class Program:
         self.types[which] = ArrayType(element or Element(kind), tuple(map(as_size, shape)), permutation)
         return which
 
-    def add(self, make: Callable[[ValueId], core_blocks.Op], kind: Kind, *shape: Size | int) -> ValueId:
+    def add(self, make: Callable[[ValueId], blocks.Op], kind: Kind, *shape: Size | int) -> ValueId:
         which = self.new(kind, *shape)
         self.ops.append(make(which))
         return which
@@ -104,7 +101,7 @@ def test_a_lift_runs_its_body_on_every_cell() -> None:
         total = p.add(lambda r: c.Reduce(r, "add", row, 0), I64)
         return [p.scalar("mul", I64, [total, item])]
 
-    p.ops.append(core_blocks.Lift((result,), (m, v), (1, 1), (variable(n),), p.block([row, item], body)))
+    p.ops.append(blocks.Lift((result,), (m, v), (1, 1), (variable(n),), p.block([row, item], body)))
     data = {"m": array(I64, (2, 3), range(6)), "v": ints(2, 3)}
     assert p.run(result, inputs=data).outputs["r0"].data == (6, 36)
     empty = {"m": array(I64, (0, 3), ()), "v": ints()}
@@ -116,7 +113,7 @@ def test_a_lift_replicates_the_cells_of_a_shorter_frame() -> None:
     a, b = p.literal(I64, [1, 2], 2), p.literal(I64, [1, 2, 3, 4], 2, 2)
     x, y, result = p.new(I64), p.new(I64), p.new(I64, 2, 2, 2)
     body = p.block([x, y], lambda: [p.add(lambda r: c.Stack(r, (x, y)), I64, 2)])
-    p.ops.append(core_blocks.Lift((result,), (a, b), (1, 2), (number(2), number(2)), body))
+    p.ops.append(blocks.Lift((result,), (a, b), (1, 2), (number(2), number(2)), body))
     assert p.run(result).outputs["r0"].data == (1, 1, 1, 2, 2, 3, 2, 4)
 
 
@@ -128,7 +125,7 @@ def test_loops_stop_early_and_keep_states() -> None:
         body = p.block([state], lambda p=p, state=state: [p.scalar("add", I64, [state, state])])  # type: ignore[misc]
         stop = p.block([new, old], lambda p=p, new=new, ten=ten: [p.scalar("gt", BOOL, [new, ten])])  # type: ignore[misc]
         result = p.new(I64, *([6] if keep else []))
-        p.ops.append(core_blocks.Loop((result,), (start,), number(5), body, stop if until else None, keep))
+        p.ops.append(blocks.Loop((result,), (start,), number(5), body, stop if until else None, keep))
         assert p.run(result).outputs["r0"].data == expected
 
 
@@ -139,7 +136,7 @@ def test_a_loop_of_a_run_time_trip_count() -> None:
     p.ops.append(c.RuntimeSize(count, trips))
     state, result = p.new(I64), p.new(I64)
     body = p.block([state], lambda: [p.scalar("add", I64, [state, state])])
-    p.ops.append(core_blocks.Loop((result,), (start,), variable(trips), body, None, False))
+    p.ops.append(blocks.Loop((result,), (start,), variable(trips), body, None, False))
     assert p.run(result, inputs={"count": array(I64, (), [3])}).outputs["r0"].item == 8
     for bad in (-1, 5):
         with pytest.raises(RunFailed) as caught:
@@ -153,10 +150,10 @@ def test_folds_go_right_to_left_and_fold_scans_left_to_right() -> None:
     v = p.input("v", I64, variable(n))
     item, acc = p.new(I64), p.new(I64)
     folded, scanned = p.new(I64), p.new(I64, variable(n))
-    p.ops.append(core_blocks.Fold((folded,), (v,), p.block([item, acc], lambda: [p.scalar("sub", I64, [item, acc])])))
+    p.ops.append(blocks.Fold((folded,), (v,), p.block([item, acc], lambda: [p.scalar("sub", I64, [item, acc])])))
     before, now = p.new(I64), p.new(I64)
     body = p.block([before, now], lambda: [p.scalar("sub", I64, [before, now])])
-    p.ops.append(core_blocks.FoldScan((scanned,), (v,), body))
+    p.ops.append(blocks.FoldScan((scanned,), (v,), body))
     results = p.run(folded, scanned, inputs={"v": ints(1, 2, 3, 4)}).outputs
     assert results["r0"].item == 1 - (2 - (3 - 4)) and results["r1"].data == (1, -1, -4, -8)
     with pytest.raises(RunFailed) as caught:
@@ -174,7 +171,7 @@ def test_a_fold_of_a_tuple_moves_in_step() -> None:
         less = p.scalar("lt", BOOL, [a0, w0])
         return [p.scalar("select", I64, [less, a0, w0]), p.scalar("select", I64, [less, a1, w1])]
 
-    p.ops.append(core_blocks.Fold((least, place), (v, w), p.block([a0, a1, w0, w1], body)))
+    p.ops.append(blocks.Fold((least, place), (v, w), p.block([a0, a1, w0, w1], body)))
     results = p.run(least, place).outputs
     assert (results["r0"].item, results["r1"].item) == (1, 1)
 
@@ -186,7 +183,7 @@ def test_branches_define_the_sizes_that_differ() -> None:
     then = p.block([], lambda: [p.literal(I64, [1, 2], 2)])
     otherwise = p.block([], lambda: [p.literal(I64, [1, 2, 3], 3)])
     result = p.new(I64, variable(k))
-    p.ops.append(core_blocks.Branch((result,), condition, then, otherwise, ((k, number(2), number(3)),)))
+    p.ops.append(blocks.Branch((result,), condition, then, otherwise, ((k, number(2), number(3)),)))
     total = p.add(lambda r: c.SizeVector(r, (variable(k),), True), I64)
     for chosen, length in ((True, 2), (False, 3)):
         results = p.run(result, total, inputs={"c": array(BOOL, (), [chosen])}).outputs
@@ -325,7 +322,7 @@ def test_deep_nesting_runs() -> None:
             return p.scalar("add", I64, [value, one])
         state, result = p.new(I64), p.new(I64)
         body = p.block([state], lambda: [level(depth - 1, state)])
-        p.ops.append(core_blocks.Loop((result,), (value,), number(1), body, None, False))
+        p.ops.append(blocks.Loop((result,), (value,), number(1), body, None, False))
         return result
 
     assert p.run(level(250, start)).outputs["r0"].item == 1

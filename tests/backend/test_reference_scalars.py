@@ -7,10 +7,11 @@ import math
 
 import pytest
 
-from rho.backend.reference.failures import CheckFailed, InternalError
+from rho.backend.reference.arrays import InternalError
 from rho.backend.reference.scalars import convert_checked, evaluate, integer_to_f32
-from rho.backend.run.values import Array, from_numpy, integer_range, nested, normalise, round_f32, scalar, to_numpy, wrap_integer
 from rho.backend.scalar import special
+from rho.backend.vm.backend_interface import CheckFailed
+from rho.backend.vm.values import Array, from_numpy, integer_range, nested, normalise, round_f32, scalar, to_numpy, wrap_integer
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS
 

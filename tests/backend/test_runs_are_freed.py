@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.kernels import policy
+from rho.backend.jit import tiering
 from rho.tests.harness.tiers import checked
 
 PROGRAMS = """r ← +/√x
@@ -27,7 +27,7 @@ r ← {0.5×(1⌽⍵)+¯1⌽⍵}⍣4 ⊢ x""".splitlines()
 @pytest.mark.parametrize("mode", ["off", "always", "auto"])
 @pytest.mark.parametrize("text", PROGRAMS)
 def test_arguments_and_results_of_a_run_go_with_it(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, mode)
+    monkeypatch.setenv(tiering.SWITCH, mode)
     core = checked(f"input x : f64[n]\n{text}\noutput r\n")
     assert core is not None
     inputs: dict[str, Any] = {"x": np.arange(1000.0)}

@@ -11,16 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.kernels.ir import Apply
-from rho.backend.kernels.scalar_text import apply as vectors_apply
-from rho.backend.kernels.vectors import Vectors
-from rho.backend.kernels.writer import Writer
-from rho.backend.loops.cuda.scalars import Functions
-from rho.backend.loops.cuda.scalars import apply as card_apply
+from rho.backend.codegen.cuda_scalars import Functions, apply as card_apply
+from rho.backend.codegen.llvm_builder import Writer
+from rho.backend.codegen.llvm_scalars import Vectors, apply as vectors_apply
+from rho.backend.cpu.numpy_scalars import machine
+from rho.backend.cpu.views import DTYPES
+from rho.backend.lower.kernel_ir import Apply
 from rho.backend.reference.scalars import evaluate
-from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.cpu.meanings import machine
-from rho.backend.scalar import basic, table
+from rho.backend.scalar import elementary, table
 from rho.typechecker import scalars
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS
@@ -44,9 +42,9 @@ def test_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(places) > 6
     assert all((root / place).exists() or (root / "backend/scalar" / place).exists()
                or (root / "backend/reference" / place).exists() for place in places), places  # fmt: skip
-    made = table.Row("middle", weight=3, meanings={0: table.Meaning("basic.middle")})
+    made = table.Row("middle", weight=3, meanings={0: table.Meaning("elementary.middle")})
     monkeypatch.setitem(table.ROWS, "middle", made)
-    monkeypatch.setattr(basic, "middle", lambda x, y, m: (x + y) * 0.5, raising=False)
+    monkeypatch.setattr(elementary, "middle", lambda x, y, m: (x + y) * 0.5, raising=False)
     node = Apply("middle", (0, 1), Kind.F64, Kind.F64)
     v = Vectors(Writer(), 4)
     assert vectors_apply(v, 0, node, ["%x", "%y"]) and "fmul <4 x double>" in "".join(v.w.lines)

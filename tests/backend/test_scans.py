@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.reference.scans import BLOCK, RUN, running
-from rho.backend.run.cpu.sequential import scanned_along
+from rho.backend.cpu.numpy_reductions import scanned_along
+from rho.backend.reference.reductions import BLOCK, RUN, running
 from rho.tests.kernels.phases import data, same_bits
 from rho.typechecker.elements import Kind
 

@@ -9,16 +9,16 @@ import pytest
 from share import drawing, share
 
 from rho import backend
-from rho.backend.graph.arms import branches_of, taken_apart
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.distributed import Pace
-from rho.backend.run.executor import execute_plan
-from rho.backend.run.machine import Results
-from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.program.speculating import speculated
-from rho.backend.schedule.verify.plans import check_plan
-from rho.lang.diagnostics import RhoError
+from rho.backend.cpu.backend import CpuBackend
+from rho.backend.distributed.steps import Pace
+from rho.backend.graph.loop_iteration import branches_of, taken_apart
+from rho.backend.schedule.program.loop_iteration import speculated
+from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.schedule.verify.plan_checks import check_plan
+from rho.backend.vm.executor import execute_plan
+from rho.backend.vm.run_state import Results
+from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend.quick import with_modes
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
 from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of, topology

@@ -9,13 +9,17 @@ import pytest
 from values import is_within
 
 from rho import backend
+from rho.backend.cpu.backend import CpuBackend
+from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
+from rho.backend.distributed.steps import Pace
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import AxisKind, LibraryPhase, Phase, Structured
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.distributed import Pace
-from rho.backend.run.executor import execute_plan
-from rho.backend.schedule.facts.sharding import (
+from rho.backend.schedule.plan.plan import CombineStep, Plan, RunStep, TransferStep
+from rho.backend.schedule.program.distributed_loop import ProgramProblem
+from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.schedule.program_facts.partitioning import (
     Cut,
     box_of,
     cuts_of,
@@ -25,12 +29,8 @@ from rho.backend.schedule.facts.sharding import (
     space_of,
     subtrees,
 )
-from rho.backend.schedule.plan.model import CombineStep, Plan, RunStep, TransferStep
-from rho.backend.schedule.problem import Ticks
-from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.program.together import ProgramProblem
-from rho.backend.schedule.verify.plans import check_plan
+from rho.backend.schedule.verify.plan_checks import check_plan
+from rho.backend.vm.executor import execute_plan
 from rho.tests.backend.cut_reads import boxes_of, elements_read, marginal_bytes
 from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.harness.tiers import checked

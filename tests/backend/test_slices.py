@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.run.cpu.slices import slices
+from rho.backend.cpu.phases import slices
 
 
 @pytest.mark.parametrize(

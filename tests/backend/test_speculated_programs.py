@@ -10,33 +10,33 @@ import pytest
 from share import seeds
 
 from rho import backend
+from rho.backend.cpu.backend import CpuBackend
+from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
-from rho.backend.devices.shipped import load_profile
-from rho.backend.graph.arms import branches_of, taken_apart, with_arms_out
+from rho.backend.devices.this_machine import load_profile
+from rho.backend.distributed.steps import Pace
 from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.loop_iteration import branches_of, taken_apart, with_arms_out
 from rho.backend.graph.phases import Branch, Phase, Structured
 from rho.backend.graph.verify import verify as verify_graph
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.distributed import Pace
-from rho.backend.run.executor import execute_plan
-from rho.backend.run.machine import Results
-from rho.backend.schedule.facts.sharding import Cut
-from rho.backend.schedule.plan.model import BranchStep, Plan, RunStep, TransferStep, WaitStep
-from rho.backend.schedule.plan.stored import decode_plan, encode_plan
-from rho.backend.schedule.problem import DeviceGroup, Ticks
-from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.planning import Planned, faults_of_stored, plan_program, reproved
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.program.speculating import speculated
-from rho.backend.schedule.solve.budget import FAST
-from rho.backend.schedule.solve.objectives import plan_objectives
-from rho.backend.schedule.verify.plans import check_plan
-from rho.lang.diagnostics import Rejected
-from rho.lang.source import Source
+from rho.backend.schedule.plan.plan import BranchStep, Plan, RunStep, TransferStep, WaitStep, decode_plan, encode_plan
+from rho.backend.schedule.problem import DeviceGroup
+from rho.backend.schedule.program.loop_iteration import speculated
+from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.plan_program import Planned, faults_of_stored, plan_program, reproved
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.schedule.program_facts.partitioning import Cut
+from rho.backend.schedule.search.lexicographic_search import plan_objectives
+from rho.backend.schedule.search.strategy import FAST
+from rho.backend.schedule.verify.plan_checks import check_plan
+from rho.backend.vm.executor import execute_plan
+from rho.backend.vm.run_state import Results
+from rho.lang.diagnostics.model import Rejected
+from rho.lang.syntax.source import Source
 from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, ticks_of, topology
 from rho.typechecker.check import check
-from rho.typechecker.core_blocks import Core
+from rho.typechecker.core.blocks import Core
 
 CHOICE = "input c : bool[m]\ninput x : f64[n]\ninput y : f64[n]\nb ← ∧/c\nz ← {⍵ : x+y ⋄ x-y}b\n"
 NESTED = """input c : bool[m]

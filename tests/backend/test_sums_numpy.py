@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rho.backend.reference import philox, sums
-from rho.backend.run.philox import fill_uniform
-from rho.backend.run.sums_numpy import block_partials, combine_tree
+from rho.backend.cpu.numpy_reductions import block_partials, combine_tree
+from rho.backend.cpu.numpy_scalars import fill_uniform
+from rho.backend.reference import reductions, scalars
 
 LENGTHS = [1, 2, 3, 7, 127, 128, 129, 255, 256, 257, 300, 511, 512, 1000, 4095, 4096, 4097, 8192, 9000, 12289, 20480]
 
@@ -26,7 +26,7 @@ def bits(value: object) -> bytes:
 def test_vector(length: int, name: str, dtype: str) -> None:
     ufunc = getattr(np, name)
     data = (np.random.default_rng(length).standard_normal(length) * 1.3).astype(dtype)
-    expected = sums.combine(list(data), ufunc)
+    expected = reductions.combine(list(data), ufunc)
     if dtype == "complex128" and name == "multiply":  # NumPy's vector and scalar products differ by a rounding
         assert np.isclose(ordered_reduce(ufunc, data, 0), expected, rtol=1e-11, atol=0)
     else:
@@ -39,14 +39,14 @@ def test_every_axis(shape: tuple[int, ...]) -> None:
     for axis in range(len(shape)):
         got = ordered_reduce(np.add, data, axis)
         columns = np.moveaxis(data, axis, 0).reshape(shape[axis], -1)
-        expected = [sums.combine(list(column), np.add) for column in columns.T]
+        expected = [reductions.combine(list(column), np.add) for column in columns.T]
         assert bits(got.reshape(-1)) == bits(np.array(expected))
 
 
 def test_strided_operands() -> None:
     data = np.random.default_rng(2).standard_normal((9000, 2))
     for view in (data[:, 0], data[::-1, 1], data[::3, 0], np.broadcast_to(data[0, 0], (5000,))):
-        assert bits(ordered_reduce(np.add, view, 0)) == bits(sums.combine(list(view), np.add))
+        assert bits(ordered_reduce(np.add, view, 0)) == bits(reductions.combine(list(view), np.add))
 
 
 @pytest.mark.parametrize("length", [1, 3, 300, 4096, 9000])
@@ -58,7 +58,7 @@ def test_negative_zeros_stay(length: int) -> None:
 def test_philox(key: int, stream: int, start: int) -> None:
     out = np.empty(37)
     fill_uniform(out, key, stream, start)
-    assert out.tolist() == [philox.uniform(key, stream, start + i) for i in range(37)]
+    assert out.tolist() == [scalars.uniform(key, stream, start + i) for i in range(37)]
 
 
 def test_philox_pieces_join() -> None:
@@ -67,4 +67,4 @@ def test_philox_pieces_join() -> None:
     part = np.empty(1001)
     fill_uniform(part, 9, 1, 40001)
     assert np.array_equal(part, whole[40001:41002])
-    assert whole[65537] == philox.uniform(9, 1, 65537)
+    assert whole[65537] == scalars.uniform(9, 1, 65537)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from rho import backend
-from rho.backend.devices.cost import missing_operation
-from rho.backend.devices.shipped import load_profile
+from rho.backend.devices.phase_cost import missing_operation
+from rho.backend.devices.this_machine import load_profile
 from rho.backend.graph import traverse
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Structured

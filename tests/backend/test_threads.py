@@ -14,20 +14,19 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
+from rho.backend.distributed import steps
+from rho.backend.distributed.steps import Pace
 from rho.backend.graph.bind import BoundGraph
-from rho.backend.run import distributed
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.distributed import Pace
-from rho.backend.run.executor import execute_plan
-from rho.backend.run.failures import CheckFailed
-from rho.backend.run.machine import Results
-from rho.backend.schedule.plan.model import FenceStep, Plan, Step, WaitStep
-from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.lang.codes import Code
-from rho.lang.diagnostics import RunFailed
-from rho.lang.source import Source
+from rho.backend.schedule.plan.plan import FenceStep, Plan, Step, WaitStep
+from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.vm.backend_interface import CheckFailed
+from rho.backend.vm.executor import execute_plan
+from rho.backend.vm.run_state import Results
+from rho.lang.diagnostics.model import Code, RunFailed
+from rho.lang.syntax.source import Source
 from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of
 from rho.typechecker.check import check
@@ -82,13 +81,13 @@ def test_threads_give_the_same_bits(seed: int) -> None:
 def test_a_run_on_this_machines_devices_uses_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     plan, bound, data = prepared(3, 0)
     seen: set[str] = set()
-    compile = distributed.compile_step
+    compile = steps.compile_step
 
     def noting(cluster: object, step: Step, *rest: object) -> Callable[[], None]:
         action = compile(cluster, step, *rest)  # type: ignore[arg-type]
         return lambda: (seen.add(threading.current_thread().name), action())[1]
 
-    monkeypatch.setattr(distributed, "compile_step", noting)
+    monkeypatch.setattr(steps, "compile_step", noting)
     backend.execute(plan, bound, data)
     assert len(seen) > 3
     seen.clear()
@@ -102,7 +101,7 @@ def test_a_run_on_this_machines_devices_uses_threads(monkeypatch: pytest.MonkeyP
 def failing(monkeypatch: pytest.MonkeyPatch, queue: int, position: int, plan: Plan, error: BaseException) -> None:
     """The step at a place of a queue fails."""
     chosen = plan.main.queues[queue].steps[position]
-    compile = distributed.compile_step
+    compile = steps.compile_step
 
     def wrong() -> None:
         raise error
@@ -110,7 +109,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, queue: int, position: int, plan: Pl
     def compiled(cluster: object, step: Step, *rest: object) -> Callable[[], None]:
         return wrong if step is chosen else compile(cluster, step, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(distributed, "compile_step", compiled)
+    monkeypatch.setattr(steps, "compile_step", compiled)
 
 
 PLACES = [(queue, position) for queue, own in enumerate(prepared(3, 0)[0].main.queues) for position in range(len(own.steps))]
@@ -167,7 +166,7 @@ def test_an_interrupt_ends_all_threads(interrupt: Callable[[], None], monkeypatc
     plan, bound, data = prepared(3, 0)
     before = running()
     other = next(w for w, q in enumerate(plan.main.queues) if q.device == "d2" and q.kind.value == "compute")
-    chosen, compile = plan.main.queues[other].steps[1], distributed.compile_step
+    chosen, compile = plan.main.queues[other].steps[1], steps.compile_step
     begun, never, turns = threading.Event(), threading.Event(), iter(range(20_000))
 
     def endless() -> None:
@@ -179,7 +178,7 @@ def test_an_interrupt_ends_all_threads(interrupt: Callable[[], None], monkeypatc
     def compiled(cluster: object, step: Step, *rest: object) -> Callable[[], None]:
         return endless if step is chosen else compile(cluster, step, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(distributed, "compile_step", compiled)
+    monkeypatch.setattr(steps, "compile_step", compiled)
     with pytest.raises(KeyboardInterrupt):
         run(plan, bound, data)
     assert begun.is_set() and next(turns, None) is not None, "nobody heard it"
@@ -190,7 +189,7 @@ def test_a_thread_that_ignores_its_first_interrupt_is_interrupted_again(monkeypa
     """As one does that is inside a finalizer."""
     plan, bound, data = prepared(3, 0)
     other = next(w for w, q in enumerate(plan.main.queues) if q.device == "d2" and q.kind.value == "compute")
-    chosen, compile = plan.main.queues[other].steps[1], distributed.compile_step
+    chosen, compile = plan.main.queues[other].steps[1], steps.compile_step
     never, ignored = threading.Event(), list[str]()
 
     class Finalized:
@@ -210,7 +209,7 @@ def test_a_thread_that_ignores_its_first_interrupt_is_interrupted_again(monkeypa
     def compiled(cluster: object, step: Step, *rest: object) -> Callable[[], None]:
         return endless if step is chosen else compile(cluster, step, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(distributed, "compile_step", compiled)
+    monkeypatch.setattr(steps, "compile_step", compiled)
     monkeypatch.setattr(sys, "unraisablehook", lambda about: None)
     with pytest.raises(KeyboardInterrupt):
         run(plan, bound, data)

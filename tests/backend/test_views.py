@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from share import seeds
 
+from rho.backend.cpu import views, views as deferred
+from rho.backend.cpu.views import compile_view
 from rho.backend.graph.phases import Affine, AffineIndex, Projection, Reshaped, Term
-from rho.backend.run.cpu import deferred, views
-from rho.backend.run.cpu.views import compile_view
-from rho.typechecker.sizes import number
+from rho.typechecker.sizes.polynomials import number
 
 Shape = tuple[int, ...]
 

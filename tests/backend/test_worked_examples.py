@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.devices.shipped import load_profile
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.distributed import Pace
-from rho.backend.run.executor import execute_plan
-from rho.backend.run.machine import Results
-from rho.backend.schedule.plan.model import BranchStep, Plan, RunStep, TransferStep, WaitStep
-from rho.backend.schedule.program.planning import Planned, plan_program
-from rho.backend.schedule.solve.budget import FAST
-from rho.lang.diagnostics import Rejected
-from rho.lang.source import Source
+from rho.backend.cpu.backend import CpuBackend
+from rho.backend.devices.this_machine import load_profile
+from rho.backend.distributed.steps import Pace
+from rho.backend.schedule.plan.plan import BranchStep, Plan, RunStep, TransferStep, WaitStep
+from rho.backend.schedule.program.plan_program import Planned, plan_program
+from rho.backend.schedule.search.strategy import FAST
+from rho.backend.vm.executor import execute_plan
+from rho.backend.vm.run_state import Results
+from rho.lang.diagnostics.model import Rejected
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 VECTORS = {name: np.array([1.5, 2.0, 4.0]) * k for k, name in enumerate("xyz", 1)}

@@ -13,29 +13,27 @@ import pytest
 from share import share
 
 import rho
-from rho.backend.run.cpu import tiles
-from rho.lang.json_text import TooManyValues, decode
-from rho.lang.opening import KERNEL_TEXT, NotRegular, Pipes, TooLarge, open_beneath, open_regular, read_bytes, read_text
+from rho.backend.cpu import regions
+from rho.lang.support.files import KERNEL_TEXT, NotRegular, Pipes, TooLarge, open_beneath, open_regular, read_bytes, read_text
+from rho.lang.support.parsing import TooManyValues, decode
 
 PACKAGE = Path(rho.__file__).parent
 PACKAGES = ("lang", "typechecker", "backend", "shell")
 
 ALLOWED = {
-    "lang/opening.py": "the one way",
-    "lang/replacing.py": "writes, and opens what it has written",
-    "lang/temporaries.py": "makes temporaries, and looks at those of others by way of their locks",
-    "lang/documents.py": "writes the documentation of this repository",
-    "shell/display/documents.py": "writes the documentation of this repository",
+    "lang/support/files.py": "the one way, and temporaries that replace files",
+    "lang/primitives/generate_docs.py": "writes the documentation of this repository",
+    "shell/display/documentation.py": "writes the documentation of this repository",
     "shell/editors/__main__.py": "writes files of this repository",
-    "shell/cli/console.py": "os.devnull, for a stream that is closed",
+    "shell/cli/standard_streams.py": "os.devnull, for a stream that is closed",
     "shell/main.py": "os.devnull, for a stream that is closed",
-    "shell/jupyter/kernelspec.py": "writes into a folder of its own",
-    "shell/cli/crash.py": "writes a reproducer into a new file",
-    "backend/kernels/dumping.py": "appends to the map that perf reads, whose name perf says; no link is followed",
-    "lang/user_cache.py": "opens a folder that is the user's alone, and entries by its handle",
-    "backend/run/streams/temporary.py": "a scratch file without a name",
-    "backend/run/calibration/probes.py": "a scratch file without a name",
-    "backend/run/files/stored.py": "only os.open",  # to write into what home has made; no link is followed
+    "shell/jupyter/kernel.py": "writes into a folder of its own",
+    "shell/cli/error_boundary.py": "writes a reproducer into a new file",
+    "backend/jit/compiler.py": "appends to the map that perf reads, whose name perf says; no link is followed",
+    "lang/support/caches.py": "opens a folder that is the user's alone, and entries by its handle",
+    "backend/streams/spill.py": "a scratch file without a name",
+    "backend/calibration/probes.py": "a scratch file without a name",
+    "backend/io/external_arrays.py": "only os.open",  # to write into what home has made; no link is followed
     "shell/repl/commands.py": "only target.write_text",
 }
 """Modules that may call what opens files, and why, or only one call."""
@@ -49,7 +47,7 @@ _FUNCTIONS = {
     "tomllib.load", "gzip.open", "bz2.open", "lzma.open", "Path.open",
 }  # fmt: skip
 _OWN = ("read_text", "read_bytes")
-"""Names of `lang.opening` that are called without an owner."""
+"""Names of `lang.support.files` that are called without an owner."""
 
 
 def _calls(path: Path) -> list[str]:
@@ -121,11 +119,11 @@ def test_files_of_the_system_have_no_length_and_are_read() -> None:
         assert "Pid" in read_text("/proc/self/status", KERNEL_TEXT)
 
 
-@pytest.mark.skipif(not tiles._CACHE.exists(), reason="this system does not say how large its caches are")
+@pytest.mark.skipif(not regions._CACHE.exists(), reason="this system does not say how large its caches are")
 def test_files_of_the_system_that_claim_a_page_are_read() -> None:
-    assert tiles._CACHE.stat().st_size > 64
-    size = tiles._CACHE.read_text(encoding="ascii").strip()
-    assert size.endswith("K") and tiles.cache_bytes() == int(size[:-1]) << 10
+    assert regions._CACHE.stat().st_size > 64
+    size = regions._CACHE.read_text(encoding="ascii").strip()
+    assert size.endswith("K") and regions.cache_bytes() == int(size[:-1]) << 10
 
 
 def test_values_of_json_are_counted_before_they_are_made() -> None:
@@ -176,19 +174,19 @@ def test_a_device_without_an_end_is_refused_at_once(words: tuple[str, ...], tmp_
 def test_caches_and_settings_that_are_pipes_or_devices_are_as_good_as_absent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rho.backend.devices.host import HostFacts, cache_file, host_profile, machine_profile
-    from rho.shell.repl import settings
-    from rho.typechecker.solver import cache
+    from rho.backend.devices.this_machine import HostFacts, cache_file, host_profile, machine_profile
+    from rho.shell.repl import status_line
+    from rho.typechecker.proof import solver
 
     facts = HostFacts(2, 1 << 30, "model")
     kept = cache_file(host_profile(facts, "numpy", {**facts.facts(), "numpy": np.__version__}), tmp_path)
     state = tmp_path / "rho"
     state.mkdir()
     monkeypatch.setenv("RHO_VERDICTS", str(tmp_path / "rho" / "verdicts"))
-    cache.CACHE.write("question", b"{}")
-    (tmp_path / "rho" / "verdicts").joinpath(cache.CACHE._name("question")).unlink()
-    for name in (kept, state / "repl.json", cache.CACHE.file("question")):
+    solver.CACHE.write("question", b"{}")
+    (tmp_path / "rho" / "verdicts").joinpath(solver.CACHE._name("question")).unlink()
+    for name in (kept, state / "repl.json", solver.CACHE.file("question")):
         os.mkfifo(name)
     assert machine_profile(facts, "numpy", np.__version__, tmp_path).calibration.calibrated is None
-    assert settings.load({"XDG_STATE_HOME": str(tmp_path)}) == settings.Settings()
-    assert cache.read("question") is None
+    assert status_line.load({"XDG_STATE_HOME": str(tmp_path)}) == status_line.Settings()
+    assert solver.read("question") is None

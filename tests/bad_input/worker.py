@@ -16,9 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rho.backend.run.files import Wanted, read_shape, read_values
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Span
+from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
 
 SPAN = Span("x", 0, 0)
@@ -56,25 +56,25 @@ def plan(path: str) -> object:
 
 
 def profile(path: str) -> object:
-    from rho.backend.devices.shipped import load_profile
+    from rho.backend.devices.this_machine import load_profile
 
     return load_profile(path)
 
 
 def calibration(path: str) -> object:
-    from rho.backend.devices import host
+    from rho.backend.devices import this_machine
 
     folder = Path(path).parent
-    facts = host.HostFacts(2, 1 << 30, "model")
-    kept = host.cache_file(host.host_profile(facts, "numpy", {**facts.facts(), "numpy": "2"}), folder)
+    facts = this_machine.HostFacts(2, 1 << 30, "model")
+    kept = this_machine.cache_file(this_machine.host_profile(facts, "numpy", {**facts.facts(), "numpy": "2"}), folder)
     os.replace(path, kept)
-    return host.machine_profile(facts, "numpy", "2", folder)
+    return this_machine.machine_profile(facts, "numpy", "2", folder)
 
 
 def instance(path: str) -> object:
-    from rho.backend.schedule.files.directives import DirectivesRejected
-    from rho.backend.schedule.files.read import read_instance
-    from rho.lang.opening import read_text
+    from rho.backend.schedule.instances.directive_resolution import DirectivesRejected
+    from rho.backend.schedule.instances.solve_instance import read_instance
+    from rho.lang.support.files import read_text
 
     with contextlib.suppress(DirectivesRejected, UnicodeDecodeError):
         return read_instance(path, read_text(path, 1 << 26), None if path.endswith(".json") else 2)
@@ -82,7 +82,7 @@ def instance(path: str) -> object:
 
 
 def devices(path: str) -> object:
-    from rho.backend.schedule.files.devices_file import devices_of
+    from rho.backend.schedule.instances.instance_json import devices_of
 
     found = devices_of(path)
     return found if isinstance(found, int) else found(1)
@@ -90,9 +90,8 @@ def devices(path: str) -> object:
 
 def session(path: str) -> object:
     from rho.shell.cli.arguments import UsageError
-    from rho.shell.cli.sources import read_source
-    from rho.shell.workspace.pasting import typed
-    from rho.shell.workspace.transcripts import problems
+    from rho.shell.cli.messages import read_source
+    from rho.shell.workspace.exchange import problems, typed
 
     with contextlib.suppress(UsageError):
         return problems(typed(read_source(path).text), path)
@@ -100,18 +99,18 @@ def session(path: str) -> object:
 
 
 def settings(path: str) -> object:
-    from rho.shell.repl import settings as kept
+    from rho.shell.repl import status_line as kept
 
     return kept.load({"XDG_STATE_HOME": str(Path(path).parent.parent)})
 
 
 def verdict(path: str) -> object:
-    from rho.typechecker.solver import cache
+    from rho.typechecker.proof import solver
 
     os.environ["XDG_CACHE_HOME"] = str(Path(path).parent)
     content = Path(path).read_bytes()
-    cache.CACHE.write("question", content)  # as one of this user's runs would have
-    return cache.read("question")
+    solver.CACHE.write("question", content)  # as one of this user's runs would have
+    return solver.read("question")
 
 
 OTHERS: dict[str, Callable[[str], object]] = {

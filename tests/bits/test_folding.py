@@ -14,13 +14,13 @@ import pytest
 from share import share
 
 from rho import backend
-from rho.lang.diagnostics import RhoError
-from rho.lang.primitives import PRIMITIVES
-from rho.lang.primitives_record import Role
-from rho.lang.source import Source
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.primitives.record import Role
+from rho.lang.primitives.table import PRIMITIVES
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import CheckResult, check
-from rho.typechecker.core_blocks import Core
-from rho.typechecker.operands import Operand
+from rho.typechecker.core.blocks import Core
+from rho.typechecker.values.facts import Operand
 
 LITERALS = (
     *("0", "1", "¯1", "2", "3", "¯3", "7", "53", "63", "¯64", "2147483648", "9007199254740993"),

@@ -12,16 +12,16 @@ from share import drawing, seeds
 
 import rho
 from rho import backend
-from rho.backend.kernels import policy
-from rho.backend.reference.interpret import interpret
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.distributed import Pace
-from rho.backend.run.executor import execute_plan
-from rho.backend.run.values import from_numpy
-from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.lang.diagnostics import RunFailed
-from rho.shell.session import Session
+from rho.backend.cpu.backend import CpuBackend
+from rho.backend.distributed.steps import Pace
+from rho.backend.jit import tiering
+from rho.backend.reference.interpreter import interpret
+from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.vm.executor import execute_plan
+from rho.backend.vm.values import from_numpy
+from rho.lang.diagnostics.model import RunFailed
+from rho.shell.pipeline import Session
 from rho.tests.backend.quick import split_evenly
 from rho.tests.backend.test_programs_on_devices import run, ticks_of, topology
 from rho.tests.harness.tiers import checked
@@ -48,7 +48,7 @@ IN_A_LOOP = {
 @pytest.mark.parametrize("name", IN_A_LOOP)
 def test_in_loops(name: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, where = IN_A_LOOP[name]
-    monkeypatch.setenv(policy.SWITCH, mode)
+    monkeypatch.setenv(tiering.SWITCH, mode)
     function = rho.compile(text)
     for runs in (1, 4) if mode == "off" else (1, 4, 40):  # native words come after some runs, and not without kernels
         for _ in range(runs):
@@ -90,7 +90,7 @@ def test_at_once(name: str, tmp_path: Path) -> None:
     assert message in str(said.value)
     for mode in ("off", "always"):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv(policy.SWITCH, mode)
+            patch.setenv(tiering.SWITCH, mode)
             with pytest.raises(RunFailed) as one:
                 backend.execute(backend.plan(bound), bound, data)
             assert [d.message for d in one.value.diagnostics] == [message]
@@ -135,7 +135,7 @@ def test_the_first_item_is_told_whichever_device_met_one_first(expression: str, 
 
 @pytest.mark.parametrize("mode", ["off", "always"])
 def test_the_first_item_is_told_whichever_thread_met_one_first(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, mode)
+    monkeypatch.setenv(tiering.SWITCH, mode)
     bad = np.arange(200_000) % 4
     bad[10_000::500] = 100 + np.arange(380)
     for text in ("{⍺[⍵;1]}", "{+/2×⍺[⍵;1]}", "{x←⍺ ⋄ {k←⍵ ⋄ {⍵+x[k;1]}⍣2 ⊢ 0.0}¨⍵}", "{4+⌸(⍵ ⋄ f64 ⍵)}"):
@@ -158,7 +158,7 @@ SPANS = {
 @pytest.mark.parametrize("mode", ["off", "auto", "always"])
 @pytest.mark.parametrize("name", SPANS)
 def test_the_index_that_failed_is_marked(name: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, mode)
+    monkeypatch.setenv(tiering.SWITCH, mode)
     text = "{x←⍺[0;] ⋄ y←⍺[1;] ⋄ p←⍵[0;] ⋄ q←⍵[1;] ⋄ " + SPANS[name] + "}"
     function, body = rho.compile(text), text.index(SPANS[name])
     for row, name in enumerate("pq"):
@@ -174,7 +174,7 @@ def test_the_index_that_failed_is_marked(name: str, mode: str, monkeypatch: pyte
 
 @pytest.mark.parametrize("mode", ["off", "always"])
 def test_indices_are_counted_as_the_program_does(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, mode)
+    monkeypatch.setenv(tiering.SWITCH, mode)
     for expression, said in (
         ("x[k;2]", "index 8 (counted from 1) is outside an axis of length 4: [8;2]"),
         ("{y←⍵ ⋄ y[1;k]←7.0 ⋄ y} ⍉x", "index 8 (counted from 1) is outside an axis of length 4: [1;8]"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.kernels import policy
+from rho.backend.jit import tiering
 
 X = np.arange(5.0)
 KEYS = np.arange(300) % 5
@@ -35,7 +35,7 @@ def failure(function: Any) -> rho.RunFailed:
 @pytest.mark.parametrize("name", CASES)
 def test_iterations(name: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, labels = CASES[name]
-    monkeypatch.setenv(policy.SWITCH, mode)
+    monkeypatch.setenv(tiering.SWITCH, mode)
     function = rho.compile(text)
     for runs in (1, 4, 40):  # native words come after some runs
         for _ in range(runs):
@@ -47,7 +47,7 @@ def test_iterations(name: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_loops_in_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, "off")
+    monkeypatch.setenv(tiering.SWITCH, "off")
     function = rho.compile("{x←⍵ ⋄ k←⍺ ⋄ {i←⍺ ⋄ ⍵+{⍵+x[k[⍺+i]]}⍣(⍳3) ⊢ 0.0}⍣(⍳298) ⊢ 0.0}")
     (diagnostic,) = failure(function).diagnostics
     assert [label.message for label in diagnostic.labels] == [

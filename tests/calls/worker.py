@@ -23,8 +23,8 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.kernels import policy
-from rho.backend.run import prepared
+from rho.backend.jit import tiering
+from rho.backend.vm import executor
 from rho.tests.calls.cases import LAYOUTS, SIZES, Array, Program, programs, values
 from rho.tests.harness.tiers import Value, by_reference, checked, difference, longest, rounds
 
@@ -71,8 +71,8 @@ def plainly(function: Callable[..., Any], *arguments: Array) -> Any:
     """What NumPy makes of copies, by a function that is called here alone; the error that says why it makes nothing."""
     copies = [np.array(argument, order="C") for argument in arguments]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prepared, "native_program", lambda *_: None)
-        patch.setattr(policy, "mode", lambda: policy.Mode.OFF)
+        patch.setattr(executor, "native_program", lambda *_: None)
+        patch.setattr(tiering, "mode", lambda: tiering.Mode.OFF)
         try:
             return function(*copies)
         except rho.RhoError as error:
@@ -219,7 +219,7 @@ def main() -> None:
     faulthandler.enable()
     repeats, threads, *numbers = map(int, sys.argv[1:])
     if repeats < MANY:  # kernels come at once, not after some hundred calls
-        policy.COMPILE_NANOSECONDS = 1.0  # type: ignore[misc]
+        tiering.COMPILE_NANOSECONDS = 1.0  # type: ignore[misc]
     every = programs()
     for number in numbers:
         print(json.dumps({"starts": number}), flush=True)

@@ -8,8 +8,8 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rho.backend.run.cluster.doorway import LARGEST_HELLO
-from rho.backend.run.cluster.wire import Kind
+from rho.backend.cluster.wire import Kind
+from rho.backend.cluster.worker import LARGEST_HELLO
 
 HEAD = struct.Struct("!BIQ")
 

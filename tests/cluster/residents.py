@@ -10,18 +10,16 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import rho
+from rho.backend.cluster.client import Cluster, Planner
+from rho.backend.cluster.membership import Member, Membership
+from rho.backend.cluster.wire import shipment, version
+from rho.backend.cluster.worker import Resident
 from rho.backend.devices.profile import DeviceProfile, Profile
 from rho.backend.graph.bind import BoundGraph
-from rho.backend.run.cluster.home import Cluster, Planner
-from rho.backend.run.cluster.membership import Member, Membership
-from rho.backend.run.cluster.resident import Resident
-from rho.backend.run.cluster.shipping import shipment, version
-from rho.backend.run.machine import Observer, Results
-from rho.backend.schedule.plan.model import Plan
-from rho.backend.schedule.plan.parts import PlannedFile
-from rho.backend.schedule.plan.stored import decode_plan, encode_plan
+from rho.backend.schedule.plan.plan import Plan, PlannedFile, decode_plan, encode_plan
+from rho.backend.vm.run_state import Observer, Results
 from rho.shell.execution.clusters import Attachment
-from rho.shell.execution.profiles import this_machine
+from rho.shell.execution.stored_plans import this_machine
 
 OWN = Profile((DeviceProfile("cpu0", "cpu", home=True),))
 
@@ -89,7 +87,7 @@ class Spawned(Unseen):
     """Residents in processes of their own, which end with the test's."""
 
     PROGRAM = (
-        "import sys; from rho.backend.run.cluster.resident import Resident; r = Resident('127.0.0.1');"
+        "import sys; from rho.backend.cluster.worker import Resident; r = Resident('127.0.0.1');"
         "print(r.port, r.token, flush=True); sys.stdin.read()"
     )
 

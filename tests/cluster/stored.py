@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.schedule.plan.model import Plan, TransferStep
-from rho.lang.source import Span
+from rho.backend.schedule.plan.plan import Plan, TransferStep
+from rho.lang.syntax.source import Span
 
 NOWHERE = Span("p.rho", 0, 0)
 SHARED = "input x : f64[n] ← \"x.npy\"\noutput y ← √1+x×x\nschedule {\n  split y rows 1:1 over w0 w1\n}\n"  # fmt: skip

@@ -15,11 +15,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from rho.backend.run.cluster import membership
-from rho.backend.run.cluster.asking import answer, answers
-from rho.backend.run.cluster.home import Cluster
-from rho.backend.run.cluster.membership import Membership, attach
-from rho.lang.diagnostics import RunFailed
+from rho.backend.cluster import membership
+from rho.backend.cluster.client import Cluster
+from rho.backend.cluster.membership import Membership, attach
+from rho.backend.cluster.wire import answer, answers
+from rho.lang.diagnostics.model import RunFailed
 from rho.tests.cluster.residents import OWN
 
 pytest.importorskip("distributed")

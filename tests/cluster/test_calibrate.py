@@ -6,14 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from rho.backend.run.cluster import calibrate
-from rho.backend.run.cluster.calibrate import measure
-from rho.backend.run.cluster.home import Cluster
-from rho.backend.run.cluster.membership import Member
-from rho.backend.run.cluster.probing import SIZES, rising, rounded
-from rho.backend.run.cluster.profile import profile_of
-from rho.backend.run.cluster.wire import Lost
-from rho.lang.diagnostics import RunFailed
+from rho.backend.cluster import profile
+from rho.backend.cluster.client import Cluster
+from rho.backend.cluster.membership import Member
+from rho.backend.cluster.profile import measure, profile_of
+from rho.backend.cluster.wire import SIZES, Lost, rising, rounded
+from rho.lang.diagnostics.model import RunFailed
 
 from .residents import OWN, Some, Threads
 
@@ -41,7 +39,7 @@ def test_every_link_has_what_messages_took() -> None:
 def test_links_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with Cluster(Threads(1), OWN) as cluster:
         before = cluster.profile
-        monkeypatch.setattr(calibrate, "link_table", None)
+        monkeypatch.setattr(profile, "link_table", None)
         assert cluster.profile == before
 
 

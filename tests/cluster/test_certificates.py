@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from rho.backend.run.cluster.certificates import BadSettings, connection_context, listening_context
-from rho.backend.run.cluster.membership import Membership, attach, start_resident
-from rho.lang.diagnostics import RunFailed
+from rho.backend.cluster.certificates import BadSettings, connection_context, listening_context
+from rho.backend.cluster.membership import Membership, attach, start_resident
+from rho.lang.diagnostics.model import RunFailed
 from rho.tests.cluster.authorities import DAY, Signed, signed, written
 from rho.tests.cluster.test_commands import WATCHDOG
 

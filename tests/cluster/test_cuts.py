@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from share import SEED, share
 
-from rho.backend.run.cluster.home import Cluster
-from rho.backend.run.cluster.membership import Member
-from rho.lang.diagnostics import RunFailed
+from rho.backend.cluster.client import Cluster
+from rho.backend.cluster.membership import Member
+from rho.lang.diagnostics.model import RunFailed
 from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.cluster.cutting import Cut
 from rho.tests.cluster.residents import OWN, Some, Threads

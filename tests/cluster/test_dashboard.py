@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from rho import backend
-from rho.backend.run.cluster import epoch, workers
-from rho.backend.run.cluster.home import Cluster
-from rho.backend.run.cluster.membership import Member, attach
-from rho.backend.run.cluster.resident import Resident
+from rho.backend.cluster import client as epoch, membership as workers
+from rho.backend.cluster.client import Cluster
+from rho.backend.cluster.membership import Member, attach
+from rho.backend.cluster.worker import Resident
 from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.backend.test_threads import prepared
 from rho.tests.cluster.residents import OWN, Some, Threads, run_on

@@ -14,8 +14,7 @@ import pytest
 
 import rho
 from rho.tests.cluster.stored import cluster_plan, loaded
-from rho.tests.cluster.test_commands import WATCHDOG, project
-from rho.tests.cluster.test_commands import rho as command
+from rho.tests.cluster.test_commands import WATCHDOG, project, rho as command
 
 distributed = pytest.importorskip("distributed")
 __all__ = ["project"]

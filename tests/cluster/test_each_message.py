@@ -13,13 +13,12 @@ import pytest
 from share import SEED, share
 
 import rho
-from rho.backend.run.cluster.home import Cluster
-from rho.backend.run.cluster.membership import Member
-from rho.backend.run.cluster.shares import Process
-from rho.backend.run.cluster.wire import Connection, Kind, Lost, Message
-from rho.backend.run.cluster.workers import Worker, Workers
+from rho.backend.cluster.client import Cluster
+from rho.backend.cluster.cluster_transport import Process
+from rho.backend.cluster.membership import Member, Worker, Workers
+from rho.backend.cluster.wire import Connection, Kind, Lost, Message
 from rho.shell.execution.clusters import Attachment
-from rho.shell.execution.profiles import this_machine
+from rho.shell.execution.stored_plans import this_machine
 from rho.tests.cluster.residents import Some, Threads
 from rho.tests.cluster.stored import writers
 from rho.tests.cluster.test_writing import saved_by

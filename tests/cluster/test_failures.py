@@ -9,12 +9,12 @@ import pytest
 from share import seeds
 
 from rho import backend
+from rho.backend.cluster import worker
+from rho.backend.cluster.membership import WorkerFault
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
-from rho.backend.run.cluster import resident
-from rho.backend.run.cluster.workers import WorkerFault
-from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.lang.diagnostics import RunFailed
+from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.lang.diagnostics.model import RunFailed
 from rho.tests.backend.quick import with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, ticks_of
 from rho.tests.cluster.residents import Threads, run_on
@@ -80,7 +80,7 @@ def test_a_mistake_in_rho_on_a_worker_is_named_in_a_line_and_traced_in_a_note(
         if (answer := with_modes(made.problem, random_modes(made.problem, random.Random(seed)))) is not None
         and answer.schedule is not None and any(shard.device for shard in answer.schedule.shards)
     )  # fmt: skip
-    monkeypatch.setattr(resident, "execute_plan", broken)
+    monkeypatch.setattr(worker, "execute_plan", broken)
     with pytest.raises(WorkerFault, match=r"worker tcp://[\d.:]+ failed: TypeError: nothing to add") as caught:
         run_on(threads, plan_of(made, answer), bound, data)
     assert str(caught.value).endswith("nothing to add")

@@ -17,16 +17,15 @@ import pytest
 from share import seeds
 
 from rho import backend
+from rho.backend.cluster import wire
+from rho.backend.cluster.client import Cluster
+from rho.backend.cluster.membership import Worker, Workers
+from rho.backend.cluster.wire import Message
 from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind import BoundGraph
-from rho.backend.run.cluster import shipping
-from rho.backend.run.cluster.home import Cluster
-from rho.backend.run.cluster.wire import Message
-from rho.backend.run.cluster.workers import Worker, Workers
-from rho.backend.run.machine import Results
-from rho.backend.schedule.plan.model import Plan
-from rho.backend.schedule.plan.parts import PlannedFile
-from rho.lang.diagnostics import RunFailed
+from rho.backend.schedule.plan.plan import Plan, PlannedFile
+from rho.backend.vm.run_state import Results
+from rho.lang.diagnostics.model import RunFailed
 from rho.tests.backend.loop_programs import planned_together
 from rho.tests.backend.test_programs_on_devices import same_bits, ticks_of
 from rho.tests.cluster.residents import OWN, Some, Spawned
@@ -218,7 +217,7 @@ def test_two_homes_at_once(spawned: Spawned) -> None:
 def test_another_version_is_refused(spawned: Spawned, monkeypatch: pytest.MonkeyPatch) -> None:
     spawned.fill(WORKERS)
     bound, data, _ = prepared(5)
-    monkeypatch.setattr(shipping, "version", lambda: "another")
+    monkeypatch.setattr(wire, "version", lambda: "another")
     planner = Random(bound, 5)
     with Cluster(Some(spawned, WORKERS), OWN) as cluster, pytest.raises(RunFailed) as caught:
         cluster.run(planner(cluster.profile), planner, bound, data)

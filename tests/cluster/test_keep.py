@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.cluster.client import Cluster
+from rho.backend.cluster.membership import Membership
+from rho.backend.cluster.profile import profile_of
+from rho.backend.cluster.wire import Connection, Kind
 from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind import BoundGraph
-from rho.backend.run.cluster.home import Cluster
-from rho.backend.run.cluster.membership import Membership
-from rho.backend.run.cluster.profile import profile_of
-from rho.backend.run.cluster.wire import Connection, Kind
-from rho.backend.schedule.plan.model import Plan
-from rho.backend.schedule.program.planning import plan_program
-from rho.shell.execution.profiles import this_machine
+from rho.backend.schedule.plan.plan import Plan
+from rho.backend.schedule.program.plan_program import plan_program
+from rho.shell.execution.stored_plans import this_machine
 from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.cluster.residents import OWN, Some, Spawned, Threads
 from rho.tests.harness.tiers import checked

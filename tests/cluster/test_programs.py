@@ -8,12 +8,12 @@ import pytest
 from share import seeds
 
 from rho import backend
-from rho.backend.reference import interpret
-from rho.backend.run.values import to_numpy
-from rho.backend.schedule.plan.model import LoopStep
-from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.lang.diagnostics import RhoError
+from rho.backend.reference.interpreter import interpret
+from rho.backend.schedule.plan.plan import LoopStep
+from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.vm.values import to_numpy
+from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend.loop_programs import loop_program, planned_together
 from rho.tests.backend.loops_of_two import SHIFTED, TURNED, UNTIL, planned
 from rho.tests.backend.quick import split_evenly, with_modes

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.run.cluster import resident
-from rho.backend.run.files.stored import StoredInput, mark_of
+from rho.backend.cluster import worker
+from rho.backend.io.external_arrays import StoredInput, mark_of
 from rho.tests.cluster.stored import SHARED, by_name, cluster_plan, failure, loaded, readers, zarr_folder
 
 PROGRAMS = {
@@ -57,7 +57,7 @@ def test_a_file_that_one_worker_does_not_see_goes_through_home(
     def blind(inputs: list[StoredInput], marks: list[Any], *, probe: bool) -> dict[str, Any]:
         return {"same": [False for _ in inputs], "there": [False for _ in marks], "size": [], "ns": []}
 
-    monkeypatch.setattr(resident, "sight", blind)
+    monkeypatch.setattr(worker, "sight", blind)
     program = loaded(files, SHARED)
     assert by_name(program.run(cluster=cluster)) == by_name(program.run())
     assert not readers(cluster_plan(program))

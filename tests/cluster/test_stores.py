@@ -14,22 +14,21 @@ from share import seeds
 
 import rho
 from rho import backend
+from rho.backend.cluster.cluster_transport import Process
+from rho.backend.cluster.wire import Lost, shipment
 from rho.backend.devices.profile import STORE, Backend, DeviceProfile, LinkProfile, Profile
-from rho.backend.reference import interpret
-from rho.backend.run.cluster.shares import Process
-from rho.backend.run.cluster.shipping import shipment
-from rho.backend.run.cluster.wire import Lost
-from rho.backend.run.files import Wanted
-from rho.backend.run.files.stored import StoredInput, stored_input
-from rho.backend.run.values import to_numpy
-from rho.backend.schedule.facts.stores import written_as
-from rho.backend.schedule.plan.parts import PlannedFile
-from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.verify.plans import check_plan
-from rho.lang.diagnostics import RhoError
-from rho.shell.execution.permissions import EVERYTHING
-from rho.shell.execution.storing import writable
+from rho.backend.io.external_arrays import StoredInput, stored_input
+from rho.backend.io.reading import Wanted
+from rho.backend.reference.interpreter import interpret
+from rho.backend.schedule.plan.plan import PlannedFile
+from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.schedule.program_facts.partitioning import written_as
+from rho.backend.schedule.verify.plan_checks import check_plan
+from rho.backend.vm.values import to_numpy
+from rho.lang.diagnostics.model import RhoError
+from rho.shell.execution.clusters import writable
+from rho.shell.execution.params import EVERYTHING
 from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of, topology
 from rho.tests.cluster.residents import Spawned, Threads, cluster_of, run_on

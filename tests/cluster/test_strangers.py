@@ -12,17 +12,15 @@ from contextlib import closing, suppress
 import pytest
 from share import SEED, repeats
 
-from rho.backend.run.cluster import doorway
-from rho.backend.run.cluster.doorway import MOST_STRANGERS
-from rho.backend.run.cluster.probing import link_table
-from rho.backend.run.cluster.resident import Resident
-from rho.backend.run.cluster.wire import Door, Lost
+from rho.backend.cluster import worker as doorway
+from rho.backend.cluster.wire import Door, Lost, link_table
+from rho.backend.cluster.worker import MOST_STRANGERS, Resident
 from rho.tests.cluster.hostile import NAMED, drawn, hello
 
 WATCHDOG = 60.0
 SERVING = """import sys
 from pathlib import Path
-from rho.backend.run.cluster.resident import Resident
+from rho.backend.cluster.worker import Resident
 resident = Resident("127.0.0.1")
 print(resident.port, resident.token, flush=True)
 sys.stdin.readline()

@@ -7,12 +7,12 @@ from collections import Counter
 import pytest
 
 from rho import backend
+from rho.backend.cluster import journal
+from rho.backend.cluster.cluster_transport import HOME, Process, Shares
+from rho.backend.cluster.journal import Journal, Seen
 from rho.backend.graph.phases import PhaseId
-from rho.backend.run.cluster import journal
-from rho.backend.run.cluster.journal import Journal, Seen
-from rho.backend.run.cluster.shares import HOME, Process, Shares
-from rho.backend.run.machine import Took
-from rho.backend.schedule.plan.model import LoopStep, TransferStep, phases_of
+from rho.backend.schedule.plan.plan import LoopStep, TransferStep, phases_of
+from rho.backend.vm.run_state import Took
 from rho.tests.backend.loops_of_two import SHIFTED, planned
 from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.backend.test_threads import prepared

@@ -10,11 +10,11 @@ import pytest
 from serving import Served, serving
 
 import rho
-from rho.backend.devices.tables import Table
-from rho.backend.run.cluster.sights import HERE, sight
-from rho.backend.run.files import Wanted
-from rho.backend.run.files.stored import stored_input
-from rho.lang.source import Span
+from rho.backend.cluster.worker import HERE, sight
+from rho.backend.devices.profile import Table
+from rho.backend.io.external_arrays import stored_input
+from rho.backend.io.reading import Wanted
+from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
 
 from .residents import Threads, cluster_of

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.run.cluster import resident
-from rho.backend.run.cluster.shares import Process
-from rho.backend.run.cluster.wire import Lost
-from rho.backend.run.files import prepare_values, write_together, zarr_writing
-from rho.backend.schedule.plan.model import Plan
-from rho.lang.source import Source
-from rho.shell.cli.requests import Request
+from rho.backend.cluster import worker
+from rho.backend.cluster.cluster_transport import Process
+from rho.backend.cluster.wire import Lost
+from rho.backend.io import zarr
+from rho.backend.io.writing import prepare_values, write_together
+from rho.backend.schedule.plan.plan import Plan
+from rho.lang.syntax.source import Source
+from rho.shell.execution.run_request import Request
 from rho.shell.execution.scheduling import Effort, Scheduling, Use
-from rho.shell.session import Session
+from rho.shell.pipeline import Session
 from rho.tests.cluster.stored import NOWHERE, SHARED, readers, writers
 
 
@@ -45,7 +46,7 @@ def saved_by(cluster: rho.Cluster, folder: Path, text: str, target: Path, in_pla
 def test_outputs_are_written_where_they_are_made(
     cluster: rho.Cluster, files: Path, tmp_path: Path, text: str, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(zarr_writing, "CHUNK", 1 << 18)
+    monkeypatch.setattr(zarr, "CHUNK", 1 << 18)
     made = saved_by(cluster, files, text, tmp_path / f"there.{suffix}")
     alone = saved_by(cluster, files, text, tmp_path / f"home.{suffix}", in_place=False)
     assert writers(made) and not writers(alone)
@@ -74,12 +75,12 @@ def test_a_run_that_fails_leaves_the_old_file_and_no_temporary(cluster: rho.Clus
 def test_outputs_in_a_folder_that_a_worker_does_not_see_are_written_at_home(
     cluster: rho.Cluster, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sight = resident.sight
+    sight = worker.sight
 
     def blind(inputs: Any, marks: Any, *, probe: bool) -> dict[str, Any]:
         return sight(inputs, marks, probe=probe) | {"there": [False for _ in marks]}
 
-    monkeypatch.setattr(resident, "sight", blind)
+    monkeypatch.setattr(worker, "sight", blind)
     made = saved_by(cluster, files, SHARED, tmp_path / "y.npy")
     assert readers(made) == {"w0", "w1"} and not writers(made)
     x = np.load(files / "x.npy")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from rho import backend
-from rho.backend.reference import interpret
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Source
+from rho.backend.reference.interpreter import interpret
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 from .expected import Item, Value

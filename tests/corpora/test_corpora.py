@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Source
-from rho.shell.cli.requests import Request
-from rho.shell.session import Session
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Source
+from rho.shell.execution.run_request import Request
+from rho.shell.pipeline import Session
 
 from .compare import apltail_lines, same_lines
 

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.schedule.answer import Status
-from rho.backend.schedule.files.read import read_instance
-from rho.backend.schedule.files.solve import solve
+from rho.backend.schedule.instances.solve_instance import read_instance, solve
+from rho.backend.schedule.solution import Status
 
 DATA = Path(__file__).parent / "data" / "schedules"
 

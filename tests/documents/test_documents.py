@@ -10,18 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.codes import Code
-from rho.lang.diagnostics import Severity
-from rho.lang.resolution.entries import Form, statements_of
-from rho.lang.source import Source
-from rho.shell.cli.fixing import applied
-from rho.shell.execution.claims import NAME, Failure, Runner
-from rho.shell.execution.examples import Case, Claim, LineCase, markdown_cases, rho_cases
-from rho.shell.session import Session
-from rho.shell.stages import Checked, Strictness
-from rho.typechecker import decide, ledger
-from rho.typechecker.core import Gather
-from rho.typechecker.obligations import SizeFact
+from rho.lang.bind.statement_dependencies import Form, statements_of
+from rho.lang.diagnostics.model import Code, Severity
+from rho.lang.syntax.source import Source
+from rho.shell.cli.apply_fixes import applied
+from rho.shell.execution.doctest import NAME, Failure, Runner
+from rho.shell.execution.doctest_parser import Case, Claim, LineCase, markdown_cases, rho_cases
+from rho.shell.pipeline import Session
+from rho.shell.pipeline_types import Checked, Strictness
+from rho.typechecker.core.arrays import Gather
+from rho.typechecker.proof import constraints, prover
+from rho.typechecker.proof.obligations import SizeFact
 
 ROOT = Path(__file__).parents[2]
 OF_VALUES = ("E10", "E11", "E12", "E130", "E131", "E132", "E133", "E14", "E2", "E3", "E4", "E6")
@@ -91,15 +90,15 @@ def is_expression(text: str) -> bool:
 def counterexamples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that `decide` gives break their fact, and nothing that was supposed."""
 
-    def watching(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> decide.Decision:
-        decision = decide.decide(fact, premises)
+    def watching(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> prover.Decision:
+        decision = prover.decide(fact, premises)
         if decision.counterexample is not None:
             sizes = dict(decision.counterexample)
             assert not fact.holds(sizes)
-            assert all(premise.holds(sizes) for premise in decide.connected(fact, premises))
+            assert all(premise.holds(sizes) for premise in prover.connected(fact, premises))
         return decision
 
-    monkeypatch.setattr(ledger, "decide", watching)
+    monkeypatch.setattr(constraints, "decide", watching)
 
 
 @pytest.mark.parametrize(("path", "text", "case"), list(cases()))

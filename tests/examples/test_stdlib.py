@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import rho
-from rho.lang import parser, program_tree, tree
-from rho.lang.source import Source
-from rho.shell.cli.console import Console
-from rho.shell.display.library import entries, modules
+from rho.lang.syntax import parser
+from rho.lang.syntax.source import Source
+from rho.lang.tree import expressions, program as program_tree
+from rho.shell.cli.standard_streams import Console
+from rho.shell.display.documentation import entries, modules
 from rho.shell.main import main
 from rho.typechecker.check import check
 
@@ -29,7 +30,7 @@ def test_every_function_is_proved_for_all_sizes(module: str) -> None:
     result = check(source, strict=True)
     assert [f"{d.code}: {d.message}" for d in result.diagnostics] == []
     statements = parser.parse_program(source, modules=lambda _: None)[0].statements
-    functions = [s.target.name for s in statements if isinstance(s, tree.BindFunction)]
+    functions = [s.target.name for s in statements if isinstance(s, expressions.BindFunction)]
     assert functions == [s.target.name for s in statements if isinstance(s, program_tree.Signature)]
 
 

@@ -1,7 +1,8 @@
 """Commands that read and write, each in a small project of its own, and what must hold whatever goes wrong in them.
 
 A project has old files where the command writes.  After it, whatever failed, each is the old or the new one, all of a command
-alike; there is no temporary once another command has written there; and the exit code is one that `shell.cli.exits` documents.
+alike; there is no temporary once another command has written there; and the exit code is one that `shell.cli.process_exit`
+documents.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from typing import Final
 
 import numpy as np
 
-from rho.lang.replacing import recover
-from rho.shell.cli.console import Console
-from rho.shell.cli.exits import Exit
+from rho.lang.support.files import recover
+from rho.shell.cli.process_exit import Exit
+from rho.shell.cli.standard_streams import Console
 from rho.shell.main import main
 
 OLD: Final = b"old\n"

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 import rho
-from rho.shell.cli.console import Console
+from rho.shell.cli.standard_streams import Console
 from rho.shell.main import main
 
 ROOT = Path(rho.__file__).parent
 OF_THE_WALL = {"time", "time_ns", "ctime", "localtime", "gmtime", "now", "utcnow", "today"}
 TELLING = re.compile(r"from time import|\b(?:time|date|datetime)\.[a-z_]+\(")
-SHOWN = {"backend/run/calibration/measure.py": ["today"]}
+SHOWN = {"backend/calibration/calibrate.py": ["today"]}
 """A date that people read."""
 
 

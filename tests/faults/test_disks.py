@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from share import share
 
-from rho.lang.user_cache import Cache
+from rho.lang.support.caches import Cache
 
 from .commands import COMMANDS, Command, contents, left_over, make, make_old, require_clear, require_sound, run
 from .system_calls import in_child

@@ -16,9 +16,9 @@ from collections.abc import Callable
 import pytest
 from share import SEED, repeats
 
-from rho.lang import forking
-from rho.lang.properties import cached_property
-from rho.typechecker.solver import child as solver
+from rho.lang.support import processes
+from rho.lang.support.records import cached_property
+from rho.typechecker.proof import z3_process as solver
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here"),
@@ -132,8 +132,8 @@ def test_children_of_a_process_whose_threads_are_at_work() -> None:
 
 def test_a_fork_takes_all_locks_however_they_are_nested() -> None:
     """Two threads take two of them in both orders: nobody waits for ever, a child holds none and has renewed what is its own."""
-    first, second, renewed = forking.lock(), forking.lock(), list[int]()
-    forking.in_children(lambda: renewed.append(os.getpid()))
+    first, second, renewed = processes.lock(), processes.lock(), list[int]()
+    processes.in_children(lambda: renewed.append(os.getpid()))
     over = threading.Event()
 
     def nest(outer: object, inner: object) -> None:
@@ -168,16 +168,16 @@ def test_a_fork_takes_all_locks_however_they_are_nested() -> None:
 def test_locks_and_renewals_that_are_made_while_a_process_forks(monkeypatch: pytest.MonkeyPatch) -> None:
     """As by a thread that imports a module of Rho between what Python calls before a fork and what it calls after it."""
     made = list[object]()
-    taken = forking._try
+    taken = processes._try
 
     def making(one: object) -> bool:
         if not made:
-            made.append(forking.lock())
+            made.append(processes.lock())
         return taken(one)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(forking, "_try", making)
+    monkeypatch.setattr(processes, "_try", making)
     assert of_child(lambda: None) == "good"
-    assert made and not forking._taken
+    assert made and not processes._taken
 
 
 def test_a_property_that_another_thread_computes() -> None:

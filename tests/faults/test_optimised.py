@@ -54,8 +54,8 @@ def optimised(program: str, *words: str) -> subprocess.CompletedProcess[str]:
 LEAVES = """
 import numpy as np, sys
 from rho.backend.graph.phases import Affine, AffineIndex, Projection, Term
-from rho.backend.run.cpu.views import compile_view
-from rho.typechecker.sizes import number
+from rho.backend.cpu.views import compile_view
+from rho.typechecker.sizes.size import number
 stage = Affine((AffineIndex((Term(0, 1),), number(0)),), (number(12),), False)
 try:
     view, _ = compile_view(Projection((stage,)), (9_000_001,), 0, lambda size: size.constant)

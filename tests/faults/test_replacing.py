@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from share import share
 
-from rho.lang import replacing, temporaries
-from rho.lang.replacing import Replacement, recover, replace_file
+from rho.lang.support import files as replacing, files as temporaries
+from rho.lang.support.files import Replacement, recover, replace_file
 
 from .system_calls import at_call, killed_at
 

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from share import share
 
-from rho.backend.kernels import llvm_leaf, store
-from rho.shell.cli.console import Console
+from rho.backend.jit import compiler
+from rho.shell.cli.standard_streams import Console
 from rho.shell.main import main
-from rho.typechecker.solver import child, verdicts
+from rho.typechecker.proof import solver, z3_process
 
 LIMIT = 60
 TEXTS = ["+/⍳10", "+/√⍳100000", "⌹2 2⍴4 1 2 3", "⍋⌽⍳5000", "'abc'⍳'b'"]
@@ -113,22 +113,22 @@ def attempts(patched: Callable[[pytest.MonkeyPatch, int, list[object]], None], t
     raise AssertionError("it never stopped asking")
 
 
-@pytest.mark.parametrize("error", [llvm_leaf.Unsupported("no"), MemoryError()], ids=["unsupported", "memory"])
+@pytest.mark.parametrize("error", [compiler.Unsupported("no"), MemoryError()], ids=["unsupported", "memory"])
 @pytest.mark.parametrize("what", ["compile_text", "link"])
 def test_a_kernel_that_cannot_be_made(what: str, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
     monkeypatch.setenv("RHO_KERNEL_CACHE", "off")
     monkeypatch.setenv("RHO_KERNELS", "always")
-    real = getattr(llvm_leaf, what)
+    real = getattr(compiler, what)
 
     def patched(patch: pytest.MonkeyPatch, number: int, seen: list[object]) -> None:
-        patch.setattr(store, "_addresses", {})
-        patch.setattr(llvm_leaf, what, failing(real, number, error, seen))
+        patch.setattr(compiler, "_addresses", {})
+        patch.setattr(compiler, what, failing(real, number, error, seen))
 
     assert attempts(patched, "(+/√⍳5000),⌈/⌽(⍳5000)×2.5") > 0
 
 
-@pytest.mark.skipif(child.installed() is None, reason="needs z3")
+@pytest.mark.skipif(z3_process.installed() is None, reason="needs z3")
 @pytest.mark.parametrize("error", [None, OSError(12, "no memory"), MemoryError()], ids=["no answer", "system", "memory"])
 def test_a_solver_that_does_not_answer(error: Exception | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.save(tmp_path / "a.npy", np.arange(30.0))
@@ -137,12 +137,12 @@ def test_a_solver_that_does_not_answer(error: Exception | None, tmp_path: Path, 
 
     def run() -> tuple[int, str, str]:
         out, err = io.StringIO(), io.StringIO()
-        monkeypatch.setattr(verdicts, "_kept", {})
+        monkeypatch.setattr(solver, "_kept", {})
         return int(main(["run", str(script)], Console(out, err, io.StringIO(), {}))), out.getvalue(), err.getvalue()
 
     expected = run()
     assert expected[0] == 0, expected
-    real = child._process._exchange
+    real = z3_process._process._exchange
 
     for number in range(1, 5):
         seen: list[object] = []
@@ -156,8 +156,8 @@ def test_a_solver_that_does_not_answer(error: Exception | None, tmp_path: Path, 
             raise error
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(child._process, "_exchange", exchange)
-            patch.setattr(child._process, "deaths", 0)
+            patch.setattr(z3_process._process, "_exchange", exchange)
+            patch.setattr(z3_process._process, "deaths", 0)
             code, out, err = run()
         assert "a bug in Rho" not in err and (out == expected[1] or code != 0), (number, code, out, err)
         if len(seen) < number:

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from share import share
 
-from rho.backend.run import threads
-from rho.shell.cli.console import Console
-from rho.shell.cli.exits import Exit
-from rho.shell.cli.uncaught import exit_for
+from rho.backend.distributed import queues
+from rho.shell.cli.error_boundary import exit_for
+from rho.shell.cli.process_exit import Exit
+from rho.shell.cli.standard_streams import Console
 from rho.shell.main import main
 from rho.tests.backend.test_threads import prepared, run
 from rho.tests.interrupts.moments import NEVER, command, process
@@ -152,8 +152,8 @@ def test_an_interrupt_between_the_taking_of_a_lock_and_its_block_stops_nobody(nu
             return taken
 
     def work() -> int:
-        gate = threads._Gate
-        threads._Gate = lambda **facts: gate(change=Interrupted(), **facts)  # type: ignore[assignment, misc]
+        gate = queues._Gate
+        queues._Gate = lambda **facts: gate(change=Interrupted(), **facts)  # type: ignore[assignment, misc]
         try:
             run(plan, bound, data)
         except KeyboardInterrupt:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from rho.backend.graph import lower, optimise, verify
+from rho.backend.graph.lowering.blocks import lower
+from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import Graph
-from rho.backend.reference import interpret
-from rho.backend.run.binding import bind_sizes
-from rho.backend.run.values import Array, array
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Span
+from rho.backend.graph.verify import verify
+from rho.backend.reference.interpreter import interpret
+from rho.backend.vm.size_binding import bind_sizes
+from rho.backend.vm.values import Array, array
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Span
 from rho.tests.graph.oracle import Failed, run_graph
-from rho.typechecker import core as c
-from rho.typechecker import core_blocks
-from rho.typechecker.elements import Element, Kind
+from rho.typechecker.core import arrays as c, blocks
+from rho.typechecker.elements import ArrayType, Element, Kind
 from rho.typechecker.scalars import FUNCTIONS
-from rho.typechecker.sizes import Size, SizeOrigin, SizeVariable, as_size, variable
-from rho.typechecker.types import ArrayType
+from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, as_size, variable
 
 SPAN = Span("<test>", 0, 1)
 F64, I64, BOOL = Kind.F64, Kind.I64, Kind.BOOL
@@ -28,9 +28,9 @@ Shape = Sequence[Size | int]
 class Build:
     def __init__(self) -> None:
         self.types: dict[c.ValueId, ArrayType] = {}
-        self.ops: list[core_blocks.Op] = []
-        self.inputs: list[core_blocks.CoreInput] = []
-        self.outputs: list[core_blocks.CoreOutput] = []
+        self.ops: list[blocks.Op] = []
+        self.inputs: list[blocks.CoreInput] = []
+        self.outputs: list[blocks.CoreOutput] = []
         self.names: dict[c.ValueId, str] = {}
         self.data: dict[str, Array] = {}
         self.sizes = 0
@@ -54,12 +54,12 @@ class Build:
 
     def input(self, name: str, kind: Kind, shape: Shape, actual: Sequence[int], data: Sequence[object]) -> c.ValueId:
         made = self.value(kind, shape)
-        self.inputs.append(core_blocks.CoreInput(name, made, None, SPAN))
+        self.inputs.append(blocks.CoreInput(name, made, None, SPAN))
         self.names[made] = name
         self.data[name] = array(kind, actual, data)
         return made
 
-    def emit(self, op: core_blocks.Op) -> None:
+    def emit(self, op: blocks.Op) -> None:
         self.ops.append(op)
 
     # -- ops
@@ -94,7 +94,7 @@ class Build:
         return self.op(make, self.kind(like), self.shape(like))
 
     @contextmanager
-    def block(self, *params: tuple[Kind, Shape]) -> Iterator[tuple[list[c.ValueId], list[core_blocks.Op]]]:
+    def block(self, *params: tuple[Kind, Shape]) -> Iterator[tuple[list[c.ValueId], list[blocks.Op]]]:
         """Ops emitted inside go to the yielded list."""
         outer, self.ops = self.ops, []
         yield [self.value(kind, shape) for kind, shape in params], self.ops
@@ -108,8 +108,8 @@ class Build:
             made = body(self, *params)  # type: ignore[operator]
         results = (made,) if isinstance(made, int) else tuple(made)
         outs = tuple(self.value(self.kind(r), (*frame, *self.shape(r))) for r in results)
-        block = core_blocks.Block(tuple(params), tuple(ops), results)
-        self.emit(core_blocks.Lift(outs, tuple(args), tuple(frames), frame, block))
+        block = blocks.Block(tuple(params), tuple(ops), results)
+        self.emit(blocks.Lift(outs, tuple(args), tuple(frames), frame, block))
         return outs
 
     def loop(self, initial: Sequence[c.ValueId], trip: Size | int, body: object, until: object = None, keep: bool = False
@@ -118,15 +118,15 @@ class Build:
         with self.block(*cells) as (params, ops):
             made = body(self, *params)  # type: ignore[operator]
         results = (made,) if isinstance(made, int) else tuple(made)
-        block = core_blocks.Block(tuple(params), tuple(ops), results)
+        block = blocks.Block(tuple(params), tuple(ops), results)
         test = None
         if until is not None:
             with self.block(*cells, *cells) as (params, ops):
                 stop = until(self, *params)  # type: ignore[operator]
-            test = core_blocks.Block(tuple(params), tuple(ops), (stop,))
+            test = blocks.Block(tuple(params), tuple(ops), (stop,))
         front = (as_size(trip) + 1,) if keep else ()
         outs = tuple(self.value(kind, (*front, *shape)) for kind, shape in cells)
-        self.emit(core_blocks.Loop(outs, tuple(initial), as_size(trip), block, test, keep))
+        self.emit(blocks.Loop(outs, tuple(initial), as_size(trip), block, test, keep))
         return outs
 
     def branch(self, condition: c.ValueId, then: object, otherwise: object) -> c.ValueId:
@@ -134,9 +134,9 @@ class Build:
         for arm in (then, otherwise):
             with self.block() as (_, ops):
                 made = arm(self)  # type: ignore[operator]
-            arms.append(core_blocks.Block((), tuple(ops), (made,)))
+            arms.append(blocks.Block((), tuple(ops), (made,)))
         made = self.value(self.kind(arms[0].results[0]), self.shape(arms[0].results[0]))
-        self.emit(core_blocks.Branch((made,), condition, arms[0], arms[1]))
+        self.emit(blocks.Branch((made,), condition, arms[0], arms[1]))
         return made
 
     def compress(self, mask: c.ValueId, arg: c.ValueId, axis: int = 0) -> c.ValueId:
@@ -150,12 +150,12 @@ class Build:
         self.emit(c.Print(value))
 
     def output(self, name: str, value: c.ValueId) -> None:
-        self.outputs.append(core_blocks.CoreOutput(name, value, SPAN))
+        self.outputs.append(blocks.CoreOutput(name, value, SPAN))
 
-    def core(self) -> core_blocks.Core:
-        block = core_blocks.Block((), tuple(self.ops), ())
+    def core(self) -> blocks.Core:
+        block = blocks.Block((), tuple(self.ops), ())
         spans = dict.fromkeys(self.types, SPAN)
-        return core_blocks.Core(block, tuple(self.inputs), (), tuple(self.outputs), (), self.types, spans, self.names, (), ())
+        return blocks.Core(block, tuple(self.inputs), (), tuple(self.outputs), (), self.types, spans, self.names, (), ())
 
 
 def outcome(run: object) -> object:

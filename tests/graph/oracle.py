@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from rho.backend.graph import traverse
-from rho.backend.graph.cells import frame_of, framed_of
 from rho.backend.graph.phases import (
     Affine,
     AffineIndex,
@@ -36,18 +35,17 @@ from rho.backend.graph.phases import (
     SubGraph,
     ValueId,
 )
+from rho.backend.graph.projections import frame_of, framed_of
 from rho.backend.reference import reductions
-from rho.backend.reference.failures import CheckFailed
-from rho.backend.reference.indexing import assemble, at, build, cells, inside, offset, positions
-from rho.backend.reference.operations import compute
+from rho.backend.reference.arrays import assemble, at, build, cells, inside, offset, positions, stack
+from rho.backend.reference.interpreter import compute
 from rho.backend.reference.scalars import evaluate
-from rho.backend.reference.structure import stack
-from rho.backend.run.values import Array, array, fill_of
-from rho.lang.codes import Code
-from rho.typechecker import core as c
-from rho.typechecker import core_blocks
+from rho.backend.vm.backend_interface import CheckFailed
+from rho.backend.vm.values import Array, array, fill_of
+from rho.lang.diagnostics.model import Code
+from rho.typechecker.core import arrays as c, blocks
 from rho.typechecker.elements import Kind
-from rho.typechecker.sizes import Size, SizeVariable
+from rho.typechecker.sizes.polynomials import Size, SizeVariable
 
 
 class Failed(Exception):
@@ -279,14 +277,14 @@ class _View:
 
 
 _CORE_NAMES = {"reshape_cycle": c.Reshape}
-_CORE_OPS = {op.__name__.lower(): op for op in core_blocks.Op.__args__}
+_CORE_OPS = {op.__name__.lower(): op for op in blocks.Op.__args__}
 
 
 _MARKS = ("sorts", "wanted")
 """What passes say may be left undone; who ignores them is right too (`passes.rules.orders`)."""
 
 
-def core_op(phase: LibraryPhase, count: int) -> core_blocks.Op:
+def core_op(phase: LibraryPhase, count: int) -> blocks.Op:
     """The core op that a library phase came from, on small ids."""
     op = _CORE_NAMES.get(phase.op) or _CORE_OPS.get(phase.op.replace("_", ""))
     attributes = dict(phase.attributes)

@@ -6,18 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from rho.backend.graph import BoundGraph, bind, lower, optimise, verify
-from rho.backend.graph.costs import cost_of, graph_cost
+from rho.backend.graph.bind import BoundGraph, bind
+from rho.backend.graph.cost_formulas import cost_of, graph_cost
+from rho.backend.graph.lowering.blocks import lower
+from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import LibraryPhase, Loop, Structured
 from rho.backend.graph.traverse import all_phases, sizes
-from rho.backend.schedule.single.one_device import plan_one_device
-from rho.lang.codes import Code
-from rho.lang.diagnostics import Refused
+from rho.backend.graph.verify import verify
+from rho.backend.schedule.single_device import plan_one_device
+from rho.lang.diagnostics.model import Code, Refused
 from rho.tests.graph.build import BOOL, F64, SPAN, Build
-from rho.typechecker import core as c
-from rho.typechecker import core_blocks
-from rho.typechecker.obligations import Obligation, Relation, SizeFact
-from rho.typechecker.sizes import Size, SizeOrigin, number, variable
+from rho.typechecker.core import arrays as c, blocks
+from rho.typechecker.proof.obligations import Obligation, Relation, SizeFact
+from rho.typechecker.sizes.polynomials import Size, SizeOrigin, number, variable
 
 
 def matrices() -> tuple[Build, c.ValueId, Size, Size]:
@@ -55,7 +56,7 @@ def test_false_guards_are_refused_together_with_numbers() -> None:
         SizeFact(Relation.EQUAL, variable(k), n),
     ]
     core = b.core()
-    guards = tuple(core_blocks.CoreGuard(f, Obligation(f, Code.E101, SPAN, "needed here")) for f in facts)
+    guards = tuple(blocks.CoreGuard(f, Obligation(f, Code.E101, SPAN, "needed here")) for f in facts)
     graph = lower(replace(core, guards=guards))
     with pytest.raises(Refused) as refused:
         bind(graph, values(b, n=2, m=3))  # type: ignore[arg-type]

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.graph.costs import graph_cost
-from rho.backend.graph.lower import lower
-from rho.backend.graph.passes import optimise
-from rho.lang.source import Source
+from rho.backend.graph.cost_formulas import graph_cost
+from rho.backend.graph.lowering.blocks import lower
+from rho.backend.graph.passes.pipeline import optimise
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core_blocks import Core
+from rho.typechecker.core.blocks import Core
 
 TRIANGLE = "input x : f64[n]\n{⍵ + +/√⍺↑x}⍣(⍳≢x) ⊢ 0.0"
 PYRAMID = "input x : f64[n]\n{i←⍺ ⋄ ⍵+{⍵ + +/√⍺↑x}⍣(⍳i) ⊢ 0.0}⍣(⍳≢x) ⊢ 0.0"

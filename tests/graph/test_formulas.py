@@ -9,18 +9,17 @@ from dataclasses import replace
 import pytest
 from share import seeds
 
-from rho.backend.graph import bind, lower, optimise
-from rho.backend.graph.costs import graph_cost
-from rho.backend.graph.formulas import Logarithms, ceiling_log2, larger
+from rho.backend.graph.bind import bind
+from rho.backend.graph.cost_formulas import Logarithms, ceiling_log2, graph_cost, graph_span, larger
+from rho.backend.graph.lowering.blocks import lower
+from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import Graph
-from rho.backend.graph.spans import graph_span
-from rho.backend.schedule.single.memory_bound import peak_bound
-from rho.backend.schedule.single.one_device import Detail, plan_one_device
+from rho.backend.schedule.single_device import Detail, peak_bound, plan_one_device
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS
 from rho.tests.graph.test_random import program
 from rho.tests.harness.tiers import checked
-from rho.typechecker.core_blocks import Core
-from rho.typechecker.sizes import Size, SizeOrigin, SizeVariable, number, variable
+from rho.typechecker.core.blocks import Core
+from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable
 
 NUMBERS = (0, 1, 2, 7, 300, 2_000, 100_000)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rho.backend.graph import lower, optimise
+from rho.backend.graph.lowering.blocks import lower
+from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import LibraryPhase
 from rho.tests.harness.tiers import agree, checked
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from rho.backend.graph import GraphError, lower, optimise, passes, verify
+from rho.backend.graph.lowering.blocks import lower
+from rho.backend.graph.passes import fusion, pipeline
+from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import (
     Affine,
     ApplyNode,
@@ -23,9 +25,10 @@ from rho.backend.graph.phases import (
     Structured,
     ValueId,
 )
+from rho.backend.graph.verify import GraphError, verify
 from rho.tests.graph.build import BOOL, F64, I64, SPAN, Build, agree
-from rho.typechecker import core as c
-from rho.typechecker.sizes import Size, SizeOrigin, variable
+from rho.typechecker.core import arrays as c
+from rho.typechecker.sizes.polynomials import Size, SizeOrigin, variable
 
 
 def vector() -> tuple[Build, c.ValueId, Size]:
@@ -241,7 +244,7 @@ def test_long_chains_are_cut_and_linear() -> None:
         value = b.scalar("sub", value, x)
     b.output("r", value)
     graph = optimise(lower(b.core()), verify_each=True)
-    assert 1500 / passes.fusion.MOST_NODES < len(structured(graph)) < 30
+    assert 1500 / fusion.MOST_NODES < len(structured(graph)) < 30
 
 
 def test_verify_names_the_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +253,7 @@ def test_verify_names_the_pass(monkeypatch: pytest.MonkeyPatch) -> None:
 
     b, x, _ = vector()
     b.output("r", b.scalar("neg", x))
-    monkeypatch.setattr(passes, "PASSES", (passes.Pass("upside down", "", broken),))
+    monkeypatch.setattr(pipeline, "PASSES", (pipeline.Pass("upside down", "", broken),))
     with pytest.raises(GraphError, match="after upside down"):
         optimise(lower(b.core()), verify_each=True)
 

@@ -8,7 +8,7 @@ import random
 import pytest
 from share import seeds
 
-from rho.backend.graph.passes.quantities import at_most_once, multiplicity, part_of
+from rho.backend.graph.passes.usage import at_most_once, multiplicity, part_of
 from rho.backend.graph.phases import Affine, AffineIndex, Projection, Reshaped, Stage, Term
 from rho.backend.graph.projections import (
     Shape,
@@ -23,8 +23,9 @@ from rho.backend.graph.projections import (
     sizes_of,
     target,
 )
-from rho.typechecker.quantities.grades import ONCE
-from rho.typechecker.sizes import ONE, ZERO, SizeOrigin, SizeVariable, maximum, number, variable
+from rho.typechecker.sizes.polynomials import ONE, ZERO, SizeOrigin, SizeVariable, number, variable
+from rho.typechecker.sizes.size import maximum
+from rho.typechecker.usage.grades import ONCE
 
 N = variable(SizeVariable("n", 1, SizeOrigin.INPUT))
 M = variable(SizeVariable("m", 2, SizeOrigin.INPUT))

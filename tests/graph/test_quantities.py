@@ -8,14 +8,16 @@ from collections.abc import Mapping
 import pytest
 from share import seeds
 
-from rho.backend.graph import bind, lower, optimise, settle
-from rho.backend.graph.passes import drop_dead
-from rho.backend.graph.passes.quantities import quantities_of
+from rho.backend.graph.bind import bind
+from rho.backend.graph.lowering.blocks import lower
+from rho.backend.graph.passes.pipeline import optimise, settle
+from rho.backend.graph.passes.redundancy import drop_dead
+from rho.backend.graph.passes.usage import quantities_of
 from rho.backend.graph.phases import Choice, Graph, Input, LibraryPhase, Output, Print, Structured, ValueId
 from rho.backend.graph.traverse import all_phases, operands, results, subgraphs
-from rho.backend.reference.indexing import positions
-from rho.backend.run.binding import bind_sizes
-from rho.backend.run.values import Array
+from rho.backend.reference.arrays import positions
+from rho.backend.vm.size_binding import bind_sizes
+from rho.backend.vm.values import Array
 from rho.tests.graph.oracle import Failed, Machine
 from rho.tests.graph.test_random import program
 from rho.tests.harness.tiers import checked
@@ -121,9 +123,9 @@ def test_what_may_fail_is_fused_where_it_is_read_exactly_once() -> None:
 
 
 def test_what_is_read_several_times_is_made_again_only_where_that_costs_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rho.backend.graph.passes import recomputing
+    from rho.backend.graph.passes import sink_into_maps
 
-    monkeypatch.setattr(recomputing, "FEWEST_POINTS", 1)
+    monkeypatch.setattr(sink_into_maps, "FEWEST_POINTS", 1)
     light = "d ← y-2\na ← +/d×d\nb ← +/d×⌽d\noutput r ← a+b\n"
     assert [choice for choice, name, _ in decided(settled(light)) if name == "d"] == [Choice.REPEATED]
     assert not [one for one in settled(light, "again").decisions if one.name == "d"]

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from share import repeats
 
-from rho.backend.graph import PASS_NAMES, bind, lower, optimise, verify
-from rho.backend.reference import interpret
-from rho.backend.run.binding import bind_sizes
+from rho.backend.graph.bind import bind
+from rho.backend.graph.lowering.blocks import lower
+from rho.backend.graph.passes.pipeline import PASS_NAMES, optimise
+from rho.backend.graph.verify import verify
+from rho.backend.reference.interpreter import interpret
+from rho.backend.vm.size_binding import bind_sizes
 from rho.tests.graph.build import BOOL, F64, I64, Build, outcome
 from rho.tests.graph.oracle import run_graph
-from rho.typechecker import core as c
-from rho.typechecker import core_blocks
+from rho.typechecker.core import arrays as c, blocks
 from rho.typechecker.elements import Kind
-from rho.typechecker.sizes import Size, number, product, variable
+from rho.typechecker.sizes.polynomials import Size, number, product, variable
 
 EXAMPLES = repeats(600)
 NUMERIC = {
@@ -172,9 +173,9 @@ class Maker:
                 made = self.grow([*scope, *params], 3, 0)
                 fit = [v for v in made if b.kind(v) is kind and b.shape(v) == shape[1:]]
                 body = self.pick([*fit, *fit, b.scalar("sub", *params)])
-            op = core_blocks.FoldScan if scan else core_blocks.Fold
+            op = blocks.FoldScan if scan else blocks.Fold
             result = b.value(kind, shape if scan else shape[1:])
-            b.emit(op((result,), (x,), core_blocks.Block(tuple(params), tuple(ops), (body,))))
+            b.emit(op((result,), (x,), blocks.Block(tuple(params), tuple(ops), (body,))))
             return result
         if draw == 32:
             return b.op(lambda o: c.named(o, "match", x, y), BOOL, [])

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.graph import bind, lower, optimise, settle
-from rho.backend.graph.passes import recomputing
+from rho.backend.graph.bind import bind
+from rho.backend.graph.lowering.blocks import lower
+from rho.backend.graph.passes import sink_into_maps
+from rho.backend.graph.passes.pipeline import optimise, settle
 from rho.backend.graph.phases import Structured
-from rho.backend.kernels import policy
-from rho.backend.run.binding import bind_sizes
+from rho.backend.jit import tiering
+from rho.backend.vm.size_binding import bind_sizes
 from rho.tests.harness.tiers import agree, checked, run_plan
 
 DECLARED = "input x : f64[n]\ninput y : f64[n]\ninput A : f64[n 7]\ninput z : c128[n]\n"
@@ -30,7 +32,7 @@ FEWER = PROGRAMS[:2]
 
 @pytest.fixture(autouse=True)
 def always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recomputing, "FEWEST_POINTS", 1)
+    monkeypatch.setattr(sink_into_maps, "FEWEST_POINTS", 1)
 
 
 def given(n: int) -> dict[str, Any]:
@@ -50,7 +52,7 @@ def program(text: str) -> Any:
 @pytest.mark.parametrize("mode", ["off", "always"])
 @pytest.mark.parametrize("text", PROGRAMS)
 def test_values(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, mode)
+    monkeypatch.setenv(tiering.SWITCH, mode)
     core = program(text)
     for n in (23, 1, 0):
         assert not agree(core, given(n)), (text, n)
@@ -80,7 +82,7 @@ def test_nothing_large_is_kept_between(text: str) -> None:
 
 
 def test_small_work_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recomputing, "FEWEST_POINTS", 1 << 13)
+    monkeypatch.setattr(sink_into_maps, "FEWEST_POINTS", 1 << 13)
     core, data = program(PROGRAMS[0]), given(100)
     without = backend.load(core, data, {}, without=frozenset({"again"}))
     assert len(backend.load(core, data, {}).graph.phases) == len(without.graph.phases)

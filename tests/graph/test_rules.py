@@ -10,18 +10,18 @@ import pytest
 from share import share
 
 from rho import backend
-from rho.backend.graph.passes.rules import orders, table
-from rho.backend.graph.passes.rules.rule import Keeps, Rule
-from rho.backend.library import sorting
-from rho.backend.reference import interpret
-from rho.backend.run.values import from_numpy, to_numpy
-from rho.lang.diagnostics import Refused, RhoError
+from rho.backend.graph.passes import algebraic_rules, pipeline
+from rho.backend.graph.passes.rewrite_rules import Keeps, Rule
+from rho.backend.library import sort
+from rho.backend.reference.interpreter import interpret
+from rho.backend.vm.values import from_numpy, to_numpy
+from rho.lang.diagnostics.model import Refused, RhoError
 from rho.tests.harness.tiers import MODES, agree, checked
-from rho.typechecker.core_blocks import Core
+from rho.typechecker.core.blocks import Core
 
 ITEMS = (-np.inf, -0.0, 0.0, 1.0, np.nan)
 LONGEST = 5
-RULES: tuple[Rule, ...] = (*table.RULES, *table.TOLERANT, *table.SETTLED)
+RULES: tuple[Rule, ...] = (*pipeline.RULES, *pipeline.TOLERANT, *pipeline.SETTLED)
 EXAMPLES = [(rule, text) for rule in RULES for text in rule.examples]
 
 
@@ -92,8 +92,8 @@ def test_solutions(text: str) -> None:
 
 @pytest.mark.parametrize(("rule", "text"), EXAMPLES, ids=[f"{rule.name}: {text}" for rule, text in EXAMPLES])
 def test_bits(rule: Rule, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorting, "_LEAST", 1)
-    monkeypatch.setattr(orders, "FEWEST", 1)
+    monkeypatch.setattr(sort, "_LEAST", 1)
+    monkeypatch.setattr(algebraic_rules, "FEWEST", 1)
     core, least = accepted(text)
     found, compared = False, 0
     for length in range(least, LONGEST + 1):

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.graph import lower, optimise
+from rho.backend.graph.lowering.blocks import lower
+from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import LibraryPhase, Map
 from rho.backend.graph.traverse import all_phases
 from rho.tests.harness.tiers import agree, checked

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.graph import bind, lower, optimise, settle
-from rho.backend.graph.passes import short_axes
-from rho.backend.graph.passes.rules import orders as places
+from rho.backend.graph.bind import bind
+from rho.backend.graph.lowering.blocks import lower
+from rho.backend.graph.passes import algebraic_rules as places, unroll_short_axes
+from rho.backend.graph.passes.pipeline import optimise, settle
 from rho.backend.graph.phases import Affine, LibraryPhase, Structured
-from rho.backend.kernels import policy
-from rho.backend.run.binding import bind_sizes
+from rho.backend.jit import tiering
+from rho.backend.vm.size_binding import bind_sizes
 from rho.tests.harness.tiers import agree, checked
 
 DECLARED = """input p : f64[n 3]
@@ -64,7 +65,7 @@ a ← {⊃⍋⍵}⍤1 ⊢ G ⋄ r ← G[0;]+a[0]""".splitlines()
 
 @pytest.fixture(autouse=True)
 def always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(short_axes, "FEWEST_POINTS", 1)
+    monkeypatch.setattr(unroll_short_axes, "FEWEST_POINTS", 1)
     monkeypatch.setattr(places, "FEWEST", 1)
 
 
@@ -84,7 +85,7 @@ def given(n: int, m: int, k: int) -> dict[str, Any]:
 @pytest.mark.parametrize("mode", ["off", "always"])
 @pytest.mark.parametrize("text", PROGRAMS)
 def test_values(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, mode)
+    monkeypatch.setenv(tiering.SWITCH, mode)
     core = checked(DECLARED + text.replace(" ⋄ ", "\n") + "\noutput r\n")
     assert core is not None, text
     for n, m, k in ((21, 5, 6), (4, 3, 1), (1, 1, 2), (0, 2, 3)):
@@ -186,7 +187,7 @@ def test_places_of_long_vectors(kind: str) -> None:
 @pytest.mark.parametrize("text", ["(50+/x)÷50", "17⌈/x", "64+/x", "(40+/x)÷⌈/x", "{+/⍵×⍵}⍤1 ⊢ 20↕x", "(31↕x)+.×⌽31↑x"])
 def test_windows_are_steps(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of longer windows have the bits of windows summed one by one, and are not chains along rows."""
-    monkeypatch.setenv(policy.SWITCH, mode)
+    monkeypatch.setenv(tiering.SWITCH, mode)
     core = checked(f"input x : f64[n] where n ≥ 64\noutput r ← {text}\n")
     assert core is not None
     data = {"x": np.random.default_rng(5).standard_normal(300)}

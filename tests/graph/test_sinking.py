@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.graph import bind, lower, optimise, settle
-from rho.backend.graph.passes import sinking
+from rho.backend.graph.bind import bind
+from rho.backend.graph.lowering.blocks import lower
+from rho.backend.graph.passes import sink_into_maps
+from rho.backend.graph.passes.pipeline import optimise, settle
 from rho.backend.graph.phases import Input, Map
 from rho.backend.graph.traverse import all_phases, results
-from rho.backend.kernels import policy
-from rho.backend.run.binding import bind_sizes
+from rho.backend.jit import tiering
+from rho.backend.vm.size_binding import bind_sizes
 from rho.tests.harness.tiers import agree, checked, run_plan
 
 DECLARED = "input x : f64[n]\ninput y : f64[m]\ninput A : f64[m n]\n"
@@ -34,7 +36,7 @@ r ← {+/(0<⍵)/⍵}¨y∘.+⍳3""".splitlines()
 
 @pytest.fixture(autouse=True)
 def always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sinking, "FEWEST", 1)
+    monkeypatch.setattr(sink_into_maps, "FEWEST", 1)
 
 
 def given(m: int, n: int) -> dict[str, Any]:
@@ -51,7 +53,7 @@ def program(text: str) -> Any:
 @pytest.mark.parametrize("mode", ["off", "always"])
 @pytest.mark.parametrize("text", SUNK + KEPT)
 def test_values(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, mode)
+    monkeypatch.setenv(tiering.SWITCH, mode)
     core = program(text)
     for m, n in ((3, 23), (1, 1), (0, 4), (4, 0)):
         assert not agree(core, given(m, n)), (text, m, n)

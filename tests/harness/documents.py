@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from rho.shell.execution.examples import LineCase, ProgramCase, markdown_cases
+from rho.shell.execution.doctest_parser import LineCase, ProgramCase, markdown_cases
 
 
 def programs_of(path: Path) -> Iterator[str]:

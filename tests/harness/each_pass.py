@@ -21,7 +21,7 @@ from rule_patterns import PATTERNS
 from stepping import NAMES, at_any_size, load
 
 from rho import backend
-from rho.lang.source import Source
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 MIXED = "mixed"
@@ -58,7 +58,7 @@ def drawn(name: str, seed: int) -> Drawing:
 
 
 def tried(drawing: Drawing, verified: bool = True, runs_of_each: int = 2) -> Trial:
-    """Later runs of a plan go other ways than the first (`backend.run.prepared`)."""
+    """Later runs of a plan go other ways than the first (`backend.vm.executor`)."""
     core = check(Source("<drawn>", drawing.text)).core
     if core is None:
         return Trial(drawing.text, drawing.inputs, frozenset(), "is not accepted")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rho.backend.schedule.answer import Placed, Schedule
-from rho.backend.schedule.synchronisation import Synchronisation
+from rho.backend.schedule.solution import Placed, Schedule, Synchronisation
 
 
 def followed(sync: Synchronisation, before: Schedule, after: Schedule) -> Synchronisation:

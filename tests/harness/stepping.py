@@ -12,20 +12,21 @@ from functools import partial
 from typing import Any
 from unittest import mock
 
-from rho.backend.graph import bind, lower, passes, verify
-from rho.backend.graph.bind import BoundGraph
-from rho.backend.graph.passes import contractions, masked, recomputing, short_axes, sinking
-from rho.backend.graph.passes.rules import orders
-from rho.backend.graph.passes.rules.rule import Rule, apply_rules
-from rho.backend.graph.passes.views import fold_views
+from rho.backend.graph.bind import BoundGraph, bind
+from rho.backend.graph.lowering.blocks import lower
+from rho.backend.graph.passes import algebraic_rules, contractions, masked_reductions, pipeline, sink_into_maps, unroll_short_axes
+from rho.backend.graph.passes.folding import fold_views
+from rho.backend.graph.passes.rewrite_rules import Rule, apply_rules
 from rho.backend.graph.phases import Graph
-from rho.backend.library import sorting
-from rho.backend.run.binding import bind_sizes
-from rho.typechecker.core_blocks import Core
+from rho.backend.graph.verify import verify
+from rho.backend.library import sort
+from rho.backend.vm.size_binding import bind_sizes
+from rho.typechecker.core.blocks import Core
 
 THRESHOLDS: tuple[tuple[Any, str, Any], ...] = (
-    (short_axes, "FEWEST_POINTS", 1), (recomputing, "FEWEST_POINTS", 1), (short_axes, "LONGEST", 5), (sinking, "FEWEST", 1),
-    (orders, "FEWEST", 1), (sorting, "_LEAST", 1), (contractions, "WORTH", 0.99),
+    (unroll_short_axes, "FEWEST_POINTS", 1), (sink_into_maps, "FEWEST_POINTS", 1), (unroll_short_axes, "LONGEST", 5),
+    (sink_into_maps, "FEWEST", 1),
+    (algebraic_rules, "FEWEST", 1), (sort, "_LEAST", 1), (contractions, "WORTH", 0.99),
 )  # fmt: skip
 
 
@@ -42,10 +43,10 @@ def at_any_size() -> Iterator[None]:
             patch.stop()
 
 
-def _steps_of(step: passes.Pass) -> Iterator[tuple[str, Callable[[Graph], Graph]]]:
+def _steps_of(step: pipeline.Pass) -> Iterator[tuple[str, Callable[[Graph], Graph]]]:
     function = step.function
-    if function is passes._settled:
-        for rule in passes.SETTLED:
+    if function is pipeline._settled:
+        for rule in pipeline.SETTLED:
             yield _named(rule), partial(apply_rules, (rule,))
         yield "fold_views", fold_views
     elif isinstance(function, partial):
@@ -59,9 +60,9 @@ def _named(rule: Rule) -> str:
     return f"rule {rule.name}"
 
 
-OPTIMISING = [step for one in passes.PASSES for step in _steps_of(one)]
-SETTLING = [step for one in passes.SETTLED_PASSES for step in _steps_of(one)]
-AFTERWARDS = [step for one in passes._AFTER for step in _steps_of(one)]
+OPTIMISING = [step for one in pipeline.PASSES for step in _steps_of(one)]
+SETTLING = [step for one in pipeline.SETTLED_PASSES for step in _steps_of(one)]
+AFTERWARDS = [step for one in pipeline._AFTER for step in _steps_of(one)]
 NAMES = (*dict.fromkeys(name for name, _ in (*OPTIMISING, *SETTLING, *AFTERWARDS)), "batched")
 """Every pass, by the function that does it, and every rule."""
 
@@ -86,8 +87,8 @@ def load(core: Core, inputs: Mapping[str, Any], *, verified: bool = True) -> tup
             changed.add("batched")
         return made
 
-    original = masked.batched
-    with mock.patch.object(masked, "batched", batched):
+    original = masked_reductions.batched
+    with mock.patch.object(masked_reductions, "batched", batched):
         graph = run(lower(core), OPTIMISING)
         bound = bind(graph, bind_sizes(core, {name: value.shape for name, value in inputs.items()}, {}))
         graph = run(bound.graph, SETTLING)

@@ -18,16 +18,15 @@ from typing import Any
 import numpy as np
 
 from rho import backend
-from rho.backend.reference import interpret
-from rho.backend.run.machine import Results
-from rho.backend.run.values import from_numpy, to_numpy
+from rho.backend.reference.interpreter import interpret
 from rho.backend.scalar.table import ROWS, Cost
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Source
+from rho.backend.vm.run_state import Results
+from rho.backend.vm.values import from_numpy, to_numpy
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core import Contract, KeyReduce, Library, Reduce, Scalar, Scan
-from rho.typechecker.core_blocks import Core, Op
-from rho.typechecker.core_walk import all_ops
+from rho.typechecker.core.arrays import Contract, KeyReduce, Library, Reduce, Scalar, Scan
+from rho.typechecker.core.blocks import Core, Op, all_ops
 from rho.typechecker.elements import Kind
 
 EVERY_PASS = frozenset({"views", "constants", "gathers", "sharing", "dead", "fusion"})

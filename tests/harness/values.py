@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rho.backend.run.values import Array
+from rho.backend.vm.values import Array
 from rho.typechecker.elements import Kind
 
 

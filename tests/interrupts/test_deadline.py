@@ -15,17 +15,15 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.kernels import policy
-from rho.backend.kernels.llvm_leaf import is_installed
-from rho.backend.kernels.store import address_of
-from rho.backend.library.frames import Operation
-from rho.backend.run import native
-from rho.backend.run.cpu.ranges import Ranges
-from rho.backend.run.native.host import this_host
-from rho.lang.source import Source
-from rho.shell.cli.ending import LastWords
-from rho.shell.cli.exits import Exit
-from rho.shell.cli.timing import TimeUp, time_limit
+from rho.backend.cpu.regions import Ranges
+from rho.backend.jit import tiering
+from rho.backend.jit.compiler import address_of, is_installed
+from rho.backend.library.operation import Operation
+from rho.backend.vm import runtime as native
+from rho.backend.vm.runtime import this_host
+from rho.lang.syntax.source import Source
+from rho.shell.cli.process_exit import Exit, LastWords
+from rho.shell.execution.watching import TimeUp, time_limit
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarms here")
 HOUR = 3600.0
@@ -88,7 +86,7 @@ def polls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     assert counting and runtime
     host.PyErr_CheckSignals = counting
     monkeypatch.setattr(native, "_made", [native.started(host, runtime)])
-    monkeypatch.setenv(policy.SWITCH, "warm")
+    monkeypatch.setenv(tiering.SWITCH, "warm")
     yield counts
 
 
@@ -109,7 +107,7 @@ def test_in_words_of_c(polls: Any, due: int) -> None:
 
 
 def test_in_words_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, "off")
+    monkeypatch.setenv(tiering.SWITCH, "off")
     function = rho.compile(LOOP)
     expected = function(A, B).tobytes()
     done, due, run = [0], [0], Operation.run
@@ -133,8 +131,8 @@ def test_in_words_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_between_the_ranges_of_a_region(monkeypatch: pytest.MonkeyPatch) -> None:
     if not is_installed():
         pytest.skip("no regions")
-    monkeypatch.setenv(policy.SWITCH, "always")
-    monkeypatch.setattr(policy, "HEARD_NANOSECONDS", 1)
+    monkeypatch.setenv(tiering.SWITCH, "always")
+    monkeypatch.setattr(tiering, "HEARD_NANOSECONDS", 1)
     function = rho.compile("{x←⍵ ⋄ {(0.5×⍵)+x[⍺]}⍣(⍳≢x) ⊢ 0.0}")
     x = np.arange(400_000.0)
     expected = function(x)

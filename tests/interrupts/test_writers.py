@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.run.files import prepare_values, write_together
-from rho.backend.run.files.delimited_writing import TextSink
-from rho.backend.run.files.parquet_writing import ParquetSink, _Groups
-from rho.lang.source import Span
+from rho.backend.io.csv import TextSink
+from rho.backend.io.parquet import ParquetSink, _Groups
+from rho.backend.io.writing import prepare_values, write_together
+from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
 
 SPAN = Span("p.rho", 0, 0)

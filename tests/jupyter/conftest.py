@@ -18,7 +18,7 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         pytest.skip(f"needs {', '.join(missing)}: the extra `dev` has them")
     from ipykernel.kernelspec import write_kernel_spec
 
-    from rho.shell.jupyter.kernelspec import Place, install
+    from rho.shell.jupyter.kernel import Place, install
 
     folder = tmp_path_factory.mktemp("jupyter")
     install("rho", Place(prefix=str(folder)))

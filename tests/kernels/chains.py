@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from rho import backend
-from rho.backend.kernels import policy
-from rho.backend.schedule.plan.model import Plan, RowsStep
-from rho.backend.schedule.plan.parts import Device
-from rho.backend.schedule.single import one_device
+from rho.backend.jit import tiering
+from rho.backend.schedule import single_device
+from rho.backend.schedule.plan.plan import Device, Plan, RowsStep
 from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import data
 from rho.typechecker.elements import Kind
@@ -77,7 +76,7 @@ def planned(text: str, inputs: Mapping[str, Any], threads: int = 1) -> tuple[Pla
     core = checked(text)
     assert core is not None, text
     bound = backend.load(core, inputs, {})
-    return backend.plan(bound, Device(one_device.HOME, "cpu", threads)), bound
+    return backend.plan(bound, Device(single_device.HOME, "cpu", threads)), bound
 
 
 def chains(plan: Plan) -> list[RowsStep]:
@@ -87,9 +86,9 @@ def chains(plan: Plan) -> list[RowsStep]:
 def run(text: str, inputs: Mapping[str, Any], mode: str, threads: int = 1) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
         if mode == "apart":
-            patch.setattr(one_device, "units_of", lambda phases, graph, kept, split: list(phases))
-        patch.setenv(policy.SWITCH, "always" if mode == "always" else "off")
-        patch.setattr("rho.backend.run.cpu.cuts.PARALLEL", 1)
+            patch.setattr(single_device, "units_of", lambda phases, graph, kept, split: list(phases))
+        patch.setenv(tiering.SWITCH, "always" if mode == "always" else "off")
+        patch.setattr("rho.backend.cpu.parallel_for.PARALLEL", 1)
         plan, bound = planned(text, inputs, threads)
         assert bool(chains(plan)) == (mode != "apart"), text
         results = backend.execute(plan, bound, inputs)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rho.backend.kernels.ir import Kernel
-from rho.backend.run.cpu import compiled
+from rho.backend.cpu import kernels as compiled
+from rho.backend.lower.kernel_ir import Kernel
 
 
 @pytest.fixture

@@ -16,16 +16,14 @@ from typing import Any
 import numpy as np
 
 import rho
+from rho.backend.cpu import kernels, parallel_for, phases, templates
+from rho.backend.cpu.numpy_reductions import order_columns, scanned_along
+from rho.backend.cpu.numpy_scalars import PLAIN
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
-from rho.backend.kernels import policy
-from rho.backend.kernels.ir import BLOCK
-from rho.backend.library import compiled_sorts as sorting
-from rho.backend.library import hashing
-from rho.backend.run import pool
-from rho.backend.run.cpu import compiled, cuts, gathering, scanning, selecting, structured
-from rho.backend.run.cpu.order import order_columns
-from rho.backend.run.cpu.reals import PLAIN
-from rho.backend.run.cpu.sequential import scanned_along
+from rho.backend.jit import tiering
+from rho.backend.library import hash, sort as sorting
+from rho.backend.lower.kernel_ir import BLOCK
+from rho.backend.vm import run_state
 from rho.tests.kernels.phases import SPAN, apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -101,7 +99,7 @@ def scans(kind: Kind, function: str, threads: int) -> None:
     for shape, axis in SCANNED:
         array = inside(data(kind, int(np.prod(shape)), 6).reshape(shape))
         for one in (array, array[::-1], array[..., ::2], *repeated(array)):
-            made = scanning.scan_lines(function, kind, one, axis, threads)
+            made = templates.scan_lines(function, kind, one, axis, threads)
             assert made is None or same_bits(made, _scanned(function, kind, one, axis)), (function, kind, shape)
 
 
@@ -140,11 +138,11 @@ def selections(kind: Kind, threads: int) -> None:
             for one in (array, *repeated(array)):
                 along = axis if one.ndim == array.ndim else axis + (axis > 0)
                 own = mask if one.shape[along] == len(mask) else mask[:1]
-                made = selecting.compressed(own, one, along, threads)
+                made = templates.compressed(own, one, along, threads)
                 assert made is None or same_bits(made, np.compress(own, one, along)), (kind, shape, share)
             flags = inside(np.random.default_rng(2).random(shape) < share)
             if flags.ndim < 3:
-                found = selecting.places(flags, threads)
+                found = templates.places(flags, threads)
                 assert np.array_equal(found, np.argwhere(flags) if flags.ndim == 2 else np.flatnonzero(flags))
 
 
@@ -177,8 +175,8 @@ def orders(kind: Kind, threads: int) -> None:
 def searches(threads: int) -> None:
     for count in (1, 9, 4099):
         words = inside(np.random.default_rng(count).integers(0, 1 << 40, count))
-        assert hashing.first_of_equal(words) is not None
-        assert np.array_equal(words[hashing.positions(words, words, threads)], words)
+        assert hash.first_of_equal(words) is not None
+        assert np.array_equal(words[hash.positions(words, words, threads)], words)
 
 
 def short_rows(kind: Kind, threads: int) -> None:
@@ -197,7 +195,7 @@ def gathers(kind: Kind, threads: int) -> None:
     for rows, cell, count in ((1, (), 1), (7, (), 1153), (900, (), 130), (70, (33,), 41), (3, (16,), 517)):
         table = inside(data(kind, rows * int(np.prod(cell)), 1).reshape(rows, *cell))
         indices = inside(np.random.default_rng(2).integers(0, rows, count))
-        run = gathering.gather_run(phase_of_gather, [kind, Kind.I64], table, indices, threads)
+        run = templates.gather_run(phase_of_gather, [kind, Kind.I64], table, indices, threads)
         assert run is not None
         assert same_bits(np.ascontiguousarray(run.gathered(table, indices)), table[indices]), (rows, cell, count)
         for bad in (-1, rows, 1 << 60, -(1 << 63)):
@@ -218,7 +216,7 @@ def complexes(kind: Kind, threads: int) -> None:
 
 def together(count: int) -> None:
     """Threads that compile, load and run the same and other kernels, some of them in the background."""
-    structured._kept.clear()
+    phases._kept.clear()
     failures: list[BaseException] = []
     begin = threading.Barrier(count)
 
@@ -230,7 +228,7 @@ def together(count: int) -> None:
                 steps = [apply("add", (0, place), Kind.F64) for place in range(1 + (own + turn) % 4)]
                 made = phase([n], [projection([n], [n], [0])], [read(0, Kind.F64), *steps], [len(steps)])
                 array = np.arange(float(n))
-                kernel = structured.compile_structured(made, lambda value: Kind.F64, lambda size: size.evaluate({}), 2)
+                kernel = phases.compile_structured(made, lambda value: Kind.F64, lambda size: size.evaluate({}), 2)
                 for _ in range(6):
                     (result,) = kernel({made.reads[0].value: array}, None)
                     assert np.array_equal(result, array * (len(steps) + 1))
@@ -246,10 +244,10 @@ def together(count: int) -> None:
 
 
 def main() -> None:
-    os.environ[policy.SWITCH] = "always"
-    cuts.PARALLEL = scanning.PARALLEL = selecting.PARALLEL = 0  # type: ignore[misc]
+    os.environ[tiering.SWITCH] = "always"
+    parallel_for.PARALLEL = templates.PARALLEL = templates.PARALLEL = 0  # type: ignore[misc]
     sorting._PARTED = 0  # type: ignore[misc]
-    compiled.room = scanning.room = selecting.room = sorting.room = guarded  # type: ignore[attr-defined]
+    kernels.room = templates.room = templates.room = sorting.room = guarded  # type: ignore[attr-defined]
     decided()
     for threads in (1, 2, 3):
         searches(threads)
@@ -269,13 +267,13 @@ def main() -> None:
             selections(kind, threads)
             gathers(kind, threads)
             orders(kind, threads)
-    del os.environ[policy.SWITCH]
-    compiled.STREAMED, compiled.room = 1 << 12, pool.room  # type: ignore[misc]
-    pool.LEAST = 0  # type: ignore[misc]
+    del os.environ[tiering.SWITCH]
+    kernels.STREAMED, kernels.room = 1 << 12, run_state.room  # type: ignore[misc]
+    run_state.LEAST = 0  # type: ignore[misc]
     for threads in (1, 2):
         maps(Kind.F64, threads)
-    policy.COMPILE_NANOSECONDS = 2e5  # type: ignore[misc]
-    policy.LOAD_NANOSECONDS = 1e5  # type: ignore[misc]
+    tiering.COMPILE_NANOSECONDS = 2e5  # type: ignore[misc]
+    tiering.LOAD_NANOSECONDS = 1e5  # type: ignore[misc]
     together(5)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from rho.backend.run import pool
-from rho.backend.run.cpu import compiled, rows
-from rho.backend.schedule.single import one_device
+from rho.backend.cpu import kernels, phases
+from rho.backend.schedule import single_device
+from rho.backend.vm import run_state
 from rho.tests.kernels.chains import FLOATS, MANY, SHORT, WHOLE, WHOLES, given, program, run
 from rho.tests.kernels.guarded import guarded, inside, with_small_stacks
 from rho.tests.kernels.phases import same_bits
@@ -29,17 +29,17 @@ def check(text: str, kind: Kind, shape: tuple[int, int], threads: int) -> None:
 
 def main() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(one_device, "needs_no_more", lambda chained, apart: True)
-        patch.setattr(compiled, "room", guarded)
+        patch.setattr(single_device, "needs_no_more", lambda chained, apart: True)
+        patch.setattr(kernels, "room", guarded)
         for place, text in enumerate([*FLOATS, *WHOLE, *WHOLES]):
             for turn, shape in enumerate(SHAPES):
                 if (place + turn) % 2 == 0:
                     check(text, Kind.F32 if place % 3 == 1 else Kind.F64, shape, 1 + turn % 3)
         for place, text in enumerate(SHORT):
             check(text, Kind.F32 if place % 2 else Kind.F64, MANY[place % len(MANY)], 1 + place % 3)
-        patch.setattr(compiled, "room", pool.room)
-        patch.setattr(pool, "LEAST", 0)
-        patch.setattr(rows, "STREAMED", 1)
+        patch.setattr(kernels, "room", run_state.room)
+        patch.setattr(run_state, "LEAST", 0)
+        patch.setattr(phases, "STREAMED", 1)
         for shape in ((3, 64), (2, 4096)):
             check(FLOATS[0], Kind.F64, shape, 2)
 

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from rho.backend.cpu import kernels as compiled
+from rho.backend.cpu.phases import compile_structured
+from rho.backend.cpu.views import DTYPES
 from rho.backend.graph.phases import (
     PLACES,
     Affine,
@@ -24,14 +27,11 @@ from rho.backend.graph.phases import (
     Term,
     ValueId,
 )
-from rho.backend.kernels import policy
-from rho.backend.run.cpu import compiled
-from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.cpu.structured import compile_structured
-from rho.lang.source import Span
+from rho.backend.jit import tiering
+from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS, real_kind
-from rho.typechecker.sizes import number
+from rho.typechecker.sizes.polynomials import number
 
 SPAN = Span("<test>", 0, 1)
 KINDS = {dtype.num: kind for kind, dtype in DTYPES.items()}
@@ -67,29 +67,29 @@ def node_kind(body: Sequence[Node], node: int) -> Kind:
     return getattr(body[node], "kind", Kind.I64)
 
 
-def run(made: Structured, arrays: Sequence[Any], mode: policy.Mode, threads: int = 1, overwrite: Any = None) -> tuple[Any, ...]:
+def run(made: Structured, arrays: Sequence[Any], mode: tiering.Mode, threads: int = 1, overwrite: Any = None) -> tuple[Any, ...]:
     kinds = {ValueId(i): kind_of(a) for i, a in enumerate(arrays)}
     kinds |= {r.value: Kind.I64 if r.reduction in PLACES else node_kind(made.body, r.node) for r in made.results}
-    before = policy.mode
+    before = tiering.mode
     try:
-        policy.mode = lambda: mode  # type: ignore[assignment]
+        tiering.mode = lambda: mode  # type: ignore[assignment]
         kernel = compile_structured(made, kinds.__getitem__, lambda size: size.evaluate({}), threads)
     finally:
-        policy.mode = before
+        tiering.mode = before
     owner = getattr(kernel, "__self__", None)
-    if mode is policy.Mode.ALWAYS:
+    if mode is tiering.Mode.ALWAYS:
         assert isinstance(owner, compiled.CompiledRun), "kernels do not take this phase"
     with np.errstate(all="ignore"):
         results = kernel({ValueId(i): a for i, a in enumerate(arrays)}, overwrite)
-    if mode is policy.Mode.ALWAYS:
+    if mode is tiering.Mode.ALWAYS:
         assert all(isinstance(b, compiled.Bound) for b in owner.kept.values()), "the phase ran on NumPy"
     return results
 
 
 def both(made: Structured, arrays: Sequence[Any], threads: int = 1) -> list[tuple[Any, Any]]:
     """(through a kernel, on NumPy) of every result."""
-    kernels = run(made, arrays, policy.Mode.ALWAYS, threads)
-    plain = run(made, arrays, policy.Mode.OFF)
+    kernels = run(made, arrays, tiering.Mode.ALWAYS, threads)
+    plain = run(made, arrays, tiering.Mode.OFF)
     return list(zip(kernels, plain, strict=True))
 
 

@@ -8,44 +8,44 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.kernels import apart, llvm_leaf
+from rho.backend.jit import compiler
 
-if not llvm_leaf.is_installed():
+if not compiler.is_installed():
     pytest.skip("needs llvmlite", allow_module_level=True)
 
 
 @pytest.fixture(autouse=True)
 def none_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart._state, "is_lost", False)
+    monkeypatch.setattr(compiler._state, "is_lost", False)
 
 
-TEXT = f"define i64 @{llvm_leaf.NAME}(ptr %w) {{\n  ret i64 2\n}}\n"
+TEXT = f"define i64 @{compiler.NAME}(ptr %w) {{\n  ret i64 2\n}}\n"
 
 
 def test_the_code_is_that_of_this_process() -> None:
-    with apart.compiling_apart():
-        made = apart.compile_text(TEXT)
-        child = apart._state.child
+    with compiler.compiling_apart():
+        made = compiler.apart_compile_text(TEXT)
+        child = compiler._state.child
         assert child is not None
-        assert apart.compile_text(llvm_leaf.QUICK + TEXT)
-        assert apart._state.child is child
-    assert made == llvm_leaf.compile_text(TEXT)
+        assert compiler.apart_compile_text(compiler.QUICK + TEXT)
+        assert compiler._state.child is child
+    assert made == compiler.compile_text(TEXT)
 
 
 def test_nobody_asks_and_no_process_begins() -> None:
-    assert apart.compile_text(TEXT) == llvm_leaf.compile_text(TEXT)
-    assert apart._state.child is None
+    assert compiler.apart_compile_text(TEXT) == compiler.compile_text(TEXT)
+    assert compiler._state.child is None
 
 
 def test_the_child_ends_with_the_last_who_asked() -> None:
-    with apart.compiling_apart():
-        with apart.compiling_apart():
-            apart.compile_text(TEXT)
-        child = apart._state.child
+    with compiler.compiling_apart():
+        with compiler.compiling_apart():
+            compiler.apart_compile_text(TEXT)
+        child = compiler._state.child
         assert child is not None
         assert child.poll() is None
     assert child.returncode is not None
-    assert apart._state.child is None
+    assert compiler._state.child is None
 
 
 def test_what_outlives_the_run_is_compiled_where_the_run_had_it() -> None:
@@ -53,40 +53,40 @@ def test_what_outlives_the_run_is_compiled_where_the_run_had_it() -> None:
     children = list[object]()
 
     def work(text: str) -> None:
-        apart.compile_text(text)
-        children.append(apart._state.child)
+        compiler.apart_compile_text(text)
+        children.append(compiler._state.child)
 
-    with apart.compiling_apart():
-        bounded = apart.as_now(work)
+    with compiler.compiling_apart():
+        bounded = compiler.as_now(work)
     bounded(TEXT)
-    apart.as_now(work)(TEXT)
-    assert children[0] is not None and children[1] is None and apart._state.child is None
+    compiler.as_now(work)(TEXT)
+    assert children[0] is not None and children[1] is None and compiler._state.child is None
 
 
 def test_what_is_refused_says_why_and_the_child_goes_on() -> None:
-    with apart.compiling_apart():
-        with pytest.raises(llvm_leaf.Unsupported, match="expected"):
-            apart.compile_text("this is no module")
-        assert apart.compile_text(TEXT)
-        assert apart._state.child is not None
+    with compiler.compiling_apart():
+        with pytest.raises(compiler.Unsupported, match="expected"):
+            compiler.apart_compile_text("this is no module")
+        assert compiler.apart_compile_text(TEXT)
+        assert compiler._state.child is not None
 
 
 def test_a_child_that_was_killed_is_replaced_by_this_process() -> None:
-    with apart.compiling_apart():
-        apart.compile_text(TEXT)
-        child = apart._state.child
+    with compiler.compiling_apart():
+        compiler.apart_compile_text(TEXT)
+        child = compiler._state.child
         assert child is not None
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
-        assert apart.compile_text(TEXT) == llvm_leaf.compile_text(TEXT)
+        assert compiler.apart_compile_text(TEXT) == compiler.compile_text(TEXT)
 
 
 @pytest.mark.parametrize("program", ["/nowhere/python", "/bin/true", "/bin/echo"])
 def test_where_no_child_can_begin_this_process_compiles(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart.sys, "executable", program)
-    with apart.compiling_apart():
-        assert apart.compile_text(TEXT) == llvm_leaf.compile_text(TEXT)
-        assert apart._state.child is None
+    monkeypatch.setattr(compiler.sys, "executable", program)
+    with compiler.compiling_apart():
+        assert compiler.apart_compile_text(TEXT) == compiler.compile_text(TEXT)
+        assert compiler._state.child is None
 
 
 def test_what_never_answers_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,20 +94,20 @@ def test_what_never_answers_is_not_waited_for(tmp_path: Path, monkeypatch: pytes
     host = tmp_path / "host"
     host.write_text("#!/bin/sh\nexec cat >/dev/null\n")
     host.chmod(0o755)
-    monkeypatch.setattr(apart, "_PATIENCE", 0.1)
+    monkeypatch.setattr(compiler, "_PATIENCE", 0.1)
     for program in (str(host), None):
-        monkeypatch.setattr(apart.sys, "executable", program)
-        with apart.compiling_apart():
-            assert apart.compile_text(TEXT) == llvm_leaf.compile_text(TEXT)
-            assert apart._state.child is None
+        monkeypatch.setattr(compiler.sys, "executable", program)
+        with compiler.compiling_apart():
+            assert compiler.apart_compile_text(TEXT) == compiler.compile_text(TEXT)
+            assert compiler._state.child is None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fork_has_no_part_in_the_child() -> None:
-    with apart.compiling_apart():
-        apart.compile_text(TEXT)
+    with compiler.compiling_apart():
+        compiler.apart_compile_text(TEXT)
         child = os.fork()
         if child == 0:  # pragma: no cover
-            os._exit(0 if apart._state.users == 0 and apart._state.child is None else 1)
+            os._exit(0 if compiler._state.users == 0 and compiler._state.child is None else 1)
         assert os.waitpid(child, 0)[1] == 0
-        assert apart.compile_text(TEXT)
+        assert compiler.apart_compile_text(TEXT)

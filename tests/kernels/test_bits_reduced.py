@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rho.backend.run.cpu.kinds import DTYPES
+from rho.backend.cpu.views import DTYPES
 from rho.tests.harness.tiers import agree, checked
 from rho.typechecker.elements import Kind
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rho.backend.cpu import kernels, parallel_for
 from rho.backend.graph.phases import AxisNode
-from rho.backend.kernels import policy
-from rho.backend.kernels.ir import Form
-from rho.backend.run.cpu import compiled, cuts
+from rho.backend.jit import tiering
+from rho.backend.lower.kernel_ir import Form
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
 
@@ -20,7 +20,7 @@ KINDS = [Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind.BOOL]
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("function", ["least_place", "greatest_place"])
 def test_places(kind: Kind, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuts, "PARALLEL", 0)
+    monkeypatch.setattr(parallel_for, "PARALLEL", 0)
     for cells, length in ((2, 1), (5, 9), (33, 2), (700, 16), (1031, 70)):
         for transposed in (False, True):
             shape, axes = ([length, cells], [1, 0]) if transposed else ([cells, length], [0, 1])
@@ -57,17 +57,17 @@ def test_columns_are_chosen() -> None:
     left, right = projection([500, 40], [500], [0]), projection([500, 40], [40], [1])
     made = phase([500, 40], [left, right], [read(0, kind), read(1, kind), apply("mul", (0, 1), kind)], [2], "max")
     seen: list[Form] = []
-    original = compiled.CompiledRun.bind
+    original = kernels.CompiledRun.bind
 
-    def bind(self: compiled.CompiledRun, code: object, arrays: object) -> object:
+    def bind(self: kernels.CompiledRun, code: object, arrays: object) -> object:
         seen.append(code.kernel.form)  # type: ignore[attr-defined]
         return original(self, code, arrays)  # type: ignore[arg-type]
 
-    compiled.CompiledRun.bind = bind  # type: ignore[method-assign, assignment]
+    kernels.CompiledRun.bind = bind  # type: ignore[method-assign, assignment]
     try:
-        run(made, [np.arange(500.0), np.arange(40.0)], policy.Mode.ALWAYS)
+        run(made, [np.arange(500.0), np.arange(40.0)], tiering.Mode.ALWAYS)
     finally:
-        compiled.CompiledRun.bind = original  # type: ignore[method-assign]
+        kernels.CompiledRun.bind = original  # type: ignore[method-assign]
     assert seen == [Form.COLUMNS]
 
 

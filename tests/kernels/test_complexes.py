@@ -12,12 +12,11 @@ from values import is_within
 
 import rho
 from rho import backend
-from rho.backend.kernels import policy
-from rho.backend.kernels.complexes import _most_square
-from rho.backend.kernels.ir import Kernel
-from rho.backend.run.cpu import cuts
-from rho.backend.run.cpu.complexes import magnitude, multiply
-from rho.backend.run.cpu.scalars import implementation
+from rho.backend.cpu import parallel_for
+from rho.backend.cpu.numpy_scalars import implementation, magnitude, multiply
+from rho.backend.jit import tiering
+from rho.backend.lower.body import _most_square
+from rho.backend.lower.kernel_ir import Kernel
 from rho.tests.harness.tiers import agree, checked
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
@@ -29,7 +28,7 @@ PART = {Kind.C64: Kind.F32, Kind.C128: Kind.F64}
 
 @pytest.fixture(autouse=True)
 def every_launch_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuts, "PARALLEL", 0)
+    monkeypatch.setattr(parallel_for, "PARALLEL", 0)
 
 
 def numbers(kind: Kind, count: int, seed: int) -> Any:
@@ -184,7 +183,7 @@ def test_magnitudes_beside_a_number(function: str, limit: float) -> None:
         found = []
         for mode in ("off", "always"):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setenv(policy.SWITCH, mode)
+                patch.setenv(tiering.SWITCH, mode)
                 with np.errstate(all="ignore"):
                     bound = backend.load(core, {"z": z}, {})
                     found.append(backend.execute(backend.plan(bound), bound, {"z": z}).outputs["r"].value)
@@ -204,7 +203,7 @@ r ← {⍵+c64 ⌈/|c}⍣2 ⊢ 0×c64 c""".splitlines()
 @pytest.mark.parametrize("mode", ["off", "always"])
 @pytest.mark.parametrize("text", PROGRAMS)
 def test_programs(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, mode)
+    monkeypatch.setenv(tiering.SWITCH, mode)
     core = checked("input c : c128[n] where n ≥ 1\n" + text.replace(" ⋄ r", "\nr") + "\noutput r\n")
     assert core is not None, text
     rng = np.random.default_rng(1)

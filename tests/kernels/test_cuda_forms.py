@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.codegen.cuda_printer import SHARED
 from rho.backend.graph.phases import Structured
-from rho.backend.kernels import policy
-from rho.backend.loops.cuda.text import SHARED
-from rho.backend.run.failures import CheckFailed
+from rho.backend.jit import tiering
+from rho.backend.vm.backend_interface import CheckFailed
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.test_cuda_backend import disagreements, outputs
 from rho.tests.harness.tiers import checked
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compi
 
 
 def agree(made: Structured, arrays: list[Any]) -> None:
-    wanted = run(made, arrays, policy.Mode.OFF)
+    wanted = run(made, arrays, tiering.Mode.OFF)
     for place, (got, want) in enumerate(zip(on_card(made, arrays), wanted, strict=True)):
         assert same(got, np.asarray(want)), (place, got, want)
 
@@ -132,7 +132,7 @@ def test_places_in_programs_stay_on_the_card() -> None:
 
 
 def numbers_of(kind: Kind) -> Any:
-    from rho.backend.run.cpu.kinds import DTYPES
+    from rho.backend.cpu.views import DTYPES
 
     return DTYPES[kind]
 

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from share import seeds
 
+from rho.backend.cpu.views import DTYPES
+from rho.backend.cuda.launch import Modules, compile_structured
 from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured, ValueId
-from rho.backend.kernels import policy
-from rho.backend.kernels.build import build_body
-from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.cuda.launching import compile_structured
-from rho.backend.run.cuda.modules import Modules
-from rho.backend.run.failures import CheckFailed
+from rho.backend.jit import tiering
+from rho.backend.lower.body import build_body
+from rho.backend.vm.backend_interface import CheckFailed
 from rho.tests.backend import cuda_stub
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import KINDS, apply, data, node_kind, phase, projection, read, run, same_bits
@@ -34,7 +33,7 @@ def on_card(made: Structured, arrays: list[Any], overwrite: Any = None) -> list[
     kinds |= {r.value: node_kind(made.body, r.node) for r in made.results}
 
     def on_host(values: Any, target: Any) -> Any:
-        return run(made, arrays, policy.Mode.OFF)
+        return run(made, arrays, tiering.Mode.OFF)
 
     modules = Modules(cuda_stub)
     kernel = compile_structured(cuda_stub, modules, made, kinds.__getitem__, lambda size: size.evaluate({}), on_host)
@@ -44,7 +43,7 @@ def on_card(made: Structured, arrays: list[Any], overwrite: Any = None) -> list[
 
 
 def agree(made: Structured, arrays: list[Any]) -> None:
-    wanted = run(made, arrays, policy.Mode.OFF)
+    wanted = run(made, arrays, tiering.Mode.OFF)
     for got, want in zip(on_card(made, arrays), wanted, strict=True):
         assert same_bits(got, np.asarray(want)), (made, got, want)
 
@@ -114,7 +113,7 @@ def test_checks_fail_as_on_the_host(function: str, kind: Kind) -> None:
         with pytest.raises(CheckFailed) as told:
             on_card(made, [spoilt])
         with pytest.raises(CheckFailed) as wanted:
-            run(made, [spoilt], policy.Mode.OFF)
+            run(made, [spoilt], tiering.Mode.OFF)
         assert told.value.message == wanted.value.message
 
 

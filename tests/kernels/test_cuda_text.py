@@ -13,23 +13,18 @@ from collections.abc import Iterator
 import pytest
 
 from rho import backend
+from rho.backend.codegen.cuda_printer import PRELUDE, CudaText, cuda_text
+from rho.backend.cpu.views import DTYPES
+from rho.backend.cuda import bindings
+from rho.backend.cuda.launch import Modules, compile_structured, nests_of
 from rho.backend.graph import traverse
 from rho.backend.graph.phases import Loop, Structured, ValueId
-from rho.backend.kernels import nvrtc_leaf
-from rho.backend.kernels.build import build_body, build_kernel
-from rho.backend.kernels.ir import Form, Kernel
-from rho.backend.kernels.nest import plan_nest
-from rho.backend.loops.card_keyed import Form as Keyed
-from rho.backend.loops.card_keyed import card_keyed
-from rho.backend.loops.cuda import CudaText, cuda_text
-from rho.backend.loops.cuda.text import PRELUDE
-from rho.backend.loops.lower.cards import card_kernel
-from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.cuda.launching import compile_structured
-from rho.backend.run.cuda.modules import Modules
-from rho.backend.run.cuda.regions import nests_of
-from rho.backend.run.device import Types
-from rho.lang.diagnostics import RhoError
+from rho.backend.loopir.templates import CardKeyedForm as Keyed, card_keyed
+from rho.backend.lower.body import build_body, build_kernel
+from rho.backend.lower.kernel_ir import Form, Kernel, plan_nest
+from rho.backend.lower.phase import card_kernel
+from rho.backend.vm.backend_interface import Types
+from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
 from rho.tests.harness.tiers import checked
@@ -39,7 +34,7 @@ from rho.tests.kernels.test_programs import LOOPS, STENCILS
 from rho.typechecker.elements import Kind
 
 ALL = os.environ.get("RHO_TEST_NVRTC", "") == "all"
-needs_nvrtc = pytest.mark.skipif(nvrtc_leaf.library() is None, reason="nvidia-cuda-nvrtc-cu12 is not installed")
+needs_nvrtc = pytest.mark.skipif(bindings.library() is None, reason="nvidia-cuda-nvrtc-cu12 is not installed")
 
 
 def kernel_of(made: Structured, kinds: list[Kind], strides: list[tuple[int, ...]], space: tuple[int, ...]) -> Kernel:
@@ -98,11 +93,11 @@ def test_what_is_not_needed_is_not_computed() -> None:
 
 
 def test_nothing_is_rounded_otherwise_than_the_processor_does() -> None:
-    assert {"--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true"} <= set(nvrtc_leaf.OPTIONS)
+    assert {"--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true"} <= set(bindings.OPTIONS)
 
 
 def test_constants_keep_their_bits() -> None:
-    from rho.backend.loops.cuda.mathematics import number
+    from rho.backend.codegen.cuda_scalars import number
 
     assert number(Kind.F64, 0.1) == "0x1.999999999999ap-4" and number(Kind.F64, -0.0) == "-0x0.0p+0"
     assert number(Kind.F32, 0.5) == "0x1.0000000000000p-1f"
@@ -172,7 +167,7 @@ def test_nvrtc_accepts_the_kernels_of_programs() -> None:
     for first in range(0, len(found), size):
         own = found[first : first + size]
         source = own[0] if size == 1 else together(own)
-        made = nvrtc_leaf.compile_text(source)
+        made = bindings.compile_text(source)
         assert not made.log, source
         assert made.ptx.count(".entry") == source.count('extern "C"')
         if not any(
@@ -196,7 +191,7 @@ def test_nvrtc_accepts_every_function() -> None:
                 *(apply("circular", (0,), kind, k) for k in (1, 7))]  # fmt: skip
         made = phase([9], [projection([9], [9], [0])], body, range(1, len(body)))
         texts.append(text_of(kernel_of(made, [kind], [(kind.bytes,)], (9,))))
-    made_all = nvrtc_leaf.compile_text(together([text.source for text in texts]))
+    made_all = bindings.compile_text(together([text.source for text in texts]))
     assert not made_all.log
 
 
@@ -210,7 +205,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> dict[str, None]:
             super().__init__(code, options)
 
     monkeypatch.setattr(cuda_stub, "RawModule", Recorded)
-    monkeypatch.setattr("rho.backend.run.cuda.card._cards", {})
+    monkeypatch.setattr("rho.backend.cuda.device._cards", {})
     return seen
 
 
@@ -235,7 +230,7 @@ def test_nvrtc_accepts_what_runs_launch(monkeypatch: pytest.MonkeyPatch) -> None
     assert sum("first_" in code for code in seen) >= 2
     assert any("break;" in code and "nest1" not in code for code in seen)
     assert any("tables_" in code for code in seen) and any("lines_" in code for code in seen)
-    made = nvrtc_leaf.compile_text(together(list(seen)))
+    made = bindings.compile_text(together(list(seen)))
     assert not made.log and made.ptx.count(".entry") == "".join(seen).count('extern "C"')
 
 
@@ -243,7 +238,7 @@ def test_nvrtc_accepts_what_runs_launch(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(("function", "kind"), [("add", Kind.I32), ("min", Kind.I64), ("or", Kind.BOOL), ("max", Kind.I32)])
 def test_nvrtc_accepts_keyed_reductions(function: str, kind: Kind) -> None:
     text = together([keyed_text(function, kind, form) for form in Keyed])
-    assert not nvrtc_leaf.compile_text(text).log
+    assert not bindings.compile_text(text).log
 
 
 def keyed_text(function: str, kind: Kind, form: Keyed) -> str:
@@ -259,13 +254,13 @@ def test_nvrtc_compiles_for_other_cards(architecture: str) -> None:
         keyed_text("add", Kind.F64, Keyed.GROUPED),
         *(t.source for t in texts_of("output r ← +/A", 3, 3, 40)),
     ]
-    assert not nvrtc_leaf.compile_text(together(texts), architecture).log
+    assert not bindings.compile_text(together(texts), architecture).log
 
 
 @needs_nvrtc
 def test_nvrtc_says_what_is_wrong() -> None:
-    with pytest.raises(nvrtc_leaf.Unsupported, match="nonsense"):
-        nvrtc_leaf.compile_text("nonsense")
+    with pytest.raises(bindings.Unsupported, match="nonsense"):
+        bindings.compile_text("nonsense")
 
 
 def test_the_samples_are_not_empty() -> None:

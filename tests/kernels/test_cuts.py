@@ -6,9 +6,9 @@ from math import prod
 
 import pytest
 
-from rho.backend.kernels import policy
-from rho.backend.run.cpu import sharing
-from rho.backend.run.cpu.cuts import Cuts
+from rho.backend.cpu import parallel_for
+from rho.backend.cpu.parallel_for import Cuts
+from rho.backend.jit import tiering
 from rho.tests.kernels.phases import apply, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
 
@@ -20,9 +20,9 @@ SPACES = [((3, 20_000), 2), ((5, 3, 9_000), 3), ((700, 33), 2), ((2, 2048, 9), 3
 @pytest.fixture(autouse=True)
 def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if a few hundred points were long work."""
-    monkeypatch.setattr(policy, "LONG_NANOSECONDS", 0.0)
-    monkeypatch.setattr(policy, "HEARD_NANOSECONDS", 400.0)
-    monkeypatch.setattr(sharing, "LONG_NANOSECONDS", 0.0)
+    monkeypatch.setattr(tiering, "LONG_NANOSECONDS", 0.0)
+    monkeypatch.setattr(tiering, "HEARD_NANOSECONDS", 400.0)
+    monkeypatch.setattr(parallel_for, "LONG_NANOSECONDS", 0.0)
 
 
 @pytest.mark.parametrize("reduction", [None, "add", "max", "least_place"])
@@ -35,9 +35,9 @@ def test_short_pieces_do_not_show(shape: tuple[int, ...], rank: int, reduction: 
     array = data(Kind.F64, prod(shape), 5).reshape([shape[axis] for axis in axes])
     body = [read(0, Kind.F64), apply("mul", (0, 0), Kind.F64)]
     made = phase(shape, [projection(shape, array.shape, axes)], body, [1], reduction)
-    plain = run(made, [array], policy.Mode.OFF)
+    plain = run(made, [array], tiering.Mode.OFF)
     for threads in (1, 3):
-        for found, wanted in zip(run(made, [array], policy.Mode.ALWAYS, threads), plain, strict=True):
+        for found, wanted in zip(run(made, [array], tiering.Mode.ALWAYS, threads), plain, strict=True):
             assert same_bits(found, wanted)
 
 

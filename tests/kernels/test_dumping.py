@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.kernels import dumping, store
-from rho.backend.kernels.llvm_leaf import is_installed
-from rho.backend.loops.text import parse
+from rho.backend.jit import compiler
+from rho.backend.jit.compiler import is_installed
+from rho.backend.loopir.text import parse
 
 PROGRAM = "x ← 100000⍴1 2 3.5\ny ← {(⍵+¯1⌽⍵)÷2}⍣100 ⊢ x\ntotal ← +/y×y\ntotal\n"
 needs_llvm = pytest.mark.skipif(not is_installed(), reason="needs llvmlite")
@@ -57,36 +57,36 @@ def test_a_folder_that_cannot_be_written_is_told_once_and_stops_nothing(tmp_path
 
 
 def test_names_follow_from_the_text() -> None:
-    assert dumping.name_of("a") == dumping.name_of("a") != dumping.name_of("b")
+    assert compiler.name_of("a") == compiler.name_of("a") != compiler.name_of("b")
 
 
 @needs_llvm
 def test_perf_is_told_where_code_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, int, int]] = []
-    monkeypatch.setattr(dumping, "tell_perf", lambda *entry: told.append(entry))
-    monkeypatch.setenv(dumping.PERF_MAP, "on")
-    monkeypatch.setenv(store.SWITCH, "off")
+    monkeypatch.setattr(compiler, "tell_perf", lambda *entry: told.append(entry))
+    monkeypatch.setenv(compiler.PERF_MAP, "on")
+    monkeypatch.setenv(compiler.SWITCH, "off")
 
     class Two:
         def text(self) -> str:
-            return f"define i64 @{store.llvm_leaf.NAME}(ptr %w) {{\n  ret i64 2\n}}\n"
+            return f"define i64 @{compiler.NAME}(ptr %w) {{\n  ret i64 2\n}}\n"
 
-    address = store.address_of(Two())
+    address = compiler.address_of(Two())
     ((name, start, count),) = told
-    assert start == address and 1 <= count < 64 and name == dumping.name_of(Two().text())
+    assert start == address and 1 <= count < 64 and name == compiler.name_of(Two().text())
 
 
 def test_the_map_is_no_link(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv(dumping.PERF_MAP, "on")
+    monkeypatch.setenv(compiler.PERF_MAP, "on")
     link = Path(f"/tmp/perf-{os.getpid()}.map")
     link.unlink(missing_ok=True)
     (tmp_path / "target").write_text("mine")
     link.symlink_to(tmp_path / "target")
     try:
-        dumping.tell_perf("x", 16, 4)
+        compiler.tell_perf("x", 16, 4)
     finally:
         link.unlink()
-    assert (tmp_path / "target").read_text() == "mine" and dumping.PERF_MAP in capfd.readouterr().err
+    assert (tmp_path / "target").read_text() == "mine" and compiler.PERF_MAP in capfd.readouterr().err
 
 
 @needs_llvm

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rho.backend.kernels.ir import Kernel, Stores
-from rho.backend.run import pool
-from rho.backend.run.cpu import compiled, cuts
+from rho.backend.cpu import kernels as compiled, parallel_for
+from rho.backend.lower.kernel_ir import Kernel, Stores
+from rho.backend.vm import run_state
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -15,7 +15,7 @@ pytest.importorskip("llvmlite")
 
 @pytest.fixture(autouse=True)
 def every_launch_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuts, "PARALLEL", 0)
+    monkeypatch.setattr(parallel_for, "PARALLEL", 0)
 
 
 @pytest.mark.parametrize("kind", [Kind.F64, Kind.F32, Kind.I64, Kind.U8, Kind.BOOL, Kind.C128, Kind.C64])
@@ -59,7 +59,7 @@ def test_frames_around(kernels: list[Kernel]) -> None:
 def test_rows_past_the_caches(length: int, kernels: list[Kernel], monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that are whole lines of memory are streamed."""
     monkeypatch.setattr(compiled, "STREAMED", 1 << 12)
-    monkeypatch.setattr(pool, "LEAST", 0)
+    monkeypatch.setattr(run_state, "LEAST", 0)
     space = [301, length]
     reads = [projection(space, space, [0, 1]), projection(space, [length], [1])]
     made = phase(space, reads, [read(0, Kind.F64), read(1, Kind.F64), apply("sub", (0, 1), Kind.F64)], [2])

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.kernels import policy
-from rho.backend.kernels.build import build_body
+from rho.backend.cpu.views import DTYPES
+from rho.backend.jit import tiering
+from rho.backend.lower.body import build_body
 from rho.backend.reference import reductions
-from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.values import Array, array
+from rho.backend.vm.values import Array, array
 from rho.tests.backend.library.agreeing import agree, raw
 from rho.tests.backend.library.test_reducing import CHAOTIC, DYADIC, ROUNDED, operands
 from rho.tests.harness import tiers
@@ -27,18 +27,18 @@ pytest.importorskip("llvmlite")
 
 NOT_SUMMED = [(function, kind) for function, kind in DYADIC if function not in SUMMED]
 IN_KERNELS = ["sub", "div", "pow", "log", "residue", "lt", "ge", "ne", "nand", "nor"]
-MODES = [policy.Mode.OFF, policy.Mode.ALWAYS]
+MODES = [tiering.Mode.OFF, tiering.Mode.ALWAYS]
 
 
-def reduced(function: str, value: Array, axis: int, mode: policy.Mode) -> Any:
+def reduced(function: str, value: Array, axis: int, mode: tiering.Mode) -> Any:
     """The structured phase that reduces an axis of a value."""
     shape = value.shape
     axes = [*(a if a < axis else a - 1 for a in range(len(shape)))]
     axes[axis] = len(shape) - 1
     space = [*shape[:axis], *shape[axis + 1 :], shape[axis]]
     made = phase(space, [projection(space, shape, axes)], [read(0, value.kind)], [0], function)
-    if mode is policy.Mode.ALWAYS and (0 in shape or build_body(made, complexes=True) is None):
-        mode = policy.Mode.OFF
+    if mode is tiering.Mode.ALWAYS and (0 in shape or build_body(made, complexes=True) is None):
+        mode = tiering.Mode.OFF
     (found,) = run(made, [raw(value)], mode)
     return np.asarray(found)
 
@@ -79,9 +79,9 @@ def test_kernels_have_the_bits_of_one_item_after_the_other(function: str, turned
         items = data(kind, math.prod(shape), 7).reshape([shape[axis] for axis in axes])
         body = [read(0, kind), apply("or" if kind is Kind.BOOL else "mul", (0, 0), kind)]
         made = phase(shape, [projection(shape, items.shape, axes)], body, [1], function)
-        (plain,) = run(made, [items], policy.Mode.OFF)
+        (plain,) = run(made, [items], tiering.Mode.OFF)
         for threads in (1, 3):
-            (found,) = run(made, [items], policy.Mode.ALWAYS, threads)
+            (found,) = run(made, [items], tiering.Mode.ALWAYS, threads)
             if function in ("pow", "log"):  # kernels have their own, within a bound
                 np.testing.assert_allclose(found, plain, rtol=1e-12)
             else:
@@ -92,10 +92,10 @@ def test_what_numpy_does_item_by_item_is_compiled_at_once() -> None:
     """A few thousand calls of NumPy cost more than a compiler; what NumPy does at once does not."""
 
     def saving(function: str, kind: Kind) -> float:
-        shape = [policy.SMALL]
+        shape = [tiering.SMALL]
         body = build_body(phase(shape, [projection(shape, shape, [0])], [read(0, kind)], [0], function), complexes=True)
         assert body is not None
-        return policy.saving(body, policy.SMALL)
+        return tiering.saving(body, tiering.SMALL)
 
     for function, kind in (
         ("pow", Kind.F64),
@@ -105,9 +105,9 @@ def test_what_numpy_does_item_by_item_is_compiled_at_once() -> None:
         ("sub", Kind.C128),
         ("div", Kind.F32),
     ):
-        assert saving(function, kind) >= policy.COMPILE_NANOSECONDS
+        assert saving(function, kind) >= tiering.COMPILE_NANOSECONDS
     for function, kind in (("sub", Kind.F64), ("lt", Kind.I64), ("nand", Kind.BOOL)):
-        assert saving(function, kind) < policy.COMPILE_NANOSECONDS
+        assert saving(function, kind) < tiering.COMPILE_NANOSECONDS
 
 
 PROGRAMS = {

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from rho.backend.graph.phases import ConstantNode, Structured
-from rho.backend.kernels import policy
-from rho.backend.kernels.build import KINDS, build_body
-from rho.backend.run.failures import CheckFailed
+from rho.backend.jit import tiering
+from rho.backend.lower.body import KINDS, build_body
+from rho.backend.vm.backend_interface import CheckFailed
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS, ResultKind
@@ -76,7 +76,7 @@ def test_conversions_with_checks(source: Kind, target: Kind) -> None:
         spoilt = values.copy()
         spoilt[place] = data(source, 400, place)[np.argmax(np.abs(data(source, 400, place).astype(np.float64)))]
         sentences = []
-        for mode in (policy.Mode.ALWAYS, policy.Mode.OFF):
+        for mode in (tiering.Mode.ALWAYS, tiering.Mode.OFF):
             try:
                 sentences.append([r.tobytes() for r in run(made, [spoilt], mode)])
             except CheckFailed as failure:
@@ -97,7 +97,7 @@ def test_rounding(function: str, kind: Kind) -> None:
         with np.errstate(over="ignore"):
             values[-1] = dtype.type(bad)
         sentences = []
-        for mode in (policy.Mode.ALWAYS, policy.Mode.OFF):
+        for mode in (tiering.Mode.ALWAYS, tiering.Mode.OFF):
             with pytest.raises(CheckFailed) as failure:
                 run(made, [values], mode)
             sentences.append(failure.value.message)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.kernels import policy
-from rho.backend.run.cpu import cuts, gathering
-from rho.lang.diagnostics import RhoError
+from rho.backend.cpu import parallel_for, templates
+from rho.backend.jit import tiering
+from rho.lang.diagnostics.model import RhoError
 from rho.tests.harness.tiers import checked, run_plan
 from rho.tests.kernels.phases import data, same_bits
 from rho.typechecker.elements import Kind
@@ -30,20 +30,20 @@ SIZES = {"n": 900, "m": 517, "k": 3, "2": 2, "5": 5, "33": 33, "40": 40}
 
 @pytest.fixture(autouse=True)
 def every_launch_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuts, "PARALLEL", 0)
-    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setattr(parallel_for, "PARALLEL", 0)
+    monkeypatch.setenv(tiering.SWITCH, "always")
 
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     made: list[Any] = []
-    before = gathering.GatherRun.gathered
+    before = templates.GatherRun.gathered
 
     def gathered(self: Any, table: Any, indices: Any) -> Any:
         made.append(before(self, table, indices))
         return made[-1]
 
-    monkeypatch.setattr(gathering.GatherRun, "gathered", gathered)
+    monkeypatch.setattr(templates.GatherRun, "gathered", gathered)
     return made
 
 

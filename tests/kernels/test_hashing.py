@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.kernels import policy
-from rho.backend.library import hashing
-from rho.backend.library.hash_text import PATIENCE
-from rho.backend.library.keys import first_positions
-from rho.backend.library.searching import _firsts
+from rho.backend.jit import tiering
+from rho.backend.library import hash
+from rho.backend.library.hash import PATIENCE, first_positions
+from rho.backend.library.search import _firsts
 
 pytest.importorskip("llvmlite")
 _rng = np.random.default_rng(3)
@@ -26,8 +25,8 @@ CASES = {
 
 @pytest.fixture(autouse=True)
 def _always(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, "always")
-    monkeypatch.setattr(hashing, "PARALLEL", 0)
+    monkeypatch.setenv(tiering.SWITCH, "always")
+    monkeypatch.setattr(hash, "PARALLEL", 0)
 
 
 def first(words: Any) -> dict[int, int]:
@@ -41,13 +40,13 @@ def first(words: Any) -> dict[int, int]:
 def test_positions(name: str) -> None:
     words = CASES[name]
     known = first(words)
-    made = hashing.first_of_equal(words)
+    made = hash.first_of_equal(words)
     assert made is not None and np.flatnonzero(made).tolist() == sorted(known.values())
     wanted = np.concatenate((words[::-1], _rng.integers(-9, 9, 90)))
     for threads in (1, 3):
-        found = hashing.positions(words, wanted, threads)
+        found = hash.positions(words, wanted, threads)
         assert found is not None and found.tolist() == [known.get(word, len(words)) for word in wanted.tolist()]
-    empty = hashing.positions(words, words[:0], 2)
+    empty = hash.positions(words, words[:0], 2)
     assert empty is not None and len(empty) == 0
 
 
@@ -66,12 +65,12 @@ def alike(count: int) -> Any:
 
 def test_hashes_that_are_all_alike() -> None:
     words = alike(PATIENCE + 500)
-    assert hashing.first_of_equal(words) is None and hashing.positions(words, words, 1) is None
+    assert hash.first_of_equal(words) is None and hash.positions(words, words, 1) is None
     assert _firsts(words).all() and np.array_equal(first_positions(words, words), np.arange(len(words)))
-    assert hashing.first_of_equal(words[: PATIENCE - 1]) is not None
+    assert hash.first_of_equal(words[: PATIENCE - 1]) is not None
 
 
 def test_what_sorting_does() -> None:
-    assert hashing.first_of_equal(np.zeros(0, np.int64)) is None
-    assert hashing.first_of_equal(np.zeros(40, np.int64)[::2]) is None
-    assert hashing.first_of_equal(np.zeros(40, np.int32)) is None
+    assert hash.first_of_equal(np.zeros(0, np.int64)) is None
+    assert hash.first_of_equal(np.zeros(40, np.int64)[::2]) is None
+    assert hash.first_of_equal(np.zeros(40, np.int32)) is None

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from share import seeds
 
+from rho.backend.cpu import parallel_for
 from rho.backend.graph.phases import AxisNode, Node, Projection, SizeNode
-from rho.backend.kernels import policy
-from rho.backend.kernels.ir import LANES, ROWS
-from rho.backend.reference import sums
-from rho.backend.run.cpu import cuts
+from rho.backend.jit import tiering
+from rho.backend.lower.kernel_ir import LANES, ROWS
+from rho.backend.reference import reductions
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
-from rho.typechecker.sizes import number
+from rho.typechecker.sizes.polynomials import number
 
 pytest.importorskip("llvmlite")
 FLOATS = (Kind.F32, Kind.F64)
@@ -68,7 +68,7 @@ def body_of(draw: random.Random, kinds: list[Kind], space: list[int]) -> list[No
 
 @pytest.mark.parametrize("seed", seeds(120))
 def test_maps(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuts, "PARALLEL", 1)
+    monkeypatch.setattr(parallel_for, "PARALLEL", 1)
     draw = random.Random(seed)
     space, kind = spaces(draw), draw.choice((Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, *FLOATS))
     pairs = [operand(draw, space, kind) for _ in range(draw.randrange(1, 4))]
@@ -81,7 +81,7 @@ def test_maps(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("seed", seeds(120))
 def test_reductions(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuts, "PARALLEL", 1)
+    monkeypatch.setattr(parallel_for, "PARALLEL", 1)
     draw = random.Random(1000 + seed)
     space = [*spaces(draw), draw.choice((1, 2, 15, 16, 31, 255, 256, 257, 300, 1000))]
     kind = draw.choice((Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, *FLOATS))
@@ -98,13 +98,13 @@ def test_reductions(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("count", [1, 2, 17, 4095, 4096, 4097, 8192, 12289, 40961, 300_000])
 def test_order_of_sums(kind: Kind, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole vectors, columns and rows are summed as `reference.sums` says, on any number of threads."""
-    monkeypatch.setattr(cuts, "PARALLEL", 1)
+    monkeypatch.setattr(parallel_for, "PARALLEL", 1)
     rng = np.random.default_rng(count)
     x = rng.standard_normal(count).astype(data(kind, 1, 0).dtype)
     one = phase([count], [projection([count], [count], [0])], [read(0, kind)], [0], "add")
-    wanted = sums.combine(list(x), lambda a, b: a + b) if count < 20000 else run(one, [x], policy.Mode.OFF)[0]
+    wanted = reductions.combine(list(x), lambda a, b: a + b) if count < 20000 else run(one, [x], tiering.Mode.OFF)[0]
     for threads in (1, 2, 5):
-        assert same_bits(np.asarray(run(one, [x], policy.Mode.ALWAYS, threads)[0]), np.asarray(wanted))
+        assert same_bits(np.asarray(run(one, [x], tiering.Mode.ALWAYS, threads)[0]), np.asarray(wanted))
     tall = np.stack([x * f for f in range(1, 8)], 1)
     made = phase([7, count], [projection([7, count], tall.shape, [1, 0])], [read(0, kind)], [0], "add")
     for got, want in both(made, [tall], 2):
@@ -115,11 +115,11 @@ def test_negative_zeros() -> None:
     """The sum of ¯0.0 is ¯0.0, whatever lanes are absent."""
     for count in (1, 5, 256, 300, 5000):
         made = phase([count], [projection([count], [count], [0])], [read(0, Kind.F64)], [0], "add")
-        assert np.signbit(run(made, [np.full(count, -0.0)], policy.Mode.ALWAYS)[0])
+        assert np.signbit(run(made, [np.full(count, -0.0)], tiering.Mode.ALWAYS)[0])
 
 
 def test_same_constants() -> None:
-    assert (ROWS, LANES) == (sums.ROWS, sums.LANES)
+    assert (ROWS, LANES) == (reductions.ROWS, reductions.LANES)
 
 
 def test_overwriting() -> None:
@@ -127,9 +127,9 @@ def test_overwriting() -> None:
     x = np.arange(1001.0)
     made = phase([1001], [projection([1001], [1001], [0])], [read(0, Kind.F64), apply("mul", (0, 0), Kind.F64)], [1])
     target = x.copy()
-    (result,) = run(made, [target], policy.Mode.ALWAYS, overwrite=target)
+    (result,) = run(made, [target], tiering.Mode.ALWAYS, overwrite=target)
     assert np.shares_memory(result, target) and np.array_equal(result, x * x)
     transposed = np.arange(12.0).reshape(3, 4)
     flip = phase([4, 3], [projection([4, 3], [3, 4], [1, 0])], [read(0, Kind.F64), apply("neg", (0,), Kind.F64)], [1])
-    (result,) = run(flip, [transposed], policy.Mode.ALWAYS)
+    (result,) = run(flip, [transposed], tiering.Mode.ALWAYS)
     assert np.array_equal(result, -transposed.T)

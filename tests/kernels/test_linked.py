@@ -15,14 +15,13 @@ import pytest
 from values import is_within
 
 import rho
-from rho.backend.kernels import policy
-from rho.backend.run import native, pool, prepared
-from rho.backend.run.native import program
-from rho.backend.run.native.program import OTHER
+from rho.backend.jit import tiering
+from rho.backend.vm import bytecode, executor, run_state, runtime
+from rho.backend.vm.bytecode import OTHER
 from rho.shell.embedding.functions import Function
 
 pytest.importorskip("llvmlite")
-pytestmark = pytest.mark.skipif(native.native() is None, reason="no native calls in this Python")
+pytestmark = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
 
 ENOUGH = 8
 """Calls after which a function is linked, in these tests."""
@@ -31,7 +30,7 @@ ENOUGH = 8
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels are compiled when they are first asked for."""
-    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
+    monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
 
 
 def linked(text: str, *arguments: object) -> Function:
@@ -45,7 +44,7 @@ def linked(text: str, *arguments: object) -> Function:
 
 @pytest.fixture
 def unlinked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(prepared, "native_program", lambda *_: None)
+    monkeypatch.setattr(executor, "native_program", lambda *_: None)
     yield
 
 
@@ -58,8 +57,8 @@ def plainly(text: str, *arguments: object) -> Any:
 def each_plainly(text: str, calls: Iterable[Sequence[object]]) -> list[Any]:
     """What the plan itself gives for arguments of the same types and shapes: one plan serves them all."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prepared, "native_program", lambda *_: None)
-        patch.setattr(policy, "mode", lambda: policy.Mode.OFF)
+        patch.setattr(executor, "native_program", lambda *_: None)
+        patch.setattr(tiering, "mode", lambda: tiering.Mode.OFF)
         function = rho.compile(text)
         return [function(*arguments) for arguments in calls]
 
@@ -218,10 +217,10 @@ def test_views_are_copied(text: str) -> None:
 
 def test_memory_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.arange(40.0)
-    large = np.ones(pool.LEAST // 8)
+    large = np.ones(run_state.LEAST // 8)
     function, other = linked("{(⍵+1 ⋄ +/⍵ ⋄ ⌈/⍵)}", x), linked("{⍵×2}", large)
-    types = [np.dtype(np.float64), x, OTHER, pool.room]
-    kept = pool.kept_bytes()
+    types = [np.dtype(np.float64), x, OTHER, run_state.room]
+    kept = run_state.kept_bytes()
     before, counts = sys.getallocatedblocks(), [sys.getrefcount(one) for one in types]
     for _ in range(20_000):
         function(x)
@@ -231,7 +230,7 @@ def test_memory_stays(monkeypatch: pytest.MonkeyPatch) -> None:
         other(large)
     assert abs(sys.getallocatedblocks() - before) < 5_000
     assert all(abs(sys.getrefcount(one) - count) < 50 for one, count in zip(types, counts, strict=True))
-    assert pool.kept_bytes() <= max(kept, 2 * pool.LEAST + 4096)
+    assert run_state.kept_bytes() <= max(kept, 2 * run_state.LEAST + 4096)
 
 
 def test_many_threads_call_one_function() -> None:
@@ -290,8 +289,8 @@ def test_layouts_are_linked_each_and_not_without_end() -> None:
         for given in layouts:
             assert same(function(given), plainly_cached("{,⍵×2}", given))
     programs = [plan._program for ready in function._ready.values() for plan in ready.free]
-    counts = [made.words[program.HEAD + 1] for made in programs if made is not None]
-    assert max(counts) > 1 and all(count <= program.MOST_LAYOUTS for count in counts)
+    counts = [made.words[bytecode.HEAD + 1] for made in programs if made is not None]
+    assert max(counts) > 1 and all(count <= bytecode.MOST_LAYOUTS for count in counts)
 
 
 def plainly_cached(text: str, given: Any) -> Any:
@@ -300,9 +299,9 @@ def plainly_cached(text: str, given: Any) -> Any:
 
 
 def test_interrupts_and_lack_of_memory_in_the_middle_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = np.ones(pool.LEAST // 8)
+    given = np.ones(run_state.LEAST // 8)
     function = linked("{(⍵+1 ⋄ ⍵×3)}", given)
-    pool.trim()
+    run_state.trim()
 
     def interrupted(wanted: int | None = None) -> None:
         raise KeyboardInterrupt
@@ -312,11 +311,11 @@ def test_interrupts_and_lack_of_memory_in_the_middle_of_a_call(monkeypatch: pyte
 
     before = sys.getrefcount(given)
     with monkeypatch.context() as patch:
-        patch.setattr(pool, "trim", interrupted)
+        patch.setattr(run_state, "trim", interrupted)
         with pytest.raises(KeyboardInterrupt):
             function(given)
     with monkeypatch.context() as patch:
-        patch.setattr(pool, "trim", exhausted)
+        patch.setattr(run_state, "trim", exhausted)
         with pytest.raises(rho.RunFailed) as caught:
             function(given)
         assert caught.value.diagnostics[0].code == "E702"
@@ -327,7 +326,7 @@ def test_interrupts_and_lack_of_memory_in_the_middle_of_a_call(monkeypatch: pyte
 
 ENDS = """
 import threading, numpy as np, rho
-from rho.backend.kernels import policy
+from rho.backend.jit import tiering as policy
 policy.COMPILE_NANOSECONDS = 1.0
 x = np.arange(200_000.0)
 f = rho.compile("{+/⍵×⍵+1}")

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.kernels import policy, store
-from rho.backend.run import native
-from rho.backend.run.native.program import OTHER
-from rho.backend.run.sites import Site
+from rho.backend.jit import compiler, tiering
+from rho.backend.vm import runtime
+from rho.backend.vm.bytecode import OTHER
+from rho.backend.vm.call_sites import Site
 from rho.shell.embedding.functions import Function
 
 from .test_linked import each_plainly, linked, plainly, same
 
 pytest.importorskip("llvmlite")
-pytestmark = pytest.mark.skipif(native.native() is None, reason="no native calls in this Python")
+pytestmark = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
 
 VECTORS = [
     "{⍵[⍋⍵]}", "{⍵[⍒⍵]}", "{⍋⍵}", "{⍒⍵}", "{⍋⍋⍵}", "{⊃⍒⍵}", "{+\\⍵}", "{×\\⍵}", "{⌈\\⍵}", "{⌊\\⌽⍵}", "{(⍵>1)⌿⍵}", "{⍸⍵>1}",
@@ -67,7 +67,7 @@ def often(function: Function, *arguments: Any) -> Any:
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels are compiled when they are first asked for."""
-    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
+    monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
 
 
 @pytest.mark.parametrize("text", [*VECTORS, *CONTROL, *FOLDS])
@@ -151,10 +151,10 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[Site]:
 @pytest.mark.parametrize("text", ["{+\\⍵}", "{+/⍵}", "{1+⍵×2}", "{⍵[2 0]}"])
 def test_short_arrays_have_their_kernels_within_some_thousand_calls(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a kernel saves counts for all calls since it was last asked for, not for one."""
-    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 10e6)
-    monkeypatch.setattr(policy, "LOAD_NANOSECONDS", 10e6)  # no thread beside this one compiles
-    monkeypatch.setattr(policy, "_saved", {})
-    monkeypatch.setattr(store, "_addresses", {})
+    monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 10e6)
+    monkeypatch.setattr(tiering, "LOAD_NANOSECONDS", 10e6)  # no thread beside this one compiles
+    monkeypatch.setattr(tiering, "_saved", {})
+    monkeypatch.setattr(compiler, "_addresses", {})
     asked, function, given = recorded(monkeypatch), rho.compile(text), np.arange(10.0)
     for _ in range(4_000):
         function(given)
@@ -167,7 +167,7 @@ def test_short_arrays_have_their_kernels_within_some_thousand_calls(text: str, m
 @pytest.mark.parametrize("text", ["{(⍵>0.5)/⍵}", "{⍸⍵>0.5}"])
 @pytest.mark.parametrize("size", [10, 300, 10_000])
 def test_masks_of_new_counts_do_not_ask_python(text: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setenv(tiering.SWITCH, "always")
     asked = recorded(monkeypatch)
     function, rng = rho.compile(text), np.random.default_rng(size)
     for _ in range(9):

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 import rho
-from rho.backend.kernels import policy
-from rho.backend.run.words import interpret
+from rho.backend.jit import tiering
+from rho.backend.vm import interpreter
 
 pytest.importorskip("llvmlite")
 
 
 @pytest.mark.parametrize("program", ["{1+⍵×0.5}⍣300000 ⊢ N÷3.0", "{1+⍵×0.25}⍣300000 ⊢ (√⍳3)+N"])
 def test_first_runs(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, "auto")
+    monkeypatch.setenv(tiering.SWITCH, "auto")
     calls = 0
-    turn = interpret._hand_on
+    turn = interpreter._hand_on
 
     def counted(*arguments: object) -> object:
         nonlocal calls
@@ -23,5 +23,5 @@ def test_first_runs(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert calls < 1000, "the loop is run turn by turn"
         return turn(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(interpret, "_hand_on", counted)
+    monkeypatch.setattr(interpreter, "_hand_on", counted)
     rho.eval(program.replace("N", "7"))

@@ -13,15 +13,14 @@ import mpmath
 import numpy as np
 import pytest
 
+from rho.backend.codegen import llvm_scalars
+from rho.backend.codegen.llvm_printer import llvm_text
+from rho.backend.cpu.numpy_scalars import by_steps, own_function as through
 from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured
-from rho.backend.kernels import llvm_leaf, permutes
-from rho.backend.kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
-from rho.backend.loops.llvm import llvm_text
-from rho.backend.loops.lower.kernel import program_of
-from rho.backend.run.cpu.mathematics import own_function as through
-from rho.backend.run.cpu.meanings import by_steps
-from rho.backend.scalar import table as rows
-from rho.backend.scalar import tables
+from rho.backend.jit import compiler
+from rho.backend.lower.kernel_ir import Apply, Form, Kernel, Load, Operand, Result, Step
+from rho.backend.lower.phase import program_of
+from rho.backend.scalar import table as rows, tables
 from rho.tests.kernels.phases import both, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -116,7 +115,7 @@ def test_first_items_need_no_compiler() -> None:
     text = """
 import sys
 import numpy as np
-from rho.backend.run.cpu.mathematics import own_function
+from rho.backend.cpu.numpy_scalars import own_function
 from rho.typechecker.elements import Kind
 for kind, dtype in ((Kind.F64, np.float64), (Kind.F32, np.float32)):
     few, many = np.linspace(-2, 2, 20).astype(dtype), np.linspace(-2, 2, 20).repeat(1000).astype(dtype)
@@ -134,13 +133,13 @@ for kind, dtype in ((Kind.F64, np.float64), (Kind.F32, np.float32)):
 @pytest.mark.parametrize("lanes", [1, 4, 8, 16, 32])
 def test_entries_are_picked_alike(features: tuple[str, ...], lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """By permutations of one register, of two, and from memory."""
-    if not all(map(llvm_leaf.has_feature, features)):
+    if not all(map(compiler.has_feature, features)):
         pytest.skip("another processor")
-    monkeypatch.setattr(permutes, "has_feature", features.__contains__)
+    monkeypatch.setattr(llvm_scalars, "has_feature", features.__contains__)
     operand, body = Operand(Kind.F32, Step.UNIT, (True,)), (Load(0), Apply("circular", (0,), Kind.F32, Kind.F32, 7))
     text = llvm_text(program_of(Kernel(Form.MAP, 1, (operand,), 0, body, (Result(1, Kind.F32, None),))), 4 * lanes)
     assert ("permvar" in text, "permps" in text) == ("avx512f" in features, features == ("avx2",))
-    call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(llvm_leaf.link(llvm_leaf.compile_text(text)))
+    call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(compiler.link(compiler.compile_text(text)))
     with np.errstate(all="ignore"):
         values = np.concatenate((SPECIAL, np.linspace(-10, 10, 333))).astype(np.float32)
     got = np.empty_like(values)

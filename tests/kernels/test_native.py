@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.kernels import ir
-from rho.backend.run import native
-from rho.backend.run.native import FOLDER, Runtime
-from rho.backend.run.native.host import Host, this_host
-from rho.backend.run.native.program import Operation
+from rho.backend.lower import kernel_ir
+from rho.backend.vm import runtime
+from rho.backend.vm.bytecode import Operation
+from rho.backend.vm.runtime import FOLDER, Host, Runtime, this_host
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -21,7 +20,7 @@ def test_native_calls_are_there() -> None:
     pytest.importorskip("llvmlite")
     if this_host() is None:
         pytest.skip("another Python, or another system")
-    assert native.native() is not None
+    assert runtime.native() is not None
 
 
 @pytest.mark.parametrize("processor", ["x86_64", "aarch64", "riscv64"])
@@ -45,7 +44,7 @@ def test_what_stands_in_c_and_in_python_is_the_same() -> None:
     listed = calls.split("enum operation {")[1].split("};")[0]
     names = [line.split(",")[0].strip() for line in listed.splitlines() if "/*" in line]
     assert names == [operation.name for operation in Operation]
-    assert f"NO_MEMORY = {ir.NO_MEMORY}," in (FOLDER / "launch.c").read_text("utf-8")
+    assert f"NO_MEMORY = {kernel_ir.NO_MEMORY}," in (FOLDER / "launch.c").read_text("utf-8")
     header = (FOLDER / "host.h").read_text("utf-8").split("struct host {")[1].split("};")[0]
     header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     fields: list[str] = []

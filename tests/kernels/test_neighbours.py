@@ -10,14 +10,13 @@ import pytest
 
 import rho
 from rho import backend
-from rho.backend.graph import neighbours
+from rho.backend.cpu import regions, regions as ranges
+from rho.backend.graph import fusion_groups
 from rho.backend.graph.phases import Constant
-from rho.backend.kernels.kept import Kept
-from rho.backend.kernels.units import GroupUnit, units_of
-from rho.backend.run.cpu import ranges, regions
-from rho.backend.schedule.plan.model import RowsStep
-from rho.backend.schedule.plan.stored import decode_plan, encode_plan
-from rho.backend.schedule.verify.plans import check_plan
+from rho.backend.jit.compiler import Kept
+from rho.backend.lower.fusion_units import GroupUnit, units_of
+from rho.backend.schedule.plan.plan import RowsStep, decode_plan, encode_plan
+from rho.backend.schedule.verify.plan_checks import check_plan
 from rho.tests.harness.tiers import checked
 
 PROGRAMS = {
@@ -40,7 +39,7 @@ PROGRAMS = {
 
 @pytest.fixture(autouse=True)
 def small_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbours, "LEAST", 1)
+    monkeypatch.setattr(fusion_groups, "NEIGHBOURS_LEAST", 1)
     monkeypatch.setattr(regions, "_runs", Kept(256))
 
 
@@ -81,7 +80,7 @@ def test_a_group_changes_no_bit(name: str, shape: tuple[int, ...], monkeypatch: 
     array = np.random.default_rng(1).random(shape)
     expected = _bits(PROGRAMS[name], array, "off", monkeypatch)
     assert _bits(PROGRAMS[name], array, "always", monkeypatch) == expected
-    monkeypatch.setattr(neighbours, "LEAST", 1 << 60)
+    monkeypatch.setattr(fusion_groups, "NEIGHBOURS_LEAST", 1 << 60)
     assert _bits(PROGRAMS[name], array, "off", monkeypatch) == expected
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rho.backend.kernels.one_thread import OneThread
+from rho.backend.jit.compiler import OneThread
 
 
 def test_answers_and_errors_come_back_and_all_is_done_by_one_thread() -> None:
@@ -71,7 +71,7 @@ def test_who_asks_is_interrupted_and_the_lock_is_given_back() -> None:
 def test_a_process_that_was_forked_has_a_thread_of_its_own() -> None:
     code = """
 import os, sys
-from rho.backend.kernels.one_thread import OneThread
+from rho.backend.jit.compiler import OneThread
 one = OneThread("one")
 twice = one.does(lambda x: 2 * x)
 assert twice(2) == 4

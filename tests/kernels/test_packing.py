@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.kernels import policy
+from rho.backend.jit import tiering
 from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import same_bits
 
@@ -24,7 +24,7 @@ A×⍤1 ⊢ B[;3]
 
 
 def run(text: str, inputs: dict[str, Any], mode: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setenv(policy.SWITCH, mode)
+    monkeypatch.setenv(tiering.SWITCH, mode)
     core = checked(f"{DECLARED}r ← {text}\noutput r\n")
     assert core is not None
     bound = backend.load(core, inputs)
@@ -33,10 +33,10 @@ def run(text: str, inputs: dict[str, Any], mode: str, monkeypatch: pytest.Monkey
     return np.asarray(backend.execute(plan, bound, inputs).outputs["r"].value)
 
 
-@pytest.mark.parametrize("stretch", [1, policy.HEARD_NANOSECONDS])
+@pytest.mark.parametrize("stretch", [1, tiering.HEARD_NANOSECONDS])
 @pytest.mark.parametrize("text", PROGRAMS)
 def test_packed_operands_give_the_same_bits(text: str, stretch: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "HEARD_NANOSECONDS", stretch)
+    monkeypatch.setattr(tiering, "HEARD_NANOSECONDS", stretch)
     rng = np.random.default_rng(1)
     inputs = {"A": rng.random((300, 40)), "B": rng.random((40, 7)), "C": rng.random((9, 40))}
     assert same_bits(run(text, inputs, "always", monkeypatch), run(text, inputs, "off", monkeypatch))

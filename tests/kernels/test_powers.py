@@ -10,9 +10,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from rho.backend.reference.reals import power as exactly
-from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.cpu.mathematics import own_function
+from rho.backend.cpu.numpy_scalars import own_function
+from rho.backend.cpu.views import DTYPES
+from rho.backend.reference.scalars import power as exactly
 from rho.backend.scalar import tables
 from rho.tests.kernels.phases import apply, both, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind

@@ -14,14 +14,14 @@ import pytest
 from values import is_within
 
 import rho
-from rho.backend.kernels import policy
-from rho.backend.library import blas
+from rho.backend.jit import tiering
+from rho.backend.library import products
 from rho.backend.library.products import bound_product, products_of
-from rho.backend.run import native
-from rho.backend.run.native.program import OTHER
+from rho.backend.vm import runtime
+from rho.backend.vm.bytecode import OTHER
 from rho.typechecker.elements import Kind
 
-pytestmark = pytest.mark.skipif(blas.blas() is None, reason="NumPy's BLAS is none that is known")
+pytestmark = pytest.mark.skipif(products.blas() is None, reason="NumPy's BLAS is none that is known")
 KINDS = [
     (Kind.F64, np.float64, 16),
     (Kind.F32, np.float32, 16),
@@ -70,7 +70,7 @@ def test_values(shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch) ->
             made += [product_of(kind, left, right, threads) for threads in (1, 2, 3)]
             assert is_within(made[-1], exact, ulps)
             with monkeypatch.context() as patch:
-                patch.setattr(policy, "mode", lambda: policy.Mode.OFF)
+                patch.setattr(tiering, "mode", lambda: tiering.Mode.OFF)
                 made += [product_of(kind, left, right, threads) for threads in (1, 3)]
                 assert not (bound := bound_product(kind, left[np.newaxis], right[np.newaxis], 2)) or bound.pieces is None
             apart = np.repeat(np.repeat(left, 2, 0), 2, 1)[::2, ::2], np.flip(np.flip(right).copy())
@@ -86,9 +86,9 @@ def test_batches(shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch) -
         lefts, rights = np.stack([left, -left, left * dtype(0.3)]), np.stack([right, right * dtype(1.7), -right])
         alone = [product_of(kind, a, b, 1) for a, b in zip(lefts, rights, strict=True)]
         every = [(lefts, rights), (lefts.transpose(0, 2, 1).copy().transpose(0, 2, 1), rights[::-1].copy()[::-1])]
-        for mode in (policy.Mode.ALWAYS, policy.Mode.OFF):
+        for mode in (tiering.Mode.ALWAYS, tiering.Mode.OFF):
             with monkeypatch.context() as patch:
-                patch.setattr(policy, "mode", lambda mode=mode: mode)
+                patch.setattr(tiering, "mode", lambda mode=mode: mode)
                 made = [products_of(kind, *both, threads) for both in every for threads in (1, 2, 5)]
                 shared = products_of(kind, lefts, rights[:1], 2), products_of(kind, np.broadcast_to(left, lefts.shape), rights, 2)
             assert all(np.array_equal(one, np.stack(alone)) for one in made)
@@ -106,7 +106,7 @@ def test_a_matrix_and_itself_transposed(rows: int, shared: int, monkeypatch: pyt
         for one in (matrix, np.asfortranarray(matrix), np.repeat(matrix, 2, 1)[:, ::2], matrix[::-1].copy()[::-1], unaligned):
             made += [product_of(kind, one, one.T, threads) for threads in (1, 2, 5)]
             with monkeypatch.context() as patch:
-                patch.setattr(policy, "mode", lambda: policy.Mode.OFF)
+                patch.setattr(tiering, "mode", lambda: tiering.Mode.OFF)
                 made.append(product_of(kind, one, one.T, 2))
         assert is_within(made[0], matrix @ matrix.T, ulps) and np.array_equal(made[0], made[0].T)
         assert all(np.array_equal(one, made[0]) for one in made)
@@ -138,7 +138,7 @@ def test_unaligned_operands(monkeypatch: pytest.MonkeyPatch) -> None:
             ):
                 made = [product_of(kind, left, right, 2), product_of(kind, left.copy("K"), right.copy("K"), 2)]
                 with monkeypatch.context() as patch:
-                    patch.setattr(policy, "mode", lambda: policy.Mode.OFF)
+                    patch.setattr(tiering, "mode", lambda: tiering.Mode.OFF)
                     made.append(product_of(kind, left, right, 2))
                 assert all(np.array_equal(one, made[0]) for one in made)
 
@@ -157,11 +157,11 @@ def test_values_that_are_not_finite() -> None:
 
 
 def test_blas_has_its_threads_again() -> None:
-    found = blas.blas()
+    found = products.blas()
     assert found is not None
     before = found.threads()
-    first = blas.alone()
-    second = blas.alone()
+    first = products.alone()
+    second = products.alone()
     assert found.threads() == 1
     del first
     gc.collect()
@@ -172,7 +172,7 @@ def test_blas_has_its_threads_again() -> None:
 
 
 def test_an_end_that_is_interrupted_is_made_good_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = blas.blas()
+    found = products.blas()
     assert found is not None
     before = found.threads()
 
@@ -180,12 +180,12 @@ def test_an_end_that_is_interrupted_is_made_good_by_the_next(monkeypatch: pytest
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(blas, "_leave", interrupted)
+        patch.setattr(products, "_leave", interrupted)
         patch.setattr(sys, "unraisablehook", lambda told: None)  # pytest's keeps what it is told of
-        token = blas.alone()
+        token = products.alone()
         del token
         gc.collect()
-    token = blas.alone()
+    token = products.alone()
     assert found.threads() == 1
     del token
     gc.collect()
@@ -193,12 +193,12 @@ def test_an_end_that_is_interrupted_is_made_good_by_the_next(monkeypatch: pytest
 
 
 def test_a_number_that_somebody_sets_meanwhile_stays() -> None:
-    found = blas.blas()
+    found = products.blas()
     assert found is not None
     before = found.threads()
     try:
         found.set_threads(2)
-        token = blas.alone()
+        token = products.alone()
         found.set_threads(3)
         del token
         gc.collect()
@@ -210,10 +210,10 @@ def test_a_number_that_somebody_sets_meanwhile_stays() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_child_of_a_product() -> None:
-    found = blas.blas()
+    found = products.blas()
     assert found is not None
     before = found.threads()
-    token = blas.alone()
+    token = products.alone()
     child = os.fork()
     if not child:
         fine = found.threads() == before
@@ -228,9 +228,9 @@ def test_a_child_of_a_product() -> None:
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
-    if native.native() is None:
+    if runtime.native() is None:
         pytest.skip("no native calls in this Python")
-    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
+    monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
 
 
 @pytest.mark.usefixtures("at_once")
@@ -270,7 +270,7 @@ def test_a_matrix_times_itself_transposed() -> None:
     for _ in range(8):
         function(x, x.copy().T)
     expected = rho.compile("{⍺+.×⍵}")(x, x.T)
-    with blas.alone():
+    with products.alone():
         assert np.array_equal(function(x, x.T), expected) and np.array_equal(expected, x @ x.T)
 
 

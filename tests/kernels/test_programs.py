@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.kernels import policy
-from rho.backend.run.cpu import pointwise, ranges
-from rho.backend.run.cpu.tiles import Stretches
-from rho.backend.schedule.plan.parts import Device
+from rho.backend.cpu import regions
+from rho.backend.cpu.regions import Stretches
+from rho.backend.jit import tiering
+from rho.backend.schedule.plan.plan import Device
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
 from rho.tests.harness.tiers import agree, checked
 
@@ -20,7 +20,7 @@ pytest.importorskip("llvmlite")
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setenv(tiering.SWITCH, "always")
 
 
 @pytest.mark.parametrize("text", PROGRAMS[::7])
@@ -72,13 +72,13 @@ def test_loops_have_the_bits_of_their_turns(monkeypatch: pytest.MonkeyPatch) -> 
     given = {"x": np.random.default_rng(1).random(1003)}
     bound = backend.load(core, given, {})
     calls: list[int] = []
-    original = pointwise.Pointwise.launch
-    monkeypatch.setattr(pointwise.Pointwise, "launch", lambda *args: (calls.append(1), original(*args))[1])
+    original = regions.Pointwise.launch
+    monkeypatch.setattr(regions.Pointwise, "launch", lambda *args: (calls.append(1), original(*args))[1])
     made = []
     for mode, heard, threads, least in (("always", 5e6, 1, 1 << 16), ("always", 800, 3, 1), ("off", 1, 1, 1)):
-        monkeypatch.setenv(policy.SWITCH, mode)
-        monkeypatch.setattr(policy, "HEARD_NANOSECONDS", heard)
-        monkeypatch.setattr(policy, "SHARED_NANOSECONDS", least)
+        monkeypatch.setenv(tiering.SWITCH, mode)
+        monkeypatch.setattr(tiering, "HEARD_NANOSECONDS", heard)
+        monkeypatch.setattr(tiering, "SHARED_NANOSECONDS", least)
         plan = backend.plan(bound, Device("cpu0", "cpu", threads))
         made.append(backend.execute(plan, bound, given).outputs["r"].value.tobytes())
     assert len(calls) > 2, "the second run is in stretches"
@@ -116,12 +116,12 @@ def test_stencils_have_the_bits_of_their_turns(threads: int, monkeypatch: pytest
     given = {"A": np.random.default_rng(1).random((33, 61))}
     bound = backend.load(core, given, {})
     calls: list[int] = []
-    original = ranges.run_tiles
-    monkeypatch.setattr(ranges, "stretches_of", lambda rows, turns, threads: Stretches(2, 5))
-    monkeypatch.setattr(ranges, "run_tiles", lambda *args: (calls.append(1), original(*args))[1])
+    original = regions.run_tiles
+    monkeypatch.setattr(regions, "stretches_of", lambda rows, turns, threads: Stretches(2, 5))
+    monkeypatch.setattr(regions, "run_tiles", lambda *args: (calls.append(1), original(*args))[1])
     made = []
     for mode in ("always", "off"):
-        monkeypatch.setenv(policy.SWITCH, mode)
+        monkeypatch.setenv(tiering.SWITCH, mode)
         plan = backend.plan(bound, Device("cpu0", "cpu", threads))
         made.append(backend.execute(plan, bound, given).outputs["r"].value.tobytes())
     assert calls == [1]

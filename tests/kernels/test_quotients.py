@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.kernels import policy
-from rho.backend.kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
-from rho.backend.kernels.llvm_leaf import has_feature
-from rho.backend.loops.llvm import llvm_text
-from rho.backend.loops.lower.kernel import program_of
+from rho.backend.codegen.llvm_printer import llvm_text
+from rho.backend.jit import tiering
+from rho.backend.jit.compiler import has_feature
+from rho.backend.lower.kernel_ir import Apply, Form, Kernel, Load, Operand, Result, Step
+from rho.backend.lower.phase import program_of
 from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
@@ -22,7 +22,7 @@ TEXT = "input A : {kind}[r c]\noutput r ← {{⍵÷⌈/⍵}}⍤1 ⊢ A\n"
 @pytest.mark.parametrize("kind", ["f64", "f32"])
 def test_quotients(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The greatest item of a row is its divisor; mantissas with long runs of ones and zeros are the hard ones."""
-    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setenv(tiering.SWITCH, "always")
     dtype = np.dtype(np.float64 if kind == "f64" else np.float32)
     digits, reach = (52, 290) if kind == "f64" else (23, 36)
     rng = np.random.default_rng(5)

@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.codegen.llvm_printer import llvm_text
+from rho.backend.codegen.llvm_registers import vectors_of
+from rho.backend.cpu import phases as chains
 from rho.backend.graph.phases import AxisNode
-from rho.backend.kernels import llvm_leaf, policy, store
-from rho.backend.loops import check
-from rho.backend.loops.ir import For, Program
-from rho.backend.loops.llvm import llvm_text
-from rho.backend.loops.llvm.lanes import vectors_of
-from rho.backend.loops.lower import kernel as lowering
-from rho.backend.loops.lower import rows as lowering_rows
-from rho.backend.loops.text import parse, show
-from rho.backend.run.cpu import rows as chains
-from rho.backend.schedule.plan.model import RowsStep
-from rho.backend.schedule.single import one_device
+from rho.backend.jit import compiler, tiering
+from rho.backend.loopir import verifier
+from rho.backend.loopir.ir import For, Program
+from rho.backend.loopir.text import parse, show
+from rho.backend.lower import phase as lowering, rows as lowering_rows
+from rho.backend.schedule import single_device
+from rho.backend.schedule.plan.plan import RowsStep
 from rho.tests.harness.tiers import agree, checked
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
@@ -36,22 +35,22 @@ def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     def compiled(text: str) -> bytes:
         try:
             return compile_text(text)
-        except llvm_leaf.Unsupported as error:  # NumPy would do what it is for, and nobody would see
+        except compiler.Unsupported as error:  # NumPy would do what it is for, and nobody would see
             raise AssertionError(f"LLVM refuses a text: {error}") from error
 
     def watched(program_of: Callable[[Any], Program]) -> Callable[[Any], Program]:
         def seen_of(code: Any) -> Program:
             program = program_of(code)
-            check.verify(program)
+            verifier.verify(program)
             assert parse(show(program)) == program
             seen.append(program)
             return program
 
         return seen_of
 
-    compile_text = llvm_leaf.compile_text
-    monkeypatch.setattr(llvm_leaf, "compile_text", compiled)
-    monkeypatch.setattr(store, "_addresses", {})
+    compile_text = compiler.compile_text
+    monkeypatch.setattr(compiler, "compile_text", compiled)
+    monkeypatch.setattr(compiler, "_addresses", {})
     for module in (lowering, lowering_rows):
         monkeypatch.setattr(module, "vector_bytes", lambda: request.param)
         monkeypatch.setattr(module, "program_of", watched(module.program_of))
@@ -103,7 +102,7 @@ def test_columns(kind: Kind, function: str, programs: list[Program]) -> None:
 ])  # fmt: skip
 def test_programs(text: str, programs: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
     """Complex numbers, checks, mathematics and several types in one kernel."""
-    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setenv(tiering.SWITCH, "always")
     for n in (1, 33, 500):
         kinds = {"c128": np.complex128, "c64": np.complex64, "i64": np.int64, "f32": np.float32, "f64": np.float64}
         drawn = np.random.default_rng(n).random(n) * 3
@@ -132,7 +131,7 @@ DISTANCES = "input x : f64[n 8]\ninput c : f64[k 8] where k ≥ 1\noutput r ← 
 
 def test_inner_loops_have_registers_and_do_not_multiply(programs: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
     """What the rows of the outer loop are is held in registers during the whole inner one, which steps on from row to row."""
-    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setenv(tiering.SWITCH, "always")
     core = checked(DISTANCES)
     assert core is not None
     draw = np.random.default_rng(3)
@@ -166,7 +165,7 @@ def test_sums_across_rows(kind: Kind, function: str, programs: list[Program]) ->
 @pytest.mark.parametrize("text", ["0.5×⌊÷x", "f64 i32 ÷x", "0.25×⌈÷x", "0.5×⌊÷x-3", "x×f64 i32 ÷x"])
 def test_absent_items_do_not_fail(text: str, programs: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
     """A sum fills its last row up; what is computed there is no item, and no check of the program looks at it."""
-    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setenv(tiering.SWITCH, "always")
     for shape in ((300,), (3, 4100), (2, 5000), (4100, 3), (60, 70), (300, 40), (20, 5), (20, 8), (20, 200)):
         drawn = 1 / np.random.default_rng(1).integers(1, 9, shape).astype(np.float64)
         for reduced in ("+/", "+⌿"):
@@ -184,7 +183,7 @@ def test_absent_items_do_not_fail(text: str, programs: list[Program], monkeypatc
 ])  # fmt: skip
 def test_chains(text: str, kind: type, programs: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
     """Of rows, forwards, backwards and strided, and of short rows side by side: the bits of NumPy's tier."""
-    monkeypatch.setattr(one_device, "needs_no_more", lambda chained, apart: True)
+    monkeypatch.setattr(single_device, "needs_no_more", lambda chained, apart: True)
     core = checked(f"input A : {'f64' if kind is np.float64 else 'f32'}[r c]\noutput r ← {text}\n")
     assert core is not None
     chained = 0
@@ -193,8 +192,8 @@ def test_chains(text: str, kind: type, programs: list[Program], monkeypatch: pyt
         for array in (drawn, np.asfortranarray(drawn), drawn[:, ::-1])[:: 1 if place % 2 else 2]:
             results = []
             for mode in ("always", "off"):
-                monkeypatch.setenv(policy.SWITCH, mode)
-                chains._kept.clear()
+                monkeypatch.setenv(tiering.SWITCH, mode)
+                chains._rows_kept.clear()
                 bound = backend.load(core, {"A": array}, {})
                 plan = backend.plan(bound)
                 chained += any(isinstance(step, RowsStep) for queue in plan.main.queues for step in queue.steps)

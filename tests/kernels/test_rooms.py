@@ -9,8 +9,7 @@ from typing import Final
 
 import pytest
 
-from rho.backend.kernels.rooms import ON_STACK, Rooms
-from rho.backend.kernels.writer import Writer
+from rho.backend.codegen.llvm_builder import ON_STACK, Rooms, Writer
 
 pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="blocks of threads are those of POSIX")
@@ -48,7 +47,7 @@ _NO_MEMORY: Final = (
     _START
     + """
 import ctypes
-from rho.backend.kernels import llvm_leaf
+from rho.backend.jit import compiler as llvm_leaf
 never = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(lambda bytes: None)
 llvm_leaf.binding().add_symbol("rho_malloc", ctypes.cast(never, ctypes.c_void_p).value)
 A = np.arange(600000.0).reshape(2000, 300) % 17

@@ -15,16 +15,15 @@ import pytest
 from share import half
 
 from rho import backend
-from rho.backend.kernels import policy
-from rho.backend.kernels.llvm_leaf import is_installed
-from rho.backend.run import pool
-from rho.backend.run.cpu import rows
-from rho.backend.schedule.facts import workspace
-from rho.backend.schedule.plan.model import RowsStep, RunStep
-from rho.backend.schedule.plan.stored import decode_plan, encode_plan
-from rho.backend.schedule.single import one_device
-from rho.backend.schedule.single.one_device import needs_no_more
-from rho.backend.schedule.verify.plans import check_plan
+from rho.backend.cpu import phases
+from rho.backend.jit import tiering
+from rho.backend.jit.compiler import is_installed
+from rho.backend.schedule import single_device
+from rho.backend.schedule.plan.plan import RowsStep, RunStep, decode_plan, encode_plan
+from rho.backend.schedule.program_facts import scratch_memory
+from rho.backend.schedule.single_device import needs_no_more
+from rho.backend.schedule.verify.plan_checks import check_plan
+from rho.backend.vm import run_state
 from rho.tests.harness.tiers import agree, checked
 from rho.tests.kernels.chains import FLOATS, MANY, SHORT, WHOLE, WHOLES, chains, given, planned, program, run
 from rho.tests.kernels.phases import data, kind_of, same_bits
@@ -50,7 +49,7 @@ SHAPES = (
 @pytest.fixture(autouse=True)
 def small_chains_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a few rows, blocks need more memory than members one by one."""
-    monkeypatch.setattr(one_device, "needs_no_more", lambda chained, apart: True)
+    monkeypatch.setattr(single_device, "needs_no_more", lambda chained, apart: True)
 
 
 def compare(text: str, inputs: Mapping[str, Any], threads: int = 1) -> None:
@@ -108,7 +107,7 @@ def test_operands_in_other_layouts(text: str) -> None:
 
 @pytest.mark.parametrize("text", FLOATS[::3] + WHOLES[:2])
 def test_against_the_reference(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setenv(tiering.SWITCH, "always")
     core = checked(program(text, Kind.F64))
     assert core is not None
     rng = np.random.default_rng(3)
@@ -116,10 +115,10 @@ def test_against_the_reference(text: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert not agree(core, inputs), text
 
 
-@pytest.mark.parametrize("block", [workspace.ROWS_POINTS, 1 << 6])
+@pytest.mark.parametrize("block", [scratch_memory.ROWS_POINTS, 1 << 6])
 def test_rows_of_any_frame(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks are cut along the first axis of the frame of which a step is few points."""
-    monkeypatch.setattr(workspace, "ROWS_POINTS", block)
+    monkeypatch.setattr(scratch_memory, "ROWS_POINTS", block)
     text = "input T : f64[a b c]\noutput r ← {e ← *⍵-⌈/⍵ ⋄ e÷+/e}⍤1 ⊢ T\noutput s ← {(+/⍵)÷≢⍵}⍤1 ⊢ 1⊖T\n"
     core = checked(text)
     assert core is not None
@@ -132,7 +131,7 @@ def test_rows_of_any_frame(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def backend_run(core: Any, inputs: Mapping[str, Any], mode: str) -> list[Any]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(policy.SWITCH, mode)
+        patch.setenv(tiering.SWITCH, mode)
         bound = backend.load(core, inputs, {})
         return [shown.value for shown in backend.execute(backend.plan(bound), bound, inputs).outputs.values()]
 
@@ -200,8 +199,8 @@ def test_plans_with_other_chains_are_refused() -> None:
 @pytest.mark.parametrize("threads", [1, 4])
 def test_the_planned_peak_is_a_bound(mode: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """And no array is there of what only the chain reads."""
-    monkeypatch.setenv(policy.SWITCH, mode)
-    monkeypatch.setattr(one_device, "needs_no_more", needs_no_more)
+    monkeypatch.setenv(tiering.SWITCH, mode)
+    monkeypatch.setattr(single_device, "needs_no_more", needs_no_more)
     A = np.random.default_rng(1).standard_normal((4000, 500))
     for text in (FLOATS[0], FLOATS[2], "r ← {√(+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵}⍤1 ⊢ A", FLOATS[0] + "\n"):
         deep = text.endswith("\n")
@@ -210,7 +209,7 @@ def test_the_planned_peak_is_a_bound(mode: str, threads: int, monkeypatch: pytes
         assert chains(plan)
         backend.execute(plan, bound, inputs)
         backend.execute(plan, bound, inputs)
-        pool.trim()
+        run_state.trim()
         tracemalloc.start()
         try:
             results = backend.execute(plan, bound, inputs)
@@ -227,10 +226,10 @@ def test_the_planned_peak_is_a_bound(mode: str, threads: int, monkeypatch: pytes
 def test_a_chain_is_compiled_once() -> None:
     inputs = {"A": np.random.default_rng(1).random((5, 40))}
     plan, bound = planned("input A : f64[r c]\noutput r ← {⍵÷+/⍵}⍤1 ⊢ A\n", inputs)
-    rows._kept.clear()
+    phases._rows_kept.clear()
     for _ in range(3):
         backend.execute(plan, bound, inputs)
-    assert len(rows._kept.values()) == 1
+    assert len(phases._rows_kept.values()) == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32" or not is_installed(), reason="pages are fenced with mprotect")

@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.kernels import policy, store
-from rho.backend.kernels.ir import BLOCK
-from rho.backend.kernels.kept import Kept
-from rho.backend.kernels.llvm_leaf import is_installed
-from rho.backend.loops import written
-from rho.backend.loops.card_scans import Form, card_scan
-from rho.backend.loops.cuda import cuda_text
-from rho.backend.run import pool
-from rho.backend.run.cpu import scanning
-from rho.backend.run.cpu.reals import PLAIN
-from rho.backend.run.cpu.sequential import scanned_along
-from rho.backend.run.cuda.modules import Modules
+from rho.backend.codegen.cuda_printer import cuda_text
+from rho.backend.cpu import templates as cpu_templates
+from rho.backend.cpu.numpy_reductions import scanned_along
+from rho.backend.cpu.numpy_scalars import PLAIN
+from rho.backend.cuda.launch import Modules
+from rho.backend.jit import compiler, tiering
+from rho.backend.jit.compiler import Kept, is_installed
+from rho.backend.loopir import templates
+from rho.backend.loopir.templates import CardScansForm, card_scan
+from rho.backend.lower.kernel_ir import BLOCK
+from rho.backend.vm import run_state
 from rho.tests.backend import cuda_stub
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import data, same_bits
@@ -55,18 +54,18 @@ def layouts(array: Any, axis: int) -> Iterator[Any]:
 @pytest.mark.parametrize(("kind", "function"), FUNCTIONS)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, "always")
-    monkeypatch.setattr(scanning, "PARALLEL", 0)
-    monkeypatch.setattr(scanning, "STREAMED", 1 << 16)
-    monkeypatch.setattr(pool, "LEAST", 0)
-    monkeypatch.setattr(scanning, "_kept", Kept(256))
+    monkeypatch.setenv(tiering.SWITCH, "always")
+    monkeypatch.setattr(cpu_templates, "PARALLEL", 0)
+    monkeypatch.setattr(cpu_templates, "STREAMED", 1 << 16)
+    monkeypatch.setattr(run_state, "LEAST", 0)
+    monkeypatch.setattr(cpu_templates, "_scanning_kept", Kept(256))
     refused = 0
     for shape, axis in SHAPES:
         array = data(kind, int(np.prod(shape)), 3).reshape(shape)
         if kind.is_float:
             array.reshape(-1)[300:] = np.where(np.isfinite(array.reshape(-1)[300:]), array.reshape(-1)[300:], 1)
         for one in layouts(array, axis):
-            made = scanning.scan_lines(function, kind, one, axis, threads)
+            made = cpu_templates.scan_lines(function, kind, one, axis, threads)
             refused += made is None
             assert made is None or same_bits(made, wanted(function, kind, one, axis)), (shape, axis, one.strides)
     assert refused <= 12  # axes behind that do not lie next to each other
@@ -75,18 +74,18 @@ def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.Monke
 @pytest.mark.skipif(not is_installed(), reason="no llvmlite")
 @pytest.mark.parametrize(("kind", "function"), FUNCTIONS)
 def test_a_long_line_is_scanned_batch_by_batch(kind: Kind, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, "always")
-    monkeypatch.setattr(policy, "LONG_NANOSECONDS", 0.0)
-    monkeypatch.setattr(scanning, "_HEARD", 1 << 16)
-    monkeypatch.setattr(scanning, "_kept", Kept(256))
+    monkeypatch.setenv(tiering.SWITCH, "always")
+    monkeypatch.setattr(tiering, "LONG_NANOSECONDS", 0.0)
+    monkeypatch.setattr(cpu_templates, "_HEARD", 1 << 16)
+    monkeypatch.setattr(cpu_templates, "_scanning_kept", Kept(256))
     array = data(kind, 70_001, 3)
     if kind.is_float:
         array[300:] = np.where(np.isfinite(array[300:]), array[300:], 1)
     for one in (array, array[::-1], np.repeat(array, 2)[::2]):
-        made = scanning.scan_lines(function, kind, one, 0, 1)
+        made = cpu_templates.scan_lines(function, kind, one, 0, 1)
         assert made is not None
         assert same_bits(made, wanted(function, kind, one, 0))
-    assert all(kept.is_chain and len(kept.pieces.blocks) > 1 for kept in scanning._kept.values())
+    assert all(kept.is_chain and len(kept.pieces.blocks) > 1 for kept in cpu_templates._scanning_kept.values())
 
 
 @pytest.mark.skipif(not is_installed(), reason="no llvmlite")
@@ -94,23 +93,23 @@ def test_a_long_line_is_scanned_batch_by_batch(kind: Kind, function: str, monkey
 @pytest.mark.parametrize(("kind", "function"), FUNCTIONS)
 def test_registers_of_any_width(kind: Kind, function: str, bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also of those that are not full: rows that are turned, and lanes that are joined with what is not there."""
-    monkeypatch.setenv(policy.SWITCH, "always")
-    monkeypatch.setattr(written, "vector_bytes", lambda: bytes)
-    monkeypatch.setattr(store, "_addresses", {})
-    monkeypatch.setattr(scanning, "_kept", Kept(256))
+    monkeypatch.setenv(tiering.SWITCH, "always")
+    monkeypatch.setattr(templates, "vector_bytes", lambda: bytes)
+    monkeypatch.setattr(compiler, "_addresses", {})
+    monkeypatch.setattr(cpu_templates, "_scanning_kept", Kept(256))
     for shape, axis in (((5001,), 0), ((700,), 0), ((37, 45), 1), ((9, 203), 1), ((3, 1100), 1), ((70, 41), 0), ((11, 3), 1)):
         array = data(kind, int(np.prod(shape)), 3).reshape(shape)
         if kind.is_float:
             array = np.where(np.isfinite(array), array, 1).astype(array.dtype)
         for one in (array, array[::-1]):
-            made = scanning.scan_lines(function, kind, one, axis, 1)
+            made = cpu_templates.scan_lines(function, kind, one, axis, 1)
             assert made is not None
             assert same_bits(made, wanted(function, kind, one, axis)), (shape, axis)
 
 
 def test_nothing_to_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, "always")
-    assert scanning.scan_lines("add", Kind.F64, np.zeros((3, 0)), 1, 2) is None
+    monkeypatch.setenv(tiering.SWITCH, "always")
+    assert cpu_templates.scan_lines("add", Kind.F64, np.zeros((3, 0)), 1, 2) is None
 
 
 @pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
@@ -122,9 +121,10 @@ def test_on_cards(kind: Kind, function: str) -> None:
         want, blocks, step = wanted(function, kind, array, 1), -(-length // BLOCK), array.dtype.itemsize
         turned = np.ascontiguousarray(array.T)
         for form, source, sizes, strides in (
-            (Form.LINES, array, (lines, length, 1), (length * step, step)),
-            (Form.LINES, turned, (1, length, lines), (0, lines * step)),
-            (Form.BLOCKS if blocks > 1 else Form.BLOCK, array, (lines, length, *([blocks] * (blocks > 1))), (length * step,)),
+            (CardScansForm.LINES, array, (lines, length, 1), (length * step, step)),
+            (CardScansForm.LINES, turned, (1, length, lines), (0, lines * step)),
+            (CardScansForm.BLOCKS if blocks > 1 else CardScansForm.BLOCK, array, (lines, length, *([blocks] * (blocks > 1))),
+            (length * step,)),
         ):
             result = np.empty_like(source)
             words = (*sizes, source.ctypes.data, *strides, result.ctypes.data, *strides)

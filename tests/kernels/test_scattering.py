@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rho.backend.kernels import policy
-from rho.backend.library.keyed import _reduced
-from rho.backend.run.cpu import scattering
-from rho.backend.run.failures import CheckFailed
+from rho.backend.cpu import templates
+from rho.backend.jit import tiering
+from rho.backend.library.misc import _reduced
+from rho.backend.vm.backend_interface import CheckFailed
 from rho.tests.kernels.phases import data, same_bits
 from rho.typechecker.elements import Kind
 
@@ -16,26 +16,26 @@ pytest.importorskip("llvmlite")
 
 
 def test_keys_out_of_range(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setenv(tiering.SWITCH, "always")
     for bad in (3, -1, 1 << 62, -(1 << 63)):
         for place in (0, 6):
             keys = np.zeros(7, np.int64)
             keys[place] = bad
-            assert scattering.reduce_by_key("add", Kind.I64, keys, np.ones(7, np.int64), 3, 2) is None
-            assert scattering.reduce_by_key("add", Kind.F64, keys, np.ones(7), 3, 2) is None
+            assert templates.reduce_by_key("add", Kind.I64, keys, np.ones(7, np.int64), 3, 2) is None
+            assert templates.reduce_by_key("add", Kind.F64, keys, np.ones(7), 3, 2) is None
 
 
 def test_ascending_keys_go_by_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """In pieces of whole runs, also where one run is most of the keys; what does not ascend goes item by item."""
-    monkeypatch.setenv(policy.SWITCH, "always")
-    monkeypatch.setattr(scattering, "PARALLEL", 1)
-    by_runs, found = scattering._by_runs, []
-    monkeypatch.setattr(scattering, "_by_runs", lambda *given: found.append(by_runs(*given)) or found[-1])
+    monkeypatch.setenv(tiering.SWITCH, "always")
+    monkeypatch.setattr(templates, "PARALLEL", 1)
+    by_runs, found = templates._by_runs, []
+    monkeypatch.setattr(templates, "_by_runs", lambda *given: found.append(by_runs(*given)) or found[-1])
     long = np.repeat(np.arange(5), (3, 900, 1, 0, 200))
     late = np.append(np.arange(900), 0)
     for keys, bins in ((np.arange(1000) // 7, 143), (long, 6), (np.zeros(500, np.int64), 1), (late, 900)):
         items = data(Kind.F64, len(keys), 2)
-        got = scattering.reduce_by_key("add", Kind.F64, keys, items, bins, 3)
+        got = templates.reduce_by_key("add", Kind.F64, keys, items, bins, 3)
         assert got is not None and same_bits(got, _reduced("add", Kind.F64, keys, items[:, np.newaxis], bins)[:, 0])
         assert (found.pop() is None) == (keys is late)
 
@@ -47,8 +47,8 @@ def test_ascending_keys_go_by_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bits(kind: Kind, function: str, threads: int, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if (kind is Kind.BOOL) != (function in ("and", "or")):
         pytest.skip("no such function")
-    monkeypatch.setenv(policy.SWITCH, "always")
-    monkeypatch.setattr(scattering, "PARALLEL", 1)
+    monkeypatch.setenv(tiering.SWITCH, "always")
+    monkeypatch.setattr(templates, "PARALLEL", 1)
     rng = np.random.default_rng(5)
     for count, bins in ((1, 1), (7, 3), (1000, 10), (1001, 40)):
         keys = rng.integers(0, bins, count)
@@ -63,7 +63,7 @@ def test_bits(kind: Kind, function: str, threads: int, order: str, monkeypatch: 
                     want = _reduced(function, kind, keys, items[:, np.newaxis], bins)[:, 0]
                 except CheckFailed:
                     continue
-                got = scattering.reduce_by_key(function, kind, keys, items, bins, threads)
+                got = templates.reduce_by_key(function, kind, keys, items, bins, threads)
             assert got is not None
             if function in ("min", "max"):
                 assert np.array_equal(got, want, equal_nan=kind.is_float)

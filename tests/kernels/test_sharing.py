@@ -12,13 +12,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from rho.backend.kernels.ir import NO_MEMORY, Step
-from rho.backend.kernels.store import address_of
-from rho.backend.loops.written import Scatter
-from rho.backend.run import native
-from rho.backend.run.cpu import sharing
-from rho.backend.run.cpu.launching import Block
-from rho.lang.listening import acquire
+from rho.backend.cpu import parallel_for
+from rho.backend.cpu.parallel_for import Block
+from rho.backend.jit.compiler import address_of
+from rho.backend.loopir.templates import Scatter
+from rho.backend.lower.kernel_ir import NO_MEMORY, Step
+from rho.backend.vm import runtime
+from rho.lang.support.processes import acquire
 from rho.typechecker.elements import Kind
 
 pytest.importorskip("llvmlite")
@@ -30,7 +30,7 @@ pytest.importorskip("llvmlite")
 def test_the_first_piece_that_fails(has_native: bool, threads: int, nanoseconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys that ascend: one below the one before is check 1, one that is no entry check 0."""
     if not has_native:
-        monkeypatch.setattr(sharing, "native", lambda: None)
+        monkeypatch.setattr(parallel_for, "native", lambda: None)
     address = address_of(Scatter("add", Kind.I64, 1, True, Step.UNIT, True))
     assert address is not None
     rows = {(0, 1, 2): 0, (0, 2, 1): 2, (1, 2, 3): 1}
@@ -39,27 +39,27 @@ def test_the_first_piece_that_fails(has_native: bool, threads: int, nanoseconds:
         items, tables = np.arange(9).reshape(3, 3), np.zeros((3, 1, 3), np.int64)
         starts = [[array.ctypes.data + place * array.strides[0] for array in (keys, items, tables)] for place in range(3)]
         calls = [(3, 3, *own, 24) for own in starts]
-        assert sharing.run_once(address, calls, threads, nanoseconds) == want
+        assert parallel_for.run_once(address, calls, threads, nanoseconds) == want
         if not want:
             assert tables.reshape(-1).tolist() == items.reshape(-1).tolist()
         blocks = [Block([3, 3, 0, 0, 0, 24], [(2 + base, (base, 24 * place)) for base in range(3)]) for place in range(3)]
-        pieces = sharing.Pieces(address, blocks, 3, threads, nanoseconds)
-        is_native = has_native and threads > 1 and nanoseconds < 1e12 and sharing.native() is not None
+        pieces = parallel_for.Pieces(address, blocks, 3, threads, nanoseconds)
+        is_native = has_native and threads > 1 and nanoseconds < 1e12 and parallel_for.native() is not None
         assert (pieces._launch is not None) == is_native
         assert pieces.run(starts[0]) == want
 
 
 def test_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharing.Pieces, "on", lambda pieces, words: NO_MEMORY)
+    monkeypatch.setattr(parallel_for.Pieces, "on", lambda pieces, words: NO_MEMORY)
     with pytest.raises(MemoryError):
-        sharing.run_once(0, [()], 1, 0.0)
+        parallel_for.run_once(0, [()], 1, 0.0)
 
 
 # ------------------------------------------------------------------------------------------------ boxes
 
 ALL: list[int] = list(range(20))
 WATCHDOG = 120.0
-has_pool = pytest.mark.skipif(native.native() is None, reason="no native calls in this Python")
+has_pool = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
 
 
 def together(done: list[int], then: Callable[[int], object] = lambda box: None) -> Callable[[], Callable[[int], None]]:
@@ -81,16 +81,16 @@ def together(done: list[int], then: Callable[[int], object] = lambda box: None) 
 @has_pool
 def test_boxes_are_shared_by_threads() -> None:
     """Also while small launches come alone (`pool.c`, Note [The pool])."""
-    pool, done = native.native(), list[int]()
+    pool, done = runtime.native(), list[int]()
     assert pool is not None
     pool.alone.value = 1 << 60
-    sharing.run_boxes(ALL, together(done), 2)
+    parallel_for.run_boxes(ALL, together(done), 2)
     assert sorted(done) == ALL and pool.alone.value < 1 << 50  # some, where a thread came late
 
 
 @has_pool
 def test_boxes_are_shared_as_soon_as_nobody_else_has_the_pool() -> None:
-    pool, main, come, done = native.native(), threading.get_ident(), threading.Event(), list[int]()
+    pool, main, come, done = runtime.native(), threading.get_ident(), threading.Event(), list[int]()
     assert pool is not None
     busy = ctypes.c_int64.from_address(ctypes.addressof(pool.alone) - 8)  # `struct pool`
     assert not busy.value
@@ -100,21 +100,21 @@ def test_boxes_are_shared_as_soon_as_nobody_else_has_the_pool() -> None:
         busy.value = busy.value and int(box != 5)
         if threading.get_ident() != main:
             come.set()
-        assert box != sharing._ALONE or come.wait(WATCHDOG)
+        assert box != parallel_for._ALONE or come.wait(WATCHDOG)
         done.append(box)
 
-    sharing.run_boxes(range(40), lambda: work, 2)
+    parallel_for.run_boxes(range(40), lambda: work, 2)
     assert sorted(done) == list(range(40)) and come.is_set()
 
 
 @pytest.mark.parametrize("why", ["threads", "pool", "kernels"])
 def test_boxes_are_done_in_order_by_one_thread(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if why == "pool":
-        monkeypatch.setattr(sharing, "native", lambda: None)
+        monkeypatch.setattr(parallel_for, "native", lambda: None)
     if why == "kernels":
         monkeypatch.setenv("RHO_KERNELS", "off")
     done: list[int] = []
-    sharing.run_boxes(ALL, lambda: done.append, 1 if why == "threads" else 2)
+    parallel_for.run_boxes(ALL, lambda: done.append, 1 if why == "threads" else 2)
     assert done == ALL
 
 
@@ -131,7 +131,7 @@ def test_of_several_boxes_that_fail_the_first_is_told() -> None:
 
     done: list[int] = []
     with pytest.raises(ValueError, match="0"):
-        sharing.run_boxes(ALL, together(done, fail), 2)
+        parallel_for.run_boxes(ALL, together(done, fail), 2)
     assert not done
 
 
@@ -153,14 +153,14 @@ def test_an_interrupt_waits_for_the_boxes_that_were_begun(capfd: pytest.CaptureF
             done.append(box)
 
     with pytest.raises(KeyboardInterrupt):
-        sharing.run_boxes(range(2), lambda: work, 2)
+        parallel_for.run_boxes(range(2), lambda: work, 2)
     assert done in ([0], [1])
     assert capfd.readouterr().err == ""
 
 
 FORKED = """
 import os, threading
-from rho.backend.run.cpu.sharing import run_boxes
+from rho.backend.cpu.parallel_for import run_boxes
 def shared():
     begin, done = threading.Barrier(2, timeout=60), []
     def work(box):
@@ -177,7 +177,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 """
 ENDS = """
 import threading
-from rho.backend.run.cpu.sharing import run_boxes
+from rho.backend.cpu.parallel_for import run_boxes
 begun = threading.Semaphore(0)
 def work():
     while True:

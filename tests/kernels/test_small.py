@@ -8,26 +8,26 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.kernels import policy
-from rho.backend.run import prepared
-from rho.backend.run.cpu import compiled, structured
+from rho.backend.cpu import kernels, phases
+from rho.backend.jit import tiering
+from rho.backend.vm import executor
 
 
 @pytest.mark.parametrize("text", ["{+/⍺×⍵}", "{(+⌿⍺-⍵)÷≢⍵}", "{×/1+⍺×⍵}", "{((((⍺×3)+⍵)×⍺)+1)×⍵-⍺÷1+⍵}"])
 def test_bits_stay(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
-    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
-    monkeypatch.setattr(compiled, "ASKED", 2)
-    monkeypatch.setattr(prepared, "native_program", lambda *_: None)
-    structured._kept.clear()
+    monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
+    monkeypatch.setattr(kernels, "ASKED", 2)
+    monkeypatch.setattr(executor, "native_program", lambda *_: None)
+    phases._kept.clear()
     ran: list[int] = []
-    original: Callable[..., None] = compiled.CompiledRun.call
+    original: Callable[..., None] = kernels.CompiledRun.call
 
-    def call(self: compiled.CompiledRun, *args: object) -> None:
+    def call(self: kernels.CompiledRun, *args: object) -> None:
         ran.append(1)
         original(self, *args)
 
-    monkeypatch.setattr(compiled.CompiledRun, "call", call)
+    monkeypatch.setattr(kernels.CompiledRun, "call", call)
     function = rho.compile(text)
     for n in (1, 10, 257, 5000):
         for dtype in (np.float64, np.float32):

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.kernels import policy
-from rho.backend.library import compiled_sorts as sorting
-from rho.backend.library.sort_text import SORTED_KINDS
-from rho.backend.library.sorting import sorted_items
-from rho.backend.run.cpu import sharing
-from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.cpu.order import order_columns
+from rho.backend.cpu import parallel_for
+from rho.backend.cpu.numpy_reductions import order_columns
+from rho.backend.cpu.views import DTYPES
+from rho.backend.jit import tiering
+from rho.backend.library import sort as sorting
+from rho.backend.library.sort import sorted_items
+from rho.backend.library.sort_codegen import SORTED_KINDS
 from rho.tests.kernels.phases import data
 from rho.typechecker.elements import Kind
 
@@ -27,7 +27,7 @@ _rng = np.random.default_rng(11)
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Kernels and parts for vectors of any length."""
-    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setenv(tiering.SWITCH, "always")
     monkeypatch.setattr(sorting, "_PARTED", 0)
     sorting._bound.clear()
     yield
@@ -140,7 +140,7 @@ def test_more_parts_than_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_native_launches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharing, "native", lambda: None)
+    monkeypatch.setattr(parallel_for, "native", lambda: None)
     items = data(Kind.F32, 3001, 5)
     order = np.argsort(order_columns(items, descending=True)[0], kind="stable")
     for threads in (2, 3):

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.backend.kernels import llvm_leaf, policy, store
-from rho.backend.run import native
+from rho.backend.jit import compiler, tiering
+from rho.backend.vm import runtime
 from rho.tests.kernels.phases import apply, phase, projection, read, run
 from rho.typechecker.elements import Kind
 
@@ -22,9 +22,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for thread in threading.enumerate():  # what earlier tests still compile is not for this folder
         if thread is not threading.main_thread() and not thread.daemon:
             thread.join()
-    native.native()  # compiled once a process, here or before
-    monkeypatch.setenv(store.SWITCH, str(tmp_path / "kernels"))
-    monkeypatch.setattr(store, "_addresses", {})
+    runtime.native()  # compiled once a process, here or before
+    monkeypatch.setenv(compiler.SWITCH, str(tmp_path / "kernels"))
+    monkeypatch.setattr(compiler, "_addresses", {})
     return tmp_path / "kernels"
 
 
@@ -36,18 +36,18 @@ def entries(place: Path) -> list[Path]:
 def triple(monkeypatch: pytest.MonkeyPatch) -> int:
     """Run one phase as a new process would; how often something was compiled."""
     compiled: list[str] = []
-    original = llvm_leaf.compile_text
+    original = compiler.compile_text
 
     def counting(text: str) -> bytes:
         compiled.append(text)
         return original(text)
 
     with monkeypatch.context() as patch:
-        patch.setattr(llvm_leaf, "compile_text", counting)
-        patch.setattr(store, "_addresses", {})
+        patch.setattr(compiler, "compile_text", counting)
+        patch.setattr(compiler, "_addresses", {})
         body = [read(0, Kind.F64), apply("add", (0, 0), Kind.F64), apply("add", (0, 1), Kind.F64)]
         made = phase([9], [projection([9], [9], [0])], body, [2])
-        (result,) = run(made, [np.arange(9.0)], policy.Mode.ALWAYS)
+        (result,) = run(made, [np.arange(9.0)], tiering.Mode.ALWAYS)
     assert np.array_equal(result, 3 * np.arange(9.0))
     return len(compiled)
 
@@ -81,14 +81,14 @@ def test_no_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for value in ("off", str(place / "file" / "below")):
         place.mkdir(exist_ok=True)
         (place / "file").write_text("")
-        monkeypatch.setenv(store.SWITCH, value)
+        monkeypatch.setenv(compiler.SWITCH, value)
         assert [triple(monkeypatch), triple(monkeypatch)] == [1, 1]
 
 
 def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llvm_leaf, "binding", lambda: None)
-    monkeypatch.setattr("rho.backend.run.cpu.compiled.is_installed", lambda: False)
+    monkeypatch.setattr(compiler, "binding", lambda: None)
+    monkeypatch.setattr("rho.backend.cpu.kernels.is_installed", lambda: False)
     body = [read(0, Kind.F64), apply("neg", (0,), Kind.F64)]
     made = phase([9], [projection([9], [9], [0])], body, [1])
-    (result,) = run(made, [np.arange(9.0)], policy.Mode.AUTO)
+    (result,) = run(made, [np.arange(9.0)], tiering.Mode.AUTO)
     assert np.array_equal(result, -np.arange(9.0))

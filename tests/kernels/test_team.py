@@ -7,20 +7,20 @@ import pytest
 
 import rho
 from rho.backend import host_device
-from rho.backend.kernels import policy
-from rho.backend.run import native
-from rho.backend.run.native.program import OTHER
+from rho.backend.jit import tiering
+from rho.backend.vm import runtime
+from rho.backend.vm.bytecode import OTHER
 
 pytest.importorskip("llvmlite")
 pytestmark = [
-    pytest.mark.skipif(native.native() is None, reason="no native calls in this Python"),
+    pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python"),
     pytest.mark.skipif(host_device().threads < 2, reason="nobody to share with"),
 ]
 
 
 def test_time_alone_is_used_up_by_the_time_of_launches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
-    made = native.native()
+    monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
+    made = runtime.native()
     assert made is not None
     alone = made.alone
 
@@ -52,14 +52,14 @@ def test_time_alone_is_used_up_by_the_time_of_launches(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("nanoseconds", [1e4, 1e5, 1e6])
 @pytest.mark.parametrize("size, step", [(100_000, 6400), (100_000, 256), (16, 1), (3, 1), (1000, 999)])
 def test_pieces_begin_at_steps_and_leave_nothing_out(size: int, step: int, threads: int, nanoseconds: float) -> None:
-    starts = policy.starts(size, step, threads, nanoseconds)
+    starts = tiering.starts(size, step, threads, nanoseconds)
     assert starts[0] == 0 and starts == sorted(set(starts)) and starts[-1] < size
     assert all(start % step == 0 for start in starts)
 
 
 def test_little_work_is_a_large_piece_for_each_thread_and_a_few_small_ones() -> None:
     def lengths(nanoseconds: float) -> list[int]:
-        starts = policy.starts(160, 10, 2, nanoseconds)
+        starts = tiering.starts(160, 10, 2, nanoseconds)
         return [end - start for start, end in zip(starts, [*starts[1:], 160], strict=True)]
 
     assert lengths(1e4) == [70, 10, 10, 70]
@@ -68,7 +68,7 @@ def test_little_work_is_a_large_piece_for_each_thread_and_a_few_small_ones() -> 
 
 
 def test_failures_of_one_launch_are_not_those_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
+    monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
     function, x = rho.compile("{⌊⍵×2}"), np.arange(100_000.0)
     for _ in range(8):
         assert np.array_equal(function(x), x * 2)

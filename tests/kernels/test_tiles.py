@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.kernels import policy
-from rho.backend.run.cpu import ranges, tiles
-from rho.backend.schedule.plan.parts import Device
+from rho.backend.cpu import regions
+from rho.backend.jit import tiering
+from rho.backend.schedule.plan.plan import Device
 from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import same_bits
 
@@ -35,8 +35,8 @@ SHAPES = ((64, 37), (21, 16), (40, 130), (16, 17), (33, 64))
 @pytest.fixture(autouse=True)
 def small_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bands of few rows, so that there are several of them."""
-    monkeypatch.setattr(tiles, "cache_bytes", lambda: 24 << 10)
-    monkeypatch.setattr(policy, "PIECES_NANOSECONDS", 1)
+    monkeypatch.setattr(regions, "cache_bytes", lambda: 24 << 10)
+    monkeypatch.setattr(tiering, "PIECES_NANOSECONDS", 1)
 
 
 def given(n: int, m: int) -> dict[str, Any]:
@@ -62,13 +62,13 @@ def results(text: str, data: dict[str, Any], threads: int) -> list[Any]:
 )
 def test_bits(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[int] = []
-    original = ranges.run_tiles
-    monkeypatch.setattr(ranges, "run_tiles", lambda *args: (ran.append(args[4].bands), original(*args))[1])
+    original = regions.run_tiles
+    monkeypatch.setattr(regions, "run_tiles", lambda *args: (ran.append(args[4].bands), original(*args))[1])
     for n, m in SHAPES:
         data = given(n, m)
-        monkeypatch.setenv(policy.SWITCH, "off")
+        monkeypatch.setenv(tiering.SWITCH, "off")
         expected = results(text, data, 1)
-        monkeypatch.setenv(policy.SWITCH, "always")
+        monkeypatch.setenv(tiering.SWITCH, "always")
         for threads in (1, 2, 3):
             for made, wanted in zip(results(text, data, threads), expected, strict=True):
                 assert made.dtype == wanted.dtype
@@ -79,8 +79,8 @@ def test_bits(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_operands_that_lie_anyhow(monkeypatch: pytest.MonkeyPatch) -> None:
     data = given(40, 33)
     data["A"] = np.asfortranarray(data["A"])
-    monkeypatch.setenv(policy.SWITCH, "off")
+    monkeypatch.setenv(tiering.SWITCH, "off")
     (expected,) = results(f"output r ← {TURNS[0]}", data, 1)
-    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setenv(tiering.SWITCH, "always")
     (made,) = results(f"output r ← {TURNS[0]}", data, 2)
     assert same_bits(made, expected)

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.kernels import policy
-from rho.backend.run import executor, machine, native, prepared
-from rho.lang.source import Source
+from rho.backend.jit import tiering
+from rho.backend.vm import executor, executor as prepared, run_state, runtime
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.elements import Kind
 
 pytest.importorskip("llvmlite")
-pytestmark = pytest.mark.skipif(native.native() is None, reason="no native calls in this Python")
+pytestmark = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
 
 
 def test_a_linked_plan_runs_in_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """While one thread runs it step by step, others need not wait or do so."""
-    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
+    monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
     checked = check(Source("<test>", "input x : f64[n]\noutput r ← 1+x×x\n")).core
     assert checked is not None
     given = {"x": np.arange(100_000.0)}
@@ -36,5 +36,5 @@ def test_a_linked_plan_runs_in_several_threads_at_once(monkeypatch: pytest.Monke
     results = found.use(lambda one: backend.execute(plan, bound, given))
     shown = results.outputs["r"]
     assert shown.kind is Kind.F64 and np.array_equal(shown.value, 1 + given["x"] ** 2)
-    assert results == machine.Results((), {"r": shown}) and type(results) is machine.Results
-    assert type(shown) is machine.Shown and repr(results) == repr(machine.Results((), {"r": shown}))
+    assert results == run_state.Results((), {"r": shown}) and type(results) is run_state.Results
+    assert type(shown) is run_state.Shown and repr(results) == repr(run_state.Results((), {"r": shown}))

@@ -10,11 +10,11 @@ import pytest
 from values import is_within
 
 import rho
-from rho.backend.kernels import policy
-from rho.backend.run import native
-from rho.backend.run.native.program import OTHER
+from rho.backend.jit import tiering
+from rho.backend.vm import runtime
+from rho.backend.vm.bytecode import OTHER
 
-pytestmark = pytest.mark.skipif(native.native() is None, reason="no native calls in this Python")
+pytestmark = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
 
 X = np.arange(1.0, 11.0)
 ROWS = np.arange(30.0).reshape(3, 10)[:, ::-1]
@@ -65,12 +65,12 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("runs", ["step by step", "native"])
 def test_words(name: str, runs: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
+    monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
     text, given, expected = CASES[name]
     function: Any = rho.compile(text)
     if runs == "step by step":
-        monkeypatch.setattr("rho.backend.run.prepared.FIRST_ASKED", 1 << 40)
-        monkeypatch.setattr("rho.backend.run.cpu.regions.RegionRun.run", lambda *arguments: None)
+        monkeypatch.setattr("rho.backend.vm.executor.FIRST_ASKED", 1 << 40)
+        monkeypatch.setattr("rho.backend.cpu.regions.RegionRun.run", lambda *arguments: None)
     for _ in range(12):
         assert is_within(function(*given), expected(*given))
     assert (function._latest(*given) is not OTHER) == (runs == "native")

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from rho.lang import program_tree, tree
-from rho.lang.definitions import NameClass
-from rho.lang.parser import Parsed, parse
-from rho.lang.source import Source
+from rho.lang.syntax.parser import Parsed, parse
+from rho.lang.syntax.source import Source
+from rho.lang.tree import expressions, program
+from rho.lang.tree.expressions import NameClass
 
 
 def written(node: object) -> str:
@@ -20,23 +20,23 @@ def written(node: object) -> str:
             return "·"
         case tuple():
             return "[" + ", ".join(map(written, node)) + "]"
-        case tree.Number(values=values):
+        case expressions.Number(values=values):
             return " ".join(repr(value) for value in values)
-        case tree.Name(name=name) | tree.FunctionName(name=name) | tree.OperatorName(name=name):
+        case expressions.Name(name=name) | expressions.FunctionName(name=name) | expressions.OperatorName(name=name):
             return f"{type(node).__name__[0].lower()}:{name}"
-        case tree.Primitive(glyph=glyph, axis=None):
+        case expressions.Primitive(glyph=glyph, axis=None):
             return glyph
-        case tree.Monadic():
+        case expressions.Monadic():
             return f"({written(node.function)} {written(node.right)})"
-        case tree.Dyadic():
+        case expressions.Dyadic():
             return f"({written(node.left)} {written(node.function)} {written(node.right)})"
-        case tree.Derived(axis=None):
+        case expressions.Derived(axis=None):
             return f"<{node.operator} {' '.join(map(written, node.operands))}>"
-        case tree.Dfn():
+        case expressions.Dfn():
             return "{" + " ⋄ ".join(map(written, node.body)) + ("|⍺}" if node.uses_alpha else "}")
-        case tree.Evaluate():
+        case expressions.Evaluate():
             return written(node.value)
-        case tree.NameTarget() | program_tree.StatedName():
+        case expressions.NameTarget() | program.StatedName():
             return node.name
         case _ if dataclasses.is_dataclass(node):
             skipped = ("span", "parsed", "scope", "definition", "captures")

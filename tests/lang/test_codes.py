@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang import documents
-from rho.lang.codes import Code, code_of, pages
-from rho.lang.codes_record import Page, Stage
-from rho.lang.explain import did_you_mean, explain
-from rho.lang.primitives import LEFT_OUT, PRIMITIVES
-from rho.lang.source import Source
-from rho.shell.cli.exits import Exit
-from rho.shell.cli.requests import Request
+from rho.lang.diagnostics.help_pages import did_you_mean, explain, pages
+from rho.lang.diagnostics.model import Code, Page, Stage, code_of
+from rho.lang.primitives import generate_docs
+from rho.lang.primitives.operators import LEFT_OUT
+from rho.lang.primitives.table import PRIMITIVES
+from rho.lang.syntax.source import Source
+from rho.shell.cli.process_exit import Exit
+from rho.shell.execution.run_request import Request
 from rho.shell.execution.running import run_program
-from rho.shell.session import Session
+from rho.shell.pipeline import Session
 
 DOCS = Path(__file__).parents[2] / "docs"
 DESIGN = (
@@ -44,10 +44,9 @@ def test_rows_are_in_order_and_refer_to_codes() -> None:
 
 def test_every_row_has_a_page_and_every_page_a_row() -> None:
     assert list(pages()) == list(Code)
-    from rho.lang import codes_pages_running, codes_pages_schedule, codes_pages_shapes, codes_pages_syntax, codes_pages_values
+    from rho.lang.diagnostics import code_pages
 
-    modules = (codes_pages_running, codes_pages_schedule, codes_pages_shapes, codes_pages_syntax, codes_pages_values)
-    assert {code for module in modules for code in module.PAGES} == set(Code)
+    assert set(code_pages.PAGES) == set(Code)
     for code, page in pages().items():
         assert len(page.explanation) > 40 and page.failing.strip() and page.repaired.strip(), code
         assert page.failing != page.repaired or page.stage is Stage.SHOWN, code
@@ -60,7 +59,7 @@ def test_a_code_is_its_text() -> None:
 
 
 def test_importing_codes_loads_no_page() -> None:
-    script = "import sys, rho.lang.codes; print([m for m in sys.modules if 'pages' in m or 'primitives' in m])"
+    script = "import sys, rho.lang.diagnostics.model; print([m for m in sys.modules if 'pages' in m or 'primitives' in m])"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
@@ -85,7 +84,8 @@ def test_explain_shows_both_roles_of_a_slash() -> None:
 
 
 def test_reference_page_is_fresh() -> None:
-    assert (DOCS / "errors.md").read_text(encoding="utf-8") == documents.errors_page(), "run python -m rho.lang.documents"
+    text = (DOCS / "errors.md").read_text(encoding="utf-8")
+    assert text == generate_docs.errors_page(), "run python -m rho.lang.primitives.generate_docs"
 
 
 def pages_of(*stages: Stage) -> list[tuple[str, Page]]:

@@ -7,13 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from rho.lang.diagnostics import Rejected
-from rho.lang.formatter import format_source
-from rho.lang.parser import parse
-from rho.lang.source import Source, Span
+from rho.lang.diagnostics.model import Rejected
+from rho.lang.syntax.formatter import format_source
+from rho.lang.syntax.parser import parse
+from rho.lang.syntax.source import Source, Span
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import rho
-from rho.lang.formatter import format_source
-from rho.lang.source import Source
-from rho.shell.cli.console import Console
-from rho.shell.lsp.places import Lines
+from rho.lang.syntax.formatter import format_source
+from rho.lang.syntax.source import Source
+from rho.shell.cli.standard_streams import Console
+from rho.shell.lsp.documents import Lines
 from rho.shell.main import main
 from rho.typechecker.check import check
 

@@ -6,10 +6,10 @@ import io
 
 import pytest
 
-from rho.lang.numerals import natural
-from rho.shell.cli.console import Console
+from rho.lang.support.parsing import natural
+from rho.shell.cli.standard_streams import Console
 from rho.shell.main import main
-from rho.shell.plotting.terminal import lines_of
+from rho.shell.plotting.charts import lines_of
 
 NONE = ["", "²", "١٢", "-1", "1.0", " 1", "1_0", "0x1", "101", "9" * 5000]
 

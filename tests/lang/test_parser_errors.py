@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rho.lang.parser import Parsed
+from rho.lang.syntax.parser import Parsed
 
 
 def test_a_name_of_a_function_is_repaired_by_its_glyph(parsed: Callable[..., Parsed]) -> None:

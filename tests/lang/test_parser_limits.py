@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from rho.lang import tokens, tree
-from rho.lang.limits import MAXIMUM_CHARACTERS, MAXIMUM_DEPTH, MAXIMUM_NESTING
-from rho.lang.parser import Parsed, parse
-from rho.lang.source import Source
+from rho.lang.syntax import source
+from rho.lang.syntax.parser import Parsed, parse
+from rho.lang.syntax.source import MAXIMUM_CHARACTERS, MAXIMUM_DEPTH, MAXIMUM_NESTING, Source
+from rho.lang.tree import expressions
 
 
 def codes(parsed: Parsed) -> list[str]:
@@ -20,10 +19,10 @@ def codes(parsed: Parsed) -> list[str]:
 
 def test_a_long_strand_is_one_token(parsed: Callable[..., Parsed]) -> None:
     text = " ".join(map(str, range(100_000)))
-    assert len(tokens.read(text).tokens) == 1
+    assert len(source.read(text).tokens) == 1
     (statement,) = parsed("+/" + text).program.statements
-    assert isinstance(statement, tree.Evaluate) and isinstance(statement.value, tree.Monadic)
-    assert isinstance(statement.value.right, tree.Number)
+    assert isinstance(statement, expressions.Evaluate) and isinstance(statement.value, expressions.Monadic)
+    assert isinstance(statement.value.right, expressions.Number)
     assert statement.value.right.values == tuple(range(100_000))
 
 
@@ -71,9 +70,9 @@ def test_the_deepest_tree_that_is_allowed(parsed: Callable[..., Parsed]) -> None
 def test_many_statements_and_a_second_reading(parsed: Callable[..., Parsed]) -> None:
     text = "\n".join(f"v{i} ← (1 2 3+{i})×{{⍵+1}}⍳3" for i in range(2_000))
     assert len(parsed(text).program.statements) == 2_000
-    before = tokens.read.cache_info()
+    before = source.read.cache_info()
     again = parsed("first ← 0\n" + text)
-    after = tokens.read.cache_info()
+    after = source.read.cache_info()
     assert len(again.program.statements) == 2_001
     assert after.misses == before.misses + 1
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from rho.lang import tree
-from rho.lang.definitions import NameClass
-from rho.lang.dfns import bind_operator
-from rho.lang.parser import Parsed
+from rho.lang.bind.functions import bind_operator
+from rho.lang.syntax.parser import Parsed
+from rho.lang.tree import expressions
+from rho.lang.tree.expressions import NameClass
 
 TREES = (
     ('1 2 ¯3.5 1e¯3 .5 5. 3J4 ∞ 1_000', '1 2 -3.5 0.001 0.5 5.0 (3+4j) inf 1000'),
@@ -181,7 +181,7 @@ def test_members_have_the_classes_their_module_gives(parsed: Callable[..., Parse
     exports = {"pi": NameClass.ARRAY, "mean": NameClass.FUNCTION, "twice": NameClass.MONADIC_OPERATOR}
     found = parsed("use m\nm.mean 2 m.pi\n-m.twice 3", modules={"m": exports}.get)
     assert not found.diagnostics
-    assert isinstance(found.program.statements[1], tree.Evaluate)
+    assert isinstance(found.program.statements[1], expressions.Evaluate)
     assert [d.code for d in parsed("use m\nm.maen 3", modules={"m": exports}.get).diagnostics] == ["E001"]
     assert [d.code for d in parsed("use absent", modules={"m": exports}.get).diagnostics] == ["E019"]
 
@@ -199,18 +199,18 @@ def test_names_given_by_a_session_are_in_scope(parsed: Callable[..., Parsed]) ->
 
 def test_an_operator_is_bound_for_the_classes_of_its_operands(parsed: Callable[..., Parsed]) -> None:
     statement = parsed("op←{⍺⍺¨⍵⍵}").program.statements[0]
-    assert isinstance(statement, tree.BindOperator) and isinstance(statement.value, tree.OperatorDfn)
+    assert isinstance(statement, expressions.BindOperator) and isinstance(statement.value, expressions.OperatorDfn)
     both, problems = bind_operator(statement.value, NameClass.FUNCTION, NameClass.ARRAY)
     assert both is not None and not problems and not both.uses_alpha
     value = both.body[0]
-    assert isinstance(value, tree.Evaluate) and isinstance(value.value, tree.Monadic)
+    assert isinstance(value, expressions.Evaluate) and isinstance(value.value, expressions.Monadic)
     other, problems = bind_operator(statement.value, NameClass.ARRAY, NameClass.ARRAY)
     assert other is None and [problem.code for problem in problems] == ["E008"]
 
 
 def test_an_operator_sees_the_names_of_its_definition(parsed: Callable[..., Parsed]) -> None:
     statement = parsed("k←2 ⋄ op←{k+⍺⍺ ⍵}").program.statements[1]
-    assert isinstance(statement, tree.BindOperator) and isinstance(statement.value, tree.OperatorDfn)
+    assert isinstance(statement, expressions.BindOperator) and isinstance(statement.value, expressions.OperatorDfn)
     dfn, problems = bind_operator(statement.value, NameClass.FUNCTION)
     assert dfn is not None and not problems
 
@@ -218,7 +218,7 @@ def test_an_operator_sees_the_names_of_its_definition(parsed: Callable[..., Pars
 def test_spans_point_into_the_text_as_it_was_typed(parsed: Callable[..., Parsed]) -> None:
     text = "x`gets`iota 3 ⋄ y ← x `times 2"
     second = parsed(text).program.statements[1]
-    assert isinstance(second, tree.BindArray) and isinstance(second.value, tree.Dyadic)
+    assert isinstance(second, expressions.BindArray) and isinstance(second.value, expressions.Dyadic)
     span = second.value.function.span
     assert text[span.start : span.end].strip() == "`times"
     assert text[second.span.start : second.span.end] == "y ← x `times 2"

@@ -11,16 +11,12 @@ from pathlib import Path
 import pytest
 
 import rho
-from rho.lang import documents
-from rho.lang.primitives import (
-    ALIASES,
+from rho.lang.primitives import generate_docs
+from rho.lang.primitives.operators import ALIASES, LEFT_OUT, RESERVED_WORDS
+from rho.lang.primitives.record import Primitive, Role, Trait  # fmt: skip
+from rho.lang.primitives.table import (
     ELEMENT_NAMES,
-    LEFT_OUT,
     PRIMITIVES,
-    RESERVED_WORDS,
-    Primitive,
-    Role,
-    Trait,
     by_glyph,
     by_key,
     by_name,
@@ -29,7 +25,7 @@ from rho.lang.primitives import (
     nearest,
     rows,
     suggest,
-)  # fmt: skip
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -136,14 +132,15 @@ def test_every_valence_has_a_doc_a_rank_for_each_argument_and_an_example() -> No
 
 def test_importing_the_table_is_cheap_and_pulls_in_nothing_heavy() -> None:
     script = (
-        "import sys, dataclasses, enum, typing; before = set(sys.modules); import rho.lang.primitives;"
+        "import sys, dataclasses, enum, typing; before = set(sys.modules); import rho.lang.primitives.table;"
         "print(sorted(m for m in set(sys.modules) - before if not m.startswith('rho')))"
     )
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
 def test_reference_page_is_fresh() -> None:
-    assert (DOCS / "primitives.md").read_text(encoding="utf-8") == documents.primitives_page(), "run python -m rho.lang.documents"
+    text = (DOCS / "primitives.md").read_text(encoding="utf-8")
+    assert text == generate_docs.primitives_page(), "run python -m rho.lang.primitives.generate_docs"
 
 
 @pytest.mark.parametrize(

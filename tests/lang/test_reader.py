@@ -1,6 +1,7 @@
 """The reader takes every text: what is half typed, broken or no program reads to a tree whose text is the text.
 
-What the binder finds out about names (`lang.names`, `statements`, `sequences`) and what `lang.resolution` says of them agree.
+What the binder finds out about names (`lang.bind.names`, `statements`, `sequences`) and what `lang.resolution` says of them
+agree.
 """
 
 from __future__ import annotations
@@ -11,21 +12,18 @@ from pathlib import Path
 
 import pytest
 from documents import programs_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from share import repeats, share
 
-from rho.lang import program_tree, tree
-from rho.lang.definitions import SymbolKind
-from rho.lang.lexer import ARGUMENTS, TokenKind, lexemes
-from rho.lang.limits import MAXIMUM_NESTING
-from rho.lang.parser import parse
-from rho.lang.primitives import PRIMITIVES
-from rho.lang.resolution.symbols import Access, Index
-from rho.lang.source import Source
-from rho.lang.spelling import spell
-from rho.lang.splitter import split_statements
-from rho.lang.tokens import Token, read
+from rho.lang.bind.scopes import Access, Index
+from rho.lang.primitives.table import PRIMITIVES
+from rho.lang.syntax.glyph_input import spell
+from rho.lang.syntax.lexer import ARGUMENTS, TokenKind, lexemes
+from rho.lang.syntax.parser import parse
+from rho.lang.syntax.reader import split_statements
+from rho.lang.syntax.source import MAXIMUM_NESTING, Source, Token, read
+from rho.lang.tree import expressions, program as program_tree
+from rho.lang.tree.expressions import SymbolKind
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted([*(ROOT / "examples").glob("*.rho"), *(ROOT / "stdlib").glob("*.rho")])
@@ -123,12 +121,14 @@ def test_what_is_no_program(text: str) -> None:
 # ------------------------------------------------------------------------------------------ one meaning of names
 
 KINDS = {
-    tree.Name: (SymbolKind.ARRAY, SymbolKind.INPUT, SymbolKind.PARAM), tree.FunctionName: (SymbolKind.FUNCTION,),
-    tree.OperatorName: (SymbolKind.OPERATOR,), tree.Member: (SymbolKind.MODULE,), tree.FunctionMember: (SymbolKind.MODULE,),
+    expressions.Name: (SymbolKind.ARRAY, SymbolKind.INPUT, SymbolKind.PARAM), expressions.FunctionName: (SymbolKind.FUNCTION,),
+    expressions.OperatorName: (SymbolKind.OPERATOR,), expressions.Member: (SymbolKind.MODULE,),
+    expressions.FunctionMember: (SymbolKind.MODULE,),
 }  # fmt: skip
 BOUND = {
-    tree.BindArray: SymbolKind.ARRAY, tree.InlineBind: SymbolKind.ARRAY, tree.BindFunction: SymbolKind.FUNCTION,
-    tree.BindOperator: SymbolKind.OPERATOR, program_tree.Input: SymbolKind.INPUT, program_tree.Param: SymbolKind.PARAM,
+    expressions.BindArray: SymbolKind.ARRAY, expressions.InlineBind: SymbolKind.ARRAY,
+    expressions.BindFunction: SymbolKind.FUNCTION,
+    expressions.BindOperator: SymbolKind.OPERATOR, program_tree.Input: SymbolKind.INPUT, program_tree.Param: SymbolKind.PARAM,
     program_tree.Use: SymbolKind.MODULE,
 }  # fmt: skip
 
@@ -139,7 +139,7 @@ def nodes(program: program_tree.Program) -> Iterator[object]:
         node = pending.pop()
         if isinstance(node, tuple):
             pending += node
-        elif dataclasses.is_dataclass(node) and not isinstance(node, tree.OperatorDfn):
+        elif dataclasses.is_dataclass(node) and not isinstance(node, expressions.OperatorDfn):
             yield node
             pending += [getattr(node, field.name) for field in dataclasses.fields(node)]
 
@@ -159,7 +159,7 @@ def names_agree(text: str) -> int:
             assert mention is not None, node
             assert mention.symbol.kind in KINDS[type(node)], (node, mention)
             seen += 1
-        if type(node) in BOUND and isinstance(node.target, tree.NameTarget) and node.target.name not in ARGUMENTS:  # type: ignore[attr-defined]
+        if type(node) in BOUND and isinstance(node.target, expressions.NameTarget) and node.target.name not in ARGUMENTS:  # type: ignore[attr-defined]
             mention = at.get(node.target.span.start)  # type: ignore[attr-defined]
             assert mention is not None and mention.access is Access.BIND, node
             kind = mention.symbol.kind

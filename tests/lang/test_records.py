@@ -1,4 +1,4 @@
-"""The decorator of `lang.records` makes what the standard one makes, later."""
+"""The decorator of `lang.support.records` makes what the standard one makes, later."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rho.lang.records import dataclass as late
+from rho.lang.support.records import dataclass as late
 
 
 @late(frozen=True, slots=True)

@@ -6,15 +6,11 @@ import json
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from rho.lang.codes import Code
-from rho.lang.diagnostics import Diagnostic, Edit, Fix, Label, Severity, Verdict
-from rho.lang.render import Ink, render_text, to_github, to_json, to_sarif
-from rho.lang.render_columns import lay_out
-from rho.lang.render_columns import shown as printed
-from rho.lang.source import Source, Span
+from rho.lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Severity, Verdict
+from rho.lang.diagnostics.render import Ink, lay_out, render_text, shown as printed, to_github, to_json, to_sarif
+from rho.lang.syntax.source import Source, Span
 
 WAVE = Source("wave.rho", "input A : f64[n m]\ninput b : f64[m]\nk ← 3\ny ← A + b\n")
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from rho.backend.loops.check import problems
-from rho.backend.loops.ir import (
+from rho.backend.loopir.ir import (
     ZERO,
     Apply,
     Box,
@@ -30,7 +29,8 @@ from rho.backend.loops.ir import (
     plus,
     walk,
 )
-from rho.backend.loops.text import float_bits
+from rho.backend.loopir.text import float_bits
+from rho.backend.loopir.verifier import problems
 from rho.typechecker.elements import Kind
 
 N, M = index("n"), index("m")

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from rho.backend.loops import interpret
-from rho.backend.loops.ir import Program, Role
+from rho.backend.cpu.numpy_scalars import implementation
+from rho.backend.loopir import interpreter
+from rho.backend.loopir.ir import Program, Role
 from rho.backend.reference import scalars
-from rho.backend.reference.failures import CheckFailed
-from rho.backend.run.cpu.scalars import implementation
 from rho.backend.scalar.table import LONG, weight_of
+from rho.backend.vm.backend_interface import CheckFailed
 from rho.typechecker.elements import Kind
 
 DTYPES = {
@@ -36,7 +36,7 @@ def meaning(function: str, kind: Kind, args: Sequence[Any], result: Kind, parame
     try:
         return scalars.evaluate(function, kind, args, result, parameter)
     except CheckFailed as failure:
-        raise interpret.Failed(str(failure)) from None
+        raise interpreter.Failed(str(failure)) from None
 
 
 def arrays(program: Program, sizes: Mapping[str, int], seed: int = 0) -> dict[str, np.ndarray]:
@@ -55,7 +55,7 @@ def arrays(program: Program, sizes: Mapping[str, int], seed: int = 0) -> dict[st
     return drawn
 
 
-def mixed(routine: int, reads: Sequence[interpret.Items], writes: Sequence[tuple[int, ...]], numbers: Sequence[int]
+def mixed(routine: int, reads: Sequence[interpreter.Items], writes: Sequence[tuple[int, ...]], numbers: Sequence[int]
           ) -> list[list[float]]:  # fmt: skip
     """A routine whose every item follows from all that it is given."""
     total = float(routine + sum(numbers))
@@ -68,11 +68,11 @@ def mixed(routine: int, reads: Sequence[interpret.Items], writes: Sequence[tuple
 Order = Callable[[Sequence[int]], Sequence[int]]
 
 
-def results(program: Program, sizes: Mapping[str, int], seed: int = 0, order: Order = interpret.forwards) -> tuple[Any, ...]:
+def results(program: Program, sizes: Mapping[str, int], seed: int = 0, order: Order = interpreter.forwards) -> tuple[Any, ...]:
     """The bytes of all outputs and the record of a run on the arrays of `seed`; inputs must be as they were."""
     memory = arrays(program, sizes, seed)
     before = {name: array.copy() for name, array in memory.items()}
-    record = interpret.run(program, sizes, memory, meaning, order, mixed)
+    record = interpreter.run(program, sizes, memory, meaning, order, mixed)
     for view in program.views:
         if view.role is Role.INPUT:
             assert memory[view.name].tobytes() == before[view.name].tobytes()

@@ -11,18 +11,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from rho.backend.kernels.build import build_body, build_kernel
-from rho.backend.kernels.ir import Kernel
-from rho.backend.kernels.nest import plan_nest
-from rho.backend.loops import check
-from rho.backend.loops.card_keyed import Form as Keyed
-from rho.backend.loops.card_keyed import card_keyed
-from rho.backend.loops.card_scans import Form, card_scan
-from rho.backend.loops.cuda import cuda_text
-from rho.backend.loops.ir import Program, Role
-from rho.backend.loops.lower.cards import card_kernel, most_of
-from rho.backend.loops.text import parse, show
-from rho.backend.run.cuda.modules import Modules
+from rho.backend.codegen.cuda_printer import cuda_text
+from rho.backend.cuda.launch import Modules
+from rho.backend.loopir import verifier
+from rho.backend.loopir.ir import Program, Role
+from rho.backend.loopir.templates import CardKeyedForm as Keyed, CardScansForm, card_keyed, card_scan
+from rho.backend.loopir.text import parse, show
+from rho.backend.lower.body import build_body, build_kernel
+from rho.backend.lower.kernel_ir import Kernel, plan_nest
+from rho.backend.lower.phase import card_kernel, most_of
 from rho.tests.backend import cuda_stub
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import apply, phase, projection, read
@@ -81,20 +78,20 @@ PROGRAMS = {
     "columns": reducing([37, 70], turned=True),
     "short columns": reducing([37, 3], turned=True),
     "places": reducing([3, 300], "greatest_place"),
-    "lines scanned": (card_scan("add", Kind.F64, Form.LINES), {"tables": 2, "length": 70, "cells": 3}),
-    "a block scanned": (card_scan("ne", Kind.BOOL, Form.BLOCK), {"lines": 2, "length": 300}),
+    "lines scanned": (card_scan("add", Kind.F64, CardScansForm.LINES), {"tables": 2, "length": 70, "cells": 3}),
+    "a block scanned": (card_scan("ne", Kind.BOOL, CardScansForm.BLOCK), {"lines": 2, "length": 300}),
     "joined as they come": (card_keyed("max", Kind.I64, Keyed.SCATTER, checked=True), {"count": 70, "width": 3, "bins": 9}),
     "truth values joined": (card_keyed("or", Kind.BOOL, Keyed.SCATTER, checked=True), {"count": 70, "width": 1, "bins": 9}),
     "few bins": (card_keyed("add", Kind.I32, Keyed.FEW, checked=False), {"count": 9000, "bins": 9}),
     "a key that names no bin": (card_keyed("min", Kind.I32, Keyed.FEW, checked=True), {"count": 1, "bins": 0}),
-    "blocks scanned": (card_scan("add", Kind.F32, Form.BLOCKS), {"lines": 1, "length": 4200, "blocks": 2}),
+    "blocks scanned": (card_scan("add", Kind.F32, CardScansForm.BLOCKS), {"lines": 1, "length": 4200, "blocks": 2}),
 }
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_well_formed(name: str) -> None:
     program, _ = PROGRAMS[name]
-    check.verify(program)
+    verifier.verify(program)
     assert parse(show(program)) == program
 
 

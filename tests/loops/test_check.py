@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rho.backend.loops.check import Malformed, Standing, problems, verify
-from rho.backend.loops.text import parse
+from rho.backend.loopir.text import parse
+from rho.backend.loopir.verifier import Malformed, Standing, problems, verify
 
 from .fixtures import ALL
 

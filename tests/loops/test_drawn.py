@@ -8,10 +8,10 @@ from random import Random
 import pytest
 from share import seeds
 
-from rho.backend.loops.check import Standing, problems
-from rho.backend.loops.ir import Program
-from rho.backend.loops.text import parse, show
-from rho.backend.loops.transform import PIPELINE
+from rho.backend.loopir.ir import Program
+from rho.backend.loopir.text import parse, show
+from rho.backend.loopir.verifier import Standing, problems
+from rho.backend.transform.pipeline import PIPELINE
 
 from .drawn import SIZES, STAGED_SIZES, SWEPT_SIZES, program, staged, sweeps
 from .running import backwards, results
@@ -41,7 +41,7 @@ def is_kept(drawn: Program, all_sizes: Sequence[Mapping[str, int]], seed: int) -
         if outcome[-1] is None:
             assert results(drawn, sizes, seed, backwards) == outcome, "an order of iterations shows"
     for transformation in [one for first, tidy in PIPELINE for one in (first, *tidy)]:
-        name, other = transformation.__module__.rsplit(".", 1)[-1], transformation(drawn)
+        name, other = transformation.__name__, transformation(drawn)
         wrong = [str(p) for p in problems(other) if p.standing is Standing.WRONG]
         assert not wrong, f"{name}: {wrong}\n{show(other)}"
         for sizes, outcome in zip(all_sizes, expected, strict=True):
@@ -49,5 +49,5 @@ def is_kept(drawn: Program, all_sizes: Sequence[Mapping[str, int]], seed: int) -
         again = transformation(other)
         if again != other:  # code behind a check that always fails, and a loop whose body was unrolled, are left to a second one
             said = f"{name} is not idempotent:\n{show(other)}\n{show(again)}"
-            assert name in ("folding", "unrolling") and transformation(again) == again, said
+            assert name in ("simplify", "unroll_loops") and transformation(again) == again, said
         drawn = other

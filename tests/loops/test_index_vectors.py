@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.kernels.kept import Kept
-from rho.backend.loops.ir import Index, Load, index, walk
-from rho.backend.loops.transform.progressions import Direction, Progression, single
-from rho.backend.run.cpu import regions
+from rho.backend.cpu import regions
+from rho.backend.jit.compiler import Kept
+from rho.backend.loopir.ir import Index, Load, index, walk
+from rho.backend.transform.simplify import Direction, Progression, single
 
 VECTORS = [[1, 2, 3], [3, 2, 1], [0, 2, 1], [5, 6, 7], [2, 3, 4], [9, 9, 9], [0, 1, 2], [4, 3, 2], [8, 9, 10], [1, 2, 3]]
 

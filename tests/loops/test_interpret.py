@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rho.backend.loops import interpret
-from rho.backend.loops.text import parse
+from rho.backend.loopir import interpreter
+from rho.backend.loopir.text import parse
 
 from .fixtures import BRANCHES, SCAN, STENCIL, TRIANGLE
 from .running import arrays, backwards, meaning, results
@@ -15,7 +15,7 @@ from .running import arrays, backwards, meaning, results
 @pytest.mark.parametrize("n", [0, 1, 7])
 def test_a_scan(n: int) -> None:
     memory = arrays(parse(SCAN), {"n": n})
-    assert interpret.run(parse(SCAN), {"n": n}, memory, meaning) is None
+    assert interpreter.run(parse(SCAN), {"n": n}, memory, meaning) is None
     s = 0.0
     for i in range(n):
         s = s * 0.5 + memory["x"][i]
@@ -24,7 +24,7 @@ def test_a_scan(n: int) -> None:
 
 def test_a_triangular_solve() -> None:
     memory = arrays(parse(TRIANGLE), {"n": 5}) | {"a": np.tril(np.arange(1.0, 26).reshape(5, 5)), "b": np.ones(5)}
-    interpret.run(parse(TRIANGLE), {"n": 5}, memory, meaning)
+    interpreter.run(parse(TRIANGLE), {"n": 5}, memory, meaning)
     assert np.allclose(np.tril(memory["a"]) @ memory["x"], memory["b"])
 
 
@@ -32,7 +32,7 @@ def test_a_triangular_solve() -> None:
 def test_a_stencil_in_any_order(n: int, m: int) -> None:
     sizes = {"n": n, "m": m, "steps": 2}
     memory = arrays(parse(STENCIL), sizes)
-    interpret.run(parse(STENCIL), sizes, memory, meaning)
+    interpreter.run(parse(STENCIL), sizes, memory, meaning)
     expected = memory["x"].copy()
     for _ in range(2):
         new = expected.copy()
@@ -48,11 +48,11 @@ def test_branches_reductions_and_early_ends() -> None:
     program = parse(BRANCHES)
     memory = {"p": np.array([0, 2, 1, 255, 0], np.uint8), "x": np.array([3, 4, 5, 6, 0]), "y": np.zeros(5, np.int64),
               "sum": np.array(0)}  # fmt: skip
-    assert interpret.run(program, {"n": 5, "k": 1}, memory, meaning) is None
+    assert interpreter.run(program, {"n": 5, "k": 1}, memory, meaning) is None
     assert memory["sum"] == 3
     assert memory["y"].tolist() == [0, 4, 0, 4, 0]
     memory["x"][3] = 3
-    assert interpret.run(program, {"n": 5, "k": 1}, memory, meaning) == interpret.Record(7, (3, 3), (3,))
+    assert interpreter.run(program, {"n": 5, "k": 1}, memory, meaning) == interpreter.Record(7, (3, 3), (3,))
 
 
 def test_a_reduction_whose_steps_are_used_is_a_scan() -> None:
@@ -63,7 +63,7 @@ def test_a_reduction_whose_steps_are_used_is_a_scan() -> None:
       last[] = total
     }""")
     memory = {"x": np.array([3, 1, 4, 1, 5]), "y": np.zeros(5, np.int64), "last": np.array(0)}
-    assert interpret.run(program, {"n": 5}, memory, meaning, order=backwards) is None
+    assert interpreter.run(program, {"n": 5}, memory, meaning, order=backwards) is None
     assert memory["y"].tolist() == [13, 14, 18, 19, 24]
     assert memory["last"] == 24
 
@@ -82,10 +82,10 @@ UNDEFINED = [
 @pytest.mark.parametrize(("body", "message"), UNDEFINED)
 def test_what_no_program_may_do(body: str, message: str) -> None:
     program = parse(f"program p(n) {{ {body} }}")
-    with pytest.raises(interpret.Undefined, match=message):
-        interpret.run(program, {"n": 2}, arrays(program, {"n": 2}), meaning)
+    with pytest.raises(interpreter.Undefined, match=message):
+        interpreter.run(program, {"n": 2}, arrays(program, {"n": 2}), meaning)
 
 
 def test_a_checked_function_leaves_a_record() -> None:
     program = parse("program p() { f: f64 = inf for i in 0..3 serial { k: i64 = floor:f64(f) check 4 } }")
-    assert interpret.run(program, {}, {}, meaning) == interpret.Record(4, (float("inf"),), (0,))
+    assert interpreter.run(program, {}, {}, meaning) == interpreter.Record(4, (float("inf"),), (0,))

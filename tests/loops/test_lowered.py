@@ -10,18 +10,19 @@ import pytest
 from share import share
 
 import rho
+from rho.backend.cpu import regions, regions as pointwise, regions as ranges
+from rho.backend.cpu.backend import CpuBackend
+from rho.backend.cpu.views import DTYPES
 from rho.backend.graph.phases import Structured
-from rho.backend.kernels.kept import Kept
-from rho.backend.library import routines
-from rho.backend.loops import interpret
-from rho.backend.loops.check import verify
-from rho.backend.loops.ir import Role
-from rho.backend.loops.lower.calls import with_numbers
-from rho.backend.loops.lower.values import First, Routine, State
-from rho.backend.loops.text import parse, show
-from rho.backend.loops.transform import optimise
-from rho.backend.run.cpu import CpuBackend, pointwise, ranges, regions
-from rho.backend.run.cpu.kinds import DTYPES
+from rho.backend.jit.compiler import Kept
+from rho.backend.library import operations
+from rho.backend.loopir import interpreter
+from rho.backend.loopir.ir import Role
+from rho.backend.loopir.text import parse, show
+from rho.backend.loopir.verifier import verify
+from rho.backend.lower.library import with_numbers
+from rho.backend.lower.scope import First, Routine, State
+from rho.backend.transform.pipeline import optimise
 
 from .programs import REGIONS, ROUTINES, Make
 from .running import meaning
@@ -38,10 +39,10 @@ class Called:
         self.around = launch.types
         self.routines: Sequence[Routine] = launch.region.routines
 
-    def __call__(self, number: int, reads: Sequence[interpret.Items], writes: Sequence[tuple[int, ...]], numbers: Sequence[int]
+    def __call__(self, number: int, reads: Sequence[interpreter.Items], writes: Sequence[tuple[int, ...]], numbers: Sequence[int]
                  ) -> list[list[Any]]:  # fmt: skip
         routine = self.routines[number]
-        types = routines._Sizes(self.around, routine.numbers)
+        types = operations._Sizes(self.around, routine.numbers)
         sizes = types.sizes
         sizes.update(zip(routine.sizes, numbers, strict=True))
         if routine.phase is None:
@@ -56,7 +57,7 @@ class Called:
             backend.library(phase, types))  # fmt: skip
         made = [np.asarray(array) for array in kernel(memory, None)]
         made += [np.array(sizes[variable]) for variable in routine.defines]
-        return [_padded(routines.in_parts(array), shape) for array, shape in zip(made, writes, strict=True)]
+        return [_padded(operations.in_parts(array), shape) for array, shape in zip(made, writes, strict=True)]
 
 
 def _array(dtype: Any, shape: tuple[int, ...], items: Sequence[Any]) -> Any:
@@ -87,7 +88,7 @@ def interpreted(launch: Any, first: int, last: int, *, is_optimised: bool) -> No
         if view.role is not Role.SCRATCH:
             array, other = launch.arrays[view.name], launch.others.get(view.name)
             arrays[view.name] = array.copy() if other is None else np.stack([array, other])
-    record = interpret.run(program, parameters, arrays, meaning, routines=Called(launch))
+    record = interpreter.run(program, parameters, arrays, meaning, routines=Called(launch))
     for view in program.views:
         if view.role is Role.OUTPUT:
             array, other = launch.arrays[view.name], launch.others.get(view.name)

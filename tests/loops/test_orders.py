@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.run.sums_numpy import block_partials, combine_tree
+from rho.backend.cpu.numpy_reductions import block_partials, combine_tree
 
 MOST = 8_200
 """Two blocks and a few items more."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rho import backend
-from rho.backend.loops.lower.region import Region
-from rho.backend.loops.lower.values import Scratch
-from rho.backend.schedule.facts.regions import lowered_loops
+from rho.backend.lower.region import Region
+from rho.backend.lower.scope import Scratch
+from rho.backend.schedule.program_facts.partitioning import lowered_loops
 from rho.tests.harness.tiers import checked
 
 TEXT = """input s : i64[n n] where n ≥ 10

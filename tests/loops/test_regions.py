@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.graph.cells import is_unread
-from rho.backend.kernels import policy
-from rho.backend.kernels.kept import Kept
-from rho.backend.loops.check import verify
-from rho.backend.run.cpu import pointwise, ranges, regions
+from rho.backend.cpu import regions, regions as pointwise, regions as ranges
+from rho.backend.graph.projections import is_unread
+from rho.backend.jit import tiering
+from rho.backend.jit.compiler import Kept
+from rho.backend.loopir.verifier import verify
 
 from .programs import REFUSED, REGIONS, ROUTINES, Make
 
@@ -81,7 +81,7 @@ def test_ranges_change_no_bit(text: str, ran: list[str], monkeypatch: pytest.Mon
     monkeypatch.setenv("RHO_KERNELS", "off")
     expected = outcome(rho.compile(text), args)
     monkeypatch.setenv("RHO_KERNELS", "always")
-    monkeypatch.setattr(policy, "HEARD_NANOSECONDS", 1)
+    monkeypatch.setattr(tiering, "HEARD_NANOSECONDS", 1)
     monkeypatch.setattr(ranges, "_FIRST_OPERATIONS", 1)
     monkeypatch.setattr(ranges, "_GROWTH", 1)
     assert same(outcome(rho.compile(text), args), expected)

@@ -7,8 +7,8 @@ import struct
 
 import pytest
 
-from rho.backend.loops.ir import Constant, Index, Number, Program
-from rho.backend.loops.text import TextError, parse, show, show_index
+from rho.backend.loopir.ir import Constant, Index, Number, Program
+from rho.backend.loopir.text import TextError, parse, show, show_index
 from rho.typechecker.elements import Kind
 
 from .fixtures import ALL

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.kernels.kept import Kept
-from rho.backend.loops import interpret
-from rho.backend.loops.check import problems
-from rho.backend.loops.iterations import Iteration
-from rho.backend.loops.text import parse
-from rho.backend.loops.transform import optimise, runs_in_tiles
-from rho.backend.loops.transform.tiling import PARAMETERS, Tiled, tiled
-from rho.backend.run.cpu import ranges, regions, tiles
-from rho.backend.run.cpu.tiles import Rows, Stretches, stretches_of
+from rho.backend.cpu import regions, regions as ranges, regions as tiles
+from rho.backend.cpu.regions import Rows, Stretches, stretches_of
+from rho.backend.jit.compiler import Kept
+from rho.backend.loopir import interpreter
+from rho.backend.loopir.facts import Iteration
+from rho.backend.loopir.text import parse
+from rho.backend.loopir.verifier import problems
+from rho.backend.transform.pipeline import optimise, runs_in_tiles
+from rho.backend.transform.time_tiling import PARAMETERS, Tiled, tiled
 
 from .running import meaning
 
@@ -217,7 +217,7 @@ def test_trapezoids_interpreted(count: int) -> None:
         array = start.copy()
         for of_rows in bounds:
             numbers = {"first": 0, "last": 2, "n": count, **dict(zip(PARAMETERS, of_rows, strict=True))}
-            interpret.run(made.program, numbers, {"x": array}, meaning)
+            interpreter.run(made.program, numbers, {"x": array}, meaning)
         results.append(array[0].tobytes())
     assert results[0] == results[1]
 

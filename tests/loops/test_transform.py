@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rho.backend.loops.check import problems
-from rho.backend.loops.ir import For, LoopKind, walk
-from rho.backend.loops.text import parse, show, show_statement
-from rho.backend.loops.transform import collapsing, optimise, progressions
-from rho.backend.loops.transform.progressions import Direction, Progression
+from rho.backend.loopir.ir import For, LoopKind, walk
+from rho.backend.loopir.text import parse, show, show_statement
+from rho.backend.loopir.verifier import problems
+from rho.backend.transform import shapes, simplify
+from rho.backend.transform.pipeline import optimise
+from rho.backend.transform.simplify import Direction, Progression
 
 from .fixtures import ALL
 from .running import results
@@ -31,9 +32,9 @@ def test_from_text_to_text(name: str) -> None:
     transformation, before, after = CASES[name]
     program = parse(f"program p(n, m) {{ {before} }}")
     expected = program if after is None else parse(f"program p(n, m) {{ {after} }}")
-    assert show(transformation.run(program)) == show(expected)
+    assert show(transformation(program)) == show(expected)
     if after is None:
-        assert transformation.run(program) is program
+        assert transformation(program) is program
     for sizes in ({"n": 0, "m": 2}, {"n": 3, "m": 2}, {"n": 5, "m": 5}):
         if not problems(program):
             assert results(expected, sizes) == results(program, sizes)
@@ -82,7 +83,7 @@ def test_index_vectors_that_count_are_computed() -> None:
           for k in 0..n serial { l = down[k] w = x[l] z[k] = w }
         }
         """)
-    counted = progressions.run(program, {"up": Progression(1), "down": Progression(0, Direction.DOWN)})
+    counted = simplify.propagate_progressions(program, {"up": Progression(1), "down": Progression(0, Direction.DOWN)})
     assert show(optimise(counted)) == parsed_and_shown("""
         program p(n) given n - 3 {
           input x: f64[n] input up: i64[n - 2] input down: i64[n] output y: f64[n] output z: f64[n]
@@ -91,7 +92,7 @@ def test_index_vectors_that_count_are_computed() -> None:
         }
         """)
     assert not problems(optimise(counted))
-    assert progressions.run(program, {}) is program
+    assert simplify.propagate_progressions(program, {}) is program
 
 
 def test_rows_that_lie_one_after_the_other_are_one_axis() -> None:
@@ -103,7 +104,7 @@ def test_rows_that_lie_one_after_the_other_are_one_axis() -> None:
           call 0 () into (called[0:n, 0:2])
         }
         """)
-    collapsed = collapsing.run(program, {"z", "long", "y", "called"})
+    collapsed = shapes.collapse_loops(program, {"z", "long", "y", "called"})
     assert show(collapsed) == parsed_and_shown("""
         program p(n) {
           input z: f64[2*n] input far: f64[n, 2] input long: f64[n, 9] output y: f64[n, 3*n] output called: f64[n, 2]
@@ -111,4 +112,4 @@ def test_rows_that_lie_one_after_the_other_are_one_axis() -> None:
           call 0 () into (called[0:n, 0:2])
         }
         """)
-    assert collapsing.run(program, set()) is program
+    assert shapes.collapse_loops(program, set()) is program

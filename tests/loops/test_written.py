@@ -5,22 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rho.backend.kernels.ir import Step
-from rho.backend.loops import check, interpret
-from rho.backend.loops.scans import Form, Scan
-from rho.backend.loops.selecting import Form as Selected
-from rho.backend.loops.selecting import Select
-from rho.backend.loops.text import parse, show
-from rho.backend.loops.written import Counting, Joining, Scatter, Uniforms, Written
-from rho.backend.run.cpu.sequential import scanned_along
-from rho.backend.run.sums_numpy import combine_tree
+from rho.backend.cpu.numpy_reductions import combine_tree, scanned_along
+from rho.backend.loopir import interpreter, verifier
+from rho.backend.loopir.templates import Counting, Form as Selected, Joining, Scan, ScansForm, Scatter, Select, Uniforms, Written
+from rho.backend.loopir.text import parse, show
+from rho.backend.lower.kernel_ir import Step
 from rho.tests.loops.running import meaning
 from rho.typechecker.elements import Kind
 
 WRITTEN = (
     Uniforms(), Counting(), Joining("add", Kind.F64), Scatter("add", Kind.I64, 4, True, Step.UNIT),
     Scatter("max", Kind.F32, 1, False, Step.NONE), Scatter("mul", Kind.F64, 1, True, Step.STRIDED, True),
-    Scan("add", Kind.F64, Form.LINES), Scan("max", Kind.I32, Form.LINES, False), Scan("eq", Kind.BOOL, Form.COLUMNS),
+    Scan("add", Kind.F64, ScansForm.LINES), Scan("max", Kind.I32, ScansForm.LINES, False), Scan("eq", Kind.BOOL,
+    ScansForm.COLUMNS),
     Select(Selected.ITEMS, Kind.I32, 1), Select(Selected.ITEMS, Kind.I64, 2, True), Select(Selected.CELLS, Kind.U8),
     Select(Selected.PLACES), Select(Selected.PAIRS),
 )  # fmt: skip
@@ -29,22 +26,22 @@ WRITTEN = (
 @pytest.mark.parametrize("written", WRITTEN, ids=str)
 def test_well_formed(written: Written) -> None:
     program = written.program()
-    check.verify(program)
+    verifier.verify(program)
     assert parse(show(program)) == program
 
 
 @pytest.mark.parametrize("written", [w for w in WRITTEN if isinstance(w, Scatter) and not w.runs], ids=str)
 def test_a_checked_key_is_proved_to_be_inside(written: Scatter) -> None:
-    assert not check.problems(written.program())
+    assert not verifier.problems(written.program())
 
 
 def test_counting() -> None:
     for count in (0, 1, 127, 128, 129, 700):
         mask = np.random.default_rng(count).random(count) < 0.7
         arrays = {"mask": mask.view(np.uint8), "count": np.zeros((), np.int64)}
-        assert interpret.run(Counting().program(), {"items": count}, arrays, meaning) is None
+        assert interpreter.run(Counting().program(), {"items": count}, arrays, meaning) is None
         assert arrays["count"] == np.count_nonzero(mask)
-    assert not check.problems(Counting().program())
+    assert not verifier.problems(Counting().program())
 
 
 @pytest.mark.parametrize("form", list(Selected))
@@ -64,7 +61,7 @@ def test_selecting(form: Selected, share: float) -> None:
         result = np.full(want[: due * (2 if form is Selected.PAIRS else 1)].shape, -1)
         arrays = {"mask": mask.view(np.uint8), "words": words, "source": source, "result": result}
         sizes = {"tables": tables, "items": items, "due": due, "first": 7, "cell": cell}
-        assert interpret.run(code.program(), sizes, arrays, meaning) is None
+        assert interpreter.run(code.program(), sizes, arrays, meaning) is None
         assert np.array_equal(result, want[: len(result)])
 
 
@@ -73,7 +70,7 @@ def test_joining_is_the_tree_of_sums() -> None:
         rows = np.random.default_rng(count).standard_normal((count, 5))
         want = combine_tree(np.add, rows.copy())
         arrays = {"rows": rows, "result": np.zeros(5)}
-        assert interpret.run(Joining("add", Kind.F64).program(), {"count": count, "cells": 5}, arrays, meaning) is None
+        assert interpreter.run(Joining("add", Kind.F64).program(), {"count": count, "cells": 5}, arrays, meaning) is None
         assert arrays["result"].tobytes() == want.tobytes(), count
 
 
@@ -82,24 +79,24 @@ def test_scans_have_the_order_of_scans(lines: int, length: int) -> None:
     items = np.random.default_rng(lines + length).standard_normal((lines, length))
     want = scanned_along("add", Kind.F64, items, 1)
     arrays = {"source": items, "result": np.zeros_like(items), "carry": np.array([-0.0, 0.0])}
-    program = Scan("add", Kind.F64, Form.LINES).program()
-    assert interpret.run(program, {"lines": lines, "length": length}, arrays, meaning) is None
+    program = Scan("add", Kind.F64, ScansForm.LINES).program()
+    assert interpreter.run(program, {"lines": lines, "length": length}, arrays, meaning) is None
     assert arrays["result"].tobytes() == want.tobytes()
     arrays = {"source": items.T.reshape(1, length, lines), "result": np.zeros((1, length, lines))}
-    program = Scan("add", Kind.F64, Form.COLUMNS).program()
-    assert interpret.run(program, {"tables": 1, "length": length, "cells": lines}, arrays, meaning) is None
+    program = Scan("add", Kind.F64, ScansForm.COLUMNS).program()
+    assert interpreter.run(program, {"tables": 1, "length": length, "cells": lines}, arrays, meaning) is None
     assert arrays["result"][0].T.tobytes() == want.tobytes()
 
 
 @pytest.mark.parametrize(("function", "name"), [("and", np.logical_and), ("or", np.logical_or), ("ne", np.not_equal),
                                                 ("eq", np.equal)])  # fmt: skip
 def test_scans_of_truth_values(function: str, name: np.ufunc) -> None:
-    program = Scan(function, Kind.BOOL, Form.LINES).program()
+    program = Scan(function, Kind.BOOL, ScansForm.LINES).program()
     for length in (3, 30):
         items = np.random.default_rng(length).random((2, length)) < {"and": 0.9, "or": 0.1}.get(function, 0.5)
         arrays = {"source": items.astype(np.uint8), "result": np.zeros((2, length), np.uint8),
                   "carry": np.array([function in ("and", "eq"), False], np.uint8)}  # fmt: skip
-        assert interpret.run(program, {"lines": 2, "length": length}, arrays, meaning) is None
+        assert interpreter.run(program, {"lines": 2, "length": length}, arrays, meaning) is None
         assert arrays["result"].astype(bool).tolist() == name.accumulate(items, 1).tolist()
 
 
@@ -110,14 +107,14 @@ def test_scattering_and_what_ends_it() -> None:
         for last, check_number in ((2, None), (3, 0), (-1, 0)):
             keys[-1] = last
             arrays = {"keys": keys, "items": items, "tables": np.zeros((tables, 3), np.int64)}
-            record = interpret.run(program, {"count": 7, "entries": 3}, arrays, meaning)
+            record = interpreter.run(program, {"count": 7, "entries": 3}, arrays, meaning)
             assert (None if record is None else record.check) == check_number
             if record is None:
                 assert arrays["tables"].sum(0).tolist() == [items[keys == key].sum() for key in range(3)]
     runs = Scatter("add", Kind.I64, 1, True, Step.UNIT, True).program()
     for ascending, check_number in (([0, 0, 1, 2, 2], None), ([0, 2, 1, 1, 1], 1), ([0, 0, 1, 1, 3], 0)):
         arrays = {"keys": np.array(ascending), "items": np.arange(5), "tables": np.zeros((1, 3), np.int64)}
-        record = interpret.run(runs, {"count": 5, "entries": 3}, arrays, meaning)
+        record = interpreter.run(runs, {"count": 5, "entries": 3}, arrays, meaning)
         assert (None if record is None else record.check) == check_number
         if record is None:
             assert arrays["tables"].tolist() == [[1, 2, 7]]

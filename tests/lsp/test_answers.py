@@ -6,16 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.formatter import format_source
-from rho.shell.lsp.actions import Action, ActionKind, actions
-from rho.shell.lsp.calls import calls
-from rho.shell.lsp.documents import Document, Folder
-from rho.shell.lsp.formatting import formatting
+from rho.lang.syntax.formatter import format_source
+from rho.shell.lsp.diagnostics import Action, ActionKind, actions, reports
+from rho.shell.lsp.documents import Change, Document, Encoding, Folder, Position, Range
 from rho.shell.lsp.hover import hover
-from rho.shell.lsp.outline import outline
-from rho.shell.lsp.places import Change, Encoding, Position, Range
-from rho.shell.lsp.reports import reports
-from rho.shell.lsp.semantic import Class, Modifier, encoded, words
+from rho.shell.lsp.navigation import Class, Modifier, calls, encoded, formatting, outline, words
 
 from .texts import URI, applied, document, marked
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rho.shell.lsp.completing import completion
+from rho.shell.lsp.completion import completion
 from rho.shell.lsp.hover import hover
 
 from .texts import marked

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
-from rho.lang.primitives import ELEMENT_NAMES, PRIMITIVES, RESERVED_WORDS, Role
-from rho.shell.editors import textmate, words
+from rho.lang.primitives.operators import RESERVED_WORDS
+from rho.lang.primitives.record import Role
+from rho.lang.primitives.table import ELEMENT_NAMES, PRIMITIVES
+from rho.shell.editors import editor_files
 from rho.shell.editors.__main__ import main
-from rho.shell.editors.files import generated
+from rho.shell.editors.editor_files import generated
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted([*(ROOT / "examples").glob("*.rho"), *(ROOT / "stdlib").glob("*.rho")])
@@ -52,7 +54,7 @@ def pattern(text: str) -> re.Pattern[str]:
 
 def scopes(line: str) -> list[tuple[str, str]]:
     """Words and scopes of a line: at every place the first pattern that matches there, as editors do with a grammar like ours."""
-    rules = [(pattern(rule["match"]), rule) for rule in textmate.grammar()["patterns"]]
+    rules = [(pattern(rule["match"]), rule) for rule in editor_files.grammar()["patterns"]]
     found: list[tuple[str, str]] = []
     at = 0
     while at < len(line):
@@ -76,7 +78,7 @@ def test_every_row_of_the_table_has_a_scope() -> None:
         assert word == row.glyph, row
         if row.role in (Role.MONADIC_OPERATOR, Role.DYADIC_OPERATOR):
             assert scope == "keyword.operator", row
-        elif row.role is Role.FUNCTION and row.glyph not in words.OPERATORS:
+        elif row.role is Role.FUNCTION and row.glyph not in editor_files.OPERATORS:
             assert scope in ("support.function", "support.function.library", "storage.type"), row
 
 
@@ -137,9 +139,9 @@ def test_the_keymap_has_every_name_and_key() -> None:
 
 
 def test_words_cover_the_table() -> None:
-    assert set(words.KEYWORDS) == RESERVED_WORDS and set(words.TYPES) >= ELEMENT_NAMES
+    assert set(editor_files.KEYWORDS) == RESERVED_WORDS and set(editor_files.TYPES) >= ELEMENT_NAMES
     functions = {row.glyph for row in PRIMITIVES if row.role is Role.FUNCTION and not row.glyph[-1].isalnum()}
-    assert functions <= set(words.GLYPH_FUNCTIONS) | set(words.OPERATORS)
+    assert functions <= set(editor_files.GLYPH_FUNCTIONS) | set(editor_files.OPERATORS)
 
 
 # ------------------------------------------------------------------------------------------ Pygments

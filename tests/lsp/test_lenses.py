@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from rho.shell.lsp.lenses import PROGRAM, lens_text, lenses
+from rho.shell.lsp.hints import PROGRAM, lens_text, lenses
 
 from .texts import document
 

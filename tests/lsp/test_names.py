@@ -6,17 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.definitions import SymbolKind
-from rho.lang.parser import parse
-from rho.lang.resolution.symbols import Access
-from rho.lang.source import Source
-from rho.lang.tree import FunctionName, Name
-from rho.shell.display.library import STDLIB
+from rho.lang.bind.scopes import Access
+from rho.lang.syntax.parser import parse
+from rho.lang.syntax.source import Source
+from rho.lang.tree.expressions import FunctionName, Name, SymbolKind
+from rho.shell.display.documentation import STDLIB
 from rho.shell.lsp import navigation
-from rho.shell.lsp.documents import Folder
+from rho.shell.lsp.documents import Folder, Position
 from rho.shell.lsp.navigation import CannotRename, definition, highlights, references, rename, rename_in_users
-from rho.shell.lsp.places import Position
-from rho.shell.session import Session
+from rho.shell.pipeline import Session
 
 from .texts import URI, applied, document, marked
 

@@ -7,9 +7,8 @@ import pytest
 from values import is_within
 
 from rho import backend
-from rho.shell.lsp.actions import Action, ActionKind, actions
-from rho.shell.lsp.documents import Document
-from rho.shell.lsp.places import Position, Range
+from rho.shell.lsp.diagnostics import Action, ActionKind, actions
+from rho.shell.lsp.documents import Document, Position, Range
 
 from .texts import URI, applied, document, marked
 

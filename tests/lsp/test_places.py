@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from rho.shell.lsp.places import Change, Encoding, Lines, Position, Range, changed
+from rho.shell.lsp.documents import Change, Encoding, Lines, Position, Range, changed
 
 TEXTS = st.text(alphabet="ab⍳𝔸é\n\r\u2028\x0c", max_size=30)
 

@@ -5,17 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from share import drawing
 
-from rho.lang.source import Source
-from rho.shell.lsp import actions, calls, completing, formatting, glyphs, hints, lenses, navigation, outline, semantic
-from rho.shell.lsp.documents import Document, Folder
+from rho.lang.syntax.source import Source
+from rho.shell.lsp import (
+    completion,
+    diagnostics,
+    hints,
+    hints as lenses,
+    navigation,
+    navigation as calls,
+    navigation as formatting,
+    navigation as outline,
+    navigation as semantic,
+)
+from rho.shell.lsp.diagnostics import reports
+from rho.shell.lsp.documents import Change, Document, Folder, Position, Range
 from rho.shell.lsp.hover import hover
-from rho.shell.lsp.places import Change, Position, Range
-from rho.shell.lsp.reports import reports
-from rho.shell.session import Session
+from rho.shell.pipeline import Session
 
 from .texts import URI, document
 
@@ -36,10 +44,10 @@ def ask_everything(opened: Document, position: Position) -> None:
     reports(opened)
     hover(opened, position)
     hints.hints(opened, opened.lines.whole())
-    completing.completion(opened, position)
+    completion.completion(opened, position)
     for typed in (" ", "\n", "("):
-        glyphs.on_type(opened, position, typed)
-    actions.actions(opened, here)
+        completion.on_type(opened, position, typed)
+    diagnostics.actions(opened, here)
     calls.calls(opened, position)
     outline.outline(opened)
     semantic.encoded(opened)

@@ -205,7 +205,7 @@ def test_a_large_document(client: Client) -> None:
 
 
 def test_a_bug_in_one_request_is_logged_and_answered_with_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    from rho.shell.lsp.features import create
+    from rho.shell.lsp.server import create
 
     server = create()
     server.folder.open(URI, 1, "x ← 1\n")
@@ -223,7 +223,7 @@ def test_without_pygls_the_verb_says_what_to_install(monkeypatch: pytest.MonkeyP
 
     from rho.shell.main import main
 
-    for name in [name for name in sys.modules if name.startswith(("rho.shell.lsp.server", "rho.shell.lsp.features"))]:
+    for name in [name for name in sys.modules if name.startswith(("rho.shell.lsp.server", "rho.shell.lsp.server"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pygls", None)
     monkeypatch.setitem(sys.modules, "pygls.lsp.server", None)
@@ -236,6 +236,6 @@ def test_checking_loads_no_protocol() -> None:
     import subprocess
     import sys
 
-    code = "import sys, rho.shell.session; print([m for m in sys.modules if m.startswith(('pygls', 'lsprotocol'))])"
+    code = "import sys, rho.shell.pipeline; print([m for m in sys.modules if m.startswith(('pygls', 'lsprotocol'))])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout.strip() == "[]"

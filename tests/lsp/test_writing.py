@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.primitives import PRIMITIVES
-from rho.shell.lsp.completing import Item, completion
-from rho.shell.lsp.glyphs import TRIGGERS, on_type
+from rho.lang.primitives.table import PRIMITIVES
+from rho.shell.lsp.completion import GLYPHS_TRIGGERS, Item, completion, on_type
+from rho.shell.lsp.documents import Position, Range
 from rho.shell.lsp.hints import HintKind, hints
-from rho.shell.lsp.places import Position, Range
 
 from .texts import applied, document, marked
 
@@ -143,7 +142,7 @@ def test_typing_glyphs(before: str, after: str) -> None:
     typed = before[before.index("‸") - 1]
     edits = on_type(opened, position, typed)
     assert applied(opened, edits) == after.replace("‸", "")
-    assert typed in TRIGGERS
+    assert typed in GLYPHS_TRIGGERS
 
 
 def test_a_finished_line_is_spelt_in_glyphs() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from rho.shell.lsp.documents import Document, Folder
-from rho.shell.lsp.places import Position, TextEdit
+from rho.shell.lsp.documents import Document, Folder, Position, TextEdit
 
 URI = "file:///nowhere/doc.rho"
 

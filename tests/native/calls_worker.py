@@ -8,10 +8,10 @@ import sys
 import numpy as np
 
 import rho
-from rho.backend.kernels import policy
-from rho.backend.run import native
-from rho.backend.run.native.host import this_host
-from rho.backend.run.native.program import OTHER
+from rho.backend.jit import tiering
+from rho.backend.vm import runtime
+from rho.backend.vm.bytecode import OTHER
+from rho.backend.vm.runtime import this_host
 
 PROGRAMS = (
     ("{1+2×⍵}", lambda x: 1 + 2 * x),
@@ -30,9 +30,9 @@ def main() -> None:
     host = this_host()
     assert host is not None
     library = ctypes.CDLL(sys.argv[1])
-    started = native.started(host, ctypes.cast(library.kernel, ctypes.c_void_p).value or 0)
-    native._made[:] = [started]
-    policy.COMPILE_NANOSECONDS = 1.0
+    started = runtime.started(host, ctypes.cast(library.kernel, ctypes.c_void_p).value or 0)
+    runtime._made[:] = [started]
+    tiering.COMPILE_NANOSECONDS = 1.0
     linked = 0
     for text, expected in PROGRAMS:
         if expected is None:

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../../backend/run/native/runtime.c"
+#include "../../backend/vm/runtime.c"
 
 void rho_pause(void) { }
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.run.native import FOLDER
-from rho.backend.run.native.host import this_host
+from rho.backend.vm.runtime import FOLDER, this_host
 
 HERE = Path(__file__).parent
 GCC = shutil.which("gcc")

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.kernels import policy
-from rho.backend.run import prepared, sites
-from rho.backend.run.native import native, tuning
-from rho.backend.run.native.layouts import MOST_CELLS, Layouts
-from rho.backend.run.native.tuning import Example, Tuned
+from rho.backend.jit import tiering
+from rho.backend.vm import call_sites, executor, specialization
+from rho.backend.vm.runtime import native
+from rho.backend.vm.specialization import MOST_CELLS, Example, Layouts, Tuned
 
 FEW, MOST = 40, 500
 PROGRAMS = (
@@ -49,7 +48,7 @@ Words = list[int]
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     if native() is None:
         pytest.skip("no native code here")
-    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
+    monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
 
 
 def words_at(made: Tuned, layouts: Layouts, size: int) -> Words:
@@ -84,7 +83,7 @@ def test_every_size_of_a_range_has_its_own_words(text: str, at_once: None, monke
     wrong: list[tuple[int, list[int]]] = []
 
     def judged(example: Any, layouts: Layouts, size: int, most: int) -> Tuned | None:
-        made = tuning.tuned(example, layouts, size, most)
+        made = specialization.tuned(example, layouts, size, most)
         if made is not None:
             least, greatest = made.tuning[:2]
             ranges.append((least, greatest))
@@ -94,7 +93,7 @@ def test_every_size_of_a_range_has_its_own_words(text: str, at_once: None, monke
                 wrong.extend([(one, places)] * bool(places))
         return made
 
-    monkeypatch.setattr(sites, "tuned", judged)
+    monkeypatch.setattr(call_sites, "tuned", judged)
     function, chance = rho.compile(text), np.random.default_rng(3)
     for _ in range(40):
         function(chance.random(MOST))
@@ -106,8 +105,8 @@ def test_every_size_of_a_range_has_its_own_words(text: str, at_once: None, monke
 def test_other_counts_ask_nothing_of_python(text: str, at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """And give the bits that NumPy gives."""
     programs: list[Any] = []
-    encoded = prepared.encoded
-    monkeypatch.setattr(prepared, "encoded", lambda *given: programs.append(encoded(*given)) or programs[-1])
+    encoded = executor.encoded
+    monkeypatch.setattr(executor, "encoded", lambda *given: programs.append(encoded(*given)) or programs[-1])
     function, chance = rho.compile(text), np.random.default_rng(4)
     for _ in range(40):
         function(chance.random(MOST) * 0.9)
@@ -115,7 +114,7 @@ def test_other_counts_ask_nothing_of_python(text: str, at_once: None, monkeypatc
     given = [np.where(np.arange(MOST) < count, 0.75, 0.25) + chance.random(MOST) / 8 for count in range(FEW, MOST + 1)]
     results = [function(one) for one in given]
     assert asked and [program.asked for program in programs] == asked
-    monkeypatch.setattr(policy, "mode", lambda: policy.Mode.OFF)
+    monkeypatch.setattr(tiering, "mode", lambda: tiering.Mode.OFF)
     plain = rho.compile(text)
     for one, result in zip(given[::29], results[::29], strict=True):
         assert np.asarray(plain(one)).tobytes() == np.asarray(result).tobytes()
@@ -126,8 +125,8 @@ def test_other_counts_ask_nothing_of_python(text: str, at_once: None, monkeypatc
 def test_few_items_beside_many(text: str, few: int, at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is below the range has bindings of its own, also no items: Python is asked no more."""
     programs: list[Any] = []
-    encoded = prepared.encoded
-    monkeypatch.setattr(prepared, "encoded", lambda *given: programs.append(encoded(*given)) or programs[-1])
+    encoded = executor.encoded
+    monkeypatch.setattr(executor, "encoded", lambda *given: programs.append(encoded(*given)) or programs[-1])
     function, many, small = rho.compile(text), np.linspace(0.6, 0.9, 100), np.zeros(100)
     small[:few] = 0.75
     for _ in range(20):
@@ -136,7 +135,7 @@ def test_few_items_beside_many(text: str, few: int, at_once: None, monkeypatch: 
     asked = [program.asked for program in programs]
     results = [np.asarray(function(one)).tobytes() for one in (small, many, small)]
     assert asked and ((text in MIXED and not few) or [program.asked for program in programs] == asked)
-    monkeypatch.setattr(policy, "mode", lambda: policy.Mode.OFF)
+    monkeypatch.setattr(tiering, "mode", lambda: tiering.Mode.OFF)
     plain = rho.compile(text)
     assert results == [np.asarray(plain(one)).tobytes() for one in (small, many, small)]
 
@@ -157,7 +156,7 @@ def examples(layouts: Layouts, word: Any) -> Any:
 
 def test_a_line_is_one_range() -> None:
     layouts = Layouts()
-    made = tuning.tuned(examples(layouts, lambda n: 7 - 3 * n), layouts, 40, 900)
+    made = specialization.tuned(examples(layouts, lambda n: 7 - 3 * n), layouts, 40, 900)
     assert made is not None
     assert made.tuning[:4] == [2, 900, 900, 2]
     assert words_at(made, layouts, 11) == [7 - 33, layouts.rows((11, 3), np.dtype(np.float64))]
@@ -168,15 +167,15 @@ def test_a_line_is_one_range() -> None:
 )
 def test_what_is_no_line_has_no_range(word: Any) -> None:
     layouts = Layouts()
-    assert tuning.tuned(examples(layouts, word), layouts, 45, 900) is None
+    assert specialization.tuned(examples(layouts, word), layouts, 45, 900) is None
 
 
 def test_a_step_ends_the_range() -> None:
     layouts = Layouts()
-    made = tuning.tuned(examples(layouts, lambda n: n + 100 * (n > 512)), layouts, 500, 900)
+    made = specialization.tuned(examples(layouts, lambda n: n + 100 * (n > 512)), layouts, 500, 900)
     assert made is not None
     assert made.tuning[0] == 2 and 500 <= made.tuning[1] <= 512
-    above = tuning.tuned(examples(layouts, lambda n: n + 100 * (n > 512)), layouts, 600, 900)
+    above = specialization.tuned(examples(layouts, lambda n: n + 100 * (n > 512)), layouts, 600, 900)
     assert above is not None
     assert 512 < above.tuning[0] <= 600 and above.tuning[1] == 900
 
@@ -187,7 +186,7 @@ def test_lengths_end_where_their_table_does() -> None:
     def example(size: int) -> Example:
         return Example([layouts.rows((4 * size,), np.dtype(np.float64))], frozenset({0}), frozenset(), frozenset(), ())
 
-    made = tuning.tuned(example, layouts, 100, MOST_CELLS)
+    made = specialization.tuned(example, layouts, 100, MOST_CELLS)
     assert made is not None
     assert 100 < made.tuning[1] <= MOST_CELLS // 4
 

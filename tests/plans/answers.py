@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
-from rho.backend.schedule.answer import Answer
-from rho.backend.schedule.files.solve import solve
+from rho.backend.devices.cost_functions import Duplex, Ticks
+from rho.backend.schedule.instances.solve_instance import solve
 from rho.backend.schedule.problem import (
     Before,
     Combine,
@@ -16,7 +16,6 @@ from rho.backend.schedule.problem import (
     Deadline,
     DeviceGroup,
     DeviceIndex,
-    Duplex,
     Edge,
     Keep,
     LimitMachines,
@@ -29,11 +28,10 @@ from rho.backend.schedule.problem import (
     Problem,
     Replicate,
     Split,
-    Ticks,
     Together,
 )
-from rho.backend.schedule.solve.budget import Budget
-from rho.backend.schedule.synchronisation import Synchronisation
+from rho.backend.schedule.search.strategy import Budget
+from rho.backend.schedule.solution import Answer, Synchronisation
 
 HERE = Line(1, "a directive")
 

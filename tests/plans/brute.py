@@ -11,10 +11,11 @@ from itertools import combinations, permutations
 
 import numpy as np
 
+from rho.backend.devices.cost_functions import Ticks
 from rho.backend.graph.phases import Constant, Input, Output, Print
-from rho.backend.schedule.facts.sharding import box_of, space_of
-from rho.backend.schedule.problem import Problem, Ticks
-from rho.backend.schedule.program.together import ProgramProblem
+from rho.backend.schedule.problem import Problem
+from rho.backend.schedule.program.distributed_loop import ProgramProblem
+from rho.backend.schedule.program_facts.partitioning import box_of, space_of
 from rho.tests.schedule.oracle import shortest
 
 from .planning import Case

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from rho import backend
-from rho.backend.devices.reading import read_profile
+from rho.backend.devices.profile_toml import read_profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Graph
-from rho.backend.schedule.plan.stored import encode_plan
+from rho.backend.schedule.plan.plan import encode_plan
 from rho.backend.schedule.problem import Objective
-from rho.backend.schedule.program.cuts import Axes
-from rho.backend.schedule.program.planning import Planned, plan_program
-from rho.backend.schedule.solve.budget import Budget
-from rho.lang.source import Source
+from rho.backend.schedule.program.axis_choice import Axes
+from rho.backend.schedule.program.plan_program import Planned, plan_program
+from rho.backend.schedule.search.strategy import Budget
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core_blocks import Core
+from rho.typechecker.core.blocks import Core
 
 from .drawn import Drawn
 

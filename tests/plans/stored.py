@@ -7,19 +7,18 @@ from functools import cache
 
 from rho import backend
 from rho.backend.devices.profile import Profile
-from rho.backend.devices.shipped import load_profile
+from rho.backend.devices.this_machine import load_profile
 from rho.backend.graph.bind import BoundGraph
-from rho.backend.schedule.plan.model import Plan
-from rho.backend.schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
+from rho.backend.schedule.plan.plan import Plan, PlanFormatError, decode_plan, encode_plan
 from rho.backend.schedule.problem import Objective
-from rho.backend.schedule.program.described import single_faults
-from rho.backend.schedule.program.planning import faults_of_stored, plan_program, require_current, texts_of
-from rho.backend.schedule.single.one_device import plan_one_device
-from rho.backend.schedule.solve.budget import Budget
-from rho.lang.diagnostics import Refused
-from rho.lang.source import Source
+from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program, require_current, texts_of
+from rho.backend.schedule.program.schedule_from_plan import single_faults
+from rho.backend.schedule.search.strategy import Budget
+from rho.backend.schedule.single_device import plan_one_device
+from rho.lang.diagnostics.model import Refused
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core_blocks import Core
+from rho.typechecker.core.blocks import Core
 
 __all__ = ["PROGRAMS", "Plan", "Stored", "encode_plan", "faults", "stored"]
 

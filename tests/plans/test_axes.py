@@ -14,19 +14,16 @@ from typing import Any
 import pytest
 from share import share
 
-from rho.backend.devices.reading import read_profile
-from rho.backend.devices.shipped import load_profile
-from rho.backend.devices.writing import canonical
+from rho.backend.devices.profile_toml import canonical, read_profile
+from rho.backend.devices.this_machine import load_profile
 from rho.backend.graph.phases import PhaseId
-from rho.backend.schedule.plan.explain_queues import queues_text
-from rho.backend.schedule.plan.model import CombineStep, Plan, RunStep, TransferStep
-from rho.backend.schedule.plan.space_text import has_other_axes, plans_text
-from rho.backend.schedule.plan.stored import decode_plan
-from rho.backend.schedule.program.axes import axes_in
-from rho.backend.schedule.program.cuts import Axes
-from rho.backend.schedule.program.planning import faults_of_stored
-from rho.backend.schedule.solve.budget import FAST
-from rho.lang.diagnostics import RhoError
+from rho.backend.schedule.plan.plan import CombineStep, Plan, RunStep, TransferStep, decode_plan
+from rho.backend.schedule.plan.plan_text import has_other_axes, plans_text, queues_text
+from rho.backend.schedule.program.axis_choice import Axes
+from rho.backend.schedule.program.plan_program import faults_of_stored
+from rho.backend.schedule.program.problem_from_program import axes_in
+from rho.backend.schedule.search.strategy import FAST
+from rho.lang.diagnostics.model import RhoError
 
 from .drawn import BLOCKS, Drawn, block, profile
 from .judge import judge

@@ -12,16 +12,16 @@ import pytest
 from share import SEED, share
 
 from rho import backend
-from rho.backend.devices.cost import phase_ticks
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.devices.phase_cost import phase_ticks
 from rho.backend.devices.profile import DeviceProfile
-from rho.backend.devices.reading import read_profile
-from rho.backend.devices.shipped import load_profile
+from rho.backend.devices.profile_toml import read_profile
+from rho.backend.devices.this_machine import load_profile
 from rho.backend.graph.phases import Loop, Structured
-from rho.backend.schedule.facts.sharding import box_of, space_of
-from rho.backend.schedule.problem import Ticks
-from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.program.together import ProgramProblem
-from rho.lang.source import Source
+from rho.backend.schedule.program.distributed_loop import ProgramProblem
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.schedule.program_facts.partitioning import box_of, space_of
+from rho.lang.syntax.source import Source
 from rho.tests.plans.drawn import BLOCKS, drawn
 from rho.tests.plans.prices import Prices
 from rho.typechecker.check import check

@@ -16,12 +16,12 @@ import pytest
 from following import followed
 from share import SEED, SHARE, share
 
+from rho.backend.cpu.backend import CpuBackend
 from rho.backend.graph.phases import Input
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.executor import execute_plan
-from rho.backend.schedule.answer import Answer, Proof, Status
-from rho.backend.schedule.plan.model import (
+from rho.backend.schedule.exact.z3_solver import Steps
+from rho.backend.schedule.plan.plan import (
     CellsStep,
+    DeviceId,
     FenceStep,
     FreeStep,
     LoopStep,
@@ -32,15 +32,15 @@ from rho.backend.schedule.plan.model import (
     SubPlan,
     TransferStep,
     WaitStep,
+    encode_plan,
 )
-from rho.backend.schedule.plan.parts import DeviceId
-from rho.backend.schedule.plan.stored import encode_plan
 from rho.backend.schedule.problem import Objective
-from rho.backend.schedule.program import described
-from rho.backend.schedule.solve.reprove import reprove
-from rho.backend.schedule.solve.smt.solver import Steps
-from rho.backend.schedule.synchronisation import Synchronisation
-from rho.backend.schedule.verify.schedules import ADVISORY, Rule, Standing, standing, verify
+from rho.backend.schedule.program import schedule_from_plan
+from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.solution import Answer, Proof, Status, Synchronisation
+from rho.backend.schedule.verify.judge import Rule
+from rho.backend.schedule.verify.schedule_checks import ADVISORY, Standing, standing, verify
+from rho.backend.vm.executor import execute_plan
 
 from .answers import PROBLEMS, Claim, case
 from .forging import HUGE, fields_in, forgeries, places_of, put
@@ -248,7 +248,7 @@ def test_no_forged_field_of_a_stored_plan_is_accepted(kind: str, field: str) -> 
             text = encode_plan(forged)
             if text == right.text or says_no_more(right.plan, forged):
                 continue
-            if name_of not in described.ADVISORY:
+            if name_of not in schedule_from_plan.ADVISORY:
                 cases.append((name, what, text, forged))
     chosen = share(cases, seed=hash_of(kind, field))[: None if SHARE == 1 else 2]
     accepted = [
@@ -279,7 +279,7 @@ def runs_alike(right: Stored, forged: Plan) -> bool:
 
 
 def test_what_is_advisory_in_plans_are_fields() -> None:
-    assert {*described.ADVISORY, *described.UNCHECKED} <= {f"{kind}.{field}" for kind, field in PLAN_FIELDS}
+    assert {*schedule_from_plan.ADVISORY, *schedule_from_plan.UNCHECKED} <= {f"{kind}.{field}" for kind, field in PLAN_FIELDS}
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["with its profile", "without"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rho.backend.schedule.pictures.of_plan import chart_of_plan
+from rho.backend.schedule.rendering.gantt_model import chart_of_plan
 
 from .stored import PROGRAMS, stored
 

@@ -13,8 +13,8 @@ import pytest
 from share import SHARE, seeds
 
 from rho.backend.schedule.problem import Objective
-from rho.backend.schedule.solve.budget import Budget
-from rho.lang.diagnostics import RhoError
+from rho.backend.schedule.search.strategy import Budget
+from rho.lang.diagnostics.model import RhoError
 from rho.tests.plans.brute import best_order, best_split
 from rho.tests.plans.drawn import BLOCKS, SUMS, Drawn, block, drawn, profile
 from rho.tests.plans.judge import judge

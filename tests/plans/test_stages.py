@@ -10,20 +10,19 @@ from typing import Any
 import pytest
 from share import seeds
 
-from rho.backend.devices.reading import read_profile
-from rho.backend.schedule.answer import Schedule, Status
-from rho.backend.schedule.plan.stored import decode_plan
-from rho.backend.schedule.program import planning
-from rho.backend.schedule.solve import lp_relaxation as fluid
-from rho.backend.schedule.solve import objectives, plan_problem, recipe
-from rho.backend.schedule.solve.budget import Budget
-from rho.backend.schedule.solve.found import StageFailed
-from rho.backend.schedule.solve.reprove import reprove
-from rho.backend.schedule.solve.strategy import Context, Strategy, always
-from rho.backend.schedule.timeline.fences import synchronise
-from rho.backend.schedule.verify.schedules import verify
-from rho.backend.schedule.verify.violation import Rule, Violation
-from rho.shell.cli.registry import STRATEGY_NAMES
+from rho.backend.devices.profile_toml import read_profile
+from rho.backend.schedule.bounds import lp_relaxation as fluid
+from rho.backend.schedule.plan.plan import decode_plan
+from rho.backend.schedule.program import plan_program
+from rho.backend.schedule.search import lexicographic_search, portfolio
+from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import Budget, Context, StageFailed, Strategy, always
+from rho.backend.schedule.solution import Schedule, Status
+from rho.backend.schedule.timeline.fence_insertion import synchronise
+from rho.backend.schedule.verify.judge import Rule, Violation
+from rho.backend.schedule.verify.schedule_checks import verify
+from rho.shell.cli.arguments import STRATEGY_NAMES
 from rho.tests.plans.drawn import MLP, SOFTMAX, Drawn
 from rho.tests.plans.judge import judge
 from rho.tests.plans.planning import Case, case_of
@@ -32,7 +31,7 @@ from rho.tests.schedule.drawn import problem_of
 
 NETWORK = Drawn(MLP, {"x": (2000, 64), "w": (64, 500), "v": (500, 64)}, PROFILE)
 QUICK = Budget(200, 300_000)
-NAMES = [strategy.name for strategy in recipe.STRATEGIES]
+NAMES = [strategy.name for strategy in portfolio.STRATEGIES]
 
 
 def good(case: Case) -> None:
@@ -55,24 +54,24 @@ def test_the_plan_of_the_last_resort_holds_when_it_is_stored(lenient: None, monk
     def broken(*_: Any) -> Any:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(planning, "plan_forms", broken)
+    monkeypatch.setattr(plan_program, "plan_forms", broken)
     case = case_of(NETWORK)
     assert any("plan of every form" in note for note in told(case))
     plan = decode_plan(case.stored)
-    assert planning.faults_of_stored(plan, case.bound, case.core, read_profile("<drawn>", PROFILE)) == []
+    assert plan_program.faults_of_stored(plan, case.bound, case.core, read_profile("<drawn>", PROFILE)) == []
     good(case)
 
 
 def test_operands_that_are_brought_whole_raise_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where parts of operands are not enough, all is planned again with whole ones: a bound of such plans is none of all."""
     small = Drawn(SOFTMAX, {"x": (3000, 64)}, PROFILE)
-    right, check, calls = case_of(small).planned, planning.check_plan, []
+    right, check, calls = case_of(small).planned, plan_program.check_plan, []
 
     def first_refused(plan: Any, bound: Any) -> Any:
         calls.append(plan)
         return (Violation(Rule.V4, "an operand is not there"),) if len(calls) == 1 else check(plan, bound)
 
-    monkeypatch.setattr(planning, "check_plan", first_refused)
+    monkeypatch.setattr(plan_program, "check_plan", first_refused)
     again = case_of(small).planned
     assert len(calls) > 1
     assert again.answer.lower_bound <= right.answer.lower_bound
@@ -90,7 +89,7 @@ def staged(monkeypatch: pytest.MonkeyPatch, name: str, change: Callable[[Any], A
 
         return replace(strategy, run=changed, applies=always) if strategy.name == name else strategy
 
-    monkeypatch.setattr(recipe, "STRATEGIES", tuple(map(of, recipe.STRATEGIES)))
+    monkeypatch.setattr(portfolio, "STRATEGIES", tuple(map(of, portfolio.STRATEGIES)))
 
 
 def fails(search: Any) -> None:
@@ -116,15 +115,15 @@ def test_a_strategy_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch, name
 
 
 @pytest.mark.usefixtures("lenient")
-@pytest.mark.parametrize("name", [one.name for one in recipe.STRATEGIES if one.refutes is not None])
+@pytest.mark.parametrize("name", [one.name for one in portfolio.STRATEGIES if one.refutes is not None])
 def test_a_strategy_that_fails_to_prove_keeps_the_others(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     def fails_to_refute(*_: Any) -> bool:
         raise ZeroDivisionError("as if")
 
     answers = [(problem, plan_problem(problem, QUICK)) for problem in map(problem_of, map(Random, range(6)))]
     proved = [one for one in answers if one[1].status is Status.OPTIMAL]
-    changed = tuple(replace(s, refutes=fails_to_refute) if s.name == name else s for s in recipe.STRATEGIES)
-    monkeypatch.setattr(recipe, "STRATEGIES", changed)
+    changed = tuple(replace(s, refutes=fails_to_refute) if s.name == name else s for s in portfolio.STRATEGIES)
+    monkeypatch.setattr(portfolio, "STRATEGIES", changed)
     assert len([one for one in proved if reprove(*one)]) >= len(proved) - 2 > 0
 
 
@@ -141,7 +140,7 @@ def test_without_any_strategy_the_answer_is_valid_and_no_better(name: str) -> No
 
 
 def test_strategies_have_names_of_their_own_and_say_what_they_do() -> None:
-    assert len(set(NAMES)) == len(NAMES) and all(strategy.doc for strategy in recipe.STRATEGIES)
+    assert len(set(NAMES)) == len(NAMES) and all(strategy.doc for strategy in portfolio.STRATEGIES)
     assert tuple(NAMES) == STRATEGY_NAMES
 
 
@@ -158,7 +157,7 @@ def test_an_objective_that_fails_keeps_the_plan(monkeypatch: pytest.MonkeyPatch)
     def broken(*_: Any) -> Any:
         raise KeyError("as if")
 
-    monkeypatch.setattr(objectives, "_improve", broken)
+    monkeypatch.setattr(lexicographic_search, "_improve", broken)
     good(case_of(NETWORK))
 
 
@@ -168,7 +167,7 @@ def test_a_way_to_plan_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch, n
     def broken(*_: Any) -> Any:
         raise AssertionError("as if")
 
-    monkeypatch.setattr(planning, name, broken)
+    monkeypatch.setattr(plan_program, name, broken)
     case = case_of(NETWORK)
     good(case)
     assert told(case)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Source
-from rho.shell.cli.requests import Request
-from rho.shell.cli.sources import EVAL
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Source
+from rho.shell.cli.messages import EVAL
 from rho.shell.execution.outcome import as_numpy
-from rho.shell.session import Session
+from rho.shell.execution.run_request import Request
+from rho.shell.pipeline import Session
 
 SESSION = Session()
 DTYPES = {"bool": np.bool_, "u8": np.uint8, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from rho.lang.primitives import PRIMITIVES
-from rho.lang.primitives_record import Role, Trait
+from rho.lang.primitives.record import Role, Trait
+from rho.lang.primitives.table import PRIMITIVES
 
 KINDS: dict[str, str] = {
     "bool": "({shape}⍴1 0 1 1 0 0 1)=1",

@@ -11,9 +11,9 @@ import pytest
 from share import SEED, repeats
 
 import rho
-from rho.backend.reference import interpret
-from rho.backend.run.values import from_numpy
-from rho.lang.source import Source
+from rho.backend.reference.interpreter import interpret
+from rho.backend.vm.values import from_numpy
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 from .places import DTYPES

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from share import SEED, repeats, share
 
-from rho.lang.lexer import NUMBER, SPACES
-from rho.lang.primitives import PRIMITIVES
+from rho.lang.primitives.table import PRIMITIVES
+from rho.lang.syntax.lexer import NUMBER, SPACES
 
 from .places import DYADIC, EDGES, MONADIC, Result, differences, everywhere, is_of_checking, number, result
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from share import SEED, SHARE
 
-from rho.lang.source import Source
+from rho.lang.syntax.source import Source
 from rho.tests.harness.tiers import agree
 from rho.typechecker.check import check
 

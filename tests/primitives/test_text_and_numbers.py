@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.run.text import fixed_text
-from rho.backend.run.text_reading import number_in
+from rho.backend.io.cells import number_in
+from rho.backend.vm.values import fixed_text
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from rho.shell.cli.console import Console
-from rho.shell.cli.exits import Exit
-from rho.shell.execution.permissions import Permissions
+from rho.shell.cli.process_exit import Exit
+from rho.shell.cli.standard_streams import Console
+from rho.shell.execution.params import Permissions
+from rho.shell.pipeline import Session
 from rho.shell.repl.commands import Desk
-from rho.shell.repl.settings import Settings
-from rho.shell.session import Session
+from rho.shell.repl.status_line import Settings
 from rho.shell.workspace.workspace import Entered, Workspace
 
 

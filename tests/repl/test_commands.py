@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from rho.shell.cli.exits import Exit
-from rho.shell.execution import profiles
-from rho.shell.repl import settings
+from rho.shell.cli.process_exit import Exit
+from rho.shell.execution import stored_plans
+from rho.shell.repl import status_line
 from rho.shell.repl.commands import COMMANDS, After, perform
 from rho.shell.repl.loop import handle
-from rho.shell.repl.settings import Settings, changed
-from rho.shell.repl.showing import cut
+from rho.shell.repl.status_line import Settings, changed, cut
 
 from .conftest import Table
 
@@ -53,9 +52,9 @@ def test_commands_answer(table: Table, enter: Enter, command: str, said: str) ->
 def test_estimates_by_default_tables_are_marked(
     table: Table, enter: Enter, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    known = profiles.this_machine()
+    known = stored_plans.this_machine()
     machine = replace(known, calibration=replace(known.calibration, calibrated=None))
-    monkeypatch.setattr(profiles, "this_machine", lambda: machine)
+    monkeypatch.setattr(stored_plans, "this_machine", lambda: machine)
     enter("x ← 5000⍴1.5")
     perform(command, table.desk)
     assert "(uncalibrated)" in table.out.getvalue()
@@ -85,7 +84,7 @@ def test_every_command_is_there(table: Table) -> None:
 def test_settings_are_kept(table: Table) -> None:
     perform(")set prefix ;", table.desk)
     perform(")set types off", table.desk)
-    assert settings.load(table.desk.console.environment) == Settings(prefix=";", types=False)
+    assert status_line.load(table.desk.console.environment) == Settings(prefix=";", types=False)
     assert changed(Settings(), "pause", "250") == Settings(pause=250)
 
 

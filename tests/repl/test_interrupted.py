@@ -9,14 +9,13 @@ import threading
 
 import pytest
 
-from rho.shell.cli.console import Console
-from rho.shell.cli.ending import drop_lost_interrupts
+from rho.shell.cli.process_exit import drop_lost_interrupts
+from rho.shell.cli.standard_streams import Console
+from rho.shell.pipeline import Session
 from rho.shell.repl.commands import Desk
-from rho.shell.repl.interrupting import interruptible
-from rho.shell.repl.loop import PlainEntries, serve
-from rho.shell.repl.settings import Settings
-from rho.shell.session import Session
-from rho.shell.workspace.pasting import CONTINUED
+from rho.shell.repl.loop import PlainEntries, interruptible, serve
+from rho.shell.repl.status_line import Settings
+from rho.shell.workspace.exchange import CONTINUED
 from rho.shell.workspace.workspace import Workspace
 
 from .conftest import Tty

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from rho.shell.cli.console import Console
+from rho.shell.cli.standard_streams import Console
+from rho.shell.pipeline import Session
 from rho.shell.repl.commands import Desk
 from rho.shell.repl.loop import PlainEntries, serve
-from rho.shell.repl.settings import Settings
-from rho.shell.session import Session
-from rho.shell.workspace.items import MOST_BACK
+from rho.shell.repl.status_line import Settings
+from rho.shell.workspace.entry_program import MOST_BACK
 from rho.shell.workspace.workspace import Workspace
 
 

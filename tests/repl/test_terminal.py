@@ -14,12 +14,12 @@ pytest.importorskip("prompt_toolkit")
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from rho.shell.cli.exits import Exit
+from rho.shell.cli.process_exit import Exit
+from rho.shell.pipeline import Session
+from rho.shell.pipeline_types import Loaded
 from rho.shell.repl.loop import serve
-from rho.shell.repl.settings import Settings
+from rho.shell.repl.status_line import Settings
 from rho.shell.repl.terminal import Terminal
-from rho.shell.session import Session
-from rho.shell.stages import Loaded
 
 from .conftest import Table
 

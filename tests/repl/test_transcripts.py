@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.run.values import array
-from rho.shell.cli.exits import Exit
+from rho.backend.vm.values import array
+from rho.shell.cli.process_exit import Exit
 from rho.shell.display.values import display, line_count
-from rho.shell.execution.claims import check_case
-from rho.shell.execution.examples import markdown_cases
+from rho.shell.execution.doctest import check_case
+from rho.shell.execution.doctest_parser import markdown_cases
 from rho.shell.repl.commands import perform
-from rho.shell.workspace.pasting import typed
-from rho.shell.workspace.transcripts import markdown, problems
+from rho.shell.workspace.exchange import markdown, problems, typed
 from rho.shell.workspace.workspace import Workspace
 from rho.typechecker.elements import Kind
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.primitives import PRIMITIVES, glyph_of
-from rho.shell.repl import glyphs
-from rho.shell.repl.colours import coloured
+from rho.lang.primitives.table import PRIMITIVES, glyph_of
+from rho.shell.repl import terminal
 from rho.shell.repl.commands import COMMANDS
-from rho.shell.repl.completing import offers
-from rho.shell.repl.preview import describe
+from rho.shell.repl.status_line import describe
+from rho.shell.repl.terminal import coloured, offers
 from rho.shell.workspace.workspace import Workspace
 
 Enter = Callable[..., list[str]]
@@ -23,7 +22,7 @@ def keys(text: str, prefix: str = "`") -> str:
     line, after = "", 0
     for character in text:
         line += character
-        found = glyphs.replacement(line, prefix, after)
+        found = terminal.replacement(line, prefix, after)
         if found is not None:
             after = len(line) - 1 if found.text == prefix else after
             line = line[: len(line) - found.length] + found.text
@@ -56,16 +55,16 @@ def test_another_prefix() -> None:
     assert keys("x;[;iota 3", ";") == "x←⍳3"
     assert keys("x[1;;2]", ";") == "x[1;2]", "twice the prefix is the prefix"
     assert keys("`iota ", ";").strip() == "⍳", "the backtick always works"
-    assert glyphs.finished("x ;iota", ";") == "x `iota"
-    assert glyphs.finished("';iota'", ";") == "';iota'"
+    assert terminal.finished("x ;iota", ";") == "x `iota"
+    assert terminal.finished("';iota'", ";") == "';iota'"
 
 
 def test_the_bar() -> None:
-    lines = glyphs.bar("", 100)
+    lines = terminal.bar("", 100)
     assert any("i ⍳" in line for line in lines) and all(len(line) <= 102 for line in lines)
-    narrowed = glyphs.bar("iot", 60)
+    narrowed = terminal.bar("iot", 60)
     assert "⍳ iota" in narrowed[0] and "⍳" in narrowed[-1] and len(narrowed[-1]) <= 60
-    assert glyphs.bar("zzz", 60) == ["`zzz begins no name"]
+    assert terminal.bar("zzz", 60) == ["`zzz begins no name"]
 
 
 def offered(workspace: Workspace, before: str) -> list[str]:

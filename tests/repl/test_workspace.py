@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.shell.cli.exits import Exit
-from rho.shell.session import Session
-from rho.shell.workspace.items import TextItem, ValueItem
+from rho.shell.cli.process_exit import Exit
+from rho.shell.pipeline import Session
+from rho.shell.workspace.entry_program import TextItem, ValueItem
 from rho.shell.workspace.workspace import Workspace
 
 Enter = Callable[..., list[str]]

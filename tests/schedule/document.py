@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import ceil, floor
 
-from rho.lang.records import dataclass
+from rho.lang.support.records import dataclass
 
 
 @dataclass(slots=True)

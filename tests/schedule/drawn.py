@@ -7,19 +7,9 @@ from fractions import Fraction
 from itertools import pairwise
 from random import Random
 
-from rho.backend.schedule.problem import (
-    Combine,
-    Contention,
-    DeviceGroup,
-    Duplex,
-    Edge,
-    Link,
-    PhaseIndex,
-    PhaseTask,
-    Problem,
-    Ticks,
-)
-from rho.backend.schedule.timeline.timing import Decisions, Queueing, Sending
+from rho.backend.devices.cost_functions import Duplex, Ticks
+from rho.backend.schedule.problem import Combine, Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.solution import Decisions, Queueing, Sending
 
 
 def problem_of(r: Random, most_phases: int = 6) -> Problem:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem, Ticks
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem
 
 TOPCUOGLU_TICKS = (
     (14, 16, 9), (13, 19, 18), (11, 13, 19), (13, 8, 17), (12, 13, 10),

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
 
-from rho.backend.schedule.answer import CombineStep, Shard, Transfer
 from rho.backend.schedule.problem import Keep, LimitMemory, Replicate
+from rho.backend.schedule.solution import CombineStep, Shard, Transfer
 
 from .naive_parts import Parts
 

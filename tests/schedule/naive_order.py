@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rho.backend.schedule.answer import CombineStep, Placed, Shard, Transfer
 from rho.backend.schedule.problem import Before, Edge
-from rho.backend.schedule.synchronisation import QueueKind, Synchronisation, Wait
+from rho.backend.schedule.solution import CombineStep, Placed, QueueKind, Shard, Synchronisation, Transfer, Wait
 
 from .naive import Naive
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, floor
 
-from rho.backend.schedule.answer import Schedule, Shard, Transfer
-from rho.backend.schedule.problem import Contention, Duplex, Edge, Problem
+from rho.backend.devices.cost_functions import Duplex
+from rho.backend.schedule.problem import Contention, Edge, Problem
+from rho.backend.schedule.solution import Schedule, Shard, Transfer
 
 
 class Parts:

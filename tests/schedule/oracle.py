@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from rho.backend.schedule.problem import Contention, Duplex, Problem
+from rho.backend.devices.cost_functions import Duplex
+from rho.backend.schedule.problem import Contention, Problem
 
 Mode = tuple[tuple[int, int], ...]
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
-from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
 
 KINDS = ("cpu", "gpu", "dsp", "npu")
 Modes = list[list[tuple[tuple[int, int], ...]]]

@@ -8,14 +8,15 @@ from random import Random
 
 from share import seeds
 
-from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Line, Link, PhaseIndex, PhaseTask, Place, Problem, Ticks
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.bounds import Bounds
-from rho.backend.schedule.solve.budget import Budget
-from rho.backend.schedule.solve.costs import Costs
-from rho.backend.schedule.solve.heuristics import baselines
-from rho.backend.schedule.solve.loads import best_bound, energy, load
-from rho.backend.schedule.timeline.timing import Decisions, Queueing, Timer
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.bounds.bound_strategies import best_bound, energy, load
+from rho.backend.schedule.bounds.head_tail_bounds import Bounds, Costs
+from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Line, Link, PhaseIndex, PhaseTask, Place, Problem
+from rho.backend.schedule.search.list_scheduling import baselines
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import Budget
+from rho.backend.schedule.solution import Decisions, Queueing
+from rho.backend.schedule.timeline.serial_sgs import Timer
 
 from .drawn import problem_of
 from .examples import PEFT, TOPCUOGLU

@@ -13,18 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.devices.host import VERSION, HostFacts, cache_file, host_profile, machine_profile
-from rho.backend.devices.keys import is_key
-from rho.backend.devices.reading import read_profile
-from rho.backend.devices.tables import Table
-from rho.backend.devices.writing import canonical
-from rho.backend.kernels import policy
-from rho.backend.kernels.policy import Mode
-from rho.backend.run.calibration import Effort, calibrate, calm, measure, probes, scalars
-from rho.backend.run.calibration.tier import kernels_as, tier_name, warm_kernels
-from rho.backend.run.calibration.timing import Clock, Row, Section, Times
-from rho.backend.run.cpu import CpuBackend
-from rho.lang.diagnostics import RunFailed
+from rho.backend.calibration import calibrate as measure, measurement_loop, probes, probes as scalars
+from rho.backend.calibration.calibrate import Effort, calibrate
+from rho.backend.calibration.measurement_loop import Clock, Row, Section, Times
+from rho.backend.calibration.probes import kernels_as, tier_name, warm_kernels
+from rho.backend.cpu.backend import CpuBackend
+from rho.backend.devices.profile import Table, is_key
+from rho.backend.devices.profile_toml import canonical, read_profile
+from rho.backend.devices.this_machine import VERSION, HostFacts, cache_file, host_profile, machine_profile
+from rho.backend.jit import tiering
+from rho.backend.jit.tiering import Mode
+from rho.lang.diagnostics.model import RunFailed
 from rho.typechecker.elements import Kind
 
 STEPS = {"step.f64", "first.f64", "call.f64", "first.library.f64", "first.made.f64"}
@@ -57,7 +56,7 @@ def taking(*times: int) -> Times:
 
 
 def section(*, budget_ns: int = 10**9, clock: Clock | None = None, threads: int = 1) -> Section:
-    return Section(clock or Steady(0), budget_ns, calm.Watch(0), threads)
+    return Section(clock or Steady(0), budget_ns, measurement_loop.Watch(0), threads)
 
 
 def test_the_lower_quartile_of_medians_counts_and_first_runs_do_not() -> None:
@@ -127,7 +126,7 @@ def test_runs_are_as_many_numbers_as_their_probe_reads() -> None:
 
 
 def test_a_calibration_makes_a_profile_that_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(policy.SWITCH, "off")
+    monkeypatch.setenv(tiering.SWITCH, "off")
     monkeypatch.setattr(scalars, "CALLED", (Kind.F64,))
     effort = Effort(1, other_ns=0, budget_ns=0, places=1, waits=0, force=True)
     profile = calibrate(HostFacts(1, 1 << 30, "Some Processor"), Steady(5000), effort, date(2026, 11, 21))
@@ -175,20 +174,20 @@ def test_steps_of_loops_are_seen_though_loops_are_machine_code_elsewhere() -> No
 
 
 def test_kernels_are_warm_only_while_measuring(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(policy.SWITCH, raising=False)
+    monkeypatch.delenv(tiering.SWITCH, raising=False)
     with warm_kernels():
-        assert policy.mode() is policy.Mode.WARM
-    assert policy.SWITCH not in os.environ
-    monkeypatch.setenv(policy.SWITCH, "off")
+        assert tiering.mode() is tiering.Mode.WARM
+    assert tiering.SWITCH not in os.environ
+    monkeypatch.setenv(tiering.SWITCH, "off")
     with warm_kernels():
-        assert policy.mode() is policy.Mode.OFF
+        assert tiering.mode() is tiering.Mode.OFF
 
 
 def test_who_may_not_wait_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     asleep: list[float] = []
-    monkeypatch.setattr(calm, "sleep", asleep.append)
-    monkeypatch.setattr(calm.Watch, "is_calm", lambda self: False)
-    watch = calm.Watch(0)
+    monkeypatch.setattr(measurement_loop, "sleep", asleep.append)
+    monkeypatch.setattr(measurement_loop.Watch, "is_calm", lambda self: False)
+    watch = measurement_loop.Watch(0)
     assert watch.undisturbed(lambda: 1) == 1
     assert not asleep and watch.waits == 0
 
@@ -196,9 +195,9 @@ def test_who_may_not_wait_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_disturbed_measurement_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     asleep: list[float] = []
     states = iter([False, True, False, True, True])  # busy, waited for, disturbed meanwhile, waited for, calm
-    monkeypatch.setattr(calm, "sleep", asleep.append)
-    monkeypatch.setattr(calm.Watch, "is_calm", lambda self: next(states, True))
-    watch, found = calm.Watch(100), iter("abc")
+    monkeypatch.setattr(measurement_loop, "sleep", asleep.append)
+    monkeypatch.setattr(measurement_loop.Watch, "is_calm", lambda self: next(states, True))
+    watch, found = measurement_loop.Watch(100), iter("abc")
     assert watch.undisturbed(lambda: next(found)) == "b"
     assert len(asleep) == 1 and watch.waits == 1
 
@@ -214,9 +213,9 @@ def test_beyond_what_was_measured_tables_have_the_shape_of_the_known_ones() -> N
 
 
 def busy(monkeypatch: pytest.MonkeyPatch) -> HostFacts:
-    monkeypatch.setenv(policy.SWITCH, "off")
+    monkeypatch.setenv(tiering.SWITCH, "off")
     monkeypatch.setattr(scalars, "CALLED", (Kind.F64,))
-    monkeypatch.setattr(calm.Watch, "is_calm", lambda self: False)
+    monkeypatch.setattr(measurement_loop.Watch, "is_calm", lambda self: False)
     return HostFacts(1, 1 << 30, "Some Processor")
 
 

@@ -9,20 +9,19 @@ from random import Random
 import pytest
 from share import repeats, seeds
 
-from rho.backend.schedule.answer import Schedule, Status
-from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.bounds import Bounds
-from rho.backend.schedule.solve.chunking import in_chunks
-from rho.backend.schedule.solve.costs import Costs
-from rho.backend.schedule.solve.loads import best_bound
-from rho.backend.schedule.solve.reprove import reprove
-from rho.backend.schedule.timeline.fences import synchronise
-from rho.backend.schedule.timeline.graph import StepGraph, starts_in
-from rho.backend.schedule.timeline.memory import buffers, overflow
-from rho.backend.schedule.timeline.timing import Timer, decisions_of
-from rho.backend.schedule.verify.schedules import Rule, verify, verify_schedule
-from rho.backend.schedule.verify.schedules.claims import least
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.bounds.bound_strategies import best_bound
+from rho.backend.schedule.bounds.head_tail_bounds import Bounds, Costs
+from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.search.instance_transformations import in_chunks
+from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.solution import Schedule, Status
+from rho.backend.schedule.timeline.fence_insertion import synchronise
+from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of
+from rho.backend.schedule.timeline.step_graph import StepGraph, buffers, overflow, starts_in
+from rho.backend.schedule.verify.judge import Rule
+from rho.backend.schedule.verify.schedule_checks import least, verify, verify_schedule
 
 from .drawn import decisions_for, problem_of
 

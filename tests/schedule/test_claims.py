@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from share import seeds
 
-from rho.backend.schedule.answer import Answer, Conflict, Proof, Schedule, Shard, Status
+from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.problem import (
     Combine,
     Deadline,
@@ -24,12 +24,12 @@ from rho.backend.schedule.problem import (
     PhaseIndex,
     PhaseTask,
     Problem,
-    Ticks,
     Together,
 )
-from rho.backend.schedule.verify.schedules import Rule, Standing, standing, verify, verify_schedule
-from rho.backend.schedule.verify.schedules.claims import everything_at_home
-from rho.lang.codes import Code
+from rho.backend.schedule.solution import Answer, Conflict, Proof, Schedule, Shard, Status
+from rho.backend.schedule.verify.judge import Rule
+from rho.backend.schedule.verify.schedule_checks import Standing, everything_at_home, standing, verify, verify_schedule
+from rho.lang.diagnostics.model import Code
 
 from .drawn import problem_of
 

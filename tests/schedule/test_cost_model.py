@@ -8,16 +8,14 @@ from fractions import Fraction
 import pytest
 
 from rho import backend
-from rho.backend.devices.cost import missing_operation, phase_ticks, step_ns
-from rho.backend.devices.keys import is_key
-from rho.backend.devices.profile import Calibration, DeviceProfile, Profile
-from rho.backend.devices.shipped import load_profile, shipped_names
-from rho.backend.devices.tables import Table
+from rho.backend.calibration.probes import tier_name
+from rho.backend.devices.phase_cost import missing_operation, phase_ticks, step_ns
+from rho.backend.devices.profile import Calibration, DeviceProfile, Profile, Table, is_key
+from rho.backend.devices.this_machine import load_profile, shipped_names
 from rho.backend.graph import traverse
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Loop, Map, Phase, Structured
-from rho.backend.run.calibration import tier_name
-from rho.lang.source import Source
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 

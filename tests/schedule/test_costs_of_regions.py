@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 
 from rho import backend
-from rho.backend.devices import regions
-from rho.backend.devices.cost import step_ns
-from rho.backend.devices.profile import DeviceProfile, Profile
-from rho.backend.devices.rates import Rates
-from rho.backend.devices.tables import Table
+from rho.backend.devices import loop_cost
+from rho.backend.devices.op_tables import Rates
+from rho.backend.devices.phase_cost import step_ns
+from rho.backend.devices.profile import DeviceProfile, Profile, Table
 from rho.backend.graph.phases import Fold, Loop, Map
-from rho.backend.loops.lower.values import Unsupported
-from rho.backend.loops.text import parse
-from rho.lang.source import Source
+from rho.backend.loopir.text import parse
+from rho.backend.lower.scope import Unsupported
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 LAUNCH = 1_000_000
@@ -55,7 +54,7 @@ def test_a_turn_pays_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*given: object) -> Any:
         raise Unsupported("for this test")
 
-    monkeypatch.setattr(regions, "lower_region", refused)
+    monkeypatch.setattr(loop_cost, "lower_region", refused)
     assert estimate(SCAN, x=(100_000,)) > 100_000 * LAUNCH, "phase by phase, every turn does"
 
 
@@ -82,7 +81,7 @@ PROGRAM = """program p(n) {{
 def time_of(upper: str, kind: str = "serial", *, carried: bool = False) -> float:
     handed = " carried (s: f64 = z -> w => t)" if carried else ""
     program = parse(PROGRAM.format(upper=upper, kind=kind, carried=handed, first="s" if carried else "v"))
-    return regions._Time(Rates(machine()), {view.name: view for view in program.views}).block(program.body, {"n": 1000})
+    return loop_cost._Time(Rates(machine()), {view.name: view for view in program.views}).block(program.body, {"n": 1000})
 
 
 def test_triangles_vectors_and_values_handed_on() -> None:

@@ -11,7 +11,8 @@ from random import Random
 import pytest
 from share import seeds
 
-from rho.backend.schedule.answer import Conflict, Status
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.exact.infeasibility import data_arcs, find_conflict, order_conflict, order_facts
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
@@ -33,12 +34,10 @@ from rho.backend.schedule.problem import (
     Place,
     Problem,
     Split,
-    Ticks,
 )
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.smt.conflict import find_conflict
-from rho.backend.schedule.solve.smt.orders import data_arcs, order_conflict, order_facts
-from rho.backend.schedule.verify.schedules import verify_schedule
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.solution import Conflict, Status
+from rho.backend.schedule.verify.schedule_checks import verify_schedule
 
 from .problems import KINDS, atomic
 

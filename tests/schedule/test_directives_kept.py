@@ -10,8 +10,8 @@ from random import Random
 import pytest
 from share import SEED, repeats
 
-from rho.backend.schedule.answer import Answer
-from rho.backend.schedule.files.directives import DirectivesRejected, resolve_texts
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.instances.directive_resolution import DirectivesRejected, resolve_texts
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
@@ -34,12 +34,12 @@ from rho.backend.schedule.problem import (
     Select,
     Speculate,
     Split,
-    Ticks,
 )
-from rho.backend.schedule.solve.batches import unrolled
-from rho.backend.schedule.solve.budget import FAST
-from rho.backend.schedule.solve.objectives import plan_objectives
-from rho.backend.schedule.solve.speculation import plan_selects
+from rho.backend.schedule.search.branch_forms import plan_selects
+from rho.backend.schedule.search.instance_transformations import unrolled
+from rho.backend.schedule.search.lexicographic_search import plan_objectives
+from rho.backend.schedule.search.strategy import FAST
+from rho.backend.schedule.solution import Answer
 
 from .naive_directives import Directives
 

@@ -8,10 +8,9 @@ from random import Random
 import pytest
 from share import SEED, repeats
 
-from rho.backend.schedule.answer import Answer, Status
-from rho.backend.schedule.files.read import read_instance
-from rho.backend.schedule.files.solve import solve
-from rho.backend.schedule.solve.budget import DEFAULT, FAST
+from rho.backend.schedule.instances.solve_instance import read_instance, solve
+from rho.backend.schedule.search.strategy import DEFAULT, FAST
+from rho.backend.schedule.solution import Answer, Status
 
 from .document import Document
 from .tiny import tiny

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from rho.backend.schedule.answer import Schedule, Status
-from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.reprove import reprove
-from rho.backend.schedule.verify.schedules import verify
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.solution import Schedule, Status
+from rho.backend.schedule.verify.schedule_checks import verify
 
 from .oracle import shortest
 

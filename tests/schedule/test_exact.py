@@ -11,8 +11,10 @@ from random import Random
 import pytest
 from share import repeats, seeds
 
-from rho.backend.schedule.answer import Answer, Proof, Status
-from rho.backend.schedule.files.read import read_instance
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.exact.makespan_bisection import Outcome, refine
+from rho.backend.schedule.exact.z3_solver import Steps
+from rho.backend.schedule.instances.solve_instance import read_instance
 from rho.backend.schedule.problem import (
     Before,
     Combine,
@@ -26,14 +28,12 @@ from rho.backend.schedule.problem import (
     PhaseTask,
     Place,
     Problem,
-    Ticks,
 )
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.reprove import reprove
-from rho.backend.schedule.solve.smt.search import Outcome, refine
-from rho.backend.schedule.solve.smt.solver import Steps
-from rho.backend.schedule.timeline.timing import Timer
-from rho.backend.schedule.verify.schedules import verify_schedule
+from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.solution import Answer, Proof, Status
+from rho.backend.schedule.timeline.serial_sgs import Timer
+from rho.backend.schedule.verify.schedule_checks import verify_schedule
 
 from .drawn import decisions_for, problem_of
 from .examples import PEFT, TOPCUOGLU

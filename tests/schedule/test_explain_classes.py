@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from rho.backend.schedule.plan.explain_classes import folded, ranges
+from rho.backend.schedule.plan.plan_text import folded, ranges
 
 _GROWING: Final = re.compile(r"(\d+)([+-])(\d*)i\b|\bi\b(?=\])")
 

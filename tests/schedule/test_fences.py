@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from rho.backend.schedule.answer import Schedule
-from rho.backend.schedule.problem import Before, DeviceGroup, Edge, Line, Link, Objective, PhaseIndex, PhaseTask, Problem, Ticks
-from rho.backend.schedule.timeline.fences import Fence, Merging, QueueKind, Synchronisation, synchronise
-from rho.backend.schedule.timeline.timing import Decisions, lay_out
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.problem import Before, DeviceGroup, Edge, Line, Link, Objective, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.solution import Decisions, Fence, QueueKind, Schedule, Synchronisation
+from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
+from rho.backend.schedule.timeline.serial_sgs import lay_out
 
 CPU, GPU = 0, 1
 LINE = Line(1, "")

@@ -8,18 +8,18 @@ from fractions import Fraction
 import pytest
 
 from rho import backend
-from rho.backend.devices.profile import LinkProfile, Profile
-from rho.backend.devices.shipped import load_profile
-from rho.backend.devices.tables import Table
-from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
-from rho.backend.schedule.program.planning import plan_program
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.budget import Budget
-from rho.backend.schedule.solve.costs import Costs
-from rho.backend.schedule.solve.strategy import Context
-from rho.backend.schedule.solve.subsets import SLIVERS, subsets
-from rho.backend.schedule.timeline.timing import Decisions, Timer, decisions_of
-from rho.lang.source import Source
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.devices.profile import LinkProfile, Profile, Table
+from rho.backend.devices.this_machine import load_profile
+from rho.backend.schedule.bounds.head_tail_bounds import Costs
+from rho.backend.schedule.bounds.single_phase_split import SLIVERS, subsets
+from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.program.plan_program import plan_program
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import Budget, Context
+from rho.backend.schedule.solution import Decisions
+from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 QUICK = Budget(60, 0)

@@ -11,23 +11,21 @@ import pytest
 from share import SHARE, seeds
 
 import rho
-from rho.backend.devices.shipped import load_profile
-from rho.backend.schedule.answer import Status
-from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
-from rho.backend.schedule.program.problem_of import problem_of as problem_of_program
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.bounds import Bounds
-from rho.backend.schedule.solve.budget import Budget
-from rho.backend.schedule.solve.convex import hull_of, rounded
-from rho.backend.schedule.solve.costs import Costs
-from rho.backend.schedule.solve.linear import Linear, Row, bound_of
-from rho.backend.schedule.solve.loads import best_bound
-from rho.backend.schedule.solve.lp_relaxation import Fluid
-from rho.backend.schedule.solve.modes import candidate_modes
-from rho.backend.schedule.solve.reprove import reprove
-from rho.backend.schedule.timeline.timing import Timer
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.devices.this_machine import load_profile
+from rho.backend.schedule.bounds.bound_strategies import best_bound
+from rho.backend.schedule.bounds.head_tail_bounds import Bounds, Costs
+from rho.backend.schedule.bounds.lp_relaxation import Fluid, Linear, Row, bound_of, hull_of, rounded
+from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.program.problem_from_program import problem_of as problem_of_program
+from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.mode_enumeration import candidate_modes
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import Budget
+from rho.backend.schedule.solution import Status
+from rho.backend.schedule.timeline.serial_sgs import Timer
 from rho.benchmarks.blocks import PROGRAMS, two_hosts
-from rho.shell.execution.sizing import sized
+from rho.shell.execution.modules import sized
 
 from .drawn import decisions_for, problem_of
 from .oracle import shortest

@@ -9,16 +9,17 @@ from random import Random
 import pytest
 from share import seeds
 
-from rho.backend.schedule.answer import Status
-from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.costs import Costs
-from rho.backend.schedule.solve.modes import candidate_modes
-from rho.backend.schedule.solve.reprove import reprove
-from rho.backend.schedule.solve.smt.search import refine
-from rho.backend.schedule.solve.smt.solver import Steps
-from rho.backend.schedule.timeline.timing import Timer
-from rho.backend.schedule.verify.schedules import verify
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.bounds.head_tail_bounds import Costs
+from rho.backend.schedule.exact.makespan_bisection import refine
+from rho.backend.schedule.exact.z3_solver import Steps
+from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.mode_enumeration import candidate_modes
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.solution import Status
+from rho.backend.schedule.timeline.serial_sgs import Timer
+from rho.backend.schedule.verify.schedule_checks import verify
 
 from .oracle import shortest
 

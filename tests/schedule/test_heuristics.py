@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Place, Problem, Ticks
-from rho.backend.schedule.problem import Line as SourceLine
-from rho.backend.schedule.solve.costs import Costs
-from rho.backend.schedule.solve.heuristics import anneal, baselines, heft, peft, uniform
-from rho.backend.schedule.solve.heuristics.listing import optimistic_costs
-from rho.backend.schedule.solve.modes import candidate_modes
-from rho.backend.schedule.timeline.timing import Timer
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.bounds.head_tail_bounds import Costs
+from rho.backend.schedule.problem import DeviceGroup, Edge, Line as SourceLine, PhaseIndex, PhaseTask, Place, Problem
+from rho.backend.schedule.search.list_scheduling import baselines, heft, optimistic_costs, peft, uniform
+from rho.backend.schedule.search.local_search import anneal
+from rho.backend.schedule.search.mode_enumeration import candidate_modes
+from rho.backend.schedule.timeline.serial_sgs import Timer
 
 from .examples import PEFT, TOPCUOGLU
 

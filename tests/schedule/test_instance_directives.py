@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from rho.backend.schedule.files.directives import DirectivesRejected, Named, Scope, resolve, resolve_texts
-from rho.backend.schedule.files.solve import solve
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.instances.directive_resolution import DirectivesRejected, Named, Scope, resolve, resolve_texts
+from rho.backend.schedule.instances.solve_instance import solve
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
@@ -30,13 +31,13 @@ from rho.backend.schedule.problem import (
     Replicate,
     Speculate,
     Split,
-    Ticks,
 )
-from rho.backend.schedule.solve.budget import FAST
-from rho.backend.schedule.verify.schedules import Rule, verify
-from rho.lang.parser import parse_program
-from rho.lang.program_tree import Schedule
-from rho.lang.source import Source, Span
+from rho.backend.schedule.search.strategy import FAST
+from rho.backend.schedule.verify.judge import Rule
+from rho.backend.schedule.verify.schedule_checks import verify
+from rho.lang.syntax.parser import parse_program
+from rho.lang.syntax.source import Source, Span
+from rho.lang.tree.program import Schedule
 
 BOTH = {kind: Ticks(((1, 1),)) for kind in ("cpu", "gpu")}
 A, B, M, W, PA, PB = map(PhaseIndex, range(6))

@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from rho.backend.schedule.files.devices_file import devices_of
-from rho.backend.schedule.files.read import read_instance
-from rho.backend.schedule.files.result import result_json
-from rho.backend.schedule.files.solve import solve
-from rho.backend.schedule.problem import Contention, Duplex, Objective, Problem
-from rho.lang.diagnostics import Refused
+from rho.backend.devices.cost_functions import Duplex
+from rho.backend.schedule.instances.instance_json import devices_of
+from rho.backend.schedule.instances.solve_instance import read_instance, result_json, solve
+from rho.backend.schedule.problem import Contention, Objective, Problem
+from rho.lang.diagnostics.model import Refused
 
 SMALL: dict[str, Any] = {
     "schema": "instance/1",

@@ -8,17 +8,17 @@ from random import Random
 
 from share import seeds
 
-from rho.backend.schedule.answer import Status
-from rho.backend.schedule.problem import Combine, DeviceGroup, Duplex, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.bounds import Bounds
-from rho.backend.schedule.solve.budget import DEFAULT, FAST
-from rho.backend.schedule.solve.costs import Costs
-from rho.backend.schedule.solve.heuristics.contract import contract
-from rho.backend.schedule.solve.heuristics.cutting import cut_list
-from rho.backend.schedule.solve.searching import work
-from rho.backend.schedule.timeline.timing import Decisions, Mode, Timer, decisions_of
-from rho.backend.schedule.verify.schedules import verify
+from rho.backend.devices.cost_functions import Duplex, Ticks
+from rho.backend.schedule.bounds.head_tail_bounds import Bounds, Costs
+from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.search.instance_transformations import contract
+from rho.backend.schedule.search.list_scheduling import cut_list
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.primal_heuristics import work
+from rho.backend.schedule.search.strategy import DEFAULT, FAST
+from rho.backend.schedule.solution import Decisions, Mode, Status
+from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of
+from rho.backend.schedule.verify.schedule_checks import verify
 
 
 def chains(count: int, length: int) -> Problem:

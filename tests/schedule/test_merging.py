@@ -6,13 +6,12 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from rho.backend.schedule.solve.merging import fewer_syncs
-from rho.backend.schedule.timeline.fences import Merging, synchronise
-from rho.backend.schedule.timeline.timing import lay_out
-from rho.backend.schedule.verify.schedules import verify_schedule
+from rho.backend.schedule.search.primal_heuristics import fewer_syncs
+from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
+from rho.backend.schedule.timeline.serial_sgs import lay_out
+from rho.backend.schedule.verify.schedule_checks import verify_schedule
 
 from .drawn import decisions_for, problem_of
 from .test_fences import scheduled, sums

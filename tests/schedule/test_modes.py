@@ -9,25 +9,14 @@ from random import Random
 import pytest
 from share import seeds
 
-from rho.backend.schedule.answer import Status
-from rho.backend.schedule.problem import (
-    DeviceGroup,
-    Edge,
-    Line,
-    Link,
-    NoSplit,
-    PhaseIndex,
-    PhaseTask,
-    Place,
-    Problem,
-    Split,
-    Ticks,
-)
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.budget import Budget
-from rho.backend.schedule.solve.costs import Costs
-from rho.backend.schedule.solve.modes import MOST_MODES, candidate_modes, modes_of, water_filled
-from rho.backend.schedule.timeline.timing import Timer
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.bounds.head_tail_bounds import Costs
+from rho.backend.schedule.problem import DeviceGroup, Edge, Line, Link, NoSplit, PhaseIndex, PhaseTask, Place, Problem, Split
+from rho.backend.schedule.search.mode_enumeration import MOST_MODES, candidate_modes, modes_of, water_filled
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import Budget
+from rho.backend.schedule.solution import Status
+from rho.backend.schedule.timeline.serial_sgs import Timer
 
 from . import oracle
 

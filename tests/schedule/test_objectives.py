@@ -8,7 +8,8 @@ from random import Random
 import pytest
 from share import SHARE, seeds
 
-from rho.backend.schedule.answer import Status
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.bounds.bound_strategies import exact_value, floor_of, value, values, values_energy, values_load
 from rho.backend.schedule.problem import (
     Before,
     Combine,
@@ -23,17 +24,14 @@ from rho.backend.schedule.problem import (
     PhaseTask,
     Place,
     Problem,
-    Ticks,
 )
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.batches import unrolled
-from rho.backend.schedule.solve.budget import DEFAULT, FAST, Budget
-from rho.backend.schedule.solve.floors import floor_of
-from rho.backend.schedule.solve.objectives import plan_objectives
-from rho.backend.schedule.solve.reprove import reprove
-from rho.backend.schedule.solve.values import energy, exact_value, load, value, values
-from rho.backend.schedule.timeline.timing import lay_out
-from rho.backend.schedule.verify.schedules import verify, verify_schedule
+from rho.backend.schedule.search.instance_transformations import unrolled
+from rho.backend.schedule.search.lexicographic_search import plan_objectives, reprove
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
+from rho.backend.schedule.solution import Status
+from rho.backend.schedule.timeline.serial_sgs import lay_out
+from rho.backend.schedule.verify.schedule_checks import verify, verify_schedule
 
 from .drawn import decisions_for, problem_of
 
@@ -134,7 +132,7 @@ class TestEnergy:
         )  # fmt: skip
         answer = plan_objectives(problem)
         assert answer.schedule is not None
-        assert energy(problem, answer.schedule) == 3_000 * 1000 + 104_000
+        assert values_energy(problem, answer.schedule) == 3_000 * 1000 + 104_000
 
 
 class TestThroughput:
@@ -146,7 +144,7 @@ class TestThroughput:
         assert answer.schedule is not None and answer.schedule.transfers == ()
         whole = unrolled(problem)
         assert verify_schedule(whole, answer.schedule) == ()
-        assert (len(whole.phases), whole.executions, load(whole, answer.schedule)) == (20, 10, 100)
+        assert (len(whole.phases), whole.executions, values_load(whole, answer.schedule)) == (20, 10, 100)
 
     def test_fewer_syncs_without_being_asked(self) -> None:
         answer = plan_objectives(batches(Objective.THROUGHPUT))
@@ -251,7 +249,7 @@ def test_energy_plans_under_deadlines_are_no_worse_than_random_splits() -> None:
             schedule = lay_out(problem, decisions_for(random, problem))
             if schedule is not None and not verify_schedule(problem, schedule):
                 compared += 1
-                assert energy(problem, answer.schedule) <= energy(problem, schedule), seed
+                assert values_energy(problem, answer.schedule) <= values_energy(problem, schedule), seed
     assert compared > 50
 
 

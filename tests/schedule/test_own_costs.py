@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.devices.cost import missing_operation, phase_ticks
-from rho.backend.devices.from_code import SIZES, profile_from
-from rho.backend.devices.profile import DeviceProfile, Profile, Roofline
-from rho.backend.devices.reading import read_profile
-from rho.backend.devices.tables import GRAIN, Table
-from rho.backend.devices.writing import canonical
-from rho.lang.diagnostics import Refused
-from rho.shell.cli.console import Console
+from rho.backend.devices.op_tables import SIZES, profile_from
+from rho.backend.devices.phase_cost import missing_operation, phase_ticks
+from rho.backend.devices.profile import GRAIN, DeviceProfile, Profile, Roofline, Table
+from rho.backend.devices.profile_toml import canonical, read_profile
+from rho.lang.diagnostics.model import Refused
+from rho.shell.cli.standard_streams import Console
 from rho.shell.main import main
 
 from .test_cost_model import bound, ns

@@ -8,34 +8,33 @@ from dataclasses import replace
 
 import pytest
 
+from rho.backend.devices.cost_functions import Ticks
 from rho.backend.graph.phases import PhaseId, ValueId
-from rho.backend.schedule.answer import Answer, Baseline, Proof, Schedule, Shard, Status, Transfer
-from rho.backend.schedule.pictures.chart import MOST_LANES, BarKind, Chart, time_text
-from rho.backend.schedule.pictures.gantt_svg import colour, gantt_svg
-from rho.backend.schedule.pictures.gantt_text import gantt_text
-from rho.backend.schedule.pictures.graph import graph_dot, graph_svg
-from rho.backend.schedule.pictures.of_answer import chart_of_answer
-from rho.backend.schedule.pictures.of_plan import chart_of_plan
-from rho.backend.schedule.pictures.page import plan_page
-from rho.backend.schedule.pictures.trace import trace_json
-from rho.backend.schedule.plan.model import (
+from rho.backend.schedule.plan.plan import (
     Buffer,
+    Device,
+    DeviceId,
     FenceId,
     FenceStep,
     FreeStep,
     LoopStep,
     Plan,
+    PlannedLink,
+    PlannedPhase,
+    PlannedRead,
     Prediction,
     Queue,
-    QueueKind,
     Role,
     RunStep,
     SubPlan,
     TransferStep,
     WaitStep,
 )
-from rho.backend.schedule.plan.parts import Device, DeviceId, PlannedLink, PlannedPhase, PlannedRead
-from rho.backend.schedule.problem import DeviceGroup, DeviceIndex, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
+from rho.backend.schedule.problem import DeviceGroup, DeviceIndex, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.rendering.gantt import colour, gantt_svg, gantt_text, trace_json
+from rho.backend.schedule.rendering.gantt_model import MOST_LANES, BarKind, Chart, chart_of_answer, chart_of_plan, time_text
+from rho.backend.schedule.rendering.html_page import graph_dot, graph_svg, plan_page
+from rho.backend.schedule.solution import Answer, Baseline, Proof, QueueKind, Schedule, Shard, Status, Transfer
 
 CPU, GPU, BUS = DeviceId("cpu0"), DeviceId("gpu0"), DeviceId("pcie0")
 

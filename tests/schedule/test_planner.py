@@ -9,21 +9,11 @@ from random import Random
 import pytest
 from share import repeats, seeds
 
-from rho.backend.schedule.answer import Status
-from rho.backend.schedule.problem import (
-    DeviceGroup,
-    Edge,
-    LimitMachines,
-    Line,
-    Link,
-    PhaseIndex,
-    PhaseTask,
-    Place,
-    Problem,
-    Ticks,
-)
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.budget import FAST, Budget
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.problem import DeviceGroup, Edge, LimitMachines, Line, Link, PhaseIndex, PhaseTask, Place, Problem
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import FAST, Budget
+from rho.backend.schedule.solution import Status
 
 from . import oracle
 from .drawn import problem_of

@@ -8,20 +8,19 @@ from itertools import pairwise
 import pytest
 
 from rho import backend
-from rho.backend.devices import forms, points, teams
-from rho.backend.devices.chained import chains_in
-from rho.backend.devices.cost import numbers_of, step_ns
-from rho.backend.devices.profile import Calibration, DeviceProfile
-from rho.backend.devices.rates import Around, Rates
-from rho.backend.devices.reuse import surroundings
-from rho.backend.devices.tables import Table
+from rho.backend.calibration.measurement_loop import Curve, rising, table_of
+from rho.backend.devices import kernel_form, measured_phase_cost
+from rho.backend.devices.kernel_form import surroundings
+from rho.backend.devices.loop_cost import chains_in
+from rho.backend.devices.op_tables import Around, Rates
+from rho.backend.devices.phase_cost import numbers_of, step_ns
+from rho.backend.devices.profile import Calibration, DeviceProfile, Table
 from rho.backend.graph import traverse
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Loop, Structured
-from rho.backend.kernels import policy
-from rho.backend.kernels.units import shape_of
-from rho.backend.run.calibration.timing import Curve, rising, table_of
-from rho.lang.source import Source
+from rho.backend.jit import tiering
+from rho.backend.lower.fusion_units import shape_of
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.elements import Kind
 
@@ -63,10 +62,10 @@ def of(graph: BoundGraph, kind: type = Structured) -> list:
     return [phase for phase in traverse.all_phases(graph.graph) if isinstance(phase, kind)]
 
 
-def work(graph: BoundGraph, place: int = 0) -> forms.Work:
+def work(graph: BoundGraph, place: int = 0) -> kernel_form.Work:
     phase, number = of(graph)[place], numbers_of(graph)
     extents = tuple(number(axis.size) for axis in phase.axes)
-    return forms.work_of(phase, graph.graph.types, extents, number, kernels=True)
+    return kernel_form.work_of(phase, graph.graph.types, extents, number, kernels=True)
 
 
 def ns(graph: BoundGraph, phase: object, on: DeviceProfile | None = None, launches: int = 1) -> int:
@@ -77,7 +76,7 @@ def ns(graph: BoundGraph, phase: object, on: DeviceProfile | None = None, launch
 
 def part(ns: int) -> int:
     """What of the shorter of moving and computing shows."""
-    return -(-ns * teams.OVERLAP[0] // teams.OVERLAP[1])
+    return -(-ns * kernel_form.OVERLAP[0] // kernel_form.OVERLAP[1])
 
 
 SUM = "input x : f64[n]\ninput y : f64[n]\noutput z ← x+y\n"
@@ -87,13 +86,13 @@ SUM = "input x : f64[n]\ninput y : f64[n]\noutput z ← x+y\n"
 
 
 def test_what_has_a_kernel_is_asked_of_the_policy() -> None:
-    assert work(bound(SUM, x=(MANY,), y=(MANY,))).tier is forms.Tier.KERNEL
-    assert work(bound(SUM, x=(50,), y=(50,))).tier is forms.Tier.CALLS
+    assert work(bound(SUM, x=(MANY,), y=(MANY,))).tier is kernel_form.Tier.KERNEL
+    assert work(bound(SUM, x=(50,), y=(50,))).tier is kernel_form.Tier.CALLS
     complex_sum = SUM.replace("f64", "c128")
-    assert work(bound(complex_sum, x=(MANY,), y=(MANY,))).tier is forms.Tier.KERNEL
-    assert work(bound("input x : c128[n]\noutput z ← ⍟x\n", x=(MANY,))).tier is forms.Tier.CALLS
-    assert policy.is_candidate(policy.SMALL, ["add"], sums=False) and not policy.is_candidate(50, ["add"], sums=False)
-    assert policy.is_candidate(50, ["exp"], sums=False) and policy.is_candidate(50, [], sums=True)
+    assert work(bound(complex_sum, x=(MANY,), y=(MANY,))).tier is kernel_form.Tier.KERNEL
+    assert work(bound("input x : c128[n]\noutput z ← ⍟x\n", x=(MANY,))).tier is kernel_form.Tier.CALLS
+    assert tiering.is_candidate(tiering.SMALL, ["add"], sums=False) and not tiering.is_candidate(50, ["add"], sums=False)
+    assert tiering.is_candidate(50, ["exp"], sums=False) and tiering.is_candidate(50, [], sums=True)
 
 
 def test_applications_count_where_they_vary() -> None:
@@ -200,7 +199,8 @@ def test_short_rows_cost_entering_their_loop() -> None:
     narrow = bound("input A : f64[r c]\ninput v : f64[c]\noutput z ← A+⍤1⊢v\n", A=(25_600, 4), v=(4,))
     rates = Rates(device())
     assert (
-        points.applied_grains(work(narrow), rates) > points.applied_grains(work(wide), rates) + (25_600 * 4 - 256 << 16) * 9 // 10
+        measured_phase_cost.applied_grains(work(narrow), rates) > measured_phase_cost.applied_grains(work(wide),
+        rates) + (25_600 * 4 - 256 << 16) * 9 // 10
     )
 
 
@@ -209,7 +209,8 @@ def test_bytes_cost_by_what_was_touched_since() -> None:
     graph = bound(SUM, x=(MANY,), y=(MANY,))
     rates = Rates(device(read__f64=table))
     near, far = (
-        points.moved_grains(work(graph), rates, Around(0, {r.value: since for r in of(graph)[0].reads})) for since in (1, 10**9)
+        measured_phase_cost.moved_grains(work(graph), rates, Around(0,
+        {r.value: since for r in of(graph)[0].reads})) for since in (1, 10**9)
     )
     assert near < far
     assert table.rate(10, 10_000) > table.rate(10, 100) == 10 << 16
@@ -270,7 +271,7 @@ def test_more_never_takes_less(text: str, names: str) -> None:
         graph = bound(text, **dict.fromkeys(names, (size,)))
         longest = max((phase for phase in traverse.all_phases(graph.graph)), key=lambda phase: ns(graph, phase))
         times.append(ns(graph, longest, device(read__f64=Table((1000, 100_000), (10, 4000)))))
-    kernels = [place for place, size in enumerate((10, 100, 1000, 8191, 8192)) if size >= policy.SMALL]
+    kernels = [place for place, size in enumerate((10, 100, 1000, 8191, 8192)) if size >= tiering.SMALL]
     for place, (less, more) in enumerate(pairwise(times)):
         assert less <= more or place + 1 in kernels, (place, times)  # a kernel may be quicker than fewer points without
 
@@ -309,6 +310,6 @@ def test_what_follows_a_row_s_number_is_done_once_a_row() -> None:
     graph = bound("input A : f64[r c]\noutput z ← √+/A×A\n", A=(300, 1000))
     (unit,) = chains_in(graph).values()
     number = numbers_of(graph)
-    found = forms.work_of(shape_of(unit), graph.graph.types, (300, 1000), number, kernels=True)  # type: ignore[arg-type]
+    found = kernel_form.work_of(shape_of(unit), graph.graph.types, (300, 1000), number, kernels=True)  # type: ignore[arg-type]
     counts = {one.function: one.points for one in found.applied}
     assert counts["sqrt"] == 300 and counts["mul"] == counts["along_add"] == 300_000

@@ -9,20 +9,24 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from rho.backend.devices.host import HostFacts, keep_calibration, machine_profile, merged
-from rho.backend.devices.profile import Backend, Calibration, DeviceProfile, LinkProfile, Power, Profile
-from rho.backend.devices.reading import read_profile
-from rho.backend.devices.shipped import load_profile, profile_text, shipped_names
-from rho.backend.devices.tables import GRAIN, Table
-from rho.backend.devices.writing import canonical, fingerprint
-from rho.backend.schedule.machines import to_devices
-from rho.backend.schedule.problem import Duplex
-from rho.lang.diagnostics import Refused
-from rho.lang.render import Ink, render_text
-from rho.lang.source import Source
+from rho.backend.devices.cost_functions import Duplex
+from rho.backend.devices.profile import GRAIN, Backend, Calibration, DeviceProfile, LinkProfile, Power, Profile, Table
+from rho.backend.devices.profile_toml import canonical, fingerprint, read_profile
+from rho.backend.devices.this_machine import (
+    HostFacts,
+    keep_calibration,
+    load_profile,
+    machine_profile,
+    merged,
+    profile_text,
+    shipped_names,
+)
+from rho.backend.schedule.instances.instance_json import to_devices
+from rho.lang.diagnostics.model import Refused
+from rho.lang.diagnostics.render import Ink, render_text
+from rho.lang.syntax.source import Source
 
 BAD = Path(__file__).parent / "bad_profiles"
 

@@ -7,12 +7,13 @@ from random import Random
 
 from share import seeds
 
-from rho.backend.schedule.answer import Status
-from rho.backend.schedule.problem import Deadline, DeviceGroup, Edge, Line, Link, PhaseIndex, PhaseTask, Problem, Ticks
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.reprove import reprove
-from rho.backend.schedule.solve.scaling import common_ticks, in_larger_ticks, in_own_ticks
-from rho.backend.schedule.verify.schedules import verify
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.problem import Deadline, DeviceGroup, Edge, Line, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.search.lexicographic_search import reprove
+from rho.backend.schedule.search.mode_enumeration import common_ticks, in_larger_ticks, in_own_ticks
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.solution import Status
+from rho.backend.schedule.verify.schedule_checks import verify
 
 from .oracle import shortest
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from rho.backend.schedule.answer import Status
+from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.problem import (
     DeviceGroup,
     Edge,
@@ -22,12 +21,12 @@ from rho.backend.schedule.problem import (
     Problem,
     Select,
     Speculate,
-    Ticks,
 )
-from rho.backend.schedule.solve.budget import FAST
-from rho.backend.schedule.solve.speculation import plan_selects, with_late
-from rho.backend.schedule.timeline.fences import synchronise
-from rho.backend.schedule.verify.schedules import verify
+from rho.backend.schedule.search.branch_forms import plan_selects, with_late
+from rho.backend.schedule.search.strategy import FAST
+from rho.backend.schedule.solution import Status
+from rho.backend.schedule.timeline.fence_insertion import synchronise
+from rho.backend.schedule.verify.schedule_checks import verify
 
 LINE = Line(1, "place z on gpu0")
 

@@ -6,22 +6,12 @@ from fractions import Fraction
 
 import pytest
 
-from rho.backend.schedule.problem import (
-    Combine,
-    DeviceGroup,
-    Edge,
-    LimitMachines,
-    Line,
-    Link,
-    PhaseIndex,
-    PhaseTask,
-    Problem,
-    Ticks,
-)
-from rho.backend.schedule.solve.costs import Costs
-from rho.backend.schedule.solve.filling import fill
-from rho.backend.schedule.solve.splitting import Split, split
-from rho.backend.schedule.timeline.timing import Decisions, Timer, lay_out
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.bounds.head_tail_bounds import Costs, fill
+from rho.backend.schedule.bounds.single_phase_split import Split, split
+from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, LimitMachines, Line, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.solution import Decisions
+from rho.backend.schedule.timeline.serial_sgs import Timer, lay_out
 
 MB = 1_000_000
 

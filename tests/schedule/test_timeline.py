@@ -7,14 +7,15 @@ from random import Random
 import pytest
 from share import seeds
 
-from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem, Ticks
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.budget import Budget
-from rho.backend.schedule.timeline.expand import expand
-from rho.backend.schedule.timeline.graph import StepGraph, starts_in
-from rho.backend.schedule.timeline.memory import buffers, memory, overflow
-from rho.backend.schedule.timeline.timing import Decisions, Timer, decisions_of, lay_out
-from rho.backend.schedule.verify.schedules import memory_in_use, verify_schedule
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import Budget
+from rho.backend.schedule.solution import Decisions
+from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of, lay_out
+from rho.backend.schedule.timeline.step_expansion import expand
+from rho.backend.schedule.timeline.step_graph import StepGraph, buffers, memory, overflow, starts_in
+from rho.backend.schedule.verify.schedule_checks import memory_in_use, verify_schedule
 
 from .drawn import decisions_for, problem_of
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from rho.backend.devices.cost_functions import Duplex, Ticks
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
     Combine,
     Contention,
     DeviceGroup,
-    Duplex,
     Edge,
     Keep,
     Line,
@@ -19,9 +19,9 @@ from rho.backend.schedule.problem import (
     PhaseIndex,
     PhaseTask,
     Problem,
-    Ticks,
 )
-from rho.backend.schedule.timeline.timing import Decisions, Queueing, Shortage, Timer, lay_out
+from rho.backend.schedule.solution import Decisions, Queueing
+from rho.backend.schedule.timeline.serial_sgs import Shortage, Timer, lay_out
 
 HOME = DeviceGroup("cpu0", "cpu", home=True)
 GPU = DeviceGroup("gpu0", "gpu")

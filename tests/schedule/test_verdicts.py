@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from share import drawing, repeats
 
-from rho.backend.schedule.answer import Schedule
+from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
@@ -28,13 +28,12 @@ from rho.backend.schedule.problem import (
     Problem,
     Replicate,
     Split,
-    Ticks,
     Together,
 )
-from rho.backend.schedule.synchronisation import QueueIndex, Synchronisation, Wait
-from rho.backend.schedule.timeline.fences import Merging, synchronise
-from rho.backend.schedule.timeline.timing import Decisions, lay_out
-from rho.backend.schedule.verify.schedules import memory_in_use, verify_schedule
+from rho.backend.schedule.solution import Decisions, QueueIndex, Schedule, Synchronisation, Wait
+from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
+from rho.backend.schedule.timeline.serial_sgs import lay_out
+from rho.backend.schedule.verify.schedule_checks import memory_in_use, verify_schedule
 
 from .drawn import decisions_for, problem_of
 from .naive import Naive

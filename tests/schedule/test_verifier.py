@@ -9,17 +9,15 @@ from random import Random
 
 import pytest
 from following import followed
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from rho.backend.schedule.answer import Answer, Conflict, Proof, Schedule, Shard, Status, Transfer
-from rho.backend.schedule.files.directives import DirectivesRejected, resolve_texts
-from rho.backend.schedule.files.solve import solve
+from rho.backend.devices.cost_functions import Duplex, Ticks
+from rho.backend.schedule.instances.directive_resolution import DirectivesRejected, resolve_texts
+from rho.backend.schedule.instances.solve_instance import solve
 from rho.backend.schedule.problem import (
     Combine,
     DeviceGroup,
     DeviceIndex,
-    Duplex,
     Edge,
     Line,
     Link,
@@ -28,17 +26,31 @@ from rho.backend.schedule.problem import (
     PhaseTask,
     Place,
     Problem,
-    Ticks,
 )
-from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.solve.budget import FAST
-from rho.backend.schedule.solve.objectives import plan_objectives
-from rho.backend.schedule.synchronisation import Queue
-from rho.backend.schedule.timeline.fences import Fence, Merging, QueueIndex, QueueKind, Synchronisation, Wait, synchronise
-from rho.backend.schedule.timeline.timing import Decisions, lay_out
-from rho.backend.schedule.verify.judge import tiled
-from rho.backend.schedule.verify.schedules import Rule, memory_in_use, verify, verify_schedule
-from rho.lang.codes import Code
+from rho.backend.schedule.search.lexicographic_search import plan_objectives
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import FAST
+from rho.backend.schedule.solution import (
+    Answer,
+    Conflict,
+    Decisions,
+    Fence,
+    Proof,
+    Queue,
+    QueueIndex,
+    QueueKind,
+    Schedule,
+    Shard,
+    Status,
+    Synchronisation,
+    Transfer,
+    Wait,
+)
+from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
+from rho.backend.schedule.timeline.serial_sgs import lay_out
+from rho.backend.schedule.verify.judge import Rule, tiled
+from rho.backend.schedule.verify.schedule_checks import memory_in_use, verify, verify_schedule
+from rho.lang.diagnostics.model import Code
 from rho.tests.plans.answers import together
 
 from .drawn import decisions_for, directives_for, problem_of

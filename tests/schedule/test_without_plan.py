@@ -10,11 +10,10 @@ from random import Random
 import pytest
 from share import SEED, repeats
 
-from rho.backend.schedule.answer import Answer, Status
-from rho.backend.schedule.files.read import read_instance
-from rho.backend.schedule.files.solve import solve
+from rho.backend.schedule.instances.solve_instance import read_instance, solve
 from rho.backend.schedule.problem import Directive, LimitMachines, LimitMemory, Problem
-from rho.backend.schedule.solve.budget import DEFAULT, FAST, Budget
+from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
+from rho.backend.schedule.solution import Answer, Status
 
 from .test_document import alone
 from .tiny import tiny

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rho.shell.cli import registry
+from rho.shell.cli import arguments as registry
 from rho.shell.cli.arguments import Arguments, UsageError, read
 
 
@@ -62,8 +62,9 @@ def test_a_name_given_twice_is_refused() -> None:
 def test_every_verb_has_a_module_and_examples_first() -> None:
     from importlib import import_module
 
-    from rho.shell.cli.help import page
+    from rho.shell.cli.arguments import page
 
     for verb in registry.VERBS:
-        assert callable(import_module(f"rho.shell.verbs.{verb.name}").run)
+        assert callable(getattr(import_module(f"rho.shell.verbs.{registry.MODULES.get(verb.name, verb.name)}"),
+            f"{verb.name}_command"))
         assert page(verb).index("\nexamples") < page(verb).index("\noptions")

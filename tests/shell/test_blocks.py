@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.shell.session import Session
+from rho.shell.pipeline import Session
 
 from .conftest import Rho
 
@@ -46,7 +46,7 @@ def test_a_profile_that_is_none_is_refused(rho: Rho, tmp_path: Path) -> None:
 
 
 def test_sessions_and_python_say_the_same(tmp_path: Path) -> None:
-    from rho.lang.source import Source
+    from rho.lang.syntax.source import Source
 
     found = Session(devices="workstation").check(Source("<t>", PROGRAM + "schedule {\n place y on gup0\n}\n"))
     assert not found.accepted and found.diagnostics[-1].code == "SCH107"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from rho.shell.cli.arguments import Arguments
-from rho.shell.cli.console import Console
+from rho.shell.cli.standard_streams import Console
 from rho.shell.display import estimates
-from rho.shell.execution import profiles
-from rho.shell.session import Session
+from rho.shell.execution import stored_plans
+from rho.shell.pipeline import Session
 from rho.shell.verbs import check
 
 from .conftest import Rho
@@ -131,9 +131,9 @@ def test_devices_of_a_profile(rho: Rho, project: Path) -> None:
 def test_estimates_by_default_tables_are_marked(
     rho: Rho, project: Path, monkeypatch: pytest.MonkeyPatch, when: date | None, marked: bool
 ) -> None:
-    known = profiles.this_machine()
+    known = stored_plans.this_machine()
     machine = replace(known, calibration=replace(known.calibration, calibrated=when))
-    monkeypatch.setattr(profiles, "this_machine", lambda: machine)
+    monkeypatch.setattr(stored_plans, "this_machine", lambda: machine)
     header = rho("run", "src/mean.rho", "--analyze").err.splitlines()[0]
     assert "estimate µs" in header and ("(uncalibrated)" in header) is marked
     assert estimates.unmeasured() == (" (uncalibrated)" if marked else "")

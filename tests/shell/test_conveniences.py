@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rho import __version__
-from rho.shell.cli import registry
+from rho.shell.cli import arguments
 from rho.shell.verbs import check
 
 from .conftest import Rho
@@ -127,9 +127,9 @@ def test_python_m_rho_and_version() -> None:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_name_everything(rho: Rho, shell: str) -> None:
     script = rho("completion", shell).out
-    for verb in registry.VERBS:
+    for verb in arguments.VERBS:
         assert verb.name in script
-    for option in registry.COMMON:
+    for option in arguments.COMMON:
         assert option.name.lstrip("-") in script
     if shutil.which(shell):
         assert subprocess.run([shell, "-n"], input=script, text=True, check=False).returncode == 0

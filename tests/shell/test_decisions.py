@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.backend.graph import passes
-from rho.backend.graph.passes import recomputing
-from rho.backend.schedule.single.storages import Block
+from rho.backend.graph.passes import pipeline, sink_into_maps
+from rho.backend.schedule.single_device import Block
 
 from .conftest import Rho
 
@@ -48,20 +47,20 @@ def test_without_a_pass_its_decisions_are_not_made(
     off: str, word: str, rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = example()[0]
-    kept = tuple(one for one in passes.PASSES if one.name != off)
+    kept = tuple(one for one in pipeline.PASSES if one.name != off)
     with_all = plan(rho, tmp_path, text)
-    monkeypatch.setattr(passes, "PASSES", kept)
+    monkeypatch.setattr(pipeline, "PASSES", kept)
     without = plan(rho, tmp_path, text)
     assert not [line for line in said(without) if line.startswith(word)]
     assert [line for line in with_all if line not in without and not line.startswith(word)], "the steps differ"
 
 
 def test_made_again(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recomputing, "FEWEST_POINTS", 1)
+    monkeypatch.setattr(sink_into_maps, "FEWEST_POINTS", 1)
     text = "input x : f64[1000]\nd ← x-2\n(+/d×d)+(⌈/d×⌽d)\n"
     with_all = plan(rho, tmp_path, text)
     assert said(with_all) == ["made again line 2: d, making it takes little arithmetic, each time it is read"]
-    monkeypatch.setattr(passes, "SETTLED_PASSES", tuple(one for one in passes.SETTLED_PASSES if one.name != "again"))
+    monkeypatch.setattr(pipeline, "SETTLED_PASSES", tuple(one for one in pipeline.SETTLED_PASSES if one.name != "again"))
     without = plan(rho, tmp_path, text)
     assert said(without) == ["kept       line 2: d, each element is read 2 times"]
     assert [line for line in without if "8.0 kB → 8.0 kB" in line]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rho as rho_package
-from rho.lang.diagnostics import Refused
+from rho.lang.diagnostics.model import Refused
 
 from .conftest import Rho
 

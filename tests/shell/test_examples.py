@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rho.shell.execution.claims import check_case
-from rho.shell.execution.examples import (
+from rho.shell.execution.doctest import check_case
+from rho.shell.execution.doctest_parser import (
     Claim,
     ExpressionCase,
     LineCase,

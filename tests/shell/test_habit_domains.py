@@ -19,11 +19,11 @@ from share import again, drawing, repeats
 from values import is_within
 
 import rho
-from rho.lang.diagnostics import Diagnostic
-from rho.lang.habits_functions import CALLS, FIRST, JOINED, ROWS, WORDS
-from rho.lang.source import Source
-from rho.shell.cli.fixing import fixed
-from rho.shell.session import Session
+from rho.lang.diagnostics.model import Diagnostic
+from rho.lang.foreign.function_names import CALLS, FIRST, JOINED, ROWS, WORDS
+from rho.lang.syntax.source import Source
+from rho.shell.cli.apply_fixes import fixed
+from rho.shell.pipeline import Session
 
 SESSION = Session()
 KINDS = {"b": "bool", "i": "i64", "f": "f64"}

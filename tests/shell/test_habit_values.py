@@ -12,10 +12,10 @@ import pytest
 from values import is_within
 
 import rho
-from rho.lang import habits_functions
-from rho.lang.source import Source
-from rho.shell.cli.fixing import fixed
-from rho.shell.session import Session
+from rho.lang.foreign import function_names
+from rho.lang.syntax.source import Source
+from rho.shell.cli.apply_fixes import fixed
+from rho.shell.pipeline import Session
 
 VALUES = {
     "x": "3 1 4 1 5", "y": "2.0 0.5 1 4 3", "A": "2 3⍴3 1 4 1 5 9", "B": "3 2⍴2 0 1 7 1 8", "Q": "2 2⍴2.0 1 1 3",
@@ -155,10 +155,10 @@ def test_a_library_is_taken_into_use_once_and_below_what_a_file_says_of_itself()
     assert text == "⍝ About this program.\n\nuse stats\nx ← 3 1 2\nstats.median ,x\nstats.deviation ,x\n"
 
 
-@pytest.mark.parametrize("word", habits_functions.TOLD)
+@pytest.mark.parametrize("word", function_names.TOLD)
 def test_what_has_no_spelling_is_told_what_does_its_work(word: str) -> None:
     (found,) = Session().check(Source("<habit>", f"x ← 3 1 2\nnp.{word}(x)\n")).diagnostics
-    assert found.message.startswith(habits_functions.TOLD[word]) and not found.fixes
+    assert found.message.startswith(function_names.TOLD[word]) and not found.fixes
 
 
 def test_a_function_of_the_programs_own_is_nobodys_habit() -> None:

@@ -11,13 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 import rho
-from rho.lang import habits_told
-from rho.lang.codes import Code
-from rho.lang.diagnostics import Diagnostic, Edit, Fix, Severity
-from rho.lang.source import Source, Span
-from rho.shell.cli.fixing import fixed
+from rho.lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
+from rho.lang.foreign import hints
+from rho.lang.syntax.source import Source, Span
+from rho.shell.cli.apply_fixes import fixed
 from rho.shell.main import main
-from rho.shell.session import Session
+from rho.shell.pipeline import Session
 
 from .conftest import Rho
 
@@ -83,7 +82,7 @@ def test_a_legal_text_gets_a_note(typed: str, meant: str) -> None:
     source = Source("<habit>", BEFORE + typed + "\n")
     checked = Session().check(source)
     assert checked.accepted and not checked.diagnostics
-    (note,) = habits_told.notes(source)
+    (note,) = hints.notes(source)
     assert (note.code, note.severity) == ("N001", Severity.NOTE)
     text = repaired(source.text, note)
     assert text == BEFORE + meant + "\n" and Session().check(Source("<habit>", text)).accepted
@@ -142,7 +141,7 @@ def test_no_recorded_apl_gets_a_note_or_an_explanation() -> None:
     session = Session()
     for name, text in texts():
         source = Source("<apl>", text)
-        told += [(name, one.message) for one in habits_told.notes(source)]
+        told += [(name, one.message) for one in hints.notes(source)]
         if name.startswith("apl"):  # each line a program of its own; those that Rho refuses are refused in its own words
             checked = session.check(source)
             told += [(name, one.message) for one in checked.diagnostics if "write `" in one.message and one.fixes]
@@ -150,7 +149,7 @@ def test_no_recorded_apl_gets_a_note_or_an_explanation() -> None:
 
 
 def test_what_is_quoted_or_remarked_is_nobodys_habit() -> None:
-    assert habits_told.notes(Source("<t>", "a ← 'it''s # no remark' ⋄ b ← \"2*3+4\" ⍝ -1\n")) == ()
+    assert hints.notes(Source("<t>", "a ← 'it''s # no remark' ⋄ b ← \"2*3+4\" ⍝ -1\n")) == ()
 
 
 MIXED = "x = [1,2,3]\ny = x**2\nprint(sum(y))\nlen(x)\nx[-1]\nx[0:2]\n10 % 3\n"
@@ -185,7 +184,7 @@ def test_a_fix_that_is_not_applied_is_named_with_its_reason(
     assert (after.source.text, after.count) == ("a", 0)
     (refused,) = after.refused
     assert (refused.diagnostic.message, refused.errors) == ("first", 2) and refused.first == found["b"][0]
-    monkeypatch.setattr("rho.shell.cli.fixing.fixed", lambda source, check: after)
+    monkeypatch.setattr("rho.shell.cli.apply_fixes.fixed", lambda source, check: after)
     (tmp_path / "p.rho").write_text("a", encoding="utf-8")
     main(["check", "--fix", str(tmp_path / "p.rho")])
     said = capsys.readouterr().err

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from rho.lang.codes import Code, pages
-from rho.lang.codes_record import Stage
-from rho.shell.cli.console import Console
-from rho.shell.cli.exits import Exit
-from rho.shell.cli.registry import VERBS
+from rho.lang.diagnostics.help_pages import pages
+from rho.lang.diagnostics.model import Code, Stage
+from rho.shell.cli.arguments import VERBS
+from rho.shell.cli.process_exit import Exit
+from rho.shell.cli.standard_streams import Console
 from rho.shell.main import main
 
 TESTS = Path(__file__).parents[1]
@@ -174,7 +174,7 @@ def test_what_is_at_fault_is_said_to_be_a_bug(folder: Path, monkeypatch: pytest.
     def broken(*given: object, **more: object) -> None:
         raise AssertionError("no such luck")
 
-    monkeypatch.setattr("rho.shell.session.Session.check", broken)
+    monkeypatch.setattr("rho.shell.pipeline.Session.check", broken)
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     code, out, err = ended("run ok.rho")
     assert (code, out) == (Exit.BUG, "") and "a bug in Rho" in err

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.shell.cli.arguments import FileUse, Takes
-from rho.shell.cli.registry import VERBS
+from rho.shell.cli.arguments import VERBS, FileUse, Takes
 
 from .conftest import Rho
 

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 import rho
-from rho.shell.display import documents
+from rho.shell.display import documentation
 
 DOCS = Path(__file__).parents[2] / "docs"
 ROWS = re.findall(r"^\| `(.+?)` \| `(.+?)` \|", (DOCS / "from-numpy.md").read_text(encoding="utf-8"), re.MULTILINE)
 BEFORE = "x ← 3 1 4 1 5\nA ← 2 3⍴2 7 1 8 2 9\nB ← 3 2⍴⍳6\nm ← x>2\n"
 X, A, B = np.array([3, 1, 4, 1, 5]), np.array([[2, 7, 1], [8, 2, 9]]), np.arange(6).reshape(3, 2)
 
-REMEDY = "run python -m rho.shell.display.documents"
+REMEDY = "run python -m rho.shell.display.documentation"
 
 
 def test_pages_are_fresh() -> None:
-    assert (DOCS / "stdlib.md").read_text(encoding="utf-8") == documents.stdlib_page(), REMEDY
-    assert (DOCS / "python.md").read_text(encoding="utf-8") == documents.python_page(), REMEDY
+    assert (DOCS / "stdlib.md").read_text(encoding="utf-8") == documentation.stdlib_page(), REMEDY
+    assert (DOCS / "python.md").read_text(encoding="utf-8") == documentation.python_page(), REMEDY
 
 
 def test_the_table_is_found() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import rho
-from rho.lang.source import Source
-from rho.shell.session import Session
+from rho.lang.syntax.source import Source
+from rho.shell.pipeline import Session
 
 from .conftest import Rho
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rho.lang.diagnostics import Refused
+from rho.lang.diagnostics.model import Refused
 
 from .conftest import Rho
 
@@ -183,7 +183,7 @@ def test_the_schema_says_what_the_reader_takes() -> None:
 
 
 def test_every_field_of_the_schema_is_read_and_no_other() -> None:
-    from rho.backend.schedule.files.read import read_instance
+    from rho.backend.schedule.instances.solve_instance import read_instance
 
     schema = json.loads((ROOT / "docs" / "instance-1.schema.json").read_text(encoding="utf-8"))["properties"]
     parts = {part: schema[part]["items"]["properties"] for part in ("devices", "links", "phases", "edges", "selects")}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.loops.check import verify
-from rho.backend.loops.text import parse
-from rho.backend.schedule.plan.explain import bytes_text
+from rho.backend.loopir.text import parse
+from rho.backend.loopir.verifier import verify
+from rho.backend.schedule.plan.plan_text import bytes_text
 
 from .conftest import Rho
 

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from rho.backend.schedule.answer import Status
-from rho.lang.codes import Code
+from rho.backend.schedule.solution import Status
+from rho.lang.diagnostics.model import Code
 
 from .conftest import Rho
 

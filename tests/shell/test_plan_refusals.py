@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import pytest
 
-from rho.lang.codes_pages_schedule import PAGES
+from rho.lang.diagnostics.code_pages import SCHEDULE_PAGES
 
 from .conftest import Rho
 
@@ -241,10 +241,10 @@ def test_a_step_that_takes_no_time_reads_what_is_there(folder: Path, rho: Rho) -
 # -------------------------------------------------------------------------------------------- pages
 
 
-@pytest.mark.parametrize("code", [code for code in PAGES if code not in ("SCH204", "SCH301", "SCH302", "SCH303")])
+@pytest.mark.parametrize("code", [code for code in SCHEDULE_PAGES if code not in ("SCH204", "SCH301", "SCH302", "SCH303")])
 def test_the_pages_of_directives_are_true(folder: Path, rho: Rho, code: str) -> None:
     """On two unequal cards beside a processor."""
-    for text, codes in ((PAGES[code].failing, [code]), (PAGES[code].repaired, [])):
+    for text, codes in ((SCHEDULE_PAGES[code].failing, [code]), (SCHEDULE_PAGES[code].repaired, [])):
         (folder / "p.rho").write_text(text.replace("f64[n]\n", 'f64[n] ← "x.csv"\n'), encoding="utf-8")
         ran = rho("plan", "p.rho", "--devices", "workstation", "--fast")
         assert re.findall(r"(?:error|warning)\[(\w+)\]", ran.err) == codes

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.shell.cli.console import Console
+from rho.shell.cli.standard_streams import Console
 from rho.shell.main import main
 from rho.shell.plotting import figures
-from rho.shell.plotting.drawable import Picture, scaled, short
-from rho.shell.plotting.terminal import drawing
+from rho.shell.plotting.charts import Picture, drawing, scaled, short
 
 from .conftest import Rho
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from rho.backend.schedule.solve.found import LISTENER, Found
-from rho.lang.source import Source
-from rho.shell.cli.console import Console
-from rho.shell.cli.requests import Request
+from rho.backend.schedule.search.strategy import LISTENER, Found
+from rho.lang.syntax.source import Source
+from rho.shell.cli.standard_streams import Console
 from rho.shell.display import progress as module
-from rho.shell.display.durations import waiting
+from rho.shell.display.estimates import waiting
 from rho.shell.display.progress import Line, Phases, RunProgress, planning, progress, search_text
+from rho.shell.execution.run_request import Request
 from rho.shell.execution.watching import Stage
 from rho.shell.main import main
-from rho.shell.session import Session
-from rho.shell.stages import Loaded
+from rho.shell.pipeline import Session
+from rho.shell.pipeline_types import Loaded
 
 PROGRAM = "x ← 1○⍳3000\ny ← {⍵+⌽⍵}⍣3 ⊢ x\n+/y[⍋y]\n"
 

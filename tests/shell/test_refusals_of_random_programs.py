@@ -14,10 +14,10 @@ from each_pass import drawn
 from rule_patterns import PATTERNS
 from share import drawing, seeds
 
-from rho.lang.diagnostics import Refused
-from rho.lang.source import Source
-from rho.shell.cli.requests import Limits, Request
-from rho.shell.session import Session
+from rho.lang.diagnostics.model import Refused
+from rho.lang.syntax.source import Source
+from rho.shell.execution.run_request import Limits, Request
+from rho.shell.pipeline import Session
 
 from .conftest import Rho
 

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.primitives import PRIMITIVES, Role
-from rho.lang.source import Source
-from rho.shell.display import library
-from rho.shell.searching import by_type, catalogue, words
-from rho.shell.searching.elsewhere import FUNCTIONS, LIBRARY, OPERATORS
-from rho.shell.searching.idioms import IDIOMS, Idiom
-from rho.shell.searching.matching import match
-from rho.shell.searching.types import NoType, read
-from rho.shell.session import Session
+from rho.lang.primitives.record import Role
+from rho.lang.primitives.table import PRIMITIVES
+from rho.lang.syntax.source import Source
+from rho.shell.display import documentation
+from rho.shell.pipeline import Session
+from rho.shell.searching import catalogue, catalogue as words, type_match
+from rho.shell.searching.catalogue import FUNCTIONS, IDIOMS, LIBRARY, OPERATORS, Idiom
+from rho.shell.searching.type_match import NoType, match, read
 
 from .conftest import Rho
 
@@ -26,7 +25,7 @@ def first(query: str, count: int = 3) -> list[str]:
 
 
 def fitting(query: str, count: int = 4) -> list[str]:
-    return [fit.entry.name for fit in by_type.search(read(query), catalogue.shipped())][:count]
+    return [fit.entry.name for fit in type_match.search(read(query), catalogue.shipped())][:count]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +127,7 @@ def test_the_tables_name_what_exists() -> None:
     operators = {row.glyph for row in PRIMITIVES if row.role in (Role.MONADIC_OPERATOR, Role.DYADIC_OPERATOR)}
     assert set(FUNCTIONS) <= functions
     assert set(OPERATORS) == operators
-    assert set(LIBRARY) <= {entry.name for entry in library.entries()}
+    assert set(LIBRARY) <= {entry.name for entry in documentation.entries()}
 
 
 def test_every_signature_can_be_read() -> None:
@@ -138,7 +137,7 @@ def test_every_signature_can_be_read() -> None:
             read(type_)
     typed = {entry.name for entry in entries if entry.types}
     assert {row.glyph for row in PRIMITIVES if row.role is Role.FUNCTION} - typed == {"⊂"}
-    assert {entry.name for entry in library.entries()} - typed == {"text.small"}  # letters, no function
+    assert {entry.name for entry in documentation.entries()} - typed == {"text.small"}  # letters, no function
 
 
 def test_a_file_of_ones_own(rho: Rho) -> None:

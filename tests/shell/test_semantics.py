@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.schedule.verify.schedules import Rule
-from rho.lang.codes import page_of
-from rho.typechecker.core_blocks import Core
+from rho.backend.schedule.verify.judge import Rule
+from rho.lang.diagnostics.help_pages import page_of
+from rho.typechecker.core.blocks import Core
 from rho.typechecker.elements import Kind
-from rho.typechecker.obligations import Relation
+from rho.typechecker.proof.obligations import Relation
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "semantics.md").read_text(encoding="utf-8")

@@ -11,9 +11,9 @@ import pytest
 
 HEAVY = (
     "numpy", "z3", "prompt_toolkit", "llvmlite", "regex", "asyncio", "typing_extensions", "hashlib", "email", "difflib",
-    "tomllib", "concurrent.futures", "multiprocessing", "logging", "http", "ctypes", "rho.backend.kernels.ir",
-    "rho.backend.run.cpu", "rho.backend.schedule.solve", "rho.backend.devices.profile", "rho.backend.devices.tables",
-    "rho.backend.schedule.program.problem_of", "rho.shell.lsp", "rho.shell.repl", "rho.typechecker.solver.z3_leaf",
+    "tomllib", "concurrent.futures", "multiprocessing", "logging", "http", "ctypes", "rho.backend.lower.kernel_ir",
+    "rho.backend.cpu.backend", "rho.backend.schedule.search", "rho.backend.devices.profile",
+    "rho.backend.schedule.program.problem_from_program", "rho.shell.lsp", "rho.shell.repl", "rho.typechecker.proof.z3_leaf",
 )  # fmt: skip
 PROGRAM = """
 import dataclasses, json, sys
@@ -43,4 +43,4 @@ def test_a_cold_start_imports_little(verb: str, tmp_path: Path) -> None:
     code, modules, at_once = started(verb, "1+1" if verb == "eval" else str(script))
     assert code == 0
     assert [name for name in HEAVY if name in modules] == []
-    assert at_once == [], "of these modules' classes, use the dataclass of rho.lang.records"
+    assert at_once == [], "of these modules' classes, use the dataclass of rho.lang.support.records"

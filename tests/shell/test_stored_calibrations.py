@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from share import SEED, repeats
 
-from rho.backend.devices.host import keep_calibration
-from rho.shell.cli.console import Console
-from rho.shell.execution import profiles
+from rho.backend.devices.this_machine import keep_calibration
+from rho.shell.cli.standard_streams import Console
+from rho.shell.execution import stored_plans
 from rho.shell.main import main
 
 EDITS: dict[str, tuple[str, str]] = {
@@ -80,13 +80,13 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sum.rho").write_text("⎕←+/√⍳1000\n", encoding="utf-8")
-    bare = profiles.this_machine()
+    bare = stored_plans.this_machine()
     device = dataclasses.replace(bare.home, launch_ns=77)
     made = dataclasses.replace(
         bare, devices=(device,), calibration=dataclasses.replace(bare.calibration, calibrated=date(2026, 1, 2))
     )
     path = keep_calibration(made)
-    assert profiles.this_machine() == made
+    assert stored_plans.this_machine() == made
     return path
 
 
@@ -98,7 +98,7 @@ def said(*words: str) -> str:
 
 
 def refused(stored: Path) -> None:
-    found = profiles.this_machine()
+    found = stored_plans.this_machine()
     assert found.calibration.calibrated is None and found.home.launch_ns != 77 and len(found.devices) == 1
     assert f"default tables, because `{stored}` " in said("devices")
     assert f"(uncalibrated: `{stored}` " in said("plan", "sum.rho")
@@ -116,7 +116,7 @@ def test_an_edited_calibration_is_not_used_and_named(stored: Path, edit: str) ->
     text = stored.read_text(encoding="utf-8")
     assert text.count(before) == 1
     stored.write_text(text.replace(before, after), encoding="utf-8")
-    assert "was changed after it was measured" in profiles.this_machine().calibration.unusable
+    assert "was changed after it was measured" in stored_plans.this_machine().calibration.unusable
     refused(stored)
 
 
@@ -124,7 +124,7 @@ def test_an_edited_calibration_is_not_used_and_named(stored: Path, edit: str) ->
 def test_an_edited_calibration_with_its_digest_changes_the_times_of_this_machine_alone(stored: Path, edit: str) -> None:
     text = stored.read_text(encoding="utf-8").partition("\n")[2].replace(*EDITS[edit]).encode()
     stored.write_bytes(b"# sha256 " + sha256(text).hexdigest().encode() + b"\n" + text)
-    found, facts = profiles.this_machine(), profiles.facts()
+    found, facts = stored_plans.this_machine(), stored_plans.facts()
     assert (found.home.name, found.home.backend.value, found.home.count, found.home.threads) == ("cpu0", "cpu", 1, facts.cores)
     assert found.home.memory == (facts.memory or None)
     said("plan", "sum.rho")
@@ -135,20 +135,20 @@ def test_a_calibration_with_any_byte_changed_is_not_used(stored: Path) -> None:
     for _ in range(repeats(200)):
         at, bit = int(rng.integers(len(data))), 1 << int(rng.integers(8))
         stored.write_bytes(data[:at] + bytes([data[at] ^ bit]) + data[at + 1 :])
-        assert profiles.this_machine().calibration.unusable, (SEED, at, bit)
+        assert stored_plans.this_machine().calibration.unusable, (SEED, at, bit)
 
 
 def test_a_calibration_that_is_replaced_while_a_session_runs_is_the_next_one_used(stored: Path) -> None:
-    known = profiles.this_machine()
+    known = stored_plans.this_machine()
     keep_calibration(dataclasses.replace(known, devices=(dataclasses.replace(known.home, launch_ns=78),)))
-    assert profiles.this_machine().home.launch_ns == 78
+    assert stored_plans.this_machine().home.launch_ns == 78
     stored.unlink()
-    assert profiles.this_machine().calibration.unusable == "" and "(uncalibrated)" in said("plan", "sum.rho")
+    assert stored_plans.this_machine().calibration.unusable == "" and "(uncalibrated)" in said("plan", "sum.rho")
 
 
 def test_a_calibration_that_cannot_be_stored_is_said_not_to_be(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = profiles.this_machine()
-    monkeypatch.setattr("rho.backend.run.calibration.calibrate", lambda facts, effort: known)
+    known = stored_plans.this_machine()
+    monkeypatch.setattr("rho.backend.calibration.calibrate.calibrate", lambda facts, effort: known)
     assert f"kept in {stored}" in said("devices", "--calibrate")
     _open_to_all(stored)
     assert f"not kept: `{stored}` or its folder" in said("devices", "--calibrate")
@@ -158,10 +158,10 @@ def test_a_calibration_that_cannot_be_stored_is_said_not_to_be(stored: Path, mon
 
 
 def test_a_calibration_of_another_machine_is_not_used(stored: Path) -> None:
-    known = profiles.this_machine()
+    known = stored_plans.this_machine()
     other = dataclasses.replace(
         known, calibration=dataclasses.replace(known.calibration, facts={**known.calibration.facts, "cpu": "another"})
     )
     stored.rename(keep_calibration(other).parent / "first")
     keep_calibration(other).rename(stored)
-    assert "another machine" in profiles.this_machine().calibration.unusable
+    assert "another machine" in stored_plans.this_machine().calibration.unusable

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.backend.run.files import write_values
-from rho.lang.source import Span
-from rho.shell.cli.console import Console
+from rho.backend.io.writing import write_values
+from rho.lang.syntax.source import Span
+from rho.shell.cli.standard_streams import Console
 from rho.shell.main import main
 from rho.typechecker.elements import Kind
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rho.backend.run.machine import Took
-from rho.backend.schedule.plan.parts import DeviceId
+from rho.backend.schedule.plan.plan import DeviceId
+from rho.backend.vm.run_state import Took
 from rho.shell.display.tracing import Recorder
 
 from .conftest import Rho

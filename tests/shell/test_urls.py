@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from serving import Served, serving
 
-from rho.backend.run.files import remote
+from rho.backend.io import remote
 
 from .conftest import Rho
 

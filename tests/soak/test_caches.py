@@ -19,10 +19,9 @@ import numpy as np
 import pytest
 from share import share
 
-from rho.lang import user_cache
-from rho.lang.user_cache import Cache
-from rho.typechecker.solver import cache as verdicts
-from rho.typechecker.solver import child
+from rho.lang.support import caches
+from rho.lang.support.caches import Cache
+from rho.typechecker.proof import solver as verdicts, z3_process
 
 LIMIT = 60
 SMALL = Cache("trials", "RHO_TRIALS", ".x", 100, 5)
@@ -79,7 +78,7 @@ def entries(folder: Path, kind: str) -> list[Path]:
     return sorted(path for path in (folder / "cache" / "rho" / kind).iterdir() if not path.name.startswith("."))
 
 
-needs_solver = pytest.mark.skipif(child.installed() is None, reason="needs z3")
+needs_solver = pytest.mark.skipif(z3_process.installed() is None, reason="needs z3")
 
 
 # ------------------------------------------------------------------------------------------------- verdicts
@@ -215,8 +214,8 @@ def test_a_damaged_entry_is_absent(damage: str, part: str, trials: Path) -> None
 def calibrate(folder: Path) -> None:
     """A calibration as `rho devices --calibrate` keeps it, without measuring."""
     program = (
-        "from rho.shell.execution import profiles; from rho.backend.devices.host import keep_calibration; "
-        "keep_calibration(profiles.this_machine())"
+        "from rho.shell.execution import stored_plans; from rho.backend.devices.this_machine import keep_calibration; "
+        "keep_calibration(stored_plans.this_machine())"
     )
     subprocess.run([sys.executable, "-c", program], timeout=LIMIT, check=True)
     assert entries(folder, "devices")
@@ -304,6 +303,6 @@ def test_a_user_without_a_home_keeps_nothing(home: str, monkeypatch: pytest.Monk
     for name in ("RHO_TRIALS", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path if home == "none" else "here")
-    assert user_cache.cache_folder("x") is None and user_cache.state_folder({}) is None
+    assert caches.cache_folder("x") is None and caches.state_folder({}) is None
     SMALL.write("one", b"1")
     assert SMALL.read("one") is None

@@ -25,8 +25,9 @@ SLACK = 5 * MB
 
 WORKER = """
 import json, sys
-from rho.backend.run.files import Wanted, read_shape, read_values, reading_bytes, write_values, writing_bytes
-from rho.lang.source import Span
+from rho.backend.io.reading import Wanted, read_shape, read_values, reading_bytes, writing_bytes
+from rho.backend.io.writing import write_values
+from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
 from rho.tests.soak.values import made
 
@@ -104,7 +105,7 @@ def stored(path: Path, sort: str, kind: str, shape: tuple[int, ...]) -> str:
 def plain(values: np.ndarray) -> bytes:
     import io
 
-    from rho.backend.run.files import png
+    from rho.backend.io import png
 
     file = io.BytesIO()
     png.write(file, values.shape, 8, lambda first, last: values[first:last])

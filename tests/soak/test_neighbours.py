@@ -17,7 +17,7 @@ import pytest
 from share import repeats, share
 
 import rho
-from rho.backend.kernels import policy
+from rho.backend.jit import tiering
 from rho.tests.soak.neighbours import TEXTS, digest, functions
 
 THREADS = 8
@@ -30,7 +30,7 @@ GROUPS = [tuple(sorted({*ALWAYS, *range(start, min(start + 8, len(TEXTS)))})) fo
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
+    monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 1.0)
 
 
 def beside(numbers: tuple[int, ...], calls: int) -> list[str]:

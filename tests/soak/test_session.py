@@ -12,11 +12,10 @@ from types import FrameType
 
 from share import repeats
 
-from rho.shell.cli.exits import Exit
-from rho.shell.lsp.documents import Folder
-from rho.shell.lsp.places import Change, Position, Range
-from rho.shell.lsp.reports import reports
-from rho.shell.session import Session
+from rho.shell.cli.process_exit import Exit
+from rho.shell.lsp.diagnostics import reports
+from rho.shell.lsp.documents import Change, Folder, Position, Range
+from rho.shell.pipeline import Session
 from rho.shell.workspace.workspace import Workspace
 
 TURNS = repeats(10_000)

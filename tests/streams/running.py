@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rho.backend.run.files import prepare_values, write_together
-from rho.lang.source import Source, Span
-from rho.shell.cli.requests import Limits, Request
-from rho.shell.session import Session
-from rho.shell.stages import Loaded
+from rho.backend.io.writing import prepare_values, write_together
+from rho.lang.syntax.source import Source, Span
+from rho.shell.execution.run_request import Limits, Request
+from rho.shell.pipeline import Session
+from rho.shell.pipeline_types import Loaded
 
 
 def loaded(

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.run.files import reading
-from rho.backend.run.files.in_order import InOrder
-from rho.backend.run.files.npy_rows import NpySource
-from rho.backend.run.files.reading import Wanted, read_shape, read_values
-from rho.backend.run.files.stored import stored_input
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Span
+from rho.backend.io import reading
+from rho.backend.io.external_arrays import stored_input
+from rho.backend.io.npy import NpySource
+from rho.backend.io.reading import InOrder, Wanted, read_shape, read_values
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
 
 from .running import loaded, results
@@ -61,7 +60,7 @@ def _text(folder: Path, name: str) -> tuple[str, str]:
 
 
 def _archive(folder: Path) -> tuple[str, str]:
-    from rho.backend.run.files.writing import write_values
+    from rho.backend.io.writing import write_values
 
     write_values(str(folder / "x.zarr.zip"), ITEMS, Kind.F64, Span("p", 0, 0))
     return "x.zarr.zip", "x.zarr.zip"

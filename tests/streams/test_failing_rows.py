@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from share import seeds
 
-from rho.lang.diagnostics import Refused, RhoError
+from rho.lang.diagnostics.model import Refused, RhoError
 
 from .running import loaded, results, same_bits
 

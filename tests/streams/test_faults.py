@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.backend.run.files.npy_rows import NpySink, NpySource
-from rho.backend.run.streams.sorting import SortedRuns
-from rho.lang import temporaries
-from rho.lang.diagnostics import Refused, RhoError, RunFailed
-from rho.shell.session import Session
+from rho.backend.io.npy import NpySink, NpySource
+from rho.backend.streams.spill import SortedRuns
+from rho.lang.diagnostics.model import Refused, RhoError, RunFailed
+from rho.lang.support import files
+from rho.shell.pipeline import Session
 
 from .running import loaded, results
 
@@ -36,7 +36,7 @@ def _fails(text: str, folder: Path, code: str) -> None:
         results(loaded(text, folder, LIMIT))
     assert [found.code for found in caught.value.diagnostics] == [code], caught.value
     assert sorted(folder.iterdir()) == before
-    assert not temporaries.live()
+    assert not files.live()
     assert not [thread for thread in threading.enumerate() if thread.name == "rho reader"]
 
 
@@ -74,7 +74,7 @@ def test_a_file_cut_off_before_the_run(folder: Path) -> None:
     os.truncate(folder / "x.npy", 1_000_000)
     with pytest.raises(RunFailed, match="E705"):
         Session().run(program)
-    assert not temporaries.live()
+    assert not files.live()
 
 
 def test_a_full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

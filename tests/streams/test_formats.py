@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.run.files import Wanted, row_source
-from rho.backend.run.files.trouble import FileTrouble
-from rho.lang.diagnostics import Refused, RhoError
-from rho.lang.source import Span
+from rho.backend.io.errors import FileTrouble
+from rho.backend.io.reading import Wanted, row_source
+from rho.lang.diagnostics.model import Refused, RhoError
+from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
 
 from .running import loaded, results, same_bits

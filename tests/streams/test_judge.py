@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.backend.schedule.plan.model import FreeStep, Plan, RunStep, Step, StreamStep
-from rho.backend.schedule.streams.judge import faults_of_streams
-from rho.backend.schedule.streams.planning import Stored
+from rho.backend.schedule.plan.plan import FreeStep, Plan, RunStep, Step, StreamStep
+from rho.backend.schedule.streams.stream_planning import Stored
+from rho.backend.schedule.streams.verify_passes import faults_of_streams
 
 from .programs import CASES, data
 from .running import loaded

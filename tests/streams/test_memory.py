@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 sys.path[:0] = [{tests!r}]
 from streams.running import loaded
-from rho.shell.session import Session
+from rho.shell.pipeline import Session
 
 def peak():
     with open("/proc/self/status") as file:

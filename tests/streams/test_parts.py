@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.lang.diagnostics import Refused
+from rho.lang.diagnostics.model import Refused
 from rho.shell.execution.streaming import passes_of
 
 from .running import loaded, results, same_bits

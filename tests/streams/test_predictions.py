@@ -10,16 +10,13 @@ from time import perf_counter_ns
 import numpy as np
 import pytest
 
-from rho.backend.devices.disks import DECLARED, READ, SCRATCH_READ, SCRATCH_WRITE, WRITE, disk_ns
-from rho.backend.devices.keys import is_key
-from rho.backend.devices.profile import DeviceProfile, Profile
-from rho.backend.devices.tables import Table
-from rho.backend.run.calibration import probes
-from rho.backend.run.calibration.calm import Watch
-from rho.backend.run.calibration.timing import Section
-from rho.shell.display.passes import Planned, ordering_ns
-from rho.shell.execution import profiles
-from rho.shell.execution.profiles import this_machine
+from rho.backend.calibration import probes
+from rho.backend.calibration.measurement_loop import Section, Watch
+from rho.backend.devices.profile import DeviceProfile, Profile, Table, is_key
+from rho.backend.devices.this_machine import DECLARED, READ, SCRATCH_READ, SCRATCH_WRITE, WRITE, disk_ns
+from rho.shell.display.analysis import Planned, ordering_ns
+from rho.shell.execution import stored_plans
+from rho.shell.execution.stored_plans import this_machine
 from rho.shell.execution.streaming import passes_of, predicted_seconds
 
 from .running import loaded
@@ -79,9 +76,9 @@ def test_temporary_files_have_rates_of_their_own(folder: Path) -> None:
     before = predicted_seconds(program)
     machine = this_machine()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(profiles, "this_machine", lambda: with_disk(machine, write=1))
+        patch.setattr(stored_plans, "this_machine", lambda: with_disk(machine, write=1))
         assert predicted_seconds(program) == before  # nothing is written to an output
-        patch.setattr(profiles, "this_machine", lambda: with_disk(machine, scratch_write=1_000_000))
+        patch.setattr(stored_plans, "this_machine", lambda: with_disk(machine, scratch_write=1_000_000))
         assert predicted_seconds(program) > before + 1
 
 

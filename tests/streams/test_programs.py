@@ -11,9 +11,9 @@ import pytest
 from share import SHARE
 from values import is_within
 
-from rho.backend.schedule.plan.model import StreamStep
-from rho.backend.schedule.streams.planning import MOST_KINDS
-from rho.lang.diagnostics import Refused
+from rho.backend.schedule.plan.plan import StreamStep
+from rho.backend.schedule.streams.stream_planning import MOST_KINDS
+from rho.lang.diagnostics.model import Refused
 
 from .programs import CASES, Case, data
 from .running import loaded, results, same_bits

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from share import SHARE, seeds
 
-from rho.lang.diagnostics import Refused
+from rho.lang.diagnostics.model import Refused
 
 from .running import loaded, results, same_bits
 
@@ -96,8 +96,8 @@ from pathlib import Path
 sys.path[:0] = [{tests!r}, {harness!r}]
 from streams.running import loaded
 from streams.test_random_programs import program
-from rho.lang.diagnostics import Refused
-from rho.shell.session import Session
+from rho.lang.diagnostics.model import Refused
+from rho.shell.pipeline import Session
 
 def run(text, folder, limit):
     made = loaded(text, folder, limit)

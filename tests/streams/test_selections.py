@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.backend.run.streams.selecting import SelectedRows
-from rho.backend.schedule.streams import planning
-from rho.lang import temporaries
-from rho.lang.diagnostics import Refused, RunFailed
+from rho.backend.schedule.streams import stream_planning
+from rho.backend.streams.spill import SelectedRows
+from rho.lang.diagnostics.model import Refused, RunFailed
+from rho.lang.support import files
 from rho.shell.execution.streaming import require_one_run, require_sizes_known, stream_lines
 from rho.shell.main import main
 
@@ -58,7 +58,7 @@ def test_the_bits_are_those_of_the_whole_run(name: str, folder: Path) -> None:
     plans = [*(stage.plan for stage in tiled.staged.stages), tiled.plan]
     assert all(count <= LIMIT for plan in plans for _, count in plan.main.peak)
     assert same_bits(results(whole), results(tiled))
-    assert not temporaries.live()
+    assert not files.live()
 
 
 def test_the_plan_says_the_most_that_it_reads_and_writes(folder: Path) -> None:
@@ -74,7 +74,7 @@ def test_nothing_is_left_where_the_disk_is_full(folder: Path, monkeypatch: pytes
     monkeypatch.setattr(SelectedRows, "add", full)
     with pytest.raises(RunFailed, match=r"E708.*No space left on device"):
         store(loaded(PROGRAMS["written"], folder, LIMIT))
-    assert not temporaries.live()
+    assert not files.live()
 
 
 def test_what_needs_one_run_or_all_sizes_is_refused(folder: Path) -> None:
@@ -109,8 +109,8 @@ def test_what_fits_with_no_tile_is_refused_at_the_first(tmp_path: Path, monkeypa
     """Values without an input are made as a whole; no smaller tile of the rest makes room, so that tiles are not tried."""
     np.save(tmp_path / "y.npy", np.ones(100_003))
     tiles: list[object] = []
-    real = planning.key_of
-    monkeypatch.setattr(planning, "key_of", lambda *given: (tiles.append(given[-1]), real(*given))[1])
+    real = stream_planning.key_of
+    monkeypatch.setattr(stream_planning, "key_of", lambda *given: (tiles.append(given[-1]), real(*given))[1])
     with pytest.raises(Refused) as refused:
         loaded("input y : f64[n]\nv ← (⍳≢y)+0.0\n+/(v>0.25)/v\n+/(v>0.25)/y", tmp_path, 100_000)
     note = "`/` (line 4) needs 2,048 bytes for a tile of one row, beside 100,352 bytes of values that are kept whole"

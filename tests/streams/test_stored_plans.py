@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from share import SEED, SHARE
 
-from rho.backend.schedule.plan.model import Plan
-from rho.backend.schedule.plan.stored import decode_plan, encode_plan
+from rho.backend.schedule.plan.plan import Plan, decode_plan, encode_plan
 from rho.shell.main import main
 from rho.tests.plans.forging import fields_in, forgeries
 

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.backend.run.files import delimited_writing, sink_type
-from rho.backend.run.files.delimited_writing import TextSink
-from rho.lang import temporaries
-from rho.lang.diagnostics import Refused, RunFailed
-from rho.lang.reading_clauses import AS_WRITTEN
-from rho.shell.session import Session
+from rho.backend.io import csv
+from rho.backend.io.csv import TextSink
+from rho.backend.io.writing import sink_type
+from rho.lang.diagnostics.model import Refused, RunFailed
+from rho.lang.support import files
+from rho.lang.tree.program import AS_WRITTEN
+from rho.shell.pipeline import Session
 from rho.typechecker.elements import Kind
 
 from .running import loaded, results, store
@@ -55,7 +56,7 @@ def test_tables_are_those_of_the_whole_value(name: str, suffix: str, folder: Pat
         store(program)
         written.append([Path(path).read_bytes() for path in program.request.outputs.values()])
     assert written[0] == written[1]
-    assert not temporaries.live()
+    assert not files.live()
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "zarr.zip"])
@@ -71,7 +72,7 @@ def test_columns_and_chunks_are_those_of_the_whole_value(suffix: str, tmp_path: 
         store(program)
         written.append([Path(path).read_bytes() for path in program.request.outputs.values()])
     assert written[0] == written[1]
-    assert not temporaries.live()
+    assert not files.live()
 
 
 def test_chunks_are_written_in_any_order(tmp_path: Path) -> None:
@@ -122,7 +123,7 @@ def test_the_axes_of_a_table(tmp_path: Path) -> None:
     program = loaded("input c : f64[n 3 4] where n ≥ 8\nz ← 2×c\noutput z", tmp_path, LIMIT, suffix="csv")
     with pytest.raises(RunFailed, match="a table has two"):
         Session().run(program)
-    assert not temporaries.live()
+    assert not files.live()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.npy"]
 
 
@@ -145,14 +146,14 @@ def test_nothing_is_left_of_a_table(failure: BaseException, folder: Path, monkey
     assert "E708" in str(caught.value) or isinstance(failure, KeyboardInterrupt)
     assert sorted(folder.iterdir()) == before
     assert Path(program.request.outputs["z"]).read_text() == "as it was"
-    assert not temporaries.live()
+    assert not files.live()
 
 
 def test_text_and_dates_have_no_rows_to_write() -> None:
     assert sink_type("z.csv", Kind.F64, AS_WRITTEN) is TextSink
     assert sink_type("z.CSV", Kind.CHAR, AS_WRITTEN) is None
     assert sink_type("z.png", Kind.F64, AS_WRITTEN) is None
-    assert set(delimited_writing.DELIMITERS) == {".csv", ".tsv"}
+    assert set(csv.DELIMITERS) == {".csv", ".tsv"}
 
 
 def test_rows_out_of_order_or_missing_are_refused(tmp_path: Path) -> None:

@@ -16,19 +16,17 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rho.backend.reference import selection, structure
-from rho.backend.reference.indexing import assemble, cells, offset, positions
-from rho.backend.reference.interpret import Machine, execute_program, results_of
-from rho.backend.reference.operations import replicated
-from rho.backend.run.values import Array, Results
-from rho.typechecker import core as c
-from rho.typechecker import core_blocks
-from rho.typechecker.core import Payload, ValueId
-from rho.typechecker.core_blocks import Block, Core
+from rho.backend.reference import arrays
+from rho.backend.reference.arrays import assemble, cells, offset, positions
+from rho.backend.reference.interpreter import Machine, execute_program, replicated, results_of
+from rho.backend.vm.values import Array, Results
+from rho.typechecker.core import arrays as c, blocks
+from rho.typechecker.core.arrays import Payload, ValueId
+from rho.typechecker.core.blocks import Block, Core
 from rho.typechecker.elements import Kind
-from rho.typechecker.quantities.demand import prints
-from rho.typechecker.quantities.reads import Setting, plain_operands
-from rho.typechecker.sizes import SizeVariable
+from rho.typechecker.sizes.polynomials import SizeVariable
+from rho.typechecker.usage.backward_analysis import prints
+from rho.typechecker.usage.grades import Setting, plain_operands
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +100,9 @@ class CountingMachine(Machine):
 
     # ----------------------------------------------------------------------- ops
 
-    def _execute(self, op: core_blocks.Op) -> None:
+    def _execute(self, op: blocks.Op) -> None:
         results = results_of(op)
-        wanted = not results or any(self.live(r) for r in results) or (isinstance(op, core_blocks.Branch) and prints(op))
+        wanted = not results or any(self.live(r) for r in results) or (isinstance(op, blocks.Branch) and prints(op))
         if not (self.counting and wanted):
             before, self.counting = self.counting, False
             super()._execute(op)
@@ -116,13 +114,13 @@ class CountingMachine(Machine):
                 self.read(self.label(op.arg).data)
             case c.RuntimeSize():
                 self.read(self.label(op.value).data)
-            case core_blocks.Branch():
+            case blocks.Branch():
                 pass  # its results are those of the arm
-            case core_blocks.Lift() | core_blocks.Fold() | core_blocks.FoldScan() | core_blocks.Loop():
+            case blocks.Lift() | blocks.Fold() | blocks.FoldScan() | blocks.Loop():
                 for result in results:
                     self.make(result)
             case c.Reshape() if self.setting.keeps_elements(op):
-                self.labels[op.result] = structure.reshape(self.label(op.arg), self.shape(op.result))
+                self.labels[op.result] = arrays.reshape(self.label(op.arg), self.shape(op.result))
             case c.Transpose() | c.Spread() | c.Reverse() | c.Rotate() | c.Slice() | c.Windows():
                 self.labels[op.result] = self._view(op)
             case _:
@@ -130,41 +128,41 @@ class CountingMachine(Machine):
                 for result in results:
                     self.make(result)
 
-    def _view(self, op: core_blocks.Op) -> Array:
+    def _view(self, op: blocks.Op) -> Array:
         match op:
             case c.Transpose():
-                return structure.transpose(self.label(op.arg), op.axes)
+                return arrays.transpose(self.label(op.arg), op.axes)
             case c.Spread():
-                return structure.spread(self.label(op.arg), op.axes, self.shape(op.result))
+                return arrays.spread(self.label(op.arg), op.axes, self.shape(op.result))
             case c.Reverse():
-                return structure.reverse(self.label(op.arg), op.axis)
+                return arrays.reverse(self.label(op.arg), op.axis)
             case c.Rotate():
                 self.read(self.label(op.amount).data)
-                return structure.rotate(self.label(op.arg), self.value(op.amount), op.axis)
+                return arrays.rotate(self.label(op.arg), self.value(op.amount), op.axis)
             case c.Slice():
                 starts = [self.size(size) for size in op.starts]
-                return structure.slice_box(self.label(op.arg), starts, self.shape(op.result))
+                return arrays.slice_box(self.label(op.arg), starts, self.shape(op.result))
             case c.Windows():
-                return structure.windows(self.label(op.arg), op.count, self.shape(op.result))
+                return arrays.windows(self.label(op.arg), op.count, self.shape(op.result))
         raise AssertionError(op)
 
-    def _load(self, op: core_blocks.Op) -> None:
+    def _load(self, op: blocks.Op) -> None:
         """The reads of an op that makes its result."""
         match op:
             case c.Reshape():
-                self.read(structure.reshape(self.label(op.arg), self.shape(op.result)).data)
+                self.read(arrays.reshape(self.label(op.arg), self.shape(op.result)).data)
             case c.Scalar():
                 for arg in op.args:
                     self.read(replicated(self.label(arg), self.shape(op.result)))
             case c.Gather():
                 indices = self.value(op.indices)
-                self.read(selection.gather(self.label(op.arg), indices, op.axis, op.checked, op.fills).data)
+                self.read(arrays.gather(self.label(op.arg), indices, op.axis, op.checked, op.fills).data)
                 self.read(self.label(op.indices).data)
             case c.Compress():
-                self.read(selection.compress(self.value(op.mask), self.label(op.arg), op.axis).data)
+                self.read(arrays.compress(self.value(op.mask), self.label(op.arg), op.axis).data)
                 self.read(self.label(op.mask).data)
             case c.Expand():
-                self.read(selection.expand(self.value(op.mask), self.label(op.arg), op.axis).data)
+                self.read(arrays.expand(self.value(op.mask), self.label(op.arg), op.axis).data)
                 self.read(self.label(op.mask).data)
             case c.Where():
                 self.read(self.label(op.mask).data)
@@ -187,14 +185,14 @@ class CountingMachine(Machine):
         if isinstance(op, c.MaskUpdate):
             mask = self.value(op.mask)
             self.read(self.label(op.mask).data)
-            kept = selection.mask_update(old, mask, _nobody(replacement))
+            kept = arrays.mask_update(old, mask, _nobody(replacement))
             places = sum(map(bool, mask.data)) * math.prod(old.shape[mask.rank :])
         else:
             indices = [None if i is None else self.value(i) for i in op.indices]
             for i in op.indices:
                 if i is not None:
                     self.read(self.label(i).data)
-            kept = selection.update(old, indices, _nobody(replacement), op.checked)
+            kept = arrays.update(old, indices, _nobody(replacement), op.checked)
             places = math.prod(old.shape[axis] if i is None else len(i.data) for axis, i in enumerate(indices))
         self.read(kept.data)
         self.read(self.label(op.value).data, 1 if replacement.rank else places)
@@ -215,7 +213,7 @@ class CountingMachine(Machine):
         self.run(block)
         return [self.value(r) for r in block.results], [self.label(r) for r in block.results]
 
-    def _lift(self, op: core_blocks.Lift) -> tuple[Array, ...]:
+    def _lift(self, op: blocks.Lift) -> tuple[Array, ...]:
         if not self.counting:
             return super()._lift(op)
         frame = tuple(self.size(size) for size in op.frame)
@@ -232,7 +230,7 @@ class CountingMachine(Machine):
                     self.read(label.data)
         return tuple(self._collect(which, frame, parts) for which, parts in zip(op.results, collected, strict=True))
 
-    def _fold(self, op: core_blocks.Fold) -> tuple[Array, ...]:
+    def _fold(self, op: blocks.Fold) -> tuple[Array, ...]:
         if not self.counting or not self.value(op.args[0]).shape[0]:
             return super()._fold(op)
         columns = [cells(self.value(a), 1) for a in op.args]
@@ -247,7 +245,7 @@ class CountingMachine(Machine):
                 self.read(one.data)
         return tuple(state)
 
-    def _fold_scan(self, op: core_blocks.FoldScan) -> tuple[Array, ...]:
+    def _fold_scan(self, op: blocks.FoldScan) -> tuple[Array, ...]:
         if not self.counting:
             return super()._fold_scan(op)
         columns = [cells(self.value(a), 1) for a in op.args]
@@ -269,7 +267,7 @@ class CountingMachine(Machine):
             for j, (kind, shape) in enumerate(zip(kinds, shapes, strict=True))
         )
 
-    def _loop(self, op: core_blocks.Loop) -> tuple[Array, ...]:
+    def _loop(self, op: blocks.Loop) -> tuple[Array, ...]:
         if not self.counting:
             return super()._loop(op)
         state, labels = [self.value(v) for v in op.initial], [self.label(v) for v in op.initial]
@@ -294,9 +292,9 @@ class CountingMachine(Machine):
             if stop:
                 break
         self.forget_but(known)
-        return tuple(structure.stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else tuple(state)
+        return tuple(arrays.stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else tuple(state)
 
-    def _branch(self, op: core_blocks.Branch) -> tuple[Array, ...]:
+    def _branch(self, op: blocks.Branch) -> tuple[Array, ...]:
         if not self.counting:
             return super()._branch(op)
         self.read(self.label(op.condition).data)

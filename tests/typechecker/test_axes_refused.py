@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rho.lang.source import Source
-from rho.lang.vocabulary import AXIS_FUNCTIONS
+from rho.lang.syntax.lexer import AXIS_FUNCTIONS
+from rho.lang.syntax.source import Source
 from rho.tests.primitives.programs import functions
 from rho.typechecker.check import check
 

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from share import share
 
-from rho.lang.source import Source
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 KINDS = ("bool", "u8", "i32", "i64", "f32", "f64", "c64", "c128")

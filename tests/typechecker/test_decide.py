@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from rho.lang.diagnostics import Verdict
-from rho.lang.source import Source
+from rho.lang.diagnostics.model import Verdict
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.decide import connected, decide
-from rho.typechecker.obligations import Relation, SizeFact
-from rho.typechecker.sizes import (
-    ONE,
-    ZERO,
-    Size,
-    SizeOrigin,
-    SizeVariable,
-    as_size,
-    maximum,
-    minimum,
-    monus,
-    number,
-    quotient,
-    remainder,
-    variable,
-)  # fmt: skip
-from rho.typechecker.solver import child
+from rho.typechecker.proof import z3_process
+from rho.typechecker.proof.obligations import Relation, SizeFact
+from rho.typechecker.proof.prover import connected, decide
+from rho.typechecker.sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, as_size, number, variable
+from rho.typechecker.sizes.size import maximum, minimum, monus, quotient, remainder  # fmt: skip
 
 N, M, K, H, D = (SizeVariable(name, i, SizeOrigin.INPUT) for i, name in enumerate("nmkhd"))
 n, m, k, h, d = (variable(v) for v in (N, M, K, H, D))
@@ -91,9 +77,9 @@ def test_depends_with_the_smallest_counterexample(goal: SizeFact, example: dict[
 
 
 def test_what_needs_a_solver_is_unknown_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "version", lambda: None)
+    monkeypatch.setattr(z3_process, "version", lambda: None)
     assert decide(fact(quotient(n * (n + 1), 2) * 2, "=", n * (n + 1))).verdict is Verdict.UNKNOWN
-    monkeypatch.setattr(child, "installed", lambda: None)
+    monkeypatch.setattr(z3_process, "installed", lambda: None)
     program = "pairs : f32[n] → f32[n×(n+1)]\npairs ← {(2×⌊((≢⍵)×1+≢⍵)÷2)⍴⍵}"
     (error,) = check(Source("<test>", program)).diagnostics
     assert (error.code, program[error.span.start : error.span.end]) == ("E209", "f32[n×(n+1)]")

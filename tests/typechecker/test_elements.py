@@ -17,7 +17,7 @@ from rho.typechecker.elements import (
     show_element,
     widens,
 )  # fmt: skip
-from rho.typechecker.sizes import SizeOrigin, SizeVariable, number, variable
+from rho.typechecker.sizes.polynomials import SizeOrigin, SizeVariable, number, variable
 
 n = variable(SizeVariable("n", 0, SizeOrigin.INPUT))
 

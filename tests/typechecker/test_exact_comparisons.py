@@ -8,15 +8,15 @@ from fractions import Fraction
 
 import numpy
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from rho.backend import Device, bind_shapes, execute, plan
-from rho.backend.reference import interpret
-from rho.backend.run.values import Array
-from rho.lang.source import Source
+from rho.backend import bind_shapes, execute, plan
+from rho.backend.reference.interpreter import interpret
+from rho.backend.schedule.plan.plan import Device
+from rho.backend.vm.values import Array
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core_blocks import Core
+from rho.typechecker.core.blocks import Core
 from rho.typechecker.elements import Kind
 
 RELATIONS = {"<": operator.lt, "≤": operator.le, "=": operator.eq, "≥": operator.ge, ">": operator.gt, "≠": operator.ne}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rho.lang.source import Source
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.elaborate import context
 

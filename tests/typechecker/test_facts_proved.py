@@ -7,23 +7,11 @@ from itertools import product
 
 import pytest
 
-from rho.lang.diagnostics import Verdict
-from rho.typechecker.decide import connected, decide, settle
-from rho.typechecker.obligations import Relation, SizeFact
-from rho.typechecker.sizes import (
-    Size,
-    SizeOrigin,
-    SizeVariable,
-    as_size,
-    maximum,
-    minimum,
-    monus,
-    number,
-    quotient,
-    remainder,
-    variable,
-)
-from rho.typechecker.small_models import search
+from rho.lang.diagnostics.model import Verdict
+from rho.typechecker.proof.obligations import Relation, SizeFact
+from rho.typechecker.proof.prover import connected, decide, search, settle
+from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, as_size, number, variable
+from rho.typechecker.sizes.size import maximum, minimum, monus, quotient, remainder
 
 N, M, K, D = (SizeVariable(name, place, SizeOrigin.INPUT) for place, name in enumerate("nmkd"))
 n, m, k, d = map(variable, (N, M, K, D))

@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 from share import share
 
-from rho.lang.source import Source
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 from .test_round_trip import inferred, load

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from share import repeats
 
-from rho.lang.definitions import Symbol
-from rho.lang.diagnostics import Diagnostic
-from rho.lang.parser import parse, parse_program
-from rho.lang.remembered import Statements
-from rho.lang.resolution.symbols import Index
-from rho.lang.source import Source, Span
-from rho.lang.spelling import spell
-from rho.lang.splitter import Piece, split_again, split_statements
-from rho.typechecker.check import CheckResult, check
-from rho.typechecker.elaborate import definitions, programs, signature_form
-from rho.typechecker.incremental import Checker
+from rho.lang.bind.scopes import Index
+from rho.lang.diagnostics.model import Diagnostic
+from rho.lang.syntax.glyph_input import spell
+from rho.lang.syntax.parser import Statements, parse, parse_program
+from rho.lang.syntax.reader import Piece, split_again, split_statements
+from rho.lang.syntax.source import Source, Span
+from rho.lang.tree.expressions import Symbol
+from rho.typechecker.check import Checker, CheckResult, check
+from rho.typechecker.elaborate import programs
+from rho.typechecker.signatures import check_definition, unify
 
 MODULE = "area : f64[n] → f64[n] → f64[n]\narea ← {⍺×⍵}\nfirst ← {1↑⍵}\nten ← 10.5\n"
 
@@ -213,13 +211,13 @@ SCRIPT = "\n".join(f"d{i} : f64[n] → f64\nd{i} ← {{(+/⍵)÷{i}+≢⍵}}\n" 
 def counted(monkeypatch: object) -> list[str]:
     """The names of the definitions that are checked from now on."""
     found: list[str] = []
-    before = definitions._checked
+    before = check_definition._checked
 
     def noted(ctx, function):  # type: ignore[no-untyped-def]
         found.append(function.name)
         return before(ctx, function)
 
-    monkeypatch.setattr(definitions, "_checked", noted)  # type: ignore[attr-defined]
+    monkeypatch.setattr(check_definition, "_checked", noted)  # type: ignore[attr-defined]
     return found
 
 
@@ -279,13 +277,13 @@ def test_a_fact_about_a_param_is_part_of_what_a_definition_means() -> None:
 
 def test_a_signature_that_nothing_is_wrong_with_is_read_once(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     read: list[str] = []
-    before = signature_form.well_formed
+    before = unify.well_formed
 
     def noted(ctx, signature, params):  # type: ignore[no-untyped-def]
         read.append(signature.target.name)
         return before(ctx, signature, params)
 
-    monkeypatch.setattr(signature_form, "well_formed", noted)
+    monkeypatch.setattr(unify, "well_formed", noted)
     checker = Checker()
     checker.check(Source("a.rho", SCRIPT))
     assert len(read) == 20

@@ -10,12 +10,12 @@ import pytest
 from rho import backend
 from rho.backend.graph import traverse
 from rho.backend.graph.phases import Loop
-from rho.backend.reference import interpret
-from rho.backend.run.values import Array
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Source
+from rho.backend.reference.interpreter import interpret
+from rho.backend.vm.values import Array
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core_blocks import Core
+from rho.typechecker.core.blocks import Core
 from rho.typechecker.elements import Kind
 
 Inputs = Mapping[str, np.ndarray]

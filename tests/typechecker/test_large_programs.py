@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from rho.lang.source import Source
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import CheckResult, check
 
 LINES = 2000
@@ -71,7 +71,7 @@ def test_checking_imports_nothing_heavy() -> None:
         *("f : f64[q] → f64[q]", "f ← {(⍵-⌊/0,⍵)÷≢⍵}", "(k↕x)+.×k↑x", "f A", "A+.×f⍤1⍉A", "x[⍋x]", "(x>0)⌿x"),
     ]
     program = (
-        "import sys\nfrom rho.lang.source import Source\nfrom rho.typechecker.check import check\n"
+        "import sys\nfrom rho.lang.syntax.source import Source\nfrom rho.typechecker.check import check\n"
         f"result = check(Source('t', {chr(10).join(lines)!r}))\nassert result.core is not None, result.diagnostics\n"
         "print([m for m in ('numpy', 'z3', 'prompt_toolkit', 'asyncio') if m in sys.modules])"
     )

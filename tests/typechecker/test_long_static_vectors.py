@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rho.lang.source import Source
-from rho.shell.session import Session
-from rho.typechecker import builder
+from rho.lang.syntax.source import Source
+from rho.shell.pipeline import Session
+from rho.typechecker.core import builder
 
 PROGRAMS = ["⍳⍳N", "⍳N⍴3", "(⍳N)⍴1", "(N⍴2)⍴1", "(⍳N)↑1 2 3", "(⍳N)↓1 2 3", "(⍳N)↕⍳10", "(2×⍳N)⍴1", "((⍳N),⍳N)⍴1"]
 

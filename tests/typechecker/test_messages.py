@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from rho.lang.source import Source
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.obligations import Relation, SizeFact
-from rho.typechecker.sizes import SizeOrigin, SizeVariable, number, quotient, variable
+from rho.typechecker.proof.obligations import Relation, SizeFact
+from rho.typechecker.sizes.polynomials import SizeOrigin, SizeVariable, number, variable
+from rho.typechecker.sizes.size import quotient
 
 N, M = (SizeVariable(name, i, SizeOrigin.INPUT) for i, name in enumerate("nm"))
 n, m = variable(N), variable(M)

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from rho.lang.source import Source
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 FACTS = ("2∣k-1", "k≥m+1", "m≥1", "(k-1)≥2×m")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rho.lang.source import Source
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.quantities.grades import ANY, NONE, ONCE, Grade, exactly, up_to
-from rho.typechecker.quantities.written import written
-from rho.typechecker.sizes import Size, SizeOrigin, SizeVariable, maximum, number, variable
+from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable
+from rho.typechecker.sizes.size import maximum
+from rho.typechecker.usage.check_moves import written
+from rho.typechecker.usage.grades import ANY, NONE, ONCE, Grade, exactly, up_to
 
 N, M = (SizeVariable(name, id, SizeOrigin.INPUT) for id, name in enumerate("nm"))
 K = SizeVariable("k", 2, SizeOrigin.RUNTIME, variable(N))

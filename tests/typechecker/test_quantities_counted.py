@@ -11,17 +11,16 @@ from pathlib import Path
 
 import pytest
 from documents import programs_of
-from hypothesis import HealthCheck, event, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, event, given, settings, strategies as st
 from share import repeats
 
-from rho.backend.run.values import Array
-from rho.lang.diagnostics import Refused, RunFailed
-from rho.lang.source import Source
+from rho.backend.vm.values import Array
+from rho.lang.diagnostics.model import Refused, RunFailed
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core_blocks import Core
+from rho.typechecker.core.blocks import Core
 from rho.typechecker.elements import Kind
-from rho.typechecker.quantities.demand import demands_of
+from rho.typechecker.usage.backward_analysis import demands_of
 
 from .counting import count_reads
 from .random_programs import programs

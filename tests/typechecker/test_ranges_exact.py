@@ -6,10 +6,9 @@ from itertools import product
 
 import pytest
 
-from rho.lang.source import Source
-from rho.typechecker import core as c
-from rho.typechecker import core_blocks
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
+from rho.typechecker.core import arrays as c, blocks
 from rho.typechecker.elements import Element
 
 RANGES = ((0, 0), (0, 3), (1, 4), (-2, 3), (-4, -1))
@@ -23,7 +22,7 @@ def declared(low: int, high: int) -> str:
     return f"int<{low}..{high}>".replace("-", "¯")
 
 
-def core(text: str) -> core_blocks.Core:
+def core(text: str) -> blocks.Core:
     found = check(Source("<test>", text))
     assert found.core is not None, [d.message for d in found.diagnostics]
     return found.core

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.diagnostics import Diagnostic, Fix
-from rho.lang.source import Source
-from rho.shell.cli.fixing import applied
+from rho.lang.diagnostics.model import Diagnostic, Fix
+from rho.lang.syntax.source import Source
+from rho.shell.cli.apply_fixes import applied
 from rho.typechecker.check import check
 
 ROOT = Path(__file__).parent

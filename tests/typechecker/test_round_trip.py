@@ -15,7 +15,7 @@ import pytest
 from documents import programs_of
 from share import share
 
-from rho.lang.source import Source
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import CheckResult, check
 
 ROOT = Path(__file__).parents[2]

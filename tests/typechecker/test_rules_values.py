@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from share import drawing
 
-from rho.backend.reference import interpret
-from rho.backend.run.values import Array
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Source
+from rho.backend.reference.interpreter import interpret
+from rho.backend.vm.values import Array
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.elements import Kind
 

@@ -11,7 +11,7 @@ import pytest
 from share import drawing
 
 from rho.backend.reference.scalars import evaluate
-from rho.backend.run.values import normalise
+from rho.backend.vm.values import normalise
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS, Law, is_exact_in_any_order, is_ordered, neutral
 

@@ -5,10 +5,10 @@ The same words in the same places for `rho check`, sessions and editors, because
 
 from __future__ import annotations
 
-from rho.backend.schedule.files.directive_reader import Reader
+from rho.backend.schedule.instances.directive_resolution import Reader
 from rho.backend.schedule.problem import Objective
-from rho.lang.directives import OBJECTIVES, VERBS, DirectiveReader
-from rho.lang.source import Source
+from rho.lang.bind.directives import OBJECTIVES, VERBS, DirectiveReader
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 PROGRAM = "input x : f64[n]\ny ← x+2\nz ← y×3\nf ← {⍵+1}\nm ← f x\nm\nz\n"

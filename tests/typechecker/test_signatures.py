@@ -7,10 +7,10 @@ from itertools import product
 
 import pytest
 
-from rho.lang.source import Source
-from rho.typechecker import decide, ledger
+from rho.lang.syntax.source import Source
 from rho.typechecker.check import CheckResult, check
-from rho.typechecker.obligations import SizeFact
+from rho.typechecker.proof import constraints, prover
+from rho.typechecker.proof.obligations import SizeFact
 
 
 def checked(text: str) -> CheckResult:
@@ -19,15 +19,15 @@ def checked(text: str) -> CheckResult:
 
 def test_what_is_proved_is_not_proved_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[SizeFact] = []
-    real = decide.decide
+    real = prover.decide
 
-    def watching(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> decide.Decision:
+    def watching(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> prover.Decision:
         if fact.left.variables() | fact.right.variables():
             asked.append(fact)
         return real(fact, premises)
 
     definition = "f : f64[n] → f64[n÷2] where 2∣n\nf ← {h←⌊(≢⍵)÷2 ⋄ (h↑⍵)+h↓⍵}\ninput x : f64[n m] where 2∣m\n"
-    monkeypatch.setattr(ledger, "decide", watching)
+    monkeypatch.setattr(constraints, "decide", watching)
     assert checked(definition).core is not None
     once = len(asked)
     assert checked(definition + "f x").core is not None

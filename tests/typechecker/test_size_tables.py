@@ -10,22 +10,18 @@ from itertools import product
 
 import pytest
 
-from rho.typechecker.size_text import show, show_formula, show_short, show_short_formula
-from rho.typechecker.sizes import (
+from rho.typechecker.sizes.polynomials import (
     Size,
     SizeOrigin,
     SizeVariable,
-    capacity,
-    least,
-    maximum,
-    minimum,
-    monus,
     number,
-    quotient,
-    remainder,
-    surely_machine,
+    show,
+    show_formula,
+    show_short,
+    show_short_formula,
     variable,
 )
+from rho.typechecker.sizes.size import capacity, least, maximum, minimum, monus, quotient, remainder, surely_machine
 
 N, M, K = (SizeVariable(name, place, SizeOrigin.INPUT) for place, name in enumerate("nmk"))
 P = SizeVariable("p", 5, SizeOrigin.RIGID, minimum=3)

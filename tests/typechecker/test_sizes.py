@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from rho.typechecker.sizes import (
-    Size,
-    SizeOrigin,
-    SizeVariable,
-    capacity,
-    maximum,
-    minimum,
-    monus,
-    number,
-    product,
-    quotient,
-    remainder,
-    variable,
-)  # fmt: skip
+from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, product, variable
+from rho.typechecker.sizes.size import capacity, maximum, minimum, monus, quotient, remainder  # fmt: skip
 
 N, M, K, H = (SizeVariable(name, i, SizeOrigin.INPUT) for i, name in enumerate("nmkh"))
 n, m, k, h = (variable(v) for v in (N, M, K, H))

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from rho.lang.diagnostics import Verdict
-from rho.typechecker.decide import Decision, connected, decide
-from rho.typechecker.obligations import Relation, SizeFact
-from rho.typechecker.sizes import Size, SizeOrigin, SizeVariable, as_size, maximum, minimum, number, quotient, remainder, variable
-from rho.typechecker.solver import cache, child, verdicts
-from rho.typechecker.solver.question import question
+from rho.lang.diagnostics.model import Verdict
+from rho.typechecker.proof import solver, z3_process
+from rho.typechecker.proof.obligations import Relation, SizeFact
+from rho.typechecker.proof.prover import Decision, connected, decide
+from rho.typechecker.proof.solver import question
+from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, as_size, number, variable
+from rho.typechecker.sizes.size import maximum, minimum, quotient, remainder
 
 pytest.importorskip("z3")
 
@@ -35,8 +35,8 @@ def fact(left: Size | int, relation: str, right: Size | int) -> SizeFact:
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.delenv(cache.SWITCH, raising=False)
-    monkeypatch.setattr(verdicts, "_kept", {})
+    monkeypatch.delenv(solver.SWITCH, raising=False)
+    monkeypatch.setattr(solver, "_kept", {})
     return tmp_path / "rho" / "verdicts"
 
 
@@ -104,7 +104,7 @@ facts = st.builds(SizeFact, st.sampled_from(list(Relation)), opaque, opaque)
 
 def test_powers_are_not_asked() -> None:
     """`n+2` is no power of `2×n` where n is 0; of such a premise the solver knows a part, and no more."""
-    assert verdicts.ask(SizeFact(Relation.POWER, n * 2, n + 2), []).verdict is Verdict.UNKNOWN
+    assert solver.ask(SizeFact(Relation.POWER, n * 2, n + 2), []).verdict is Verdict.UNKNOWN
 
 
 @settings(max_examples=120, deadline=None)
@@ -112,7 +112,7 @@ def test_powers_are_not_asked() -> None:
 def test_agrees_with_brute_force(goal: SizeFact, premises: list[SizeFact]) -> None:
     """The solver alone, on facts that smaller steps would often settle."""
     related = connected(goal, premises)
-    answered = verdicts.ask(goal, related)
+    answered = solver.ask(goal, related)
     if answered.example is not None:
         breaks(Decision(answered.verdict, answered.example), goal, related)
     if answered.verdict is Verdict.UNKNOWN:
@@ -141,8 +141,8 @@ def hard() -> SizeFact:
 def test_a_verdict_is_kept_on_disk(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert decide(hard()).verdict is Verdict.PROVED
     assert text_of(only_entry(own_cache))["verdict"] == "proved"
-    monkeypatch.setattr(verdicts, "_kept", {})
-    monkeypatch.setattr(child, "solve", lambda *_: pytest.fail("asked again"))
+    monkeypatch.setattr(solver, "_kept", {})
+    monkeypatch.setattr(z3_process, "solve", lambda *_: pytest.fail("asked again"))
     assert decide(hard()).verdict is Verdict.PROVED
 
 
@@ -155,9 +155,9 @@ def test_damaged_entries_are_ignored(own_cache: Path, monkeypatch: pytest.Monkey
     decide(hard())
     stored = only_entry(own_cache)
     whole, key = stored.read_text(), text_of(stored)["question"]
-    cache.CACHE.write(key, text.encode())
+    solver.CACHE.write(key, text.encode())
     assert stored.read_text().endswith(text)
-    monkeypatch.setattr(verdicts, "_kept", {})
+    monkeypatch.setattr(solver, "_kept", {})
     assert decide(hard()).verdict is Verdict.PROVED
     assert stored.read_text() == whole
 
@@ -166,52 +166,52 @@ def test_an_example_from_the_cache_is_checked(own_cache: Path, monkeypatch: pyte
     goal = fact(n + m + k + h + d, "≤", LARGE)
     decide(goal)
     entry = text_of(only_entry(own_cache))
-    cache.write(entry["question"], {**entry, "model": [0] * 5})
-    monkeypatch.setattr(verdicts, "_kept", {})
+    solver.write(entry["question"], {**entry, "model": [0] * 5})
+    monkeypatch.setattr(solver, "_kept", {})
     found = decide(goal)
     assert found.verdict is Verdict.DEPENDS
     breaks(found, goal, [])
 
 
 def test_the_cache_can_be_off_or_out_of_reach(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cache.SWITCH, "off")
+    monkeypatch.setenv(solver.SWITCH, "off")
     assert decide(hard()).verdict is Verdict.PROVED
     assert not own_cache.exists()
-    monkeypatch.delenv(cache.SWITCH)
-    monkeypatch.setattr(verdicts, "_kept", {})
+    monkeypatch.delenv(solver.SWITCH)
+    monkeypatch.setattr(solver, "_kept", {})
     own_cache.parent.write_text("a file where the folder would be")
     assert decide(hard()).verdict is Verdict.PROVED
 
 
 def test_without_the_solver_it_stays_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "installed", lambda: None)
+    monkeypatch.setattr(z3_process, "installed", lambda: None)
     decision = decide(hard())
-    assert (decision.verdict, decision.unproved) == (Verdict.UNKNOWN, verdicts.Unproved.ABSENT)
+    assert (decision.verdict, decision.unproved) == (Verdict.UNKNOWN, solver.Unproved.ABSENT)
 
 
 def test_a_question_leaves_this_process_without_z3() -> None:
     code = (
-        "import sys\nfrom rho.lang.source import Source\nfrom rho.typechecker.check import check\n"
+        "import sys\nfrom rho.lang.syntax.source import Source\nfrom rho.typechecker.check import check\n"
         "text = 'f : f64[n] → f64[m] → f64[n] where 2×n = 2×m\\nf ← {⍺+⍵}'\n"
         "assert not check(Source('t', text)).diagnostics\nprint('z3' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, cache.SWITCH: "off"})
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, solver.SWITCH: "off"})
     assert done.stdout.strip() == "False", done.stderr
 
 
 def test_runs_in_turn_give_the_same_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the same process and in a fresh one, nothing kept: what was asked before does not matter."""
-    monkeypatch.setenv(cache.SWITCH, "off")
+    monkeypatch.setenv(solver.SWITCH, "off")
 
     def run(order: int) -> list[tuple[Verdict, object]]:
-        monkeypatch.setattr(verdicts, "_kept", {})
+        monkeypatch.setattr(solver, "_kept", {})
         rows = ROWS[::order]
         found = [decide(goal, premises) for goal, premises, _ in rows]
         return [(decision.verdict, decision.counterexample) for decision in found][::order]
 
     first = run(1)
     assert run(-1) == first
-    child._process.stop()
+    z3_process._process.stop()
     assert run(-1) == first
 
 
@@ -219,7 +219,7 @@ def test_the_pinned_version_is_the_one_installed() -> None:
     import tomllib
 
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
-    assert tomllib.loads(text)["project"]["optional-dependencies"]["solver"] == [f"z3-solver=={child.version()}"]
+    assert tomllib.loads(text)["project"]["optional-dependencies"]["solver"] == [f"z3-solver=={z3_process.version()}"]
 
 
 NOT_ASKED = [
@@ -238,11 +238,11 @@ NOT_ASKED = [
 @pytest.mark.parametrize("program", NOT_ASKED)
 def test_what_needs_no_solver_imports_none(program: str) -> None:
     code = (
-        "import sys\nfrom rho.lang.source import Source\nfrom rho.typechecker.check import check\n"
+        "import sys\nfrom rho.lang.syntax.source import Source\nfrom rho.typechecker.check import check\n"
         f"found = check(Source('t', {program!r}))\n"
         "assert found.core is not None, found.diagnostics\n"
-        "print('z3' in sys.modules or 'rho.typechecker.solver.child' in sys.modules)"
+        "print('z3' in sys.modules or 'rho.typechecker.proof.z3_process' in sys.modules)"
     )
-    env = {**os.environ, cache.SWITCH: "off"}
+    env = {**os.environ, solver.SWITCH: "off"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True)
     assert done.stdout.strip() == "False"

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.diagnostics import Verdict
-from rho.lang.source import Source
+from rho.lang.diagnostics.model import Verdict
+from rho.lang.syntax.source import Source
 from rho.tests.typechecker.test_solver import hard, own_cache
-from rho.typechecker.check import check
-from rho.typechecker.decide import decide
-from rho.typechecker.incremental import Checker
-from rho.typechecker.solver import cache, child, verdicts, z3_leaf
+from rho.typechecker.check import Checker, check
+from rho.typechecker.proof import solver, z3_leaf, z3_process
+from rho.typechecker.proof.prover import decide
 
 pytest.importorskip("z3")
 __all__ = ["own_cache"]
@@ -38,7 +37,7 @@ class Interrupting:
         return self
 
     def set(self, name: str, value: int) -> None:
-        assert (name, value) == ("rlimit", child.STEPS)
+        assert (name, value) == ("rlimit", z3_process.STEPS)
 
     def from_string(self, text: str) -> None:
         assert text
@@ -52,7 +51,7 @@ class Interrupting:
         return "interrupted from keyboard"
 
 
-QUESTION = {"text": "(assert true)", "logic": "QF_LIA", "wanted": [], "steps": child.STEPS}
+QUESTION = {"text": "(assert true)", "logic": "QF_LIA", "wanted": [], "steps": z3_process.STEPS}
 
 
 def test_what_the_leaf_makes_of_interrupts_and_memory() -> None:
@@ -63,10 +62,10 @@ def test_what_the_leaf_makes_of_interrupts_and_memory() -> None:
 
 
 @pytest.fixture
-def own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[child._Process]:
+def own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[z3_process._Process]:
     """A process that the test may lose."""
-    process = child._Process()
-    monkeypatch.setattr(child, "_process", process)
+    process = z3_process._Process()
+    monkeypatch.setattr(z3_process, "_process", process)
     yield process
     process.stop()
 
@@ -76,15 +75,15 @@ def leaf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     path = tmp_path / "leaf.py"
     text = "\n".join(["import json, os, sys, signal", "def ask(): return json.loads(sys.stdin.readline())", *lines])
     path.write_text(text + "\n")
-    monkeypatch.setattr(child, "LEAF", str(path))
+    monkeypatch.setattr(z3_process, "LEAF", str(path))
 
 
 def test_a_solver_that_cannot_be_imported_is_absent(
-    own_process: child._Process, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    own_process: z3_process._Process, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "z3.py").write_text("raise ImportError")
-    monkeypatch.setattr(child, "installed", lambda: (str(tmp_path), "0"))
-    assert decide(hard()).unproved is verdicts.Unproved.ABSENT
+    monkeypatch.setattr(z3_process, "installed", lambda: (str(tmp_path), "0"))
+    assert decide(hard()).unproved is solver.Unproved.ABSENT
 
 
 FAULTS = {
@@ -99,26 +98,27 @@ FAULTS = {
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_process_that_fails_is_no_answer(
-    name: str, own_process: child._Process, own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, own_process: z3_process._Process, own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leaf(tmp_path, monkeypatch, *FAULTS[name])
     decision = decide(hard())
-    assert (decision.verdict, decision.unproved) == (Verdict.UNKNOWN, verdicts.Unproved.FAILED)
+    assert (decision.verdict, decision.unproved) == (Verdict.UNKNOWN, solver.Unproved.FAILED)
     assert not own_cache.exists()
     assert own_process.deaths == 1
     monkeypatch.undo()
-    monkeypatch.setattr(verdicts, "_kept", {})
+    monkeypatch.setattr(solver, "_kept", {})
     assert decide(hard()).verdict is Verdict.PROVED
 
 
 @pytest.mark.parametrize("nth", [1, 2, 3])
-def test_the_nth_question_fails(nth: int, own_process: child._Process, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nth_question_fails(nth: int, own_process: z3_process._Process, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is killed over its n-th question: that definition is refused, no other."""
-    monkeypatch.setenv(cache.SWITCH, "off")
+    monkeypatch.setenv(solver.SWITCH, "off")
     asked = 0
-    exchange = child._Process._exchange
+    exchange = z3_process._Process._exchange
 
-    def killed(self: child._Process, running: subprocess.Popen[str], question: dict[str, object]) -> dict[str, object] | None:
+    def killed(self: z3_process._Process, running: subprocess.Popen[str], question: dict[str, object]) -> dict[str,
+        object] | None:
         nonlocal asked
         asked += 1
         if asked == nth:
@@ -126,7 +126,7 @@ def test_the_nth_question_fails(nth: int, own_process: child._Process, monkeypat
             running.wait()
         return exchange(self, running, question)
 
-    monkeypatch.setattr(child._Process, "_exchange", killed)
+    monkeypatch.setattr(z3_process._Process, "_exchange", killed)
     text = "".join(f"f{c} : f64[n] → f64[m] → f64[n] where {c}×n = {c}×m\nf{c} ← {{⍺+⍵}}\n" for c in (2, 3, 4))
     found = check(Source("a.rho", text))
     (diagnostic,) = found.diagnostics
@@ -135,28 +135,28 @@ def test_the_nth_question_fails(nth: int, own_process: child._Process, monkeypat
     assert f"f{nth + 1}" in text[: diagnostic.span.start].splitlines()[-1]
 
 
-def test_a_failure_is_not_kept_with_a_definition(own_process: child._Process, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cache.SWITCH, "off")
+def test_a_failure_is_not_kept_with_a_definition(own_process: z3_process._Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(solver.SWITCH, "off")
     source = Source("a.rho", "f : f64[n] → f64[m] → f64[n] where 7×n = 7×m\nf ← {⍺+⍵}\n")
     checker = Checker()
-    own_process.deaths = child.MOST_DEATHS
+    own_process.deaths = z3_process.MOST_DEATHS
     assert [d.code for d in checker.check(source).diagnostics] == ["E101"]
     own_process.deaths = 0
     assert not checker.check(source).diagnostics
 
 
 def test_after_some_deaths_nothing_is_started(
-    own_process: child._Process, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_process: z3_process._Process, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leaf(tmp_path, monkeypatch, "sys.exit(1)")
-    for _ in range(child.MOST_DEATHS):
+    for _ in range(z3_process.MOST_DEATHS):
         decide(hard())
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("started again"))
-    assert decide(hard()).unproved is verdicts.Unproved.FAILED
+    assert decide(hard()).unproved is solver.Unproved.FAILED
 
 
 def test_an_interrupt_is_no_answer(
-    own_process: child._Process, own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_process: z3_process._Process, own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leaf(tmp_path, monkeypatch, "ask()", 'print(\'{"found": "interrupted"}\')')
     with pytest.raises(KeyboardInterrupt):
@@ -164,7 +164,7 @@ def test_an_interrupt_is_no_answer(
     assert not own_cache.exists()
 
 
-def test_an_interrupt_here_ends_the_process(own_process: child._Process, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_here_ends_the_process(own_process: z3_process._Process, monkeypatch: pytest.MonkeyPatch) -> None:
     decide(hard())
     running = own_process._running
     assert running is not None
@@ -172,20 +172,20 @@ def test_an_interrupt_here_ends_the_process(own_process: child._Process, monkeyp
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(child._Process, "_exchange", interrupted)
-    monkeypatch.setattr(verdicts, "_kept", {})
-    monkeypatch.setenv(cache.SWITCH, "off")
+    monkeypatch.setattr(z3_process._Process, "_exchange", interrupted)
+    monkeypatch.setattr(solver, "_kept", {})
+    monkeypatch.setenv(solver.SWITCH, "off")
     with pytest.raises(KeyboardInterrupt):
         decide(hard())
     assert running.poll() is not None
 
 
-def test_memory_is_capped(own_process: child._Process, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "MEGABYTES", 1)
+def test_memory_is_capped(own_process: z3_process._Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3_process, "MEGABYTES", 1)
     assert decide(hard()).verdict is Verdict.UNKNOWN
     own_process.stop()
-    monkeypatch.setattr(child, "MEGABYTES", 512)
-    monkeypatch.setattr(child, "ADDRESS_MEGABYTES", 64)
-    monkeypatch.setattr(verdicts, "_kept", {})
-    monkeypatch.setenv(cache.SWITCH, "off")
+    monkeypatch.setattr(z3_process, "MEGABYTES", 512)
+    monkeypatch.setattr(z3_process, "ADDRESS_MEGABYTES", 64)
+    monkeypatch.setattr(solver, "_kept", {})
+    monkeypatch.setenv(solver.SWITCH, "off")
     assert decide(hard()).verdict is Verdict.UNKNOWN

@@ -344,7 +344,7 @@ def bindings(m: Module):
     return out
 
 
-SAME = {("external", "dataclasses", "dataclass"): ("symbol", "lang.records", "dataclass")}
+SAME = {("external", "dataclasses", "dataclass"): ("symbol", "lang.support.records", "dataclass")}
 clashes = []
 aliased: dict[tuple[str, str], str] = {}  # (old module, import binding) -> new binding
 for new, olds in groups.items():

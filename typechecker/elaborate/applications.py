@@ -5,27 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import assert_never
 
-from ...lang.codes import Code
-from ...lang.source import Span
-from .. import rules
-from ..elements import strong
-from ..operands import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned
-from . import at, compose, dfns, key, power, rank_each, reduce_scan, signatures, stencil, table_inner
-from .context import Context
-from .environment import (
+from ...lang.diagnostics.model import Code
+from ...lang.syntax.source import Span
+from ...lang.tree import expressions as tree, expressions as type_tree, program
+from ..elements import ArrayType, strong
+from ..proof.obligations import Obligation
+from ..rules import table
+from ..signatures import calls, check_definition, unify
+from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned
+from . import declarations, expressions, functions, loops, names, rank_operators, reductions, type_expressions, update_and_group
+from .context import (
     AtopFunction,
     BoundFunction,
     BrokenFunction,
+    Context,
     DerivedFunction,
     DfnFunction,
     ForkFunction,
+    Frame,
     FunctionValue,
     PrimitiveFunction,
     SignedFunction,
+    enclosed,
 )
-from .values import enclosed
+
+# ---------------------------------------------------------------------------------------------------- applications
 
 _Operator = Callable[[Context, DerivedFunction, "Value | None", Value, Span], Value]
 
@@ -41,9 +48,9 @@ def apply(ctx: Context, function: FunctionValue, left: Value | None, right: Valu
                 with _origin(ctx, function.origin):
                     return primitive(ctx, function, left, right, span)
             case DfnFunction():
-                return dfns.call(ctx, function, left, right, span)
+                return functions.call(ctx, function, left, right, span)
             case SignedFunction():
-                return signatures.call(ctx, function, left, right, span)
+                return calls.call(ctx, function, left, right, span)
             case ForkFunction():
                 return _fork(ctx, function, left, right, span)
             case AtopFunction():
@@ -89,7 +96,7 @@ def primitive(ctx: Context, function: PrimitiveFunction, left: Value | None, rig
                 span,
                 notes=("take a tuple apart with `(a b) ← t`",),
             )
-    return rules.apply(ctx.builder, function.glyph, left, right, function.axis, span)
+    return table.apply(ctx.builder, function.glyph, left, right, function.axis, span)
 
 
 def _cells(ctx: Context, left: EnclosedOperand) -> Value:
@@ -114,22 +121,82 @@ def _fork(ctx: Context, fork: ForkFunction, left: Value | None, right: Value, sp
 
 
 _OPERATORS: dict[str, _Operator] = {
-    "/": reduce_scan.reduce,
-    "⌿": reduce_scan.reduce,
-    "\\": reduce_scan.scan,
-    "⍀": reduce_scan.scan,
-    "¨": rank_each.each,
-    "˘": rank_each.cells,
-    "⍤": rank_each.rank_or_atop,
-    "⍨": compose.commute,
-    "∘": compose.beside,
-    "⍥": compose.over,
-    "⍛": compose.behind,
-    "∘.": table_inner.table,
-    ".": table_inner.inner,
-    "⍣": power.power,
-    "⍣\\": power.states,
-    "@": at.at,
-    "⌸": key.key,
-    "⌺": stencil.stencil,
+    "/": reductions.reduce,
+    "⌿": reductions.reduce,
+    "\\": reductions.scan,
+    "⍀": reductions.scan,
+    "¨": rank_operators.each,
+    "˘": rank_operators.cells,
+    "⍤": rank_operators.rank_or_atop,
+    "⍨": functions.commute,
+    "∘": functions.beside,
+    "⍥": functions.over,
+    "⍛": functions.behind,
+    "∘.": rank_operators.table,
+    ".": rank_operators.inner,
+    "⍣": loops.power,
+    "⍣\\": loops.states,
+    "@": update_and_group.at,
+    "⌸": update_and_group.key,
+    "⌺": rank_operators.stencil,
 }
+
+
+# ---------------------------------------------------------------------------------------------------- bindings
+#
+# Statements that bind a name: to an array of the type declared for it, to a function with the signature before it.
+
+def bind_array(
+    run: declarations.Elaboration, statement: tree.BindArray, frame: Frame,
+    declared: dict[str, program.StatedType],
+) -> Value:  # fmt: skip
+    """The value of `name ← e` or `(a b) ← e`, conformed to the type in front of it or in `declared`, which it leaves."""
+    ctx = run.ctx
+    annotation = statement.annotation
+    target = statement.target
+    where: tuple[type_tree.Fact, ...] = ()
+    if isinstance(target, tree.NameTarget) and target.name in declared:
+        given = declared.pop(target.name)
+        if isinstance(given, program.Signature):
+            ctx.error(Code.E011, f"`{target.name}` has a signature, but is bound to an array", given.span)
+        else:
+            annotation, where = given.type, given.where
+    sizes = partial(declarations.size_name, ctx, frame)
+    wanted = None if annotation is None else type_expressions.declared(ctx, annotation, sizes)
+    if annotation is not None and wanted is None:
+        value: Value = ctx.builder.poison(statement.span)
+    elif isinstance(statement.value, tree.ArrayNotation) and not statement.value.items and isinstance(wanted, ArrayType):
+        value = _empty(ctx, wanted, statement.value.span)
+    else:
+        value = ctx.expression(ctx, statement.value, frame)
+        if wanted is not None:
+            if isinstance(value, Operand):
+                ctx.builder.wording.add(value.value, statement.value.span)
+            what = f"`{target.name}`" if isinstance(target, tree.NameTarget) else "this binding"
+            value = unify.conform(ctx, value, wanted, statement.value.span, what)
+    for fact, span in type_expressions.facts(ctx, where, sizes):
+        ctx.builder.require(Obligation(fact, Code.E201, span, f"{fact} does not hold"))
+    expressions.bind_target(ctx, target, declarations.apart(run, target, value), frame)
+    return value
+
+
+def _empty(ctx: Context, wanted: ArrayType, span: Span) -> Operand:
+    """`y : f64[0 3] ← []`."""
+    sizes = [s.constant for s in wanted.shape]
+    if not wanted.shape or any(s is None for s in sizes) or 0 not in sizes:
+        return ctx.error(Code.E120, "`[]` is empty, so its declared shape must have a 0", span)
+    return ctx.builder.literal((), wanted, span)
+
+
+def bind_function(
+    ctx: Context, statement: tree.BindFunction, frame: Frame, declared: dict[str, program.StatedType]
+) -> None:
+    """`name ← f`; a signature in `declared`, which it leaves, is checked against the function."""
+    name = statement.target.name
+    signature = declared.pop(name, None)
+    function = names.function(ctx, statement.value, frame, name)
+    if isinstance(signature, program.Annotation):
+        ctx.error(Code.E011, f"`{name}` is bound to a function; its type needs an arrow", signature.span)
+    elif signature is not None:
+        function = check_definition.define(ctx, signature, function, frame.file)
+    frame.bind(statement.target.definition, function)

@@ -6,25 +6,357 @@ modules need not import the modules that call them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
-from enum import Enum
-from typing import TYPE_CHECKING
+from dataclasses import field, replace
+from enum import Enum, IntEnum
+from typing import TypeAlias
 
-from ...lang import tree
-from ...lang.codes import Code
-from ...lang.definitions import NameClass
-from ...lang.diagnostics import Diagnostic, Fix, Label, RhoError
-from ...lang.records import dataclass
-from ...lang.source import Source, Span
-from ..builder import Builder
-from ..core import ValueId
-from ..operands import Operand, Value
-from .environment import Frame, FunctionValue, Module
+from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label, RhoError
+from ...lang.support.caches import Recent
+from ...lang.support.records import dataclass
+from ...lang.syntax.parser import Parsed, Statements
+from ...lang.syntax.source import Source, Span
+from ...lang.tree import expressions, program
+from ...lang.tree.expressions import Definition, NameClass, Symbol
+from ..core.arrays import ValueId
+from ..core.blocks import Block
+from ..core.builder import Builder
+from ..elements import Element
+from ..proof.obligations import Proof
+from ..sizes.polynomials import Size, SizeOrigin, SizeVariable
+from ..values.facts import Operand, TupleOperand, Value, leaves
 
-if TYPE_CHECKING:
-    from .sites import Memory
+# ---------------------------------------------------------------------------------------------------- sites
+#
+# What a top-level statement means, as a number: so that a definition whose meaning has not changed is not checked again.
+#
+# A `Site` is a statement of this version of the program.  Its `key` stands for its text, the index origin, the signature
+# before it and the keys of all that its names stand for; two sites with one key mean the same, wherever they stand.  What
+# was found out about a definition is kept under its key (`Memory`), with spans relative to the sites it depends on, and is
+# anchored again to where these stand now.
+#
+# What a definition reads from around it decides whether its outcome may be kept (`Reach`): values whose sizes are symbolic
+# bring in facts that other statements state, so a definition that captures them is always checked.
+
+class Reach(IntEnum):
+    """What the meaning of a site depends on besides texts, from least to most."""
+
+    NOTHING = 0
+    CONSTANTS = 1
+    PARAMS = 2
+    SIZES = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """A statement where it stands now, and the sites of what it mentions."""
+
+    key: int
+    span: Span
+    uses: tuple[Site, ...]
+    reach: Reach
+
+    def closure(self) -> list[Site]:
+        """The site and all it depends on, in an order that the key alone determines."""
+        found: dict[int, Site] = {}
+        pending = [self]
+        while pending:
+            site = pending.pop()
+            if site.key not in found:
+                found[site.key] = site
+                pending += reversed(site.uses)
+        return list(found.values())
+
+
+@dataclass(slots=True, eq=False)
+class Sites:
+    """The sites of one file: of what is bound so far and of signatures whose binding is still to come."""
+
+    bound: dict[Symbol, Site] = field(default_factory=dict)
+    declared: dict[str, Site] = field(default_factory=dict)
+    current: Site | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What checking a definition found: diagnostics relative to the sites of its closure, and how it went."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    accepted: bool
+    proof: Proof
+    nodes: int = 0
+
+
+class Memory:
+    """What is kept from one version of a program to the next; for one strictness and one loader of modules."""
+
+    def __init__(self) -> None:
+        self.statements = Statements()
+        self.read: tuple[Source, Parsed] | None = None  # what has been read last
+        self.outcomes: Recent[object, Outcome] = Recent()
+        self.signatures: Recent[object, tuple[str, ...]] = Recent()
+        self.well_formed: Recent[tuple[int, frozenset[str]], bool] = Recent()
+        self.done: Recent[int, object] = Recent()  # what `replaying` knows of a statement
+        self._keys: Recent[tuple[object, ...], int] = Recent()
+        self._next = 0
+
+    def turn(self) -> None:
+        """A version has been checked: what none of the last ones asked for is forgotten."""
+        self.statements.turn()
+        for table in (self.outcomes, self.signatures, self.well_formed, self.done, self._keys):
+            table.turn()
+
+    def key(self, meaning: tuple[object, ...]) -> int:
+        """The number of a meaning: the same for the same, never one that has stood for another."""
+        found = self._keys.get(meaning)
+        if found is None:
+            found = self._next
+            self._keys.put(meaning, found)
+            self._next += 1
+        return found
+
+    def site(
+        self, uses: Sequence[tuple[Symbol, Site | None]], text: str, span: Span, origin: int, declared: Site | None
+    ) -> Site:  # fmt: skip
+        """The site of a statement before it is elaborated, `uses` being the sites of what it mentions."""
+        used = [(symbol.name, site) for symbol, site in uses if site is not None]
+        needed = tuple(site for _, site in used) if declared is None else (declared, *[site for _, site in used])
+        reach = max((site.reach for site in needed), default=Reach.NOTHING)
+        names = tuple((name, site.key) for name, site in used)
+        meaning = (text, origin, -1 if declared is None else declared.key, names)
+        return Site(self.key(meaning), span, needed, reach)
+
+    def with_texts(self, site: Site, texts: Sequence[str], reach: Reach, known: Site | None) -> Site:
+        """The site as names bound by the statement have it: with the texts of the files it brings in, and what they reach; the
+        one that is known from the version before if it is the same."""
+        if not texts and reach <= site.reach:
+            return site
+        made = Site(self.key((site.key, *texts)) if texts else site.key, site.span, site.uses, max(site.reach, reach))
+        return known if known is not None and (known.key, known.reach) == (made.key, made.reach) else made
+
+
+# ------------------------------------------------------------------------------------ moving diagnostics
+
+_ANCHOR = "\0"
+
+
+def fixed(diagnostic: Diagnostic) -> Diagnostic:
+    """The diagnostic where it is now, for good."""
+    return _moved(diagnostic, lambda span: span.fixed())
+
+
+def relative(diagnostics: Sequence[Diagnostic], site: Site) -> tuple[Diagnostic, ...] | None:
+    """The diagnostics with spans counted from the sites they lie in; None if one lies in none of them."""
+    places = [(f"{_ANCHOR}{index}", part.span) for index, part in enumerate(site.closure())]
+
+    def anchored(span: Span) -> Span:
+        if span.file != site.span.file:
+            return span  # another file: its text is part of the key
+        for anchor, place in places:
+            if place.file == span.file and place.start <= span.start and span.end <= place.end:
+                return Span(anchor, span.start - place.start, span.end - place.start)
+        raise LookupError
+
+    try:
+        return tuple([_moved(diagnostic, anchored) for diagnostic in diagnostics])
+    except LookupError:
+        return None
+
+
+def absolute(diagnostics: Sequence[Diagnostic], site: Site) -> list[Diagnostic]:
+    """The diagnostics where the sites stand now."""
+    if not diagnostics:
+        return []
+    places: Mapping[str, Span] = {f"{_ANCHOR}{index}": part.span for index, part in enumerate(site.closure())}
+
+    def placed(span: Span) -> Span:
+        place = places.get(span.file)
+        return span if place is None else Span(place.file, span.start + place.start, span.end + place.start)
+
+    return [_moved(diagnostic, placed) for diagnostic in diagnostics]
+
+
+def _moved(diagnostic: Diagnostic, move: Callable[[Span], Span]) -> Diagnostic:
+    labels = tuple([replace(label, span=move(label.span)) for label in diagnostic.labels])
+    fixes = tuple([
+        replace(fix, edits=tuple([replace(edit, span=move(edit.span)) for edit in fix.edits])) for fix in diagnostic.fixes
+    ])  # fmt: skip
+    return replace(diagnostic, span=move(diagnostic.span), labels=labels, fixes=fixes)
+
+
+# ---------------------------------------------------------------------------------------------------- environment
+#
+# What names stand for: a flat map from definitions to values, and the functions closed over it.
+#
+# Which definition a name has is settled before (`lang.resolution`).  A function is closed over what the definitions that it
+# mentions stand for when it is made, so that what changes later does not change what an older function means.
+#
+# Functions are second class, so their values exist only while elaborating.  Array operands are evaluated
+# when the function is derived, once, outside any operator body.  Applying one is `applications`.
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Module:
+    """A used file: what its top-level names stand for."""
+
+    name: str
+    entries: Mapping[str, Entry]
+
+
+Entry: TypeAlias = "Operand | TupleOperand | FunctionValue | OperatorValue | Module"
+
+
+@dataclass(slots=True, eq=False)
+class FileContext:
+    """What is the same throughout one file: its source, index origin and the program's size names; `sites` by which an outcome
+    is kept for the next version of the program."""
+
+    source: Source
+    index_origin: int
+    sites: Sites = field(default_factory=Sites)
+    sizes: dict[str, SizeVariable] = field(default_factory=dict)
+    params: dict[str, SizeVariable] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """What definitions stand for now, in a file or in a call of a dfn (`called` is where); `bound` is all that was bound here, in
+    order."""
+
+    file: FileContext
+    called: Span | None = None
+    entries: dict[Definition, Entry] = field(default_factory=dict)
+    bound: list[tuple[Definition, Entry]] = field(default_factory=list)
+
+    def bind(self, definition: Definition, entry: Entry) -> None:
+        """Bind from now on."""
+        self.entries[definition] = entry
+        self.bound.append((definition, entry))
+
+    def find(self, definition: Definition) -> Entry | None:
+        return self.entries.get(definition)
+
+    def capture(self, captures: Iterable[Symbol]) -> Frame:
+        """What a function takes along."""
+        entries = self.entries
+        return Frame(self.file, None, {symbol: entries[symbol] for symbol in captures if symbol in entries})
+
+    def inner(self, called: Span | None = None) -> Frame:
+        """The frame of a call, or of a part of one whose bindings are its own."""
+        return Frame(self.file, called or self.called, dict(self.entries))
+
+    def by_name(self) -> dict[str, Entry]:
+        """What the names of a file stand for."""
+        return {symbol.name: entry for symbol, entry in self.entries.items() if isinstance(symbol, Symbol)}
+
+
+# ------------------------------------------------------------------------------------------ functions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrimitiveFunction:
+    """A primitive, a conversion or a library function; `axis` as written (index origin not yet removed).
+
+    `origin` is the index origin of the file it is written in; None for one that the elaborator makes.
+    """
+
+    span: Span
+    glyph: str
+    axis: Operand | None = None
+    origin: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DfnFunction:
+    """A dfn with what it captures; `name` is the name it was bound to, if any."""
+
+    span: Span
+    node: expressions.Dfn
+    home: Frame
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SignedFunction:
+    """An annotated function: matched against its signature at every call.
+
+    `proof`: by what every fact its body needs follows from the signature, for all sizes, so that calls need not look again.
+    """
+
+    span: Span
+    name: str
+    signature: program.Signature
+    body: FunctionValue
+    file: FileContext
+    proof: Proof = Proof.NONE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForkFunction:
+    """`(f g h)`; an array as the left tine is constant."""
+
+    span: Span
+    left: FunctionValue | Value
+    middle: FunctionValue
+    right: FunctionValue
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtopFunction:
+    span: Span
+    outer: FunctionValue
+    inner: FunctionValue
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DerivedFunction:
+    """A primitive operator with its operands evaluated; `until` is the p of `f⍣(n ⋄ p)`."""
+
+    span: Span
+    operator: str
+    operands: tuple[FunctionValue | Value, ...]
+    axis: Operand | None = None
+    until: FunctionValue | None = None
+    origin: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundFunction:
+    """A dyadic function with its left argument given."""
+
+    span: Span
+    function: FunctionValue
+    left: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BrokenFunction:
+    """An error was reported while the function was made; applying it gives poison."""
+
+    span: Span
+
+
+FunctionValue: TypeAlias = (
+    PrimitiveFunction
+    | DfnFunction
+    | SignedFunction
+    | ForkFunction
+    | AtopFunction
+    | DerivedFunction
+    | BoundFunction
+    | BrokenFunction
+)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperatorValue:
+    """A user operator with what it captures."""
+
+    span: Span
+    node: expressions.OperatorDfn
+    home: Frame
+
+
+# ---------------------------------------------------------------------------------------------------- context
 
 NODE_BUDGET = 60_000  # about a second of work, and one node more for every character of the program
 DEPTH_LIMIT = 2_000
@@ -55,7 +387,7 @@ class Context:
     load: Load
     strict: bool
     apply: Callable[[Context, FunctionValue, Value | None, Value, Span], Value]
-    expression: Callable[[Context, tree.Expression, Frame], Value]
+    expression: Callable[[Context, expressions.Expression, Frame], Value]
     memory: Memory
     incremental: bool = False
     state: int = 0
@@ -173,3 +505,78 @@ def same_structure(left: Value, right: Value) -> bool:
         return False
     pairs = zip(left.items, right.items, strict=True)
     return all(same_structure(a, b) for a, b in pairs)
+
+
+# ---------------------------------------------------------------------------------------------------- values
+#
+# Small facts about operands that many rules ask for.
+
+def static_vector(x: Operand) -> tuple[Size, ...] | None:
+    """The sizes of a static scalar or vector."""
+    if isinstance(x.static, Size):
+        return (x.static,)
+    return x.static
+
+
+def cast(ctx: Context, x: Operand, element: Element, span: Span) -> Operand:
+    """x with the kind of `element`: positions become numbers unless `element` is one."""
+    if element.below is None:
+        x = ctx.builder.to_number(x, span)
+    if x.type.element.kind is not element.kind:
+        x = ctx.builder.convert(x, element.kind, span)
+    return x
+
+
+def numbers(ctx: Context, value: Value, span: Span) -> Value:
+    """Every position in a value turned into a number."""
+    return rebuild(value, [ctx.builder.to_number(x, span) for x in leaves(value)])
+
+
+def enclosed(ctx: Context, span: Span) -> Operand:
+    """An enclosed array where nothing can take it."""
+    return ctx.error(
+        Code.E620, "`⊂` has a meaning only left of `⌷`, as in `(⊂1 2)⌷x`, and beside `¨`", span, notes=("arrays do not nest",)
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- reach
+#
+# What the meaning of whoever mentions a name depends on besides texts.
+
+def reach_of(entry: Entry) -> Reach:
+    """What the meaning of whoever mentions this value depends on."""
+    if isinstance(entry, Module):
+        return max(map(reach_of, entry.entries.values()), default=Reach.NOTHING)
+    if isinstance(entry, TupleOperand):
+        return max((reach_of(item) for item in entry.items), default=Reach.CONSTANTS)
+    if not isinstance(entry, Operand):
+        return Reach.NOTHING
+    origins = {v.origin for size in _sizes_of(entry) for v in size.variables()}
+    if entry.poisoned:
+        return Reach.SIZES
+    if not origins:
+        return Reach.CONSTANTS
+    return Reach.PARAMS if origins == {SizeOrigin.PARAM} else Reach.SIZES
+
+
+def _sizes_of(x: Operand) -> Iterator[Size]:
+    yield from x.type.shape
+    for size in (x.type.element.below, x.type.element.most):
+        if size is not None:
+            yield size
+    if isinstance(x.static, Size):
+        yield x.static
+    elif x.static is not None:
+        yield from x.static
+
+
+# ---------------------------------------------------------------------------------------------------- blocks
+#
+# Blocks of the core: extending them.
+
+def extend(ctx: Context, block: Block, results: Callable[[], Sequence[Operand]], span: Span) -> tuple[Block, tuple[Operand, ...]]:
+    """The block with more ops at its end and other results."""
+    ctx.builder.open_block((), span)
+    made = tuple(results())
+    tail = ctx.builder.close_block(made)
+    return Block(block.params, block.ops + tail.ops, tail.results), made

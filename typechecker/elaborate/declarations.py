@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field, replace
 from functools import partial
 
-from ...lang import program_tree, tree, type_tree
-from ...lang.codes import Code
-from ...lang.diagnostics import Label
-from ...lang.reading_clauses import Form
-from ...lang.records import dataclass
-from ...lang.source import Span
-from ..clauses import clause_site
-from ..core_blocks import CoreGuard, CoreInput, CoreOutput, CoreParam
-from ..display import show_type
-from ..elements import Element, Kind, limits
-from ..obligations import Obligation, SizeFact
-from ..operands import Operand, TupleOperand, Value, is_poisoned, leaves
-from ..rules.static_arguments import static_integer
-from ..sizes import Size, SizeOrigin, SizeVariable, variable
-from ..types import ArrayType
+from ...lang.diagnostics.model import Code, Diagnostic, Label
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...lang.tree import expressions as quantities_expressions, expressions as tree, expressions as type_tree, program
+from ...lang.tree.program import Form
+from ..core.blocks import Block, CoreCall, CoreGuard, CoreInput, CoreOutput, CoreParam
+from ..diagnostics import show_type
+from ..elements import ArrayType, Element, Kind, limits
+from ..proof.obligations import Obligation, SizeFact
+from ..proof.report_unproved import clause_site
+from ..rules.common import static_integer
+from ..signatures.unify import solved
+from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
+from ..sizes.size import least, maximum
+from ..usage.backward_analysis import demands_of_block
+from ..usage.check_moves import Contract, violation
+from ..usage.grades import ANY, Grade
+from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import expressions, type_expressions
-from .context import Context
-from .environment import Entry, Frame
+from .context import Context, Entry, Frame, numbers
 from .type_expressions import TupleType
-from .unseen import solved
-from .values import numbers
 
+# ---------------------------------------------------------------------------------------------------- declarations
 
 @dataclass(slots=True)
 class Elaboration:
@@ -36,7 +38,7 @@ class Elaboration:
     inputs: list[CoreInput] = field(default_factory=list)
     params: list[CoreParam] = field(default_factory=list)
     outputs: list[CoreOutput] = field(default_factory=list)
-    schedules: list[program_tree.Schedule] = field(default_factory=list)
+    schedules: list[program.Schedule] = field(default_factory=list)
     scheduled: frozenset[str] = frozenset()
 
 
@@ -68,7 +70,7 @@ def _value(node: type_tree.SizeName | type_tree.BoundedSize, frame: Frame) -> En
     return frame.find(node.definition) if isinstance(node, type_tree.SizeName) and node.definition is not None else None
 
 
-def input(run: Elaboration, statement: program_tree.Input, frame: Frame, *, main: bool) -> None:
+def input(run: Elaboration, statement: program.Input, frame: Frame, *, main: bool) -> None:
     ctx = run.ctx
     name, target = statement.target.name, statement.target.definition
     if not main:
@@ -120,7 +122,7 @@ def _width(node: type_tree.TypeExpression, type: ArrayType) -> tuple[SizeVariabl
     return (next(iter(width)), written.span) if isinstance(written, type_tree.SizeName) and len(width) == 1 else None
 
 
-def _readable(ctx: Context, statement: program_tree.Input, type: ArrayType) -> bool:
+def _readable(ctx: Context, statement: program.Input, type: ArrayType) -> bool:
     """E300 where the clauses of an input do not suit its type."""
     reading, element = statement.reading, type.element
     wanted = {Form.DATE: Kind.I64, Form.TIME: Kind.I64, Form.PRESENT: Kind.BOOL}.get(reading.form, element.kind)
@@ -173,7 +175,7 @@ def apart(run: Elaboration, target: tree.Target, value: Value) -> Value:
             return value
 
 
-def param(run: Elaboration, statement: program_tree.Param, frame: Frame) -> None:
+def param(run: Elaboration, statement: program.Param, frame: Frame) -> None:
     ctx = run.ctx
     name = statement.target.name
     value = expressions.single(ctx, ctx.expression(ctx, statement.default, frame), statement.default.span)
@@ -197,7 +199,7 @@ def param(run: Elaboration, statement: program_tree.Param, frame: Frame) -> None
     _assume(ctx, statement.where, frame)
 
 
-def _setting(run: Elaboration, statement: program_tree.Param, value: Operand) -> Operand:
+def _setting(run: Elaboration, statement: program.Param, value: Operand) -> Operand:
     """A param that is not a size is an input with a default; of text the length is not fixed."""
     builder, span = run.ctx.builder, statement.target.span
     default, type = value.constant, value.type
@@ -219,7 +221,7 @@ def _setting(run: Elaboration, statement: program_tree.Param, value: Operand) ->
     return operand
 
 
-def output(run: Elaboration, statement: program_tree.Output, frame: Frame, *, main: bool) -> Value:
+def output(run: Elaboration, statement: program.Output, frame: Frame, *, main: bool) -> Value:
     ctx = run.ctx
     value = ctx.expression(ctx, statement.value, frame)
     name = statement.target.name
@@ -252,3 +254,50 @@ def output(run: Elaboration, statement: program_tree.Output, frame: Frame, *, ma
             return value
     run.outputs.append(CoreOutput(name, shown[0].value, statement.span, statement.reading))
     return value
+
+
+# ---------------------------------------------------------------------------------------------------- quantities
+#
+# The quantities of a signature, checked where the function is defined (`quantities.contracts` decides).
+
+def states_quantities(signature: program.Signature) -> bool:
+    """Does it say more than ω?"""
+    given = [p.quantity for p in (signature.left, signature.right) if p is not None and p.quantity is not None]
+    return any(quantity.high is not None for quantity in given)
+
+
+def violations(
+    ctx: Context, signature: program.Signature, args: Sequence[Value], block: Block, names: type_expressions.Names,
+    known: frozenset[str], calls: Sequence[CoreCall],
+) -> list[Diagnostic]:  # fmt: skip
+    """What the body, expanded on `args` into `block`, does that its signature does not allow; `calls` are those in it."""
+    builder = ctx.builder
+    parameters = [p for p in (signature.left, signature.right) if p is not None]
+    letters = ("⍺", "⍵")[2 - len(parameters) :]
+    demands = demands_of_block(block, block.results, builder.types, builder.spans, builder.ledger.premises, calls)
+    found: list[Diagnostic] = []
+    for parameter, letter, arg in zip(parameters, letters, args, strict=True):
+        if parameter.quantity is None:
+            continue
+        declared = declared_grade(ctx, parameter.quantity, names)
+        if declared is None:
+            continue
+        for x in leaves(arg):
+            contract = Contract(letter, x.value, declared, parameter.quantity.span, builder.spans[x.value], known)
+            diagnostic = violation(contract, demands, builder.ledger.premises, ctx.mentions)
+            if diagnostic is not None:
+                found.append(diagnostic)
+                break
+    return found
+
+
+def declared_grade(ctx: Context, quantity: quantities_expressions.Quantity, names: type_expressions.Names) -> Grade | None:
+    """The interval that a signature states, in the sizes that the names stand for."""
+    if quantity.low is None or quantity.high is None:
+        return ANY
+    low = type_expressions.size_expression(ctx, quantity.low, names)
+    high = type_expressions.size_expression(ctx, quantity.high, names)
+    if low is None or high is None:
+        return None
+    surely = not low.is_runtime() and ctx.builder.at_most(ZERO, low)
+    return Grade(low if surely else maximum(ZERO, least(low)), high)

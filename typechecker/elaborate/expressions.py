@@ -7,50 +7,278 @@ right argument, function operands, left argument.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TypeAlias, assert_never
 
-from ...lang import tree
-from ...lang.codes import Code
-from ...lang.records import dataclass
-from ...lang.source import Span
-from ..operands import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned, leaves
-from ..rules.static_arguments import static_sizes
-from ..sizes import Size
-from . import indexing, literals, resolve
-from .context import Context
-from .environment import Frame
+from ...lang.diagnostics.model import Code
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...lang.tree import expressions
+from ..core.arrays import Payload, Stack
+from ..elements import ArrayType, Element, Kind, held, joint, strong
+from ..rules.common import common, static_sizes
+from ..sizes.polynomials import Size, number as size
+from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned, leaves
+from . import branches, indexing, names
+from .context import Context, Frame, FunctionValue, PrimitiveFunction, enclosed
 from .names import array_entry
-from .values import enclosed
 
+# ---------------------------------------------------------------------------------------------------- literals
+#
+# Literals, strands, text mixes and array notation.
+
+LARGEST = 2**63 - 1
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+DIGITS = "0123456789"
+
+
+def number(ctx: Context, node: expressions.Number) -> Operand:
+    """A number or a strand of numbers, of the widest kind written."""
+    values: Sequence[int | float | complex] = node.values
+    if any(isinstance(v, int) and not -LARGEST - 1 <= v <= LARGEST for v in values):
+        return ctx.error(
+            Code.E302,
+            "this integer does not fit i64 (¯9223372036854775808 to 9223372036854775807)",
+            node.span,
+            notes=("write it with a point or an exponent to make it f64",),
+        )
+    return literal(ctx, values, (len(values),) if node.strand else (), node.span)
+
+
+def literal(ctx: Context, values: Sequence[int | float | complex], shape: tuple[int, ...], span: Span) -> Operand:
+    """A weak constant array of numbers."""
+    data: tuple[Payload, ...]
+    if any(isinstance(v, complex) for v in values):
+        element, data = Element(Kind.C128, weak=True), tuple([complex(v) for v in values])
+    elif any(isinstance(v, float) for v in values):
+        element, data = Element(Kind.F64, weak=True), tuple([float(v.real) for v in values])
+    else:
+        whole_values = [v for v in values if isinstance(v, int)]
+        low, high = (min(whole_values), max(whole_values)) if whole_values else (None, None)
+        element, data = Element(Kind.I64, low, high, weak=True), tuple(whole_values)
+    return ctx.builder.literal(data, ArrayType(element, tuple([size(n) for n in shape])), span)
+
+
+def text(ctx: Context, node: expressions.Text) -> Operand:
+    shape = (size(len(node.value)),) if node.vector else ()
+    return ctx.builder.literal(tuple(node.value), ArrayType(Element(Kind.CHAR), shape), node.span)
+
+
+def zilde(ctx: Context, node: expressions.Zilde) -> Operand:
+    return literal(ctx, (), (0,), node.span)
+
+
+def system_name(ctx: Context, node: expressions.SystemName, frame: Frame) -> Operand:
+    """`⎕A`, `⎕D`, `⎕IO`, `⎕nan`."""
+    match node.name:
+        case "⎕A":
+            characters = LETTERS
+        case "⎕D":
+            characters = DIGITS
+        case "⎕nan":
+            return ctx.builder.literal((math.nan,), ArrayType(Element(Kind.F64, weak=True), ()), node.span)
+        case _:
+            return literal(ctx, (frame.file.index_origin,), (), node.span)
+    return ctx.builder.literal(tuple(characters), ArrayType(Element(Kind.CHAR), (size(len(characters)),)), node.span)
+
+
+# ------------------------------------------------------------------------------------ strands
+
+
+def strand(ctx: Context, node: expressions.Strand, frame: Frame) -> Operand:
+    """Adjacent scalars of one promoted element type: a vector (E111 otherwise)."""
+    items = evaluate(ctx, node.items, frame)
+    if any(map(is_poisoned, items)):
+        return ctx.builder.poison(node.span)
+    scalars: list[Operand] = []
+    for item, part in zip(items, node.items, strict=True):
+        if not isinstance(item, Operand) or item.type.rank > 0:
+            what = "a tuple" if not isinstance(item, Operand) else f"an array of rank {item.type.rank}"
+            return ctx.error(
+                Code.E111,
+                "a strand joins scalars, but this item is " + what,
+                part.span,
+                notes=("use [a ⋄ b] to stack arrays of one shape, or (a ⋄ b) for a tuple", *_texts(items)),
+            )
+        scalars.append(item)
+    return vector_of(ctx, scalars, node.span)
+
+
+def _texts(items: Sequence[Value]) -> tuple[str, ...]:
+    """What stacks texts of unequal lengths."""
+    texts = all(isinstance(x, Operand) and x.type.element.kind is Kind.CHAR for x in items)
+    return ("`↑'ab' 'cde'` pads texts to the rows of a matrix",) if texts else ()
+
+
+def evaluate(ctx: Context, nodes: Sequence[expressions.Expression], frame: Frame) -> list[Value]:
+    """Values of the items, evaluated right to left."""
+    items = [ctx.expression(ctx, item, frame) for item in reversed(nodes)]
+    items.reverse()
+    return items
+
+
+def vector_of(ctx: Context, scalars: Sequence[Operand], span: Span) -> Operand:
+    """Scalars as the items of a vector; sizes stay sizes and constants constants."""
+    return stack(ctx, scalars, span, Code.E111, "a strand needs items of one type, but these mix text and numbers")
+
+
+_APART = ("one array holds one type: keep them apart in a tuple `(a ⋄ b)`, or join text with `⍕` of the numbers",)
+
+
+def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: Code, mixed: str) -> Operand:
+    """Cells of one shape along a new leading axis, promoted."""
+    builder = ctx.builder
+    if joint([cell.type.element for cell in cells]) is None:
+        return ctx.error(code, mixed, span, notes=_APART if code == Code.E111 else ())
+    parts = common(builder, cells, span, mixed)
+    if parts is None:
+        return builder.poison(span)
+    element = joint([part.type.element for part in parts])
+    assert element is not None
+    shape = (size(len(parts)), *parts[0].type.shape)
+    type_ = ArrayType(element, shape)
+    known = [cell.constant for cell in parts]
+    if all(data is not None for data in known) and all(s.constant is not None for s in shape):
+        return builder.literal(tuple([v for data in known if data is not None for v in data]), type_, span)
+    statics = [cell.static for cell in parts]
+    if not parts[0].type.rank and element.kind is Kind.I64:
+        sizes = [s for s in statics if s is not None and not isinstance(s, tuple)]
+        if len(sizes) == len(statics):
+            return builder.size_vector(sizes, span)
+    values = tuple([part.value for part in parts])
+    return builder.emit(lambda result: Stack(result, values), ArrayType(held(element), shape), span)
+
+
+# --------------------------------------------------------------------------------------- mix
+
+
+def is_mix(node: expressions.Monadic) -> bool:
+    """`↑` of a strand written in place: its items may be vectors of different lengths."""
+    function = node.function
+    return isinstance(function, expressions.Primitive) and function.glyph == "↑" and isinstance(node.right, expressions.Strand)
+
+
+def mix(ctx: Context, node: expressions.Monadic, frame: Frame) -> Operand:
+    """`↑'ab' 'cde'`: a matrix whose rows are the items, padded with fills at the end."""
+    ctx.spend(node.span)
+    assert isinstance(node.right, expressions.Strand)
+    items = evaluate(ctx, node.right.items, frame)
+    if any(map(is_poisoned, items)):
+        return ctx.builder.poison(node.span)
+    rows: list[Operand] = []
+    widest = 0
+    vectors = False
+    for item, part in zip(items, node.right.items, strict=True):
+        if not isinstance(item, Operand) or item.type.rank > 1:
+            return ctx.error(
+                Code.E111, "`↑` of a strand pads vectors and scalars to the rows of a matrix; this item is neither", part.span
+            )
+        length = item.type.shape[0].constant if item.type.rank else 1
+        if length is None:
+            return ctx.error(
+                Code.E111,
+                "`↑` of a strand needs items whose lengths are numbers",
+                part.span,
+                notes=("use [a ⋄ b] to stack arrays of one shape",),
+            )
+        vectors = vectors or item.type.rank == 1
+        widest = max(widest, length)
+        rows.append(item)
+    if not vectors:
+        return vector_of(ctx, rows, node.span)
+    take = PrimitiveFunction(node.function.span, "↑")
+    padded: list[Operand] = []
+    for row in rows:
+        value = ctx.call(take, literal(ctx, (widest,), (1,), node.span), row, node.span)
+        if not isinstance(value, Operand) or value.poisoned:
+            return ctx.builder.poison(node.span)
+        padded.append(value)
+    return stack(ctx, padded, node.span, Code.E111, "the rows mix text and numbers")
+
+
+# ----------------------------------------------------------------------------- array notation
+
+
+def array_notation(ctx: Context, node: expressions.ArrayNotation, frame: Frame) -> Operand:
+    """`[a ⋄ b]`: cells of one shape stacked (E110, E120)."""
+    if not node.items:
+        return ctx.error(
+            Code.E120, "`[]` has no element type and no inner shape", node.span, notes=("annotate it: `y : f64[0 3] ← []`",)
+        )
+    items = evaluate(ctx, node.items, frame)
+    if any(map(is_poisoned, items)):
+        return ctx.builder.poison(node.span)
+    cells: list[Operand] = []
+    for item, part in zip(items, node.items, strict=True):
+        if not isinstance(item, Operand):
+            return ctx.error(Code.E110, "array notation stacks arrays, but this item is a tuple", part.span)
+        cells.append(item)
+    for cell, part in zip(cells[1:], node.items[1:], strict=True):
+        if not branches.same_cells(ctx, cells[0], node.items[0].span, cell, part.span):
+            return ctx.builder.poison(node.span)
+    made = stack(ctx, cells, node.span, Code.E110, "the items mix text and numbers")
+    return ctx.builder.retyped(made, ArrayType(strong(made.type.element), made.type.shape))
+
+
+# ------------------------------------------------------------------------------- reshape slot
+
+
+def has_slot(node: expressions.Expression) -> bool:
+    """Is this `_` alone or a strand with `_` in it?"""
+    if isinstance(node, expressions.Slot):
+        return True
+    return isinstance(node, expressions.Strand) and any(isinstance(item, expressions.Slot) for item in node.items)
+
+
+def slot_reshape(ctx: Context, node: expressions.Dyadic, function: FunctionValue, right: Value, frame: Frame) -> Value:
+    """`3 _ ⍴ x`: the slot's size is what is left, and must divide exactly."""
+    items = node.left.items if isinstance(node.left, expressions.Strand) else (node.left,)
+    slots = [item for item in items if isinstance(item, expressions.Slot)]
+    if not (isinstance(function, PrimitiveFunction) and function.glyph == "⍴"):
+        return ctx.error(Code.E015, "`_` stands for a size only on the left of `⍴`", slots[0].span)
+    if len(slots) > 1:
+        return ctx.error(Code.E015, "only one size can be inferred", slots[1].span)
+    sizes = [None if isinstance(item, expressions.Slot) else ctx.expression(ctx, item, frame) for item in items]
+    return branches.reshape_with_slot(ctx, sizes, items, right, node.span)
+
+
+# ---------------------------------------------------------------------------------------------------- expressions
 
 @dataclass(frozen=True, slots=True)
 class _Indexed:
     """An index whose entries, being further right, are evaluated before its array."""
 
     span: Span
-    node: tree.Index
+    node: expressions.Index
     entries: list[indexing.Entry | None]
 
 
-_Pending: TypeAlias = tree.Monadic | tree.Dyadic | tree.Print | tree.InlineBind | tree.Modify | tree.Replace | _Indexed
+_Pending: TypeAlias = (
+    expressions.Monadic | expressions.Dyadic | expressions.Print | expressions.InlineBind | expressions.Modify
+    | expressions.Replace
+    | _Indexed
+)
 
 
-def expression(ctx: Context, node: tree.Expression, frame: Frame) -> Value:
+def expression(ctx: Context, node: expressions.Expression, frame: Frame) -> Value:
     """The value of an expression; poison where an error was reported."""
     pending: list[_Pending] = []
     value: Value
     while True:
         match node:
-            case tree.Monadic() if literals.is_mix(node):
-                value = literals.mix(ctx, node, frame)
+            case expressions.Monadic() if is_mix(node):
+                value = mix(ctx, node, frame)
                 break
-            case tree.Monadic() | tree.Dyadic():
+            case (
+                expressions.Monadic() | expressions.Dyadic()
+            ):
                 pending.append(node)
                 node = node.right
-            case tree.Print() | tree.InlineBind() | tree.Modify() | tree.Replace():
+            case expressions.Print() | expressions.InlineBind() | expressions.Modify() | expressions.Replace():
                 pending.append(node)
                 node = node.value
-            case tree.Index():
+            case expressions.Index():
                 pending.append(_Indexed(node.span, node, indexing.evaluate_axes(ctx, node.axes, frame)))
                 node = node.array
             case _:
@@ -61,7 +289,7 @@ def expression(ctx: Context, node: tree.Expression, frame: Frame) -> Value:
     return value
 
 
-def array(ctx: Context, node: tree.Expression, frame: Frame) -> Operand:
+def array(ctx: Context, node: expressions.Expression, frame: Frame) -> Operand:
     """The value of an expression that must be one array."""
     return single(ctx, expression(ctx, node, frame), node.span)
 
@@ -93,35 +321,38 @@ def static_size(ctx: Context, value: Value, what: str, span: Span) -> Size | Non
     return None
 
 
-def _leaf(ctx: Context, node: tree.Expression, frame: Frame) -> Value:
+def _leaf(ctx: Context, node: expressions.Expression, frame: Frame) -> Value:
     ctx.spend(node.span)
     match node:
-        case tree.Number():
-            return literals.number(ctx, node)
-        case tree.Text():
-            return literals.text(ctx, node)
-        case tree.Zilde():
-            return literals.zilde(ctx, node)
-        case tree.Slot():
+        case expressions.Number():
+            return number(ctx, node)
+        case expressions.Text():
+            return text(ctx, node)
+        case expressions.Zilde():
+            return zilde(ctx, node)
+        case expressions.Slot():
             return ctx.error(
                 Code.E015,
                 "`_` stands for a size only on the left of `⍴`, and for a discarded item only in `(x _) ← t`",
                 node.span,
             )
-        case tree.Strand():
-            return literals.strand(ctx, node, frame)
-        case tree.Name() | tree.Member():
+        case expressions.Strand():
+            return strand(ctx, node, frame)
+        case expressions.Name() | expressions.Member():
             return array_entry(ctx, node, frame)
-        case tree.SystemName():
-            return literals.system_name(ctx, node, frame)
-        case tree.ArrayNotation():
-            return literals.array_notation(ctx, node, frame)
-        case tree.Tuple():
+        case expressions.SystemName():
+            return system_name(ctx, node, frame)
+        case expressions.ArrayNotation():
+            return array_notation(ctx, node, frame)
+        case expressions.Tuple():
             items: list[Value] = []
             for item in reversed(node.items):
                 items.append(ctx.expression(ctx, item, frame))
             return TupleOperand(tuple(reversed(items)))
-        case tree.Monadic() | tree.Dyadic() | tree.Index() | tree.InlineBind() | tree.Replace() | tree.Modify() | tree.Print():
+        case (
+            expressions.Monadic() | expressions.Dyadic() | expressions.Index() | expressions.InlineBind()
+            | expressions.Replace() | expressions.Modify() | expressions.Print()
+        ):
             raise AssertionError("spine nodes are not leaves")
         case _:
             assert_never(node)
@@ -131,32 +362,32 @@ def _step(ctx: Context, node: _Pending, value: Value, frame: Frame) -> Value:
     """Finish one spine node, given the value of what lies to its right (or of the indexed array)."""
     ctx.spend(node.span)
     match node:
-        case tree.Monadic():
-            function = resolve.function(ctx, node.function, frame)
+        case expressions.Monadic():
+            function = names.function(ctx, node.function, frame)
             _mention(ctx, value, node.right, node.function.span)
             return ctx.call(function, None, value, node.function.span)
-        case tree.Dyadic():
-            function = resolve.function(ctx, node.function, frame)
-            if literals.has_slot(node.left):
-                return literals.slot_reshape(ctx, node, function, value, frame)
+        case expressions.Dyadic():
+            function = names.function(ctx, node.function, frame)
+            if has_slot(node.left):
+                return slot_reshape(ctx, node, function, value, frame)
             left = ctx.expression(ctx, node.left, frame)
             _mention(ctx, left, node.left, node.function.span)
             _mention(ctx, value, node.right, node.function.span)
             return ctx.call(function, left, value, node.function.span)
-        case tree.Print():
+        case expressions.Print():
             return print_value(ctx, value, node.span)
-        case tree.InlineBind():
+        case expressions.InlineBind():
             bind_target(ctx, node.target, value, frame)
             return value
-        case tree.Modify():
+        case expressions.Modify():
             old = array_entry(ctx, node.name, frame)
-            function = resolve.function(ctx, node.function, frame)
+            function = names.function(ctx, node.function, frame)
             _mention(ctx, old, node.name, node.function.span)
             _mention(ctx, value, node.value, node.function.span)
             new = ctx.call(function, old, value, node.function.span)
             bind(ctx, node.name, new, frame)
             return new
-        case tree.Replace():
+        case expressions.Replace():
             new = indexing.replace(ctx, node, value, frame)
             bind(ctx, node.name, new, frame)
             return value
@@ -166,7 +397,7 @@ def _step(ctx: Context, node: _Pending, value: Value, frame: Frame) -> Value:
             assert_never(node)
 
 
-def _mention(ctx: Context, value: Value, node: tree.Expression, function: Span) -> None:
+def _mention(ctx: Context, value: Value, node: expressions.Expression, function: Span) -> None:
     """Where a message about this argument should point."""
     if isinstance(value, EnclosedOperand):
         value = value.items[0]
@@ -177,7 +408,7 @@ def _mention(ctx: Context, value: Value, node: tree.Expression, function: Span) 
 
 def print_value(ctx: Context, value: Value, span: Span) -> Value:
     """`⎕←`: emit the effect; E602 inside a function that an operator applies."""
-    from ..core import Print
+    from ..core.arrays import Print
 
     if is_poisoned(value):
         return value
@@ -197,27 +428,27 @@ def print_value(ctx: Context, value: Value, span: Span) -> Value:
     return value
 
 
-def bind_target(ctx: Context, target: tree.Target, value: Value, frame: Frame) -> None:
+def bind_target(ctx: Context, target: expressions.Target, value: Value, frame: Frame) -> None:
     """Bind a name, or take a tuple (or the major cells of a short array) apart."""
     match target:
-        case tree.NameTarget():
+        case expressions.NameTarget():
             bind(ctx, target, value, frame)
-        case tree.DiscardTarget():
+        case expressions.DiscardTarget():
             pass
-        case tree.TupleTarget():
+        case expressions.TupleTarget():
             for part, item in zip(target.items, _parts(ctx, target, value), strict=True):
                 bind_target(ctx, part, item, frame)
         case _:
             assert_never(target)
 
 
-def bind(ctx: Context, name: tree.Name | tree.NameTarget, value: Value, frame: Frame) -> None:
+def bind(ctx: Context, name: expressions.Name | expressions.NameTarget, value: Value, frame: Frame) -> None:
     frame.bind(name.definition, value)
     if isinstance(value, Operand):
         ctx.builder.name(value, name.name)
 
 
-def _parts(ctx: Context, target: tree.TupleTarget, value: Value) -> tuple[Value, ...]:
+def _parts(ctx: Context, target: expressions.TupleTarget, value: Value) -> tuple[Value, ...]:
     wanted = len(target.items)
     if is_poisoned(value):
         return (ctx.builder.poison(target.span),) * wanted

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...lang import tree
-from ...lang.codes import Code
-from ...lang.records import dataclass
-from ...lang.source import Span
-from ..core import Indexing, Slice, Update
-from ..display import show_type
-from ..elements import held
-from ..operands import Operand, TupleOperand, Value, is_poisoned
+from ...lang.diagnostics.model import Code
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...lang.tree import expressions
+from ..core.arrays import Indexing, Slice, Update
+from ..diagnostics import show_type
+from ..elements import ArrayType, held
 from ..rules.common import common, item_of, joint_element, require_equal
 from ..rules.index import Position, index_operand, select_at
-from ..sizes import ZERO, Size, number
-from ..types import ArrayType
-from .context import Context
-from .environment import Frame
-from .names import array_entry
-from .resolve import function as resolve_function
+from ..sizes.polynomials import ZERO, Size, number
+from ..values.facts import Operand, TupleOperand, Value, is_poisoned
+from .context import Context, Frame
+from .names import array_entry, function as resolve_function
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,7 @@ class Entry:
     span: Span
 
 
-def evaluate_axes(ctx: Context, nodes: Sequence[tree.Expression | None], frame: Frame) -> list[Entry | None]:
+def evaluate_axes(ctx: Context, nodes: Sequence[expressions.Expression | None], frame: Frame) -> list[Entry | None]:
     """The values of the entries, right to left; None where an axis is taken whole."""
     entries: list[Entry | None] = []
     for node in reversed(nodes):
@@ -86,7 +83,7 @@ def _enough_axes(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: S
     return False
 
 
-def replace(ctx: Context, node: tree.Replace, value: Value, frame: Frame) -> Value:
+def replace(ctx: Context, node: expressions.Replace, value: Value, frame: Frame) -> Value:
     """The array `x[i;j]←v` or `x[i;j] f← v` leaves in x."""
     old = array_entry(ctx, node.name, frame)
     axes = evaluate_axes(ctx, node.axes, frame)

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
-from ...lang import tree
-from ...lang.codes import Code
-from ...lang.definitions import Argument
-from ...lang.diagnostics import Label
-from ..operands import Operand, TupleOperand, Value
-from .context import Context
-from .environment import BrokenFunction, Entry, Frame, FunctionValue, Module, OperatorValue
+from ...lang.bind.functions import bind_operator
+from ...lang.diagnostics.model import Code, Label
+from ...lang.tree import expressions
+from ...lang.tree.expressions import Argument, NameClass
+from ..values.facts import Operand, TupleOperand, Value, is_poisoned
+from .context import (
+    AtopFunction,
+    BrokenFunction,
+    Context,
+    DerivedFunction,
+    DfnFunction,
+    Entry,
+    ForkFunction,
+    Frame,
+    FunctionValue,
+    Module,
+    OperatorValue,
+    PrimitiveFunction,
+)
 
-_Name: TypeAlias = tree.Name | tree.FunctionName | tree.OperatorName
-_Member: TypeAlias = tree.Member | tree.FunctionMember | tree.OperatorMember
+# ---------------------------------------------------------------------------------------------------- names
+
+_Name: TypeAlias = expressions.Name | expressions.FunctionName | expressions.OperatorName
+_Member: TypeAlias = expressions.Member | expressions.FunctionMember | expressions.OperatorMember
 
 
-def array_entry(ctx: Context, node: tree.Name | tree.Member, frame: Frame) -> Value:
+def array_entry(ctx: Context, node: expressions.Name | expressions.Member, frame: Frame) -> Value:
     """The array or tuple that a name stands for."""
     entry = _entry(ctx, node, frame)
     return entry if isinstance(entry, Operand | TupleOperand) else _unusable(ctx, node, entry)
 
 
-def function_entry(ctx: Context, node: tree.FunctionName | tree.FunctionMember, frame: Frame) -> FunctionValue:
+def function_entry(ctx: Context, node: expressions.FunctionName | expressions.FunctionMember, frame: Frame) -> FunctionValue:
     """The function that a name stands for."""
     entry = _entry(ctx, node, frame)
     if isinstance(entry, FunctionValue):
@@ -31,7 +45,8 @@ def function_entry(ctx: Context, node: tree.FunctionName | tree.FunctionMember, 
     return BrokenFunction(node.span)
 
 
-def operator_entry(ctx: Context, node: tree.OperatorName | tree.OperatorMember, frame: Frame) -> OperatorValue | BrokenFunction:
+def operator_entry(ctx: Context, node: expressions.OperatorName | expressions.OperatorMember,
+    frame: Frame) -> OperatorValue | BrokenFunction:
     entry = _entry(ctx, node, frame)
     if isinstance(entry, OperatorValue):
         return entry
@@ -63,3 +78,139 @@ def _unusable(ctx: Context, node: _Name | _Member, entry: Entry | None) -> Opera
         return ctx.builder.poison(node.span)
     name = node.name if isinstance(node, _Name) else f"{node.module}.{node.name}"
     return ctx.error(Code.E134, f"`{name}` cannot be used here: it has no value yet, or one of another class", node.span)
+
+
+# ---------------------------------------------------------------------------------------------------- resolve
+#
+# Function expressions → function values: operands are evaluated here, once.
+
+def function(ctx: Context, node: expressions.Function, frame: Frame, name: str = "") -> FunctionValue:
+    """The function a function expression denotes."""
+    ctx.spend(node.span)
+    match node:
+        case expressions.Primitive():
+            axis = None if node.axis is None else axis_operand(ctx, node.axis, frame)
+            if isinstance(axis, BrokenFunction):
+                return axis
+            return PrimitiveFunction(node.span, node.glyph, axis, frame.file.index_origin)
+        case expressions.FunctionName() | expressions.FunctionMember():
+            return function_entry(ctx, node, frame)
+        case expressions.Dfn():
+            return DfnFunction(node.span, node, frame.capture(node.captures), name)
+        case expressions.Fork() | expressions.Atop():
+            return _train(ctx, node, frame)
+        case expressions.Derived():
+            return _derived(ctx, node, frame)
+        case expressions.OperatorCall():
+            return _operator_call(ctx, node, frame, name)
+        case _:
+            assert_never(node)
+
+
+def _train(ctx: Context, node: expressions.Fork | expressions.Atop, frame: Frame) -> FunctionValue:
+    """Trains nest to the right: built by a loop, so that long ones need no recursion."""
+    chain: list[expressions.Fork | expressions.Atop] = []
+    last: expressions.Function = node
+    while isinstance(last, (expressions.Fork, expressions.Atop)):
+        ctx.spend(last.span)
+        chain.append(last)
+        last = last.right if isinstance(last, expressions.Fork) else last.inner
+    value = function(ctx, last, frame)
+    for part in reversed(chain):
+        if isinstance(part, expressions.Fork):
+            middle = function(ctx, part.middle, frame)
+            left = operand(ctx, part.left, frame)
+            value = ForkFunction(part.span, left, middle, value)
+        else:
+            value = AtopFunction(part.span, function(ctx, part.outer, frame), value)
+    return value
+
+
+def _derived(ctx: Context, node: expressions.Derived, frame: Frame) -> FunctionValue:
+    """`f¨⍨/` nests to the left: also a loop.  What stands right is evaluated first."""
+    chain: list[tuple[expressions.Derived, Operand | None, list[FunctionValue | Value], FunctionValue | None]] = []
+    head: expressions.Function | expressions.Expression = node
+    while isinstance(head, expressions.Derived):
+        ctx.spend(head.span)
+        if head.operator == "∂":
+            ctx.error(Code.E620, "gradients (`∂`) arrive in a later version", head.span)
+            return BrokenFunction(head.span)
+        axis = None if head.axis is None else axis_operand(ctx, head.axis, frame)
+        if isinstance(axis, BrokenFunction):
+            return axis
+        extras: list[FunctionValue | Value] = []
+        until: FunctionValue | None = None
+        for extra in head.operands[1:]:
+            if isinstance(extra, expressions.Tuple) and isinstance(extra.items[-1], expressions.Function):  # `(n ⋄ p)`
+                until = function(ctx, extra.items[-1], frame)
+                extra = extra.items[0]
+            extras.append(operand(ctx, extra, frame))
+        chain.append((head, axis, extras, until))
+        head = head.operands[0]
+    value = operand(ctx, head, frame)
+    for part, axis, extras, until in reversed(chain):
+        value = DerivedFunction(part.span, part.operator, (value, *extras), axis, until, frame.file.index_origin)
+    assert isinstance(value, DerivedFunction)
+    return value
+
+
+def operand(ctx: Context, node: expressions.Function | expressions.Expression, frame: Frame) -> FunctionValue | Value:
+    """An operand of an operator or the left tine of a train."""
+    if isinstance(node, expressions.Function):
+        return function(ctx, node, frame)
+    value: Value = ctx.expression(ctx, node, frame)
+    if isinstance(value, Operand):
+        ctx.builder.wording.add(value.value, node.span)
+    return value
+
+
+def axis_operand(ctx: Context, node: expressions.Expression, frame: Frame) -> Operand | BrokenFunction:
+    value = ctx.expression(ctx, node, frame)
+    if is_poisoned(value):
+        return BrokenFunction(node.span)
+    if not isinstance(value, Operand) or (value.static is None and value.constant is None):
+        ctx.error(Code.E132, "an axis must be known before the program runs", node.span)
+        return BrokenFunction(node.span)
+    return value
+
+
+def operator(ctx: Context, node: expressions.Operator, frame: Frame) -> OperatorValue | BrokenFunction:
+    """The user operator that a name or a dfn denotes."""
+    match node:
+        case expressions.OperatorDfn():
+            return OperatorValue(node.span, node, frame.capture(node.captures))
+        case expressions.OperatorName() | expressions.OperatorMember():
+            return operator_entry(ctx, node, frame)
+        case _:
+            assert_never(node)
+
+
+def _operator_call(ctx: Context, node: expressions.OperatorCall, frame: Frame, name: str) -> FunctionValue:
+    found = operator(ctx, node.operator, frame)
+    operands: list[FunctionValue | Value] = []
+    for extra in node.operands:
+        operands.append(operand(ctx, extra, frame))
+    if isinstance(found, BrokenFunction):
+        return BrokenFunction(node.span)
+    wanted = 2 if found.node.dyadic else 1
+    if len(operands) != wanted:
+        ctx.error(Code.E130, f"this operator takes {wanted} operand{'s' if wanted > 1 else ''}, got {len(operands)}", node.span)
+        return BrokenFunction(node.span)
+    classes = [NameClass.FUNCTION if isinstance(x, FunctionValue) else NameClass.ARRAY for x in operands]
+    dfn, problems = bind_operator(found.node, classes[0], classes[1] if wanted == 2 else None)
+    for problem in problems:
+        ctx.builder.report(problem)
+    if dfn is None:
+        return BrokenFunction(node.span)
+    home = found.home.inner()
+    for argument, value in zip((Argument.LEFT_OPERAND, Argument.RIGHT_OPERAND), operands, strict=False):
+        home.bind(argument, value)
+    return DfnFunction(node.span, dfn, home, _operator_name(node) or name)
+
+
+def _operator_name(node: expressions.OperatorCall) -> str:
+    match node.operator:
+        case expressions.OperatorName() | expressions.OperatorMember():
+            return node.operator.name
+        case _:
+            return ""

@@ -5,29 +5,203 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from ...lang import parser, program_tree, tree
-from ...lang.codes import Code
-from ...lang.definitions import NameClass, Symbol
-from ...lang.diagnostics import Diagnostic, Severity
-from ...lang.directives import check_directives
-from ...lang.limits import ensure_recursion_headroom
-from ...lang.records import dataclass
-from ...lang.source import Source, Span
-from ..builder import Builder
-from ..core import Print, ValueId
-from ..core_blocks import Block, Core, CoreGuard
-from ..named_sizes import ASIDE
-from ..operands import Operand, TupleOperand, Value
-from ..undecided import CHECKED_AT_LOAD
-from . import bindings, declarations, expressions, resolve, signature_form
+from ...lang.bind.directives import check_directives
+from ...lang.diagnostics.model import Code, Diagnostic, Severity
+from ...lang.support.records import dataclass
+from ...lang.syntax import parser
+from ...lang.syntax.source import PlacedSpan, Source, Span, ensure_recursion_headroom
+from ...lang.tree import expressions as replaying_expressions, expressions as tree, program, program as program_tree
+from ...lang.tree.expressions import NameClass, Symbol
+from ..core.arrays import Print, ValueId
+from ..core.blocks import Block, Core, CoreGuard
+from ..core.builder import Builder, Emitted, counts, emit_again, emitted_since
+from ..proof.report_unproved import CHECKED_AT_LOAD
+from ..signatures import unify
+from ..signatures.unify import without_unseen
+from ..sizes.runtime_sizes import ASIDE
+from ..values.facts import Operand, TupleOperand, Value
+from . import applications, declarations, expressions, names as resolve
 from .applications import apply
-from .context import BudgetExceeded, Context, Exports, Load
-from .environment import BrokenFunction, Entry, FileContext, Frame, Module
-from .reach import reach_of
-from .replaying import TYPES, Done, Recording, replay
-from .sites import Memory, Site, Sites, fixed
-from .unseen import without_unseen
+from .context import (
+    NODE_BUDGET,
+    BrokenFunction,
+    BudgetExceeded,
+    Context,
+    DfnFunction,
+    Entry,
+    Exports,
+    FileContext,
+    Frame,
+    Load,
+    Memory,
+    Module,
+    PrimitiveFunction,
+    Reach,
+    SignedFunction,
+    Site,
+    Sites,
+    fixed,
+    reach_of,
+)
 
+# ---------------------------------------------------------------------------------------------------- replaying
+#
+# What elaborating a statement did, to be done again for the next version of the program without elaborating it.
+#
+# A `Done` stands for a statement that is still the same object, whose names still stand for the same sites: it means the same.
+# What it did may be done again where the builder is in the same state.  States have numbers: the one after a statement follows
+# from the one before and from what the statement means.  A definition that reads nothing around it does the same in every state.
+#
+# Kept is only what leaves ops and values behind, or binds functions: a statement that reports, requires or names a size is
+# elaborated each time.  Neighbours: `programs` (asks before it elaborates), `sites`, `typechecker.core.builder` (ops and values).
+
+_REPLAYED = (
+    replaying_expressions.Evaluate | replaying_expressions.BindArray | replaying_expressions.BindFunction
+    | program.StatedType
+)
+TYPES = program.StatedType
+_DEFINING = replaying_expressions.BindFunction | program.StatedType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Effect:
+    """What a statement did: in which state (None: in any), the state after it, what it emitted, bound and mentioned, its value,
+    the nodes it cost and after how many of them it printed."""
+
+    state: int | None
+    after: int
+    emitted: Emitted | None
+    entries: tuple[tuple[Symbol, Entry], ...]
+    mentions: tuple[tuple[ValueId, tuple[tuple[Span, Span], ...]], ...]
+    value: Value | None
+    nodes: int
+    printed: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Done:
+    """A statement, the one name that it binds or states the type of, its site, the site of the signature before it, the sites of
+    what it mentions, and those of what it bound; `free`: the state is after it what it was before, and does not matter to it."""
+
+    statement: program.Statement
+    name: str | None
+    site: Site
+    declared: Site | None
+    uses: tuple[tuple[Symbol, Site | None], ...]
+    bound: dict[Symbol, Site]
+    effect: Effect | None
+    free: bool = False
+
+    def means_the_same(self, sites: Sites) -> bool:
+        """Do all its names stand for what they stood for?"""
+        if self.name is not None and not self.states_type and sites.declared.get(self.name) is not self.declared:
+            return False
+        bound = sites.bound
+        return all(bound.get(symbol) is site for symbol, site in self.uses)
+
+    @property
+    def states_type(self) -> bool:
+        return isinstance(self.statement, TYPES)
+
+
+class Recording:
+    """Watches a statement while it is elaborated."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._counts, self._nodes, self._state = counts(ctx.builder), ctx.nodes, ctx.state
+        self._mentions, ctx.mentions = ctx.mentions, {}
+        ctx.builder.wording.said.clear()
+
+    def close(self) -> None:
+        """Mentions of this statement join those of the ones before."""
+        self._new, self._ctx.mentions = self._ctx.mentions, self._mentions
+        for value, places in self._new.items():
+            self._mentions.setdefault(value, []).extend(places)
+
+    def done(self, before: Done, entries: Sequence[tuple[Symbol, Entry]], bound: dict[Symbol, Site], value: Value | None) -> Done:
+        """What is known now of a statement that has been elaborated."""
+        defining = isinstance(before.statement, _DEFINING) and before.site.reach is Reach.NOTHING
+        free = defining and counts(self._ctx.builder)[1:] == self._counts[1:]
+        if not free:
+            self._ctx.state = self._ctx.memory.key((self._state, before.site.key))
+        effect = self._effect(before.statement, entries, value, free=free)
+        return Done(before.statement, before.name, before.site, before.declared, before.uses, bound, effect, free)
+
+    def _effect(
+        self, statement: program.Statement, entries: Sequence[tuple[Symbol, Entry]], value: Value | None, *, free: bool
+    ) -> Effect | None:  # fmt: skip
+        """What it did, if that can be done again."""
+        ctx = self._ctx
+        if not isinstance(statement, _REPLAYED) or not all(_is_made_in(statement, entry) for _, entry in entries):
+            return None
+        mentions = tuple([(v, tuple(places)) for v, places in self._new.items()])
+        emitted = emitted_since(ctx.builder, self._counts)
+        if emitted is None or not all(isinstance(s, PlacedSpan) for _, places in mentions for pair in places for s in pair):
+            return None
+        printed = ctx.printed_at - self._nodes if ctx.printed_at > self._nodes else None
+        state, nodes = None if free else self._state, ctx.nodes - self._nodes
+        return Effect(state, ctx.state, None if free else emitted, tuple(entries), mentions, value, nodes, printed)
+
+
+def replay(ctx: Context, done: Done, frame: Frame, declared: dict[str, program.StatedType]) -> bool:
+    """Do it again; False where the statement has to be elaborated."""
+    effect, sites, name, statement = done.effect, frame.file.sites, done.name, done.statement
+    if effect is None or ctx.nodes + effect.nodes > NODE_BUDGET:
+        return False
+    if effect.state is not None:
+        if effect.state != ctx.state:
+            return False
+        ctx.state = effect.after
+        if effect.emitted is not None:
+            emit_again(ctx.builder, effect.emitted)
+        if effect.printed is not None:
+            ctx.printed_at = ctx.nodes + effect.printed
+        for value, places in effect.mentions:
+            ctx.mentions.setdefault(value, []).extend(places)
+    if isinstance(statement, TYPES):
+        if statement.target.name in declared:
+            return False
+        declared[statement.target.name], sites.declared[statement.target.name] = statement, done.site
+    elif name is not None and name in declared:
+        del declared[name], sites.declared[name]
+    for symbol, entry in effect.entries:
+        frame.bind(symbol, _again(entry, frame))
+    sites.bound.update(done.bound)
+    ctx.nodes += effect.nodes
+    return True
+
+
+def _is_made_in(statement: program.Statement, entry: Entry) -> bool:
+    """May what a statement bound be bound again: is it a value, or a function that is written in the statement itself?"""
+    match entry:
+        case Operand() | TupleOperand() | PrimitiveFunction():
+            return True
+        case DfnFunction():
+            return isinstance(statement, replaying_expressions.BindFunction) and entry.node is statement.value
+        case SignedFunction():
+            return _is_made_in(statement, entry.body)
+        case _:
+            return False
+
+
+def _again(entry: Entry, frame: Frame) -> Entry:
+    """What a statement bound, with what it captures now."""
+    match entry:
+        case DfnFunction():
+            return _closed(entry, frame)
+        case SignedFunction():
+            body = _closed(entry.body, frame) if isinstance(entry.body, DfnFunction) else entry.body
+            return SignedFunction(entry.span, entry.name, entry.signature, body, frame.file, entry.proof)
+        case _:
+            return entry
+
+
+def _closed(function: DfnFunction, frame: Frame) -> DfnFunction:
+    return DfnFunction(function.span, function.node, frame.capture(function.node.captures), function.name)
+
+
+# ---------------------------------------------------------------------------------------------------- programs
 
 @dataclass(frozen=True, slots=True)
 class Elaborated:
@@ -149,7 +323,7 @@ def read(source: Source, load: Load, exports: Exports, memory: Memory | None) ->
 
 def _read_after_moves(core: Core, names: Mapping[str, Entry], ctx: Context) -> list[Diagnostic]:
     """What the schedule's moves forbid (E502)."""
-    from ..quantities.moves import read_after_moves
+    from ..usage.check_moves import read_after_moves
 
     def named(name: str) -> ValueId | None:
         entry = names.get(name)
@@ -280,9 +454,9 @@ def _statement(
                 expressions.print_value(ctx, value, statement.span)
             return value
         case tree.BindArray():
-            return bindings.bind_array(run, statement, frame, declared)
+            return applications.bind_array(run, statement, frame, declared)
         case tree.BindFunction():
-            bindings.bind_function(ctx, statement, frame, declared)
+            applications.bind_function(ctx, statement, frame, declared)
         case tree.BindOperator():
             frame.bind(statement.target.definition, resolve.operator(ctx, statement.value, frame))
         case tree.BareFunction():
@@ -312,7 +486,7 @@ def _check_form(ctx: Context, signature: program_tree.Signature, frame: Frame) -
     sites, params = frame.file.sites, frozenset(frame.file.params)
     assert sites.current is not None
     key = (sites.current.key, params)
-    if ctx.memory.well_formed.get(key) is None and signature_form.well_formed(ctx, without_unseen(signature, params), params):
+    if ctx.memory.well_formed.get(key) is None and unify.well_formed(ctx, without_unseen(signature, params), params):
         ctx.memory.well_formed.put(key, True)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from ...lang.codes import Code
-from ...lang.diagnostics import Edit, Fix
-from ...lang.primitives import nearest
-from ...lang.records import dataclass
-from ...lang.source import Span
-from ...lang.type_tree import (
+from ...lang.diagnostics.model import Code, Edit, Fix
+from ...lang.primitives.table import nearest
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...lang.tree.expressions import (
     BoundedSize,
     ElementName,
     Fact,
@@ -22,10 +21,10 @@ from ...lang.type_tree import (
     TupleTypeExpression,
     TypeExpression,
 )
-from ..elements import Element, Kind, ranged
-from ..obligations import Obligation, Relation, SizeFact
-from ..sizes import ONE, ZERO, Size, maximum, minimum, monus, number, quotient, remainder
-from ..types import ArrayType
+from ..elements import ArrayType, Element, Kind, ranged
+from ..proof.obligations import Obligation, Relation, SizeFact
+from ..sizes.polynomials import ONE, ZERO, Size, number
+from ..sizes.size import maximum, minimum, monus, quotient, remainder
 from .context import Context
 
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}

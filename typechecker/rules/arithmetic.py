@@ -5,19 +5,52 @@ A result whose operands are both singletons is one (`+ - × ⌊ ⌈ |`, and `⌊
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...lang.codes import Code
-from ...lang.source import Span
-from ..builder import Builder
-from ..elements import Element, Kind, arithmetic, floating, integer_range, limits, ranged
-from ..obligations import Obligation, Relation, SizeFact
-from ..operands import Operand, Value
+from ...lang.diagnostics.model import Code
+from ...lang.syntax.source import Span
+from ..core.arrays import Library, Payload, Stack, named
+from ..core.builder import Builder
+from ..diagnostics import show_type
+from ..elements import (
+    ArrayType,
+    Element,
+    Kind,
+    arithmetic,
+    comparison,
+    floating,
+    integer_range,
+    limits,
+    promote_kinds,
+    ranged,
+    strong,
+)
+from ..proof.obligations import Obligation, Relation, SizeFact
 from ..scalars import FUNCTIONS
-from ..sizes import ONE, ZERO, Size, maximum, minimum, number, quotient, remainder, surely_machine
-from .common import fit_weak, is_boolean, require_numbers, with_static
-from .static_arguments import static_sizes
+from ..sizes.polynomials import ONE, ZERO, Size, number
+from ..sizes.size import maximum, minimum, quotient, remainder, surely_machine
+from ..values.facts import Operand, TupleOperand, Value
+from .common import (
+    constant_array,
+    fit_weak,
+    is_boolean,
+    item_of,
+    label,
+    require_equal,
+    require_integers,
+    require_natural,
+    require_numbers,
+    reshaped,
+    size_arguments,
+    static_sizes,
+    to_vector,
+    with_static,
+)
+from .shape import join_along
+
+# ---------------------------------------------------------------------------------------------------- arithmetic
 
 DYADIC_FUNCTIONS = {"+": "add", "-": "sub", "×": "mul", "⌊": "min", "⌈": "max", "|": "residue"}
 
@@ -389,4 +422,373 @@ def reciprocal(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Valu
     sizes = integer_static(b, x)
     if isinstance(made, Operand) and not made.poisoned and sizes is not None:
         b.note(made, quotients=tuple((ONE, s) for s in sizes))
+    return made
+
+
+# ---------------------------------------------------------------------------------------------------- numeric
+#
+# `⊥ ⊤ ? ⌹ ⍕`, conversions and library functions.
+
+# -------------------------------------------------------------------------- decode, encode
+
+
+def _same_kind(
+    b: Builder, left: Operand, right: Operand, span: Span, widened: frozenset[Kind] = frozenset()
+) -> tuple[Operand, Operand] | None:
+    """Both arguments as numbers of their common kind; of a kind in `widened`, as i64."""
+    if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
+        return None
+    x, y = b.to_number(left, span), b.to_number(right, span)
+    kind = arithmetic(x.type.element, y.type.element)
+    assert kind is not None
+    if not (fit_weak(b, x, kind, span) and fit_weak(b, y, kind, span)):
+        return None
+    target = Kind.I64 if kind in widened else kind
+    return b.convert(x, target, span), b.convert(y, target, span)
+
+
+_SUMMED_AS_I64 = frozenset({Kind.U8, Kind.I32})
+
+
+def decode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`r⊥x`: r's last axis against x's first; a scalar or an axis of length 1 extends.  Small integers widen as in `+.×`."""
+    both = _same_kind(b, left, right, span, _SUMMED_AS_I64)
+    if both is None:
+        return b.poison(span)
+    x, y = both
+    if x.type.rank and y.type.rank and x.type.shape[-1] != ONE and y.type.shape[0] != ONE:
+        inner, outer = x.type.shape[-1], y.type.shape[0]
+        message = f"the inner axes of `⊥` differ: {inner} on the left and {outer} on the right"
+        if not require_equal(b, inner, outer, Code.E102, span, message, left, right):
+            return b.poison(span)
+    type = ArrayType(_counted(b, left, right) or Element(x.type.element.kind), (*x.type.shape[:-1], *y.type.shape[1:]))
+    return b.emit(lambda r: named(r, "decode", x.value, y.value), type, span)
+
+
+def _counted(b: Builder, left: Operand, right: Operand) -> Element | None:
+    """`1⊥m` counts the bits of m that hold, `m⊥m` the last ones."""
+    if not right.type.rank or not is_boolean(right.type.element):
+        return None
+    if left.static != ONE and not (left.type.rank == right.type.rank == 1 and b.alike(left, right)):
+        return None
+    return Element(Kind.I64, 0, right.type.shape[0].constant, most=right.type.shape[0])
+
+
+def encode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`r⊤x`: digits along a new leading axis: shape `(⍴r),⍴x`."""
+    both = _same_kind(b, left, right, span)
+    if both is None:
+        return b.poison(span)
+    x, y = both
+    kind, (low, high) = x.type.element.kind, integer_range(x.type.element)
+    digits = kind.is_integer and low is not None and low > 0 and high is not None
+    element = ranged(kind, 0, high - 1) if digits and high is not None else Element(kind)
+    type = ArrayType(element, (*x.type.shape, *y.type.shape))
+    return b.emit(lambda r: named(r, "encode", x.value, y.value), type, span)
+
+
+# ----------------------------------------------------------------------------------- random
+
+
+def key_pair(b: Builder, pair: TupleOperand, span: Span) -> Operand:
+    """A key written as a tuple of two integers."""
+    items = pair.items
+    if len(items) == 2 and isinstance(items[0], Operand) and isinstance(items[1], Operand):
+        first, second = items[0], items[1]
+        if first.type.rank == 0 and second.type.rank == 0:
+            return join_along(b, to_vector(b, first, span), to_vector(b, second, span), 0, span)
+    return b.error(Code.E305, "the key of `?` is one integer or a pair of integers", span)
+
+
+def random(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`key?s`: uniform f64 of shape s; the key is an integer or a pair."""
+    if not require_integers(b, left, span, "the key of `?`"):
+        return b.poison(span)
+    pair = left.type.rank == 1 and left.type.shape[0] == number(2)
+    if left.type.rank and not pair:
+        return b.error(Code.E131, f"the key of `?` is one integer or a pair, but this is {show_type(left.type)}", span,
+                       labels=(label(b, left),))  # fmt: skip
+    sizes = size_arguments(b, right, span, "the shape of `?`")
+    if sizes is None or not require_natural(b, sizes, span, "a size"):
+        return b.poison(span)
+    key = b.convert(b.to_number(left, span), Kind.I64, span)
+    return b.emit(lambda r: named(r, "random", key.value), ArrayType(Element(Kind.F64), sizes), span)
+
+
+# ------------------------------------------------------------------------------ conversions
+
+
+def conversion(kind: Kind) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
+    """`f64 x` and the like: checked when it runs where the value may not fit."""
+
+    def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+        y = b.to_number(x, span)
+        have = y.type.element.kind
+        if Kind.CHAR in (have, kind) and have is not kind and not (have.is_integer or kind.is_integer):
+            return b.error(Code.E300, f"`{kind.value}` does not convert {show_type(x.type)}", span, labels=(label(b, x),),
+                           notes=("text converts to integers (code points) and back",))  # fmt: skip
+        made = b.convert(y, kind, span)
+        return b.retyped(made, ArrayType(strong(made.type.element), made.type.shape))
+
+    return rule
+
+
+# ---------------------------------------------------------------------------------- linear algebra
+
+
+def inverse(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`⌹x`: the inverse (least squares for more rows than columns); of a vector or scalar the pseudo-inverse."""
+    if not require_numbers(b, x, span):
+        return b.poison(span)
+    (y,) = floats(b, (x,), span)
+    element = Element(y.type.element.kind)
+    if y.type.rank == 0:
+        return b.scalar("reciprocal", (y,), element, span)
+    if y.type.rank == 1:
+        (n,) = y.type.shape
+        column = reshaped(b, y, (n, ONE), span)
+        made = b.emit_many(lambda r: Library(r, "inverse", (column.value,)), [ArrayType(element, (ONE, n))], span)[0]
+        return reshaped(b, made, (n,), span)
+    *frame, rows, columns = y.type.shape
+    if not _tall(b, rows, columns, x, span):
+        return b.poison(span)
+    type = ArrayType(element, (*frame, columns, rows))
+    return b.emit_many(lambda r: Library(r, "inverse", (y.value,)), [type], span)[0]
+
+
+def _tall(b: Builder, rows: Size, columns: Size, x: Operand, span: Span) -> bool:
+    message = f"`⌹` needs at least as many rows as columns: {rows} rows, {columns} columns"
+    return b.require(Obligation(SizeFact(Relation.AT_MOST, columns, rows), Code.E101, span, message, (label(b, x),)))
+
+
+def solve(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`y⌹A`: the least-squares solution of A +.× x = y."""
+    if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
+        return b.poison(span)
+    y, a = floats(b, (left, right), span)
+    element = Element(a.type.element.kind)
+    if a.type.rank == 0 and y.type.rank == 0:
+        return b.scalar("div", (y, a), element, span)
+    if a.type.rank > 2 or y.type.rank > 2:
+        return b.error(Code.E131, "`⌹` takes matrices and vectors", span, labels=(label(b, left), label(b, right)))
+    matrix = reshaped(b, a, (*a.type.shape, *(ONE,) * (2 - a.type.rank)), span)
+    values = reshaped(b, y, (*y.type.shape, *(ONE,) * (2 - y.type.rank)), span)
+    rows, columns = matrix.type.shape
+    message = f"`⌹` needs as many values as equations: {values.type.shape[0]} and {rows}"
+    if not (_tall(b, rows, columns, right, span)
+            and require_equal(b, values.type.shape[0], rows, Code.E101, span, message, left, right)):  # fmt: skip
+        return b.poison(span)
+    type = ArrayType(element, (columns, values.type.shape[1]))
+    made = b.emit_many(lambda r: Library(r, "solve", (values.value, matrix.value)), [type], span)[0]
+    shape = (*((columns,) if a.type.rank == 2 else ()), *y.type.shape[1:])
+    return reshaped(b, made, shape, span)
+
+
+# ---------------------------------------------------------------------------------------------------- exact
+#
+# Comparing i64 with floats exactly: the integer is never rounded first, so 9007199254740993=9007199254740992.0 is 0.
+#
+# Against a float written in the program the comparison is made between integers.  Otherwise both ways are computed and one
+# is chosen: below 2^53 in magnitude the float of the integer is exact.  From there on the integer x is H+l with l in
+# 0..2^32-1 and H a multiple of 2^32, whose float is exact, and x is to y as l is to y-H: near H that difference is exact,
+# and far from it its rounding stays on the right side of l.  A complex number equals x if its real part does and its
+# imaginary part is 0.
+#
+# Functions that compare cells (`≡ ∊ ⍳ ⍷ ⍸` and sets) see pairs instead of numbers: of an integer its float and what that
+# rounded away, of a float itself and 0.  Pairs are equal, and in lexicographic order, as the numbers are.
+
+_EXACT = 2**53
+_HALF = 2**32
+_LIMIT = 2**63
+_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+_BOOL = Element(Kind.BOOL)
+
+
+def rounds(x: Operand, y: Operand) -> bool:
+    """Is x an integer that its float may misrepresent, and y a float or complex?"""
+    other = y.type.element.kind
+    if x.type.element.kind is not Kind.I64 or not (other.is_float or other.is_complex) or x.poisoned or y.poisoned:
+        return False
+    if x.type.element.most is not None or (isinstance(x.static, Size) and x.static.constant is None):
+        return False  # a length, or below one
+    low, high = integer_range(x.type.element)
+    return low is None or high is None or low < -_EXACT or high > _EXACT
+
+
+def compared_exactly(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
+    """`x function y` for an i64 x and a float y; a complex one only for equality."""
+    if y.type.element.kind.is_complex:
+        return _with_complex(b, function, x, y, span)
+    made = _with_literal(b, function, x, y, span) if y.constant is not None else None
+    return _in_parts(b, function, x, y, span) if made is None else made
+
+
+def compared_turned(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
+    """`y function x` for an i64 x and a float y."""
+    return compared_exactly(b, _TURNED[function], x, y, span)
+
+
+def _with_complex(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
+    real, imaginary = (b.scalar("circular", (b.convert(y, Kind.C128, span),), Element(Kind.F64), span, part) for part in (9, 11))
+    zero = b.literal((0.0,), ArrayType(Element(Kind.F64), ()), span)
+    equal = b.scalar("and", (_in_parts(b, "eq", x, real, span), b.scalar("eq", (imaginary, zero), _BOOL, span)), _BOOL, span)
+    return equal if function == "eq" else b.scalar("not", (equal,), _BOOL, span)
+
+
+def comparable(b: Builder, x: Operand, y: Operand, span: Span) -> tuple[Operand, Operand]:
+    """Both in the kind they compare in (positions among themselves stay positions), with an axis of two more where an integer
+    and a float are pairs."""
+    if x.type.element.below is not None and y.type.element.below is not None:
+        return x, y
+    x, y = b.to_number(x, span), b.to_number(y, span)
+    if rounds(x, y):
+        return _of_integers(b, x, y, span), _of_floats(b, y, span)
+    if rounds(y, x):
+        return _of_floats(b, x, span), _of_integers(b, y, x, span)
+    kind = comparison(x.type.element, y.type.element)
+    assert kind is not None
+    return b.convert(x, kind, span), b.convert(y, kind, span)
+
+
+def _of_integers(b: Builder, x: Operand, like: Operand, span: Span) -> Operand:
+    """The pairs of integers, complex ones beside complex numbers: their floats, and what those rounded away, which is exact."""
+    i64, f64 = Element(Kind.I64), Element(Kind.F64)
+    rest = b.scalar("residue", (b.literal((_HALF,), ArrayType(i64, ()), span), x), i64, span)
+    high, low = (b.convert(part, Kind.F64, span) for part in (b.scalar("sub", (x, rest), i64, span), rest))
+    rounded = b.convert(x, Kind.F64, span)
+    away = b.scalar("add", (b.scalar("sub", (high, rounded), f64, span), low), f64, span)
+    kind = Kind.C128 if like.type.element.kind.is_complex else Kind.F64
+    return _pairs(b, b.convert(rounded, kind, span), b.convert(away, kind, span), span)
+
+
+def _of_floats(b: Builder, y: Operand, span: Span) -> Operand:
+    kind = Kind.C128 if y.type.element.kind.is_complex else Kind.F64
+    zero: Payload = 0j if kind.is_complex else 0.0
+    return _pairs(b, b.convert(y, kind, span), constant_array(b, zero, Element(kind), y.type.shape, span), span)
+
+
+def _pairs(b: Builder, first: Operand, second: Operand, span: Span) -> Operand:
+    shape = (*first.type.shape, number(1))
+    return join_along(b, reshaped(b, first, shape, span), reshaped(b, second, shape, span), len(shape) - 1, span)
+
+
+def _with_literal(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand | None:
+    """Against numbers of the program, as integers; None if some have no integer on the right side of them."""
+    numbers = [value for value in y.constant or () if isinstance(value, int | float)]
+    whole = [v for v in numbers if math.isfinite(v) and v == math.floor(v) and -_LIMIT <= v < _LIMIT]
+    if len(whole) == len(numbers):
+        return b.scalar(function, (x, _integers(b, [int(v) for v in whole], y, span)), _BOOL, span)
+    if len(numbers) != 1 or y.type.rank or not math.isfinite(numbers[0]) or not -_LIMIT < numbers[0] < _LIMIT:
+        return None
+    if function in ("eq", "ne"):
+        return constant_array(b, function == "ne", _BOOL, x.type.shape, span)
+    near = (math.ceil if function in ("lt", "ge") else math.floor)(numbers[0])
+    return b.scalar(function, (x, _integers(b, [near], y, span)), _BOOL, span) if -_LIMIT <= near < _LIMIT else None
+
+
+def _integers(b: Builder, values: list[int], like: Operand, span: Span) -> Operand:
+    data: tuple[Payload, ...] = tuple(values)
+    return b.literal(data, ArrayType(Element(Kind.I64), like.type.shape), span)
+
+
+def _in_parts(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
+    def integer(value: int) -> Operand:
+        return b.literal((value,), ArrayType(Element(Kind.I64), ()), span)
+
+    i64, f64 = Element(Kind.I64), Element(Kind.F64)
+    y = b.convert(y, Kind.F64, span)
+    low = b.scalar("residue", (integer(_HALF), x), i64, span)
+    high = b.convert(b.scalar("sub", (x, low), i64, span), Kind.F64, span)
+    far = b.scalar(function, (b.convert(low, Kind.F64, span), b.scalar("sub", (y, high), f64, span)), _BOOL, span)
+    near = b.scalar(function, (b.convert(x, Kind.F64, span), y), _BOOL, span)
+    above = b.scalar("ge", (x, integer(_EXACT)), _BOOL, span)
+    below = b.scalar("le", (x, integer(-_EXACT)), _BOOL, span)
+    return b.scalar("select", (b.scalar("or", (above, below), _BOOL, span), far, near), _BOOL, span)
+
+
+# ---------------------------------------------------------------------------------------------------- powers
+#
+# `* ⍟ ○` dyadic: powers that keep integers, numbers of digits, and the circular functions picked by a literal.
+
+MOST_BASE = 2**53
+
+
+def power(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`*`: integers stay integers when the exponent is static and not negative, anything else is a float."""
+    if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
+        return b.poison(span)
+    x, y = b.to_number(left, span), b.to_number(right, span)
+    integers = all(v.type.element.kind in (Kind.BOOL, Kind.U8, Kind.I32, Kind.I64) for v in (x, y))
+    exponents = integer_static(b, y) if integers else None
+    if exponents is not None and all(b.at_most(ZERO, s) is True for s in exponents):
+        kind = arithmetic(x.type.element, y.type.element)
+        assert kind is not None
+        if not fit_weak(b, x, kind, span):
+            return b.poison(span)
+        made = b.scalar("ipow", (b.convert(x, kind, span), b.convert(y, kind, span)), Element(kind), span)
+        return made if made.poisoned or kind is not Kind.I64 else with_static(made, _static_power(b, x, y), x, y)
+    p, q = floats(b, (x, y), span)
+    return b.scalar("pow", (p, q), Element(p.type.element.kind), span)
+
+
+def _static_power(b: Builder, x: Operand, y: Operand) -> Size | None:
+    if x.type.rank or y.type.rank or x.static is None or y.static is None:
+        return None
+    base, exponent = static_sizes(b, x), static_sizes(b, y)
+    if base is None or exponent is None:
+        return None
+    low, high = base[0].constant, exponent[0].constant
+    if low is None or high is None or high > 62:
+        return None
+    return bounded(number(low**high))
+
+
+def circular(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`⍺○⍵`: ⍺ is a literal ¯12…12, or a vector of them whose items meet ⍵'s major cells."""
+    if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
+        return b.poison(span)
+    codes = static_sizes(b, left)
+    picks = None if codes is None else [s.constant for s in codes]
+    if picks is None or any(p is None or not -12 <= p <= 12 for p in picks):
+        return b.error(Code.E300, "the left argument of `○` must be a literal from ¯12 to 12", span,
+                       notes=("1 2 3 are sin cos tan, ¯1 ¯2 ¯3 their inverses, 5 6 7 the hyperbolic ones",))  # fmt: skip
+    numbers = [p for p in picks if p is not None]
+    if left.type.rank == 0:
+        return _circular(b, numbers[0], right, span)
+    if right.type.rank and not b.require(_same_count(b, len(numbers), right, span)):
+        return b.poison(span)
+    cells = [_circular(b, k, item_of(b, right, i, span) if right.type.rank else right, span) for i, k in enumerate(numbers)]
+    if any(c.poisoned for c in cells) or not cells:
+        return b.poison(span) if cells else b.literal((), ArrayType(Element(Kind.F64), left.type.shape), span)
+    kind = cells[0].type.element.kind
+    for cell in cells[1:]:
+        kind = promote_kinds(kind, cell.type.element.kind) or kind
+    values = tuple(b.convert(c, kind, span).value for c in cells)
+    return b.emit(lambda r: Stack(r, values), ArrayType(Element(kind), (number(len(values)), *cells[0].type.shape)), span)
+
+
+def _same_count(b: Builder, count: int, right: Operand, span: Span) -> Obligation:
+    message = f"these arrays do not line up: axis 0 is {count} on the left and {right.type.shape[0]} on the right"
+    return Obligation(SizeFact(Relation.EQUAL, number(count), right.type.shape[0]), Code.E101, span, message)
+
+
+def _circular(b: Builder, code: int, right: Operand, span: Span) -> Operand:
+    (x,) = floats(b, (right,), span)
+    if code in (-11, -12) and not x.type.element.kind.is_complex:
+        x = b.convert(x, Kind.C64 if x.type.element.kind is Kind.F32 else Kind.C128, span)
+    kind = FUNCTIONS["circular"].result_kind(x.type.element.kind, code)
+    assert kind is not None
+    return b.scalar("circular", (x,), Element(kind), span, parameter=code)
+
+
+def logarithm(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`b⍟x`, remembering how great `⌊b⍟n` can be for an integer n (a number of digits; of 0 and below there is none)."""
+    made = float_dyadic("log")(b, left, right, axis, span)
+    element, base = right.type.element, left.constant[0] if left.constant and not left.type.rank else None
+    if not isinstance(made, Operand) or not isinstance(base, int | float) or not 2 <= base < MOST_BASE:
+        return made
+    if limits(element.kind) is not None:
+        greatest = integer_range(element)[1] if element.below is None else None
+        bits = 63 if greatest is None else max(greatest, 1).bit_length()
+        b.note(made, digits=-int(-bits // (int(base).bit_length() - 1)) + 1)
     return made

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from ...lang.codes import Code
-from ...lang.diagnostics import Diagnostic, Label, Severity, Verdict
-from ...lang.source import Span
-from ..builder import Builder
-from ..core import Gather, Indexing, Payload, Reshape
-from ..display import show_type
-from ..elements import Kind, integer_range, strong
-from ..obligations import Obligation, Relation, SizeFact
-from ..operands import Operand, Value
-from ..sizes import ONE, ZERO, Size, SizeOrigin, capacity, product, variable
-from ..types import ArrayType
-from .common import item_of, label, require_rank, show_number, with_static
-from .static_arguments import axis_index, no_axis, whole_numbers
+from ...lang.diagnostics.model import Code, Diagnostic, Label, Severity, Verdict
+from ...lang.syntax.source import Span
+from ..core.arrays import Gather, Indexing, Payload, Reshape
+from ..core.builder import Builder
+from ..diagnostics import show_type
+from ..elements import ArrayType, Kind, integer_range, strong
+from ..proof.obligations import Obligation, Relation, SizeFact
+from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, product, variable
+from ..sizes.size import capacity
+from ..values.facts import Operand, Value
+from .common import axis_index, item_of, label, no_axis, require_rank, show_number, whole_numbers, with_static
 
 
 class Position(NamedTuple):

@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
-from ...lang.codes import Code
-from ...lang.source import Span
-from ..agreement import principal_frame
-from ..builder import Builder
-from ..core import named
-from ..elements import Element, Kind, arithmetic, comparison
-from ..operands import Operand, TupleOperand, Value
+from collections.abc import Callable, Sequence
+
+from ...lang.diagnostics.model import Code, Diagnostic, Severity, Verdict
+from ...lang.syntax.source import Span
+from ..core.arrays import Compress, Expand, Gather, Iota, Reshape, Where, named
+from ..core.builder import Builder
+from ..diagnostics import show_type
+from ..elements import ArrayType, Element, Kind, arithmetic, comparison, integer_range, ranged, strong
+from ..frame_agreement import principal_frame
 from ..scalars import FUNCTIONS
-from ..types import ArrayType
+from ..sizes.polynomials import ONE, ZERO, Size, number, product, variable
+from ..values.facts import Operand, TupleOperand, Value
+from .arithmetic import comparable, compared_exactly, compared_turned, rounds
 from .common import (
     as_bool,
+    axis_index,
     common,
     constant_array,
+    filled,
+    filled_element,
     fit_weak,
     is_boolean,
     joint_element,
     label,
+    no_axis,
+    one_item,
+    require_equal,
+    require_natural,
     require_numbers,
     require_rank,
+    reshaped,
+    show_number,
+    spread,
+    static_integers,
+    static_sizes,
     text_and_numbers,
+    to_scalar,
+    to_vector,
+    whole_numbers,
+    with_static,
 )
-from .exact import comparable, compared_exactly, compared_turned, rounds
+from .shape import fill_of
+
+# ---------------------------------------------------------------------------------------------------- logic
 
 BOOL = Element(Kind.BOOL)
 COMPARISONS = {"<": "lt", "≤": "le", "=": "eq", "≥": "ge", ">": "gt", "≠": "ne"}
@@ -130,3 +152,351 @@ def _select(b: Builder, mask: Operand, yes: Value, no: Value, span: Span) -> Val
     if both is None:
         return b.poison(span)
     return b.scalar("select", (mask, *both), joint_element(both), span)
+
+
+# ---------------------------------------------------------------------------------------------------- bits
+#
+# `⎕band ⎕bor ⎕bxor ⎕bnot ⎕shl ⎕shr ⎕shru`: the bits of integers in two's complement; bools count as i64.
+#
+# A result of `⎕band` with a number that is not negative is within it, so `255⎕band x` indexes an array of 256 cells.
+
+DyadicRule = Callable[[Builder, Operand, Operand, Operand | None, Span], Value]
+
+
+def _integers(b: Builder, x: Operand, span: Span) -> Operand | None:
+    """x as numbers, bools as i64; None after E300."""
+    kind = x.type.element.kind
+    if not (kind.is_integer or kind is Kind.BOOL):
+        b.error(Code.E300, f"`{b.glyph}` needs integers, but this is {show_type(x.type)}", span, labels=(label(b, x),))
+        return None
+    y = b.to_number(x, span)
+    return b.convert(y, Kind.I64, span) if y.type.element.kind is Kind.BOOL else y
+
+
+def complement(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`⎕bnot`: every bit the other."""
+    y = _integers(b, x, span)
+    if y is None:
+        return b.poison(span)
+    kind = y.type.element.kind
+    low, high = integer_range(y.type.element)
+    known = kind is not Kind.U8 and low is not None and high is not None
+    element = ranged(kind, -1 - high, -1 - low) if known and low is not None and high is not None else Element(kind)
+    return b.scalar("bnot", (y,), element, span)
+
+
+def both(function: str) -> DyadicRule:
+    """`⎕band ⎕bor ⎕bxor`: bit by bit, of one promoted kind."""
+
+    def rule(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+        x, y = _integers(b, left, span), _integers(b, right, span)
+        if x is None or y is None:
+            return b.poison(span)
+        kind = arithmetic(x.type.element, y.type.element)
+        assert kind is not None
+        if not (fit_weak(b, x, kind, span) and fit_weak(b, y, kind, span)):
+            return b.poison(span)
+        element = _bounded(function, kind, x.type.element, y.type.element)
+        return b.scalar(function, (b.convert(x, kind, span), b.convert(y, kind, span)), element, span)
+
+    return rule
+
+
+def _bounded(function: str, kind: Kind, x: Element, y: Element) -> Element:
+    """The result's element; numbers that are not negative bound it."""
+    (low1, high1), (low2, high2) = integer_range(x), integer_range(y)
+    natural = [high for low, high in ((low1, high1), (low2, high2)) if low is not None and low >= 0]
+    highs = [high for high in natural if high is not None]
+    if function == "band":
+        return ranged(kind, 0, min(highs)) if highs else Element(kind, 0) if natural else Element(kind)
+    if len(highs) < 2:
+        return Element(kind, 0) if len(natural) == 2 else Element(kind)
+    return ranged(kind, 0, (1 << max(highs).bit_length()) - 1)
+
+
+def shift(function: str) -> DyadicRule:
+    """`k⎕shl x`, `k⎕shr x`, `k⎕shru x`: x keeps its kind; a count outside 0..width-1 is E310, when it runs if it must be."""
+
+    def rule(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+        count, y = _integers(b, left, span), _integers(b, right, span)
+        if count is None or y is None:
+            return b.poison(span)
+        kind = y.type.element.kind
+        inside = _in_width(b, count, kind, span)
+        if inside is None:
+            return b.poison(span)
+        element = _shifted(function, kind, inside.type.element, y.type.element)
+        return b.scalar(function, (b.convert(inside, kind, span), y), element, span)
+
+    return rule
+
+
+def _in_width(b: Builder, count: Operand, kind: Kind, span: Span) -> Operand | None:
+    """The count, known or checked (E310, W310) to be one of the bits' places."""
+    width = 8 * kind.bytes
+    low, high = integer_range(count.type.element)
+    bad = next((int(c) for c in count.constant or () if isinstance(c, int) and not 0 <= c < width), None)
+    if bad is None and ((low is not None and low >= width) or (high is not None and high < 0)):
+        bad = low if high is None or high >= 0 else high
+    if bad is not None:
+        b.error(Code.E310, f"a shift of {kind.value} is by 0 to {width - 1} bits, but this is {show_number(bad)}", span,
+                labels=(label(b, count),))  # fmt: skip
+        return None
+    element = Element(Kind.I64, max(0, low or 0), min(width - 1, width if high is None else high))
+    position = b.convert(count, Kind.I64, span)
+    if low is not None and low >= 0 and high is not None and high < width:
+        return b.retyped(position, ArrayType(element, position.type.shape))
+    sizes = (count.static,) if isinstance(count.static, Size) else count.static
+    if sizes is not None and all(b.at_most(ZERO, size) and b.at_most(size, number(width - 1)) for size in sizes):
+        return b.retyped(position, ArrayType(element, position.type.shape))
+    b.report(Diagnostic(
+        Code.W310,
+        f"this count may be any {count.type.element.kind.value}, but a shift of {kind.value} is by 0 to {width - 1} bits",
+        span, Severity.WARNING, labels=(label(b, count),), verdict=Verdict.UNKNOWN,
+        notes=("every count is checked when the program runs", f"limit it: `{width - 1}⎕band n`, or `{width - 1}⌊0⌈n`"),
+    ))  # fmt: skip
+    places = b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, 0, width - 1), (number(width),)), span)
+    type = ArrayType(element, position.type.shape)
+    return b.emit(lambda r: Gather(r, places.value, position.value, 0, checked=True, shift=kind), type, span)
+
+
+def _shifted(function: str, kind: Kind, count: Element, y: Element) -> Element:
+    """The result's element; what is not negative stays so to the right."""
+    low, high = integer_range(y)
+    least, most = count.low or 0, count.high
+    if function == "shl":
+        fits = low is not None and high is not None and most is not None and low >= 0
+        return ranged(kind, low << least, high << most) if fits and low is not None and high is not None and most is not None \
+            else Element(kind)  # fmt: skip
+    if low is not None and low >= 0:
+        return ranged(kind, 0, None if high is None else high >> least)
+    if function == "shru" and least > 0:
+        return ranged(kind, 0, (1 << (8 * kind.bytes - least)) - 1)
+    return Element(kind)
+
+
+# ---------------------------------------------------------------------------------------------------- masks
+#
+# `/ ⌿ \ ⍀` as functions, and monadic `⍸`: compress, replicate, expand, where.
+#
+# A mask that is not a literal gives a run-time size, one for each mask value.  Literal counts give
+# static sizes: they become a gather with literal indices, -1 standing for a fill.
+
+MOST_COUNTS = 4096
+
+
+def compress(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`m/x m⌿x`: by a bool mask (run-time size) or literal counts (static size)."""
+    prepared = _prepared(b, left, right, axis, span)
+    if prepared is None:
+        return b.poison(span)
+    left, at, counts = prepared
+    if counts is not None:
+        return replicate(b, left, counts, right, at, span)
+    sizes = static_sizes(b, left) if one_item(left) and left.type.element.kind is not Kind.BOOL else None
+    if sizes is not None and left.static is not None:
+        if not require_natural(b, sizes, span, "a count"):
+            return b.poison(span)
+        return repeat_each(b, to_vector(b, right, span), sizes[0], at, span)
+    mask = as_bool(b, left, span)
+    return b.poison(span) if mask is None else by_mask(b, mask, right, at, span)
+
+
+def _prepared(
+    b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span
+) -> tuple[Operand, int, tuple[int, ...] | None] | None:  # fmt: skip
+    """The mask or the counts, the axis, and the counts if they are literal; None after an error."""
+    left, rank = whole_numbers(b, left, span), max(right.type.rank, 1)
+    at = axis_index(b, axis, rank - 1 if b.glyph in "/\\" else 0, rank, span)
+    if at is None:
+        return None
+    if left.type.rank > 1:
+        message = f"the left argument of `{b.glyph}` must be a vector or a scalar, but this is {show_type(left.type)}"
+        b.error(Code.E131, message, span, labels=(label(b, left),))
+        return None
+    return left, at, _counts(b, left)
+
+
+def _counts(b: Builder, left: Operand) -> tuple[int, ...] | None:
+    """Literal counts: integers (or 0 and 1, of which many are a mask like any other) written in the program."""
+    kind = left.type.element.kind
+    if not (kind.is_integer or kind is Kind.BOOL or left.type.shape == (ZERO,)):
+        return None
+    counts = static_integers(b, left)
+    return None if counts is not None and kind is Kind.BOOL and sum(counts) > MOST_COUNTS * 256 else counts
+
+
+def by_mask(b: Builder, mask: Operand, right: Operand, axis: int, span: Span) -> Operand:
+    """Cells of `right` along `axis` where the bool `mask` holds (a scalar mask serves every cell)."""
+    x = right
+    if x.type.rank == 0:
+        x = spread(b, x, (), mask.type.shape or (ONE,), span)
+    length = x.type.shape[axis]
+    if one_item(mask) and mask.type.shape != (length,):
+        mask = spread(b, to_scalar(b, mask, span), (), (length,), span)
+    message = f"this mask has {mask.type.shape[0]} elements, but the axis it selects from has {length}"
+    if not require_equal(b, mask.type.shape[0], length, Code.E101, span, message, mask, right):
+        return b.poison(span)
+    size = b.mask_size(mask, length, span)
+    shape = (*x.type.shape[:axis], variable(size), *x.type.shape[axis + 1 :])
+    type = ArrayType(strong(x.type.element), shape)
+    return b.emit(lambda r: Compress(r, mask.value, x.value, axis, size), type, span)
+
+
+def replicate(b: Builder, left: Operand, counts: tuple[int, ...], right: Operand, axis: int, span: Span) -> Operand:
+    """Each cell along `axis` as often as its literal count says; a negative count inserts fills."""
+    x = right
+    if left.type.rank == 0 or len(counts) == 1:
+        x = to_vector(b, x, span)
+        count, length = counts[0], x.type.shape[axis].constant
+        if count >= 0 and (length is None or count * length > MOST_COUNTS * 256):
+            return repeat_each(b, x, number(count), axis, span)
+        if length is None:
+            return _all_fills(b, x, -count, axis, span)
+        counts = counts * length
+    elif x.type.rank == 0 or x.type.shape[axis] == ONE:
+        shape = list(x.type.shape) or [ONE]
+        shape[axis] = number(len(counts))
+        x = _extended(b, x, axis, shape, span)
+    length_now = x.type.shape[axis]
+    message = f"{len(counts)} counts meet an axis of {length_now}"
+    if not require_equal(b, number(len(counts)), length_now, Code.E101, span, message, left, right):
+        return b.poison(span)
+    if sum(abs(c) for c in counts) > MOST_COUNTS * 256:
+        return b.error(Code.E702, "this replication is too large to write out", span)
+    indices = [i if c > 0 else -1 for i, c in enumerate(counts) for _ in range(abs(c))]
+    made = pick_cells(b, x, indices, axis, span)
+    if left.type.element.kind is Kind.BOOL and not made.poisoned:
+        b.note(made, selected=b.where(left))
+    return made
+
+
+def _extended(b: Builder, x: Operand, axis: int, shape: Sequence[Size], span: Span) -> Operand:
+    """A scalar, or an axis of length 1, replicated along `axis`."""
+    if x.type.rank == 0:
+        return spread(b, x, (), shape, span)
+    rest = [s for at, s in enumerate(x.type.shape) if at != axis]
+    return spread(b, reshaped(b, x, rest, span), [at for at in range(len(shape)) if at != axis], shape, span)
+
+
+def pick_cells(b: Builder, x: Operand, indices: Sequence[int], axis: int, span: Span) -> Operand:
+    """Cells of x along `axis` at literal positions; -1 is a fill."""
+    fills = any(i < 0 for i in indices)
+    y = filled(b, x, span) if fills else x
+    element = filled_element(y.type.element) if fills else strong(y.type.element)
+    shape = (*y.type.shape[:axis], number(len(indices)), *y.type.shape[axis + 1 :])
+    at = b.literal(tuple(indices), ArrayType(Element(Kind.I64), (number(len(indices)),)), span)
+    constant = static = None
+    if y.type.rank == 1 and len(indices) <= MOST_COUNTS:
+        fill = fill_of(element.kind)
+        constant = None if y.constant is None else tuple(y.constant[i] if i >= 0 else fill for i in indices)
+        static = tuple(y.static[i] if i >= 0 else ZERO for i in indices) if isinstance(y.static, tuple) else None
+    made = b.emit(lambda r: Gather(r, y.value, at.value, axis, checked=False, fills=fills), ArrayType(element, shape), span,
+                  constant=constant)  # fmt: skip
+    return with_static(made, static, x)
+
+
+def repeat_each(b: Builder, x: Operand, count: Size, axis: int, span: Span) -> Operand:
+    """Every cell along `axis` `count` times, for any size `count`."""
+    if count == ONE:
+        return x
+    length = x.type.shape[axis]
+    doubled = (*x.type.shape[: axis + 1], count, *x.type.shape[axis + 1 :])
+    places = [i if i <= axis else i + 1 for i in range(x.type.rank)]
+    wide = spread(b, x, places, doubled, span)
+    shape = (*x.type.shape[:axis], length * count, *x.type.shape[axis + 1 :])
+    return b.emit(lambda r: Reshape(r, wide.value), ArrayType(strong(x.type.element), shape), span)
+
+
+def _all_fills(b: Builder, x: Operand, count: int, axis: int, span: Span) -> Operand:
+    y = filled(b, x, span)
+    shape = (*y.type.shape[:axis], y.type.shape[axis] * count, *y.type.shape[axis + 1 :])
+    return constant_array(b, fill_of(y.type.element.kind), filled_element(y.type.element), shape, span)
+
+
+# ---------------------------------------------------------------------------------- expand
+
+
+def expand(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`m\\x m⍀x`: cells of x go where the mask holds, fills elsewhere; literal counts repeat cells or insert fills."""
+    prepared = _prepared(b, left, right, axis, span)
+    if prepared is None:
+        return b.poison(span)
+    left, at, counts = prepared
+    if counts is not None:
+        return _expand_literal(b, left, counts, right, at, span)
+    mask = as_bool(b, left, span)
+    if mask is None:
+        return b.poison(span)
+    mask = to_vector(b, mask, span)
+    x = right
+    if x.type.rank == 0 or x.type.shape[at] == ONE:
+        shape = list(x.type.shape) or [ONE]
+        shape[at] = mask.type.shape[0]
+        return _masked(b, mask, _extended(b, x, at, shape, span), at, span)
+    y = filled(b, x, span)
+    shape = [*y.type.shape[:at], mask.type.shape[0], *y.type.shape[at + 1 :]]
+    checked = y.type.shape[at] != variable(b.mask_size(mask, mask.type.shape[0], span))
+    type = ArrayType(filled_element(y.type.element), tuple(shape))
+    return b.emit(lambda r: Expand(r, mask.value, y.value, at, checked), type, span)
+
+
+def _masked(b: Builder, mask: Operand, x: Operand, axis: int, span: Span) -> Operand:
+    """x where the mask along `axis` holds, fills elsewhere."""
+    y = filled(b, x, span)
+    element = filled_element(y.type.element)
+    fill = constant_array(b, fill_of(element.kind), element, (), span)
+    wide = spread(b, mask, (axis,), y.type.shape, span) if y.type.rank > 1 else mask
+    return b.scalar("select", (wide, y, fill), element, span)
+
+
+def _expand_literal(b: Builder, left: Operand, counts: tuple[int, ...], right: Operand, axis: int, span: Span) -> Operand:
+    x = to_vector(b, right, span)
+    wanted = sum(1 for c in counts if c > 0)
+    if x.type.shape[axis] == ONE and (right.type.rank == 0 or wanted != 1):
+        x = _extended(b, x, axis, [number(wanted) if at == axis else s for at, s in enumerate(x.type.shape)], span)
+    have = x.type.shape[axis]
+    message = f"this mask holds {wanted} times, but the axis has {have} cells"
+    if not require_equal(b, number(wanted), have, Code.E201, span, message, left, right):
+        return b.poison(span)
+    indices: list[int] = []
+    cell = 0
+    for c in counts:
+        indices += [cell] * c if c > 0 else [-1] * max(1, -c)
+        cell += c > 0
+    return pick_cells(b, x, indices, axis, span)
+
+
+# ----------------------------------------------------------------------------------- where
+
+
+def where(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`⍸m`: positions that hold, as many as the mask's own run-time size; literal counts repeat positions."""
+    if not (no_axis(b, axis, span) and require_rank(b, x, 1, span)):
+        return b.poison(span)
+    if x.type.rank == 1:
+        length = x.type.shape[0]
+        counts = _counts(b, x)
+        if counts is not None and all(c >= 0 for c in counts):
+            positions = b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, below=length), (length,)), span,
+                               constant=tuple(range(len(counts))))  # fmt: skip
+            indices = [i for i, c in enumerate(counts) for _ in range(c)]
+            return pick_cells(b, positions, indices, 0, span)
+    mask = as_bool(b, x, span)
+    if mask is None:
+        return b.poison(span)
+    value, cells = mask.value, x.type.shape
+    size = b.mask_size(mask, product(cells), span)
+    if len(cells) == 1:
+        type = ArrayType(Element(Kind.I64, below=cells[0]), (variable(size),))
+        return b.emit(lambda r: Where(r, value, size), type, span)
+    type = ArrayType(Element(Kind.I64), (variable(size), number(len(cells))))
+    return add_origin(b, b.emit(lambda r: Where(r, value, size), type, span), span)
+
+
+def add_origin(b: Builder, x: Operand, span: Span) -> Operand:
+    """Positions held as plain i64 made numbers by adding the index origin."""
+    if b.index_origin == 0:
+        return x
+    one = b.literal((b.index_origin,), ArrayType(Element(Kind.I64, b.index_origin, b.index_origin, weak=True), ()), span)
+    return b.scalar("add", (x, one), Element(Kind.I64), span)

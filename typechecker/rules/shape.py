@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from ...lang.codes import Code
-from ...lang.source import Span
-from ..builder import Builder
-from ..core import Payload, Reshape, Reverse, Rotate, Transpose
-from ..elements import Kind, strong
-from ..operands import Operand, Value
-from ..sizes import ONE, ZERO, Size, minimum, product
-from ..types import ArrayType
+from ...lang.diagnostics.model import Code
+from ...lang.syntax.source import Span
+from ..core.arrays import Join, Payload, Reshape, Reverse, Rotate, Slice, Stack, Transpose, Windows
+from ..core.builder import Builder
+from ..diagnostics import show_type
+from ..elements import ArrayType, Kind, strong
+from ..proof.obligations import Obligation, Relation, SizeFact
+from ..sizes.polynomials import ONE, ZERO, Size, product
+from ..sizes.size import minimum, monus
+from ..values.constant_folding import MOST_ITEMS
+from ..values.facts import Operand, Value
 from .common import (
+    axis_index,
+    check_axis,
+    common,
     filled,
     filled_element,
+    joint_element,
     label,
+    no_axis,
     one_item,
     require_equal,
     require_integers,
+    require_natural,
     require_numbers,
     reshaped,
     show_number,
+    size_arguments,
+    spread,
+    static_integer,
+    static_integers,
+    text_and_numbers,
     to_scalar,
     to_vector,
     transposed,
+    whole_numbers,
     with_static,
 )
-from .static_arguments import (  # fmt: skip
-    axis_index,
-    no_axis,
-    require_natural,
-    size_arguments,
-    static_integer,
-    static_integers,
-    whole_numbers,
-)
+
+# ---------------------------------------------------------------------------------------------------- shape
 
 _Item = TypeVar("_Item")
 
@@ -272,3 +281,232 @@ def fill_of(kind: Kind) -> Payload:
     if kind is Kind.BOOL:
         return False
     return 0j if kind.is_complex else 0.0 if kind.is_float else 0
+
+
+# ---------------------------------------------------------------------------------------------------- join
+#
+# `, ⍪` dyadic: join along an axis, lamination, and the join that set functions use.
+
+def join(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`x,y` along the last axis, `x⍪y` along the first, `x,[k]y` along k, `x,[k.5]y` along a new one."""
+    rank = max(left.type.rank, right.type.rank)
+    if axis is not None:
+        place = fractional_axis(b, axis, rank, span)
+        if place is not None:
+            return laminate(b, left, right, place, span)
+    if rank == 0 and axis is None:
+        return join_along(b, to_vector(b, left, span), to_vector(b, right, span), 0, span)
+    at = axis_index(b, axis, rank - 1 if b.glyph == "," else 0, rank, span)
+    return b.poison(span) if at is None else join_along(b, left, right, at, span)
+
+
+def join_along(b: Builder, left: Operand, right: Operand, axis: int, span: Span) -> Operand:
+    """Join along one axis of the longer rank; a rank-1-lower argument is one cell, a scalar fills one."""
+    if text_and_numbers(left, right):
+        nothing = next((i for i, x in enumerate((left, right)) if x.type.rank == 1 and x.type.shape[0] == ZERO), None)
+        if nothing is not None and max(left.type.rank, right.type.rank) == 1:
+            return to_vector(b, (right, left)[nothing], span)
+    both = common(b, (left, right), span, f"`{b.glyph}` joins text with text or numbers with numbers")
+    if both is None:
+        return b.poison(span)
+    element = joint_element(both)
+    rank = max(x.type.rank for x in both)
+    if abs(both[0].type.rank - both[1].type.rank) > 1 and min(x.type.rank for x in both) > 0:
+        return b.error(Code.E103, f"arrays of rank {both[0].type.rank} and {both[1].type.rank} cannot be joined: "
+                       "ranks may differ by one at most", span, labels=(label(b, left), label(b, right)))  # fmt: skip
+    target = next(x.type.shape for x in both if x.type.rank == rank)
+    x, y = (_as_cells(b, v, rank, axis, target, span) for v in both)
+    for at in range(rank):
+        if at == axis:
+            continue
+        mine, theirs = x.type.shape[at], y.type.shape[at]
+        message = f"only axis {axis} may differ in this join: {mine} meets {theirs} on axis {at}"
+        if not require_equal(b, mine, theirs, Code.E103, span, message, left, right):
+            return b.poison(span)
+    length = x.type.shape[axis] + y.type.shape[axis]
+    shape = (*x.type.shape[:axis], length, *x.type.shape[axis + 1 :])
+    constant = _joined(x.constant, y.constant) if rank == 1 else None
+    values = (x.value, y.value)
+    made = b.emit(lambda r: Join(r, values, axis), ArrayType(element, shape), span, constant=constant)
+    covers = b.known(left).covers or b.known(right).covers
+    if covers is not None:
+        b.note(made, covers=covers)
+    statics = [v.static for v in both]
+    if sum([len(s) if isinstance(s, tuple) else 1 for s in statics]) > MOST_ITEMS:
+        return made
+    if rank != 1 or any(s is None for s in statics) or element.kind is not Kind.I64 or element.below is not None:
+        return made
+    return with_static(made, tuple(item for s in statics for item in (s if isinstance(s, tuple) else (s,)) if item is not None),
+                       *both)  # fmt: skip
+
+
+def _joined(x: tuple[Payload, ...] | None, y: tuple[Payload, ...] | None) -> tuple[Payload, ...] | None:
+    return None if x is None or y is None or len(x) + len(y) > MOST_ITEMS else x + y
+
+
+def _as_cells(b: Builder, x: Operand, rank: int, axis: int, target: tuple[Size, ...], span: Span) -> Operand:
+    """x with the result's rank: a cell gets an axis of length 1, a scalar is replicated."""
+    if x.type.rank == rank:
+        return x
+    if x.type.rank == 0:
+        shape = [ONE if at == axis else s for at, s in enumerate(target)]
+        return to_vector(b, x, span) if rank == 1 else spread(b, x, (), shape, span)
+    return reshaped(b, x, (*x.type.shape[:axis], ONE, *x.type.shape[axis:]), span)
+
+
+def laminate(b: Builder, left: Operand, right: Operand, axis: int, span: Span) -> Operand:
+    """Both arrays (a scalar extends) as the two cells of a new axis."""
+    both = common(b, (left, right), span, f"`{b.glyph}` joins text with text or numbers with numbers")
+    if both is None:
+        return b.poison(span)
+    element = joint_element(both)
+    x, y = both
+    if x.type.rank == 0 and y.type.rank:
+        x = spread(b, x, (), y.type.shape, span)
+    elif y.type.rank == 0 and x.type.rank:
+        y = spread(b, y, (), x.type.shape, span)
+    if x.type.rank != y.type.rank:
+        return b.error(Code.E103, f"lamination needs equal shapes: {show_type(x.type)} and {show_type(y.type)}", span)
+    for mine, theirs in zip(x.type.shape, y.type.shape, strict=True):
+        if not require_equal(
+            b, mine, theirs, Code.E103, span, f"lamination needs equal shapes: {mine} meets {theirs}", left, right
+        ):
+            return b.poison(span)
+    shape = (*x.type.shape[:axis], ONE + ONE, *x.type.shape[axis:])
+    values = (x.value, y.value)
+    return b.emit(lambda r: Stack(r, values, axis), ArrayType(element, shape), span)
+
+
+# ---------------------------------------------------------------------------------------------------- take
+#
+# `↑ ↓` dyadic and `↕`: take, drop and windows along leading axes, or along `[axes]`.
+
+_TakeItem = TypeVar("_TakeItem")
+
+
+def take(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`k↑x`: the first k cells (the last for negative k), fills beyond the end."""
+    return _part(b, left, right, axis, span, _taken)
+
+
+def drop(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`k↓x`: without the first k cells (the last for negative k); `0⌈n-k` are left."""
+    return _part(b, left, right, axis, span, _dropped)
+
+
+def _taken(b: Builder, size: Size, count: Size, backwards: bool) -> tuple[Size, Size, bool]:
+    """Where on an axis the part starts, how long it is, and whether it may go beyond the end."""
+    return size - count if backwards else ZERO, count, not b.at_most(count, size)
+
+
+def _dropped(b: Builder, size: Size, count: Size, backwards: bool) -> tuple[Size, Size, bool]:
+    return ZERO if backwards else count, size - count if b.at_most(count, size) else monus(size, count), False
+
+
+def _part(
+    b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span,
+    along: Callable[[Builder, Size, Size, bool], tuple[Size, Size, bool]],
+) -> Operand:  # fmt: skip
+    planned = _plan(b, left, right, axis, span)
+    if planned is None:
+        return b.poison(span)
+    x, amounts = planned
+    parts: list[tuple[Size, Size, bool]] = []
+    for amount, size in zip(amounts, x.type.shape, strict=True):
+        backwards = amount is not None and _is_backwards(b, amount, span)
+        if backwards is None:
+            return b.poison(span)
+        count = size if amount is None else -amount if backwards else amount
+        parts.append((ZERO, size, False) if amount is None else along(b, size, count, backwards))
+    starts, shape = [start for start, _, _ in parts], [length for _, length, _ in parts]
+    return _slice(b, x, starts, shape, any(beyond for _, _, beyond in parts), span)
+
+
+def _plan(
+    b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span
+) -> tuple[Operand, list[Size | None]] | None:  # fmt: skip
+    """The array (a scalar takes the rank of the amounts) and one amount an axis, None where it is taken whole."""
+    given = size_arguments(b, left, span, f"the amounts of `{b.glyph}`")
+    if given is None:
+        return None
+    x = right
+    if x.type.rank == 0 and axis is None:
+        x = reshaped(b, x, (ONE,) * len(given), span)
+    rank = x.type.rank
+    axes = list(range(len(given)))
+    if axis is not None:
+        named = static_integers(b, axis)
+        if named is None:
+            b.error(Code.E132, f"the axes of `{b.glyph}` must be known before the program runs", span)
+            return None
+        axes = [a - b.index_origin for a in named]
+        if any(check_axis(b, a, rank, span) is None for a in axes):
+            return None
+        if len(axes) != len(given) or len(set(axes)) != len(axes):
+            b.error(Code.E132, f"`{b.glyph}` needs one amount for each axis named, each once", span)
+            return None
+    elif len(given) > rank:
+        b.error(Code.E131, f"{len(given)} amounts are given, but the array has rank {rank}", span, labels=(label(b, right),))
+        return None
+    amounts: list[Size | None] = [None] * rank
+    for at, amount in zip(axes, given, strict=True):
+        amounts[at] = amount
+    return x, amounts
+
+
+def _is_backwards(b: Builder, amount: Size, span: Span) -> bool | None:
+    """Does the amount count from the end?  Its sign must be known; if not, it must not be negative (E202)."""
+    if b.at_most(ZERO, amount):
+        return False
+    if b.at_most(amount, ZERO):
+        return True
+    return False if require_natural(b, (amount,), span, f"an amount of `{b.glyph}`") else None
+
+
+def _slice(b: Builder, x: Operand, starts: list[Size], shape: list[Size], overtakes: bool, span: Span) -> Operand:
+    if tuple(shape) == x.type.shape and all(s == ZERO for s in starts):
+        return x
+    y = filled(b, x, span) if overtakes else x
+    element = filled_element(y.type.element) if overtakes else strong(y.type.element)
+    while len(starts) > 1 and starts[-1] == ZERO and shape[len(starts) - 1] == y.type.shape[len(starts) - 1]:
+        starts = starts[:-1]
+    given = tuple(starts)
+    constant, static = None, None
+    begin, count = starts[0].constant, shape[0].constant
+    if y.type.rank == 1 and begin is not None and count is not None and count <= 4096:
+        constant = _sliced(y.constant, begin, count, fill_of(element.kind))
+        static = _sliced(y.static, begin, count, ZERO) if isinstance(y.static, tuple) else None
+    made = b.emit(lambda r: Slice(r, y.value, given), ArrayType(element, tuple(shape)), span, constant=constant)
+    return with_static(made, static, x)
+
+
+def _sliced(items: tuple[_TakeItem, ...] | None, begin: int, count: int, fill: _TakeItem) -> tuple[_TakeItem, ...] | None:
+    if items is None:
+        return None
+    return tuple(items[i] if 0 <= i < len(items) else fill for i in range(begin, begin + count))
+
+
+def windows(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`k↕x`: every run of k cells, `(n-k)+1` of them; a vector windows the leading axes."""
+    if not no_axis(b, axis, span):
+        return b.poison(span)
+    sizes = size_arguments(b, left, span, "the window sizes of `↕`")
+    if sizes is None:
+        return b.poison(span)
+    if len(sizes) > right.type.rank:
+        return b.error(Code.E131, f"{len(sizes)} window sizes are given, but the array has rank {right.type.rank}", span,
+                       labels=(label(b, right),))  # fmt: skip
+    counts = []
+    for k, n in zip(sizes, right.type.shape, strict=False):
+        may = "do" if k.constant is not None and n.constant is not None else "may"
+        for low, high, message in ((ONE, k, f"a window must hold at least one cell, but this is {k}" if k.constant is not None
+                                    else f"a window must hold at least one cell, but {k} may be 0"),
+                                   (k, n, f"windows of {k} cells {may} not fit an axis of {n}")):  # fmt: skip
+            if not b.require(Obligation(SizeFact(Relation.AT_MOST, low, high), Code.E202, span, message)):
+                return b.poison(span)
+        counts.append(n - k + 1)
+    if not sizes:
+        return right
+    shape = (*counts, *sizes, *right.type.shape[len(sizes) :])
+    count = len(sizes)
+    return b.emit(lambda r: Windows(r, right.value, count), ArrayType(strong(right.type.element), shape), span)

@@ -12,9 +12,9 @@ from dataclasses import field, replace
 from math import prod
 from typing import Final
 
-from ....lang.records import dataclass
-from ....typechecker.core import Payload
-from ....typechecker.sizes import Size, number
+from ....lang.support.records import dataclass
+from ....typechecker.core.arrays import Payload
+from ....typechecker.sizes.polynomials import Size, number
 from ..phases import (
     Affine,
     ApplyNode,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.run.files import Wanted, read_shape, read_values
-from rho.backend.run.values import Array, from_numpy
-from rho.lang.reading_clauses import AS_WRITTEN, Reading
-from rho.lang.source import Span
+from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.backend.vm.values import Array, from_numpy
+from rho.lang.syntax.source import Span
+from rho.lang.tree.program import AS_WRITTEN, Reading
 from rho.typechecker.elements import Kind
 
 np = pytest.importorskip("numpy")

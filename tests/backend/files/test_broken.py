@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from share import drawing
 
-from rho.backend.run import files
-from rho.backend.run.files import Wanted, check_range, read_shape, read_values, write_values
-from rho.lang.diagnostics import Refused, RhoError, RunFailed
+from rho.backend.io.reading import READABLE, Wanted, check_range, read_shape, read_values
+from rho.backend.io.writing import write_values
+from rho.lang.diagnostics.model import Refused, RhoError, RunFailed
 from rho.tests.backend.files.loading import BOOL, CHAR, F32, F64, I64, ROUNDS, SPAN, U8, chunk, grey, load, np, png_file
 from rho.typechecker.elements import Kind
 
@@ -112,7 +112,7 @@ def test_broken_files(name: str, content: bytes, kind: Kind, rank: int, code: st
     assert isinstance(caught.value, Refused if code == "E706" else RunFailed)
 
 
-@pytest.mark.parametrize("suffix", [suffix for suffix in files.READABLE if suffix != ".zarr"])
+@pytest.mark.parametrize("suffix", [suffix for suffix in READABLE if suffix != ".zarr"])
 def test_missing_files_and_folders(suffix: str, tmp_path: Path) -> None:
     kind = CHAR if suffix == ".txt" else U8
     (tmp_path / f"folder{suffix}").mkdir()

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.run.files import check_writable, prepare_table, write_together, write_values
-from rho.backend.run.files.parquet_writing import ParquetSink
-from rho.backend.run.files.writing import prepare_values
-from rho.backend.run.files.zarr_writing import ZarrSink, chunks_of
-from rho.backend.run.values import to_numpy
-from rho.lang.diagnostics import RunFailed
-from rho.lang.reading_clauses import AS_WRITTEN, Form, Reading
+from rho.backend.io.parquet import ParquetSink
+from rho.backend.io.writing import check_writable, prepare_table, prepare_values, write_together, write_values
+from rho.backend.io.zarr import ZarrSink, chunks_of
+from rho.backend.vm.values import to_numpy
+from rho.lang.diagnostics.model import RunFailed
+from rho.lang.tree.program import AS_WRITTEN, Form, Reading
 from rho.tests.backend.files.loading import C128, CHAR, F64, I32, I64, SPAN, load
 from rho.tests.backend.files.test_round_trips import VALUES
 from rho.typechecker.elements import Kind
@@ -137,7 +136,7 @@ def test_a_zarr_folder_is_refused_before_anything_runs(tmp_path: Path) -> None:
 
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("rho.backend.run.files.parquet_writing.find_spec", lambda name: None)
+    monkeypatch.setattr("rho.backend.io.parquet.find_spec", lambda name: None)
     with pytest.raises(RunFailed) as caught:
         check_writable(str(tmp_path / "x.parquet"), SPAN)
     assert "rho-lang[parquet]" in str(caught.value.diagnostics[0].notes)

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.run.files import Wanted, read_shape, read_values, write_values
-from rho.lang.source import Span
+from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.backend.io.writing import write_values
+from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
 
 SPAN = Span("<test>", 0, 0)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.run.files import write_values
-from rho.backend.run.values import array, to_numpy
+from rho.backend.io.writing import write_values
+from rho.backend.vm.values import array, to_numpy
 from rho.tests.backend.files.loading import BOOL, F64, I32, I64, SPAN, U8, load, np, png_file
 
 

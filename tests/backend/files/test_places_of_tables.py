@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from share import seeds
 
-from rho.backend.run.files import Wanted, read_shape, read_values, records, row_source
-from rho.backend.run.files.content import Content
-from rho.backend.run.files.stored import StoredInput, from_facts, stored_input
-from rho.backend.run.files.trouble import FileTrouble
-from rho.lang.diagnostics import RhoError
-from rho.lang.reading_clauses import Reading
-from rho.lang.source import Span
+from rho.backend.io import csv
+from rho.backend.io.byte_source import Content
+from rho.backend.io.errors import FileTrouble
+from rho.backend.io.external_arrays import StoredInput, from_facts, stored_input
+from rho.backend.io.reading import Wanted, read_shape, read_values, row_source
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Span
+from rho.lang.tree.program import Reading
 from rho.typechecker.elements import Kind
 
 NOWHERE = Span("p.rho", 0, 0)
@@ -26,7 +27,7 @@ NOWHERE = Span("p.rho", 0, 0)
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of a few lines, so that small tables have many places."""
-    monkeypatch.setattr(records, "_TOGETHER", 64)
+    monkeypatch.setattr(csv, "_TOGETHER", 64)
 
 
 def table(chance: random.Random) -> tuple[str, int]:
@@ -67,24 +68,24 @@ def test_a_place_is_the_start_of_a_record(narrow: None, tmp_path: Path, seed: in
     path = tmp_path / "t.csv"
     path.write_text(text, encoding="utf-8", newline="")
     content = Content(str(path))
-    found = records.measured(content, ",")
+    found = csv.measured(content, ",")
 
-    def rows(place: records.Place) -> list[list[str]]:
-        return [*chain.from_iterable(block.records[1] for block in records.blocks(content, ",", place))]
+    def rows(place: csv.Place) -> list[list[str]]:
+        return [*chain.from_iterable(block.records[1] for block in csv.blocks(content, ",", place))]
 
-    every = rows(records.START)
+    every = rows(csv.START)
     assert len(every) == found.records
     for place in found.places:
         assert rows(place) == every[place[0] :]
-    again = records.measured(content, ",", found.places)
+    again = csv.measured(content, ",", found.places)
     assert (again.places, again.columns, again.names) == (found.places, found.columns, found.names)
 
 
 def test_places_become_no_more_with_the_file(narrow: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(records, "_MOST_PLACES", 10)
+    monkeypatch.setattr(csv, "_MOST_PLACES", 10)
     path = tmp_path / "t.csv"
     path.write_text("".join(f"{at},1\n" for at in range(10_000)))
-    places = records.measured(Content(str(path)), ",").places
+    places = csv.measured(Content(str(path)), ",").places
     assert 5 <= len(places) <= 11
     steps = np.diff([byte for _, byte, _ in places[:-1]])
     assert steps.max() <= 4 * steps.min()
@@ -139,7 +140,7 @@ def test_what_is_empty_has_no_places(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(content)
     with pytest.raises(FileTrouble, match="is empty"):
-        records.measured(Content(str(path)), ",")
+        csv.measured(Content(str(path)), ",")
 
 
 def test_a_wrong_cell_has_the_same_line_from_a_place(narrow: None, tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from share import SEED
 
-from rho.backend.run.files import png_filters
-from rho.backend.run.values import to_numpy
+from rho.backend.io import png
+from rho.backend.vm.values import to_numpy
 from rho.tests.backend.files.loading import U8, load, np, png_file
 
 SHAPES = [(1, 1, 1), (3, 5, 1), (50, 90, 1), (90, 50, 3), (100, 17, 4), (17, 100, 2), (70, 70, 4), (1, 90, 1), (90, 1, 1)]
@@ -34,7 +34,7 @@ def test_diagonals_and_single_bytes_are_the_same(height: int, width: int, step: 
     for filters in (random.integers(0, 5, height), np.full(height, 3), np.full(height, 4)):
         rows = random.integers(0, 256, (height, width * step)).astype("u1")
         above = random.integers(0, 256, width * step).astype("u1")
-        functions = png_filters._restore_bytes, png_filters._restore_diagonals
+        functions = png._restore_bytes, png._restore_diagonals
         ways = [way(rows, filters.astype("u1"), step, above) for way in functions]
         assert (ways[0] == ways[1]).all(), SEED
 

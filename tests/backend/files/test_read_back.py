@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from share import half
 
-from rho.backend.run.files.reading import Wanted, read_shape, read_values
-from rho.backend.run.files.writing import prepare_table, write_together, write_values
-from rho.lang.diagnostics import RhoError
-from rho.lang.reading_clauses import AS_WRITTEN, Form, Reading
-from rho.lang.source import Span
+from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.backend.io.writing import prepare_table, write_together, write_values
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Span
+from rho.lang.tree.program import AS_WRITTEN, Form, Reading
 from rho.typechecker.elements import Kind
 
 SPAN = Span("p.rho", 0, 0)

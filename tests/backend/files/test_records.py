@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.run.files.writing import write_values
-from rho.lang.source import Span
+from rho.backend.io.writing import write_values
+from rho.lang.syntax.source import Span
 from rho.shell.main import main
 from rho.typechecker.elements import Kind
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.run.files import write_values
-from rho.backend.run.values import Array, array, from_numpy, to_numpy
+from rho.backend.io.writing import write_values
+from rho.backend.vm.values import Array, array, from_numpy, to_numpy
 from rho.tests.backend.files.loading import BOOL, C64, C128, CHAR, F32, F64, I32, I64, SPAN, U8, load, np
 from rho.tests.harness.values import text
 

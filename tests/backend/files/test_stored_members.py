@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.run.files.stored_members import complete, members_of
+from rho.backend.io.zarr import complete, members_of
 
 
 @pytest.mark.parametrize("count", [1, 5, 70_000])

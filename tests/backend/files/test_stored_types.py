@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.run.files.reading import Wanted, read_shape, read_values
-from rho.lang.diagnostics import RhoError
-from rho.lang.source import Span
+from rho.backend.io.reading import Wanted, read_shape, read_values
+from rho.lang.diagnostics.model import RhoError
+from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
 
 SPAN = Span("p.rho", 0, 0)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.run.files import check_writable, write_values
-from rho.backend.run.values import Array, array
-from rho.lang.diagnostics import RunFailed
+from rho.backend.io.writing import check_writable, write_values
+from rho.backend.vm.values import Array, array
+from rho.lang.diagnostics.model import RunFailed
 from rho.tests.backend.files.loading import I64, SPAN
 from rho.tests.harness.values import text
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from share import share
 
-from rho.backend.run.files import Wanted, read_shape, read_values
+from rho.backend.io.reading import Wanted, read_shape, read_values
 from rho.tests.backend.files.loading import BOOL, C64, CHAR, F32, F64, I32, I64, SPAN, U8, np
 from rho.typechecker.elements import Kind
 

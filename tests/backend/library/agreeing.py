@@ -12,19 +12,18 @@ import numpy as np
 import pytest
 from share import drawing
 
+from rho.backend.cpu.views import DTYPES
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.graph.registry import LIBRARY
-from rho.backend.library.context import Context
+from rho.backend.library.operation import Context
 from rho.backend.library.operations import OPERATIONS
-from rho.backend.reference.failures import CheckFailed
-from rho.backend.reference.indexing import assemble, cells
-from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.values import Array, array, to_numpy
-from rho.lang.diagnostics import RunFailed
-from rho.lang.source import Span
-from rho.typechecker.elements import Element, Kind
-from rho.typechecker.sizes import SizeOrigin, SizeVariable, number
-from rho.typechecker.types import ArrayType
+from rho.backend.reference.arrays import assemble, cells
+from rho.backend.vm.backend_interface import CheckFailed
+from rho.backend.vm.values import Array, array, to_numpy
+from rho.lang.diagnostics.model import RunFailed
+from rho.lang.syntax.source import Span
+from rho.typechecker.elements import ArrayType, Element, Kind
+from rho.typechecker.sizes.polynomials import SizeOrigin, SizeVariable, number
 
 SPAN = Span("test", 3, 7)
 FLOATS = [0.0, -0.0, 1.0, -1.0, 2.5, -2.5, math.inf, -math.inf, math.nan, 1e300, 3.0, 0.1]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rho.backend.reference import linear
-from rho.backend.run.values import Array, array, to_numpy
+from rho.backend.vm.values import Array, array, to_numpy
 from rho.tests.backend.library.agreeing import compare, run
 from rho.typechecker.elements import Kind
 

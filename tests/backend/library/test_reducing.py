@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rho.backend.library import keyed
+from rho.backend.cpu.views import DTYPES
+from rho.backend.library import misc
 from rho.backend.reference import reductions
-from rho.backend.reference.failures import CheckFailed
-from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.values import Array, array, scalar
-from rho.lang.diagnostics import RunFailed
+from rho.backend.vm.backend_interface import CheckFailed
+from rho.backend.vm.values import Array, array, scalar
+from rho.lang.diagnostics.model import RunFailed
 from rho.tests.backend.library.agreeing import ALL, NUMBERS, agree, compare, fresh, indices, lifted, run
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS, ResultKind
@@ -112,7 +112,7 @@ def test_keyed_reductions(function: str, kind: Kind) -> None:
 
 @pytest.mark.parametrize("block", [7, 1 << 16])
 def test_keyed_sums_keep_order_and_signs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keyed, "BINNED", block)
+    monkeypatch.setattr(misc, "BINNED", block)
     draw = random.Random(5)
     for cell in ((2,), (20,)):
         values = array(

@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from rho.backend.library import keys
-from rho.backend.reference import searching
-from rho.backend.reference.indexing import assemble, cells
-from rho.backend.run.values import Array, array, scalar
+from rho.backend.library import hash
+from rho.backend.reference import arrays
+from rho.backend.reference.arrays import assemble, cells
+from rho.backend.vm.values import Array, array, scalar
 from rho.tests.backend.library.agreeing import ALL, ORDERED, SHAPES, compare, fresh, lifted, run
 from rho.typechecker.elements import Kind
 
@@ -20,7 +20,7 @@ def test_grades(kind: Kind) -> None:
     for descending in (False, True):
 
         def reference(v: Array, descending: bool = descending) -> Array:
-            return searching.grade(v, descending)
+            return arrays.grade(v, descending)
 
         for shape in [*SHAPES[1:], (40,), (30, 2), (600,), (520, 2)]:
             compare("grade", [fresh(kind, shape, 6)], reference, descending=descending)
@@ -45,40 +45,40 @@ def test_grade_by() -> None:
         for shape, descending in itertools.product([(0,), (7,), (4, 3), (2, 0)], (False, True)):
             args = [array(Kind.CHAR, (len(order),), order), fresh(Kind.CHAR, shape, 3)]
             compare(
-                "grade_by", args, lambda o, v, descending=descending: searching.grade_by(o, v, descending), descending=descending
+                "grade_by", args, lambda o, v, descending=descending: arrays.grade_by(o, v, descending), descending=descending
             )
 
 
 @pytest.mark.parametrize("kind", ALL)
 def test_equality_of_cells(kind: Kind) -> None:
     for shape in [*SHAPES[1:], (50,), (40, 2), (30, 3), (12, 40)]:
-        compare("first_occurrence", [fresh(kind, shape, 1)], searching.first_occurrence)
+        compare("first_occurrence", [fresh(kind, shape, 1)], arrays.first_occurrence)
         for frame in [(), (0,), (6,), (2, 3)]:
             args = [fresh(kind, shape, 2), fresh(kind, (*frame, *shape[1:]), 3)]
-            compare("index_of", args, searching.index_of)
-            compare("member_of", [args[1], args[0]], searching.member_of)
+            compare("index_of", args, arrays.index_of)
+            compare("member_of", [args[1], args[0]], arrays.member_of)
             assert_match(args[0], args[1])
             assert_match(args[0], args[0])
     args = [fresh(kind, (3, 4), 2), fresh(kind, (3, 2), 3)]
     for flags in ((True, True), (True, False), (False, True)):
         pair = [fresh(kind, (3, 4) if flags[0] else (4,), 2), fresh(kind, (3, 2) if flags[1] else (2,), 3)]
-        lifted("index_of", pair, flags, (3,), searching.index_of)
-        lifted("member_of", pair[::-1], flags[::-1], (3,), searching.member_of)
+        lifted("index_of", pair, flags, (3,), arrays.index_of)
+        lifted("member_of", pair[::-1], flags[::-1], (3,), arrays.member_of)
         rows = [fresh(kind, (3, 4, 2) if flags[0] else (4, 2), 2), fresh(kind, (3, 5, 2) if flags[1] else (5, 2), 3)]
-        lifted("index_of", rows, flags, (3,), searching.index_of)
+        lifted("index_of", rows, flags, (3,), arrays.index_of)
         empty = [fresh(kind, (3, 0) if flags[0] else (0,), 2), fresh(kind, (3, 2) if flags[1] else (2,), 3)]
-        lifted("index_of", empty, flags, (3,), searching.index_of)
-    lifted("index_of", [fresh(kind, (0, 4)), fresh(kind, (0, 2))], (True, True), (0,), searching.index_of, cell=(Kind.I64, (2,)))
-    lifted("first_occurrence", [fresh(kind, (2, 2, 6, 2), 2)], (True,), (2, 2), searching.first_occurrence)
-    lifted("member_of", [args[1], args[0]], (True, True), (3,), searching.member_of)
-    lifted("first_occurrence", [args[0]], (True,), (3,), searching.first_occurrence)
+        lifted("index_of", empty, flags, (3,), arrays.index_of)
+    lifted("index_of", [fresh(kind, (0, 4)), fresh(kind, (0, 2))], (True, True), (0,), arrays.index_of, cell=(Kind.I64, (2,)))
+    lifted("first_occurrence", [fresh(kind, (2, 2, 6, 2), 2)], (True,), (2, 2), arrays.first_occurrence)
+    lifted("member_of", [args[1], args[0]], (True, True), (3,), arrays.member_of)
+    lifted("first_occurrence", [args[0]], (True,), (3,), arrays.first_occurrence)
     for framed in ((True, True), (False, True), (True, False)):
         pair = [fresh(kind, (3, 2) if f else (2,), 4) for f in framed]
-        lifted("match", pair, framed, (3,), lambda a, b: scalar(Kind.BOOL, searching.match(a, b)))
+        lifted("match", pair, framed, (3,), lambda a, b: scalar(Kind.BOOL, arrays.match(a, b)))
 
 
 def assert_match(left: Array, right: Array) -> None:
-    compare("match", [left, right], lambda a, b: scalar(Kind.BOOL, searching.match(a, b)))
+    compare("match", [left, right], lambda a, b: scalar(Kind.BOOL, arrays.match(a, b)))
 
 
 def test_wide_range_tables() -> None:
@@ -112,9 +112,9 @@ def test_text_never_equals_numbers() -> None:
     text, numbers = array(Kind.CHAR, (2,), "ab"), array(Kind.I64, (2,), [97, 98])
     for left, right in ((text, numbers), (numbers, text), (array(Kind.CHAR, (0,), ""), array(Kind.I64, (0,), []))):
         assert_match(left, right)
-        compare("index_of", [left, right], searching.index_of)
-        compare("member_of", [left, right], searching.member_of)
-        compare("find", [left, right], searching.find)
+        compare("index_of", [left, right], arrays.index_of)
+        compare("member_of", [left, right], arrays.member_of)
+        compare("find", [left, right], arrays.find)
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -137,36 +137,36 @@ def test_find(kind: Kind) -> None:
         ((3,), (40,)),
     ]
     for pattern, shape in shapes:
-        compare("find", [fresh(kind, pattern, 3), fresh(kind, shape, 4)], searching.find)
+        compare("find", [fresh(kind, pattern, 3), fresh(kind, shape, 4)], arrays.find)
     value = array(Kind.CHAR, (12,), "abracadabrab")
     for pattern_text in ("abra", "ab", "a", "zz", "rab", "abracadabrab"):
-        compare("find", [array(Kind.CHAR, (len(pattern_text),), pattern_text), value], searching.find)
+        compare("find", [array(Kind.CHAR, (len(pattern_text),), pattern_text), value], arrays.find)
     for framed in ((True, True), (False, True), (True, False)):
         pair = [fresh(kind, (2, 2) if framed[0] else (2,), 5), fresh(kind, (2, 9) if framed[1] else (9,), 6)]
-        lifted("find", pair, framed, (2,), searching.find)
+        lifted("find", pair, framed, (2,), arrays.find)
 
 
 @pytest.mark.parametrize("kind", ORDERED)
 def test_interval_index(kind: Kind) -> None:
     def ascending(value: Array) -> Array:
-        order = [int(i) for i in searching.grade(value, False).data]  # type: ignore[arg-type]
+        order = [int(i) for i in arrays.grade(value, False).data]  # type: ignore[arg-type]
         rows = cells(value, 1)
         return assemble(kind, value.shape[:1], value.shape[1:], [rows[i] for i in order])
 
     for size, frame in itertools.product((0, 1, 6), [(), (0,), (7,), (2, 3)]):
-        compare("interval_index", [ascending(fresh(kind, (size,))), fresh(kind, frame, 1)], searching.interval_index)
-        compare("interval_index", [ascending(fresh(kind, (size, 2))), fresh(kind, (*frame, 2), 1)], searching.interval_index)
+        compare("interval_index", [ascending(fresh(kind, (size,))), fresh(kind, frame, 1)], arrays.interval_index)
+        compare("interval_index", [ascending(fresh(kind, (size, 2))), fresh(kind, (*frame, 2), 1)], arrays.interval_index)
     for table in (fresh(kind, (5,)), fresh(kind, (0,)), ascending(fresh(kind, (600,)))):  # items that ascend are not searched for
-        compare("interval_index", [table, ascending(fresh(kind, (700,), 1))], searching.interval_index)
-    lifted("interval_index", [fresh(kind, (2, 3)), fresh(kind, (2, 4), 1)], (True, True), (2,), searching.interval_index)
+        compare("interval_index", [table, ascending(fresh(kind, (700,), 1))], arrays.interval_index)
+    lifted("interval_index", [fresh(kind, (2, 3)), fresh(kind, (2, 4), 1)], (True, True), (2,), arrays.interval_index)
 
 
 @pytest.mark.parametrize("shape", [(0, 10**7), (3, 0)])
 def test_cells_without_items_have_no_keys(shape: tuple[int, int]) -> None:
     """However wide they would be: `⍳ ~ ⍋` of no cells took as long as a cell has items."""
     rows = np.empty(shape)
-    assert keys.row_columns(rows) == []
-    words, lost = keys.row_words(rows)
+    assert hash.row_columns(rows) == []
+    words, lost = hash.row_words(rows)
     assert not words.any() and len(words) == shape[0] and lost is None
 
 
@@ -178,4 +178,4 @@ def test_items_one_after_the_other_among_bounds(first: int) -> None:
     bounds = sorted([low, high, *near, max(first - 1, low), min(first + 700, high)])
     table, rows = array(Kind.I64, (len(bounds),), bounds), [first + at for at in range(700)]
     for items in (rows, [*rows[:500], rows[499], *rows[501:]]):
-        compare("interval_index", [table, array(Kind.I64, (700,), items)], searching.interval_index)
+        compare("interval_index", [table, array(Kind.I64, (700,), items)], arrays.interval_index)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.reference import selection
-from rho.backend.run.values import Array, array, scalar
+from rho.backend.reference import arrays
+from rho.backend.vm.values import Array, array, scalar
 from rho.tests.backend.library.agreeing import SHAPES, compare, fresh, indices, lifted, run
 from rho.typechecker.elements import Kind
 
@@ -26,7 +26,7 @@ def test_gather(kind: Kind) -> None:
             compare(
                 "gather",
                 [value, chosen],
-                lambda v, i, axis=axis, fills=fills: selection.gather(v, i, axis, True, fills),
+                lambda v, i, axis=axis, fills=fills: arrays.gather(v, i, axis, True, fills),
                 axis=axis,
                 checked=True,
                 fills=fills,
@@ -39,7 +39,7 @@ def test_gather_checks_every_index() -> None:
         compare(
             "gather",
             [value, array(Kind.I64, (len(bad),), bad)],
-            lambda v, i, fills=fills: selection.gather(v, i, 0, True, fills),
+            lambda v, i, fills=fills: arrays.gather(v, i, 0, True, fills),
             axis=0,
             checked=True,
             fills=fills,
@@ -49,7 +49,7 @@ def test_gather_checks_every_index() -> None:
     compare(
         "gather",
         [fresh(Kind.F64, (0, 2)), array(Kind.I64, (1,), [0])],
-        lambda v, i: selection.gather(v, i, 0, True, False),
+        lambda v, i: arrays.gather(v, i, 0, True, False),
         axis=0,
         checked=True,
         fills=False,
@@ -69,7 +69,7 @@ def test_gather_over_frames(framed: tuple[bool, bool]) -> None:
                 [value, chosen],
                 framed,
                 frame,
-                lambda v, i, axis=axis, fills=fills: selection.gather(v, i, axis, True, fills),
+                lambda v, i, axis=axis, fills=fills: arrays.gather(v, i, axis, True, fills),
                 axis=axis,
                 checked=True,
                 fills=fills,
@@ -103,7 +103,7 @@ def test_update() -> None:
 
         def reference(v: Array, *rest: Array, choice: Any = choice) -> Array:
             supply = iter(rest[:-1])
-            return selection.update(v, [None if own is None else next(supply) for own in choice], rest[-1], True)
+            return arrays.update(v, [None if own is None else next(supply) for own in choice], rest[-1], True)
 
         for new in (fresh(Kind.I64, selected, 9), scalar(Kind.I64, 42)):
             compare("update", [value, *present, new], reference, **attributes)
@@ -120,7 +120,7 @@ def test_update() -> None:
     compare(
         "update",
         [fresh(Kind.I64, (3,)), array(Kind.I64, (2,), [0, 3]), scalar(Kind.I64, 1)],
-        lambda v, i, r: selection.update(v, [i], r, True),
+        lambda v, i, r: arrays.update(v, [i], r, True),
         indexed=(True,),
         checked=True,
     )

@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rho.backend.cpu.backend import CpuBackend
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
-from rho.backend.library.context import Context
-from rho.backend.reference.operations import uniform
-from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.text import format_items
-from rho.backend.run.values import Array, array, scalar
+from rho.backend.library.operation import Context
+from rho.backend.reference.interpreter import uniform
+from rho.backend.vm.values import Array, array, format_items, scalar
 from rho.tests.backend.library.agreeing import ALL, SHAPES, SPAN, agree, compare, fresh, lifted, run
-from rho.typechecker.elements import Element, Kind
-from rho.typechecker.sizes import number
-from rho.typechecker.types import ArrayType
+from rho.typechecker.elements import ArrayType, Element, Kind
+from rho.typechecker.sizes.polynomials import number
 
 
 def test_random() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rho.backend.loops.transform import interchanging, splitting, unrolling, vectorising
+from rho.backend.transform import index_set_splitting, interchange, shapes
 
 CASES = {
     # ---------------------------------------------------------------------------------------- splitting
-    "two halves": (splitting, """
+    "two halves": (index_set_splitting.split_index_sets, """
         output y: f64[n] input x: f64[m] one: f64 = 1.0
         for i in 0..n vector { p = index i b: bool = lt:i64(p, m) v = x[i] if b w: f64 = select(b, v, one) y[i] = w }
         """, """
@@ -15,7 +15,7 @@ CASES = {
             w.1: f64 = select(b.1, v.1, one) y[i.1] = w.1 }
         for i in max(0, m)..n vector { p = index i b: bool = lt:i64(p, m) v = x[i] if b w: f64 = select(b, v, one) y[i] = w }
         """),
-    "a sum goes on": (splitting, """
+    "a sum goes on": (index_set_splitting.split_index_sets, """
         input x: i64[n] output y: i64[] zero: i64 = 0
         for i in 0..n vector carried (s: i64 = zero -> s1 => r by add) {
             b: bool = eq:i64(i, m) v = x[i] if b s1: i64 = add(s, v) }
@@ -30,58 +30,58 @@ CASES = {
             b: bool = eq:i64(i, m) v = x[i] if b s1: i64 = add(s, v) }
         y[] = r
         """),
-    "not a sum in the order of sums": (splitting, """
+    "not a sum in the order of sums": (index_set_splitting.split_index_sets, """
         input x: f64[m] output y: f64[] none: f64 = -0.0
         for i in 0..16 vector carried (s: f64 = none -> s1 => r by add) {
             b: bool = lt:i64(i, m) v = x[i] if b w: f64 = select(b, v, none) s1: f64 = add(s, w) }
         y[] = r
         """, None),
-    "not data": (splitting, """
+    "not data": (index_set_splitting.split_index_sets, """
         output y: f64[n] input x: i64[n] one: f64 = 1.0
         for i in 0..n vector { p = x[i] b: bool = lt:i64(p, m) y[i] = one if b }
         """, None),
-    "not what is stored": (splitting, """
+    "not what is stored": (index_set_splitting.split_index_sets, """
         output y: bool[n]
         for i in 0..n vector { b: bool = lt:i64(i, m) y[i] = b }
         """, None),
-    "not for a branch around loops": (splitting, """
+    "not for a branch around loops": (index_set_splitting.split_index_sets, """
         output y: f64[n, n] one: f64 = 1.0
         for i in 0..n serial { b: bool = lt:i64(i, m) if b { for j in 0..n vector { y[i, j] = one } } }
         """, None),
-    "not loops that end early": (splitting, """
+    "not loops that end early": (index_set_splitting.split_index_sets, """
         output y: f64[n] one: f64 = 1.0
         for i in 0..n serial until b { b: bool = lt:i64(i, m) y[i] = one if b }
         """, None),
     # -------------------------------------------------------------------------------------- vectorising
-    "item by item": (vectorising, """
+    "item by item": (shapes.vectorise_loops, """
         input x: f64[n, m] output y: f64[n, m]
         for i in 0..n serial { for j in 0..m serial { v = x[i, j] y[i, j] = v } }
         """, """
         input x: f64[n, m] output y: f64[n, m]
         for i in 0..n serial { for j in 0..m vector { v = x[i, j] y[i, j] = v } }
         """),
-    "from the row before": (vectorising, """
+    "from the row before": (shapes.vectorise_loops, """
         output y: f64[n, m]
         for i in 1..n serial { for j in 0..m serial { v = y[i - 1, j] y[i, j] = v } }
         """, """
         output y: f64[n, m]
         for i in 1..n serial { for j in 0..m vector { v = y[i - 1, j] y[i, j] = v } }
         """),
-    "not from the item before": (vectorising, """
+    "not from the item before": (shapes.vectorise_loops, """
         output y: f64[n, m]
         for i in 0..n serial { for j in 1..m serial { v = y[i, j - 1] y[i, j] = v } }
         """, None),
-    "not down a column": (vectorising, """
+    "not down a column": (shapes.vectorise_loops, """
         output y: f64[n, m] one: f64 = 1.0
         for j in 0..m serial { for i in 0..n serial { y[i, j] = one } }
         """, None),
-    "not by data": (vectorising, """
+    "not by data": (shapes.vectorise_loops, """
         input k: i64[m] output y: f64[n, m] one: f64 = 1.0
         for i in 0..n serial { for j in 0..m serial { p = k[j] c: bool = lt:i64(p, m) z: i64 = 0 d: bool = ge:i64(p, z)
             b: bool = and(c, d) y[i, p] = one if b } }
         """, None),
     # ---------------------------------------------------------------------------------------- unrolling
-    "three iterations": (unrolling, """
+    "three iterations": (shapes.unroll_loops, """
         output y: f64[4] one: f64 = 1.0
         for i in 0..5 step 2 serial carried (s: f64 = one -> t => r) { t: f64 = neg(s) y[i] = t }
         y[1] = r
@@ -93,21 +93,21 @@ CASES = {
         r: f64 = convert(t.3)
         y[1] = r
         """),
-    "a triangle": (unrolling, """
+    "a triangle": (shapes.unroll_loops, """
         output y: f64[2, 2] one: f64 = 1.0
         for i in 0..2 serial { for j in 0..i serial { y[i, j] = one } }
         """, """
         output y: f64[2, 2] one: f64 = 1.0
         i.1 = index 0 i.2 = index 1 j.3 = index 0 y[i.2, j.3] = one
         """),
-    "not a loop around a loop": (unrolling, """
+    "not a loop around a loop": (shapes.unroll_loops, """
         output y: f64[3, n] one: f64 = 1.0
         for i in 0..3 serial { for j in 0..n vector { y[i, j] = one } }
         """, None),
-    "not many": (unrolling, "output y: f64[99] one: f64 = 1.0 for i in 0..99 serial { y[i] = one }", None),
-    "not lanes": (unrolling, "output y: f64[4] one: f64 = 1.0 for i in 0..4 vector { y[i] = one }", None),
+    "not many": (shapes, "output y: f64[99] one: f64 = 1.0 for i in 0..99 serial { y[i] = one }", None),
+    "not lanes": (shapes, "output y: f64[4] one: f64 = 1.0 for i in 0..4 vector { y[i] = one }", None),
     # -------------------------------------------------------------------------------------- interchanging
-    "points that see only themselves": (interchanging, """
+    "points that see only themselves": (interchange.interchange_loops, """
         input c: f64[n] output x: f64[n, n]
         for t in 0..m serial { for i in 0..n serial { for j in 0..n vector {
             v = x[i, j] a = c[j] w: f64 = add(v, a) x[i, j] = w } } }
@@ -126,7 +126,7 @@ CASES = {
             }
             x[i, j] = item.7 } }
         """),
-    "what a row has in common, which hoisting puts between the loops": (interchanging, """
+    "what a row has in common, which hoisting puts between the loops": (interchange.interchange_loops, """
         input d: f64[n] output x: f64[n, n]
         for t in 0..m serial { for i in 0..n serial { a = d[i] b: f64 = add(a, a) for j in 0..n vector {
             v = x[i, j] w: f64 = add(v, b) x[i, j] = w } } }
@@ -146,7 +146,7 @@ CASES = {
             }
             x[i, j] = item.7 } }
         """),
-    "iterations that know their number, on two items": (interchanging, """
+    "iterations that know their number, on two items": (interchange.interchange_loops, """
         input c: f64[m] output x: f64[n, 2]
         for t in 0..m serial { for i in 0..n vector {
             a = c[t] v = x[i, 0] w = x[i, 1] y: f64 = add(v, a) z: f64 = mul(w, v) x[i, 0] = z x[i, 1] = y } }
@@ -158,7 +158,7 @@ CASES = {
                 a.1 = c[t.1] y.1: f64 = add(item.3, a.1) z.1: f64 = mul(item.4, item.3) }
             x[i, 0] = item.5 x[i, 1] = item.6 }
         """),
-    "points that see others": (interchanging, """
+    "points that see others": (interchange.interchange_loops, """
         input c: f64[m, n] output x: f64[n + 1] output y: f64[n] one: f64 = 1.0
         for t in 0..m serial { for i in 0..n vector { v = x[i + 1] w: f64 = add(v, one) y[i] = w x[i] = w } }
         for t1 in 0..m serial { for i1 in 0..n vector { v1 = x[0] w1: f64 = add(v1, one) x[i1] = w1 } }

@@ -1,0 +1,815 @@
+"""The table of what programs and calls are measured for: each row a table of the profile, the sum of times that it is, and sizes.
+
+Running a phase, moving bytes, what a team makes of it, loops.  A small phase behind a large one says what a step takes when the
+interpreter's own data have left the caches.  Reading is told from a greatest element, writing from a product; sizes are of all
+bytes that go round (`points`, Note [Moving]).  Whether a phase was cut, and whether helpers woke for it, is what the cost model
+says of it.
+
+Library operations, each as the executor runs it: its step is timed.  The table and size it counts for are those that the cost
+model would ask for, found by asking it.
+
+The disk of the folder for temporary files: calls on a file that has no name.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from functools import cache, lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from math import isqrt, prod
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Source, Span
+from ...typechecker.check import check
+from ...typechecker.core.blocks import Core
+from ...typechecker.elements import ArrayType, Element, Kind
+from ...typechecker.scalars import FUNCTIONS
+from ...typechecker.sizes.polynomials import number
+from ..cpu.backend import CpuBackend
+from ..cpu.views import DTYPES
+from ..devices.kernel_form import Sharing, Tier, shared_out, surroundings, work_of
+from ..devices.measured_phase_cost import RUNS
+from ..devices.op_tables import Rates
+from ..devices.phase_cost import library_grains, numbers_of
+from ..devices.profile import CONSTANTS, DeviceProfile, Grains, Table, function_key
+from ..devices.this_machine import READ, SCRATCH_READ, SCRATCH_WRITE, WRITE
+from ..graph.bind import BoundGraph, bind
+from ..graph.lowering.blocks import lower
+from ..graph.passes.pipeline import optimise
+from ..graph.phases import (
+    Affine,
+    AffineIndex,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    ConstantNode,
+    LibraryPhase,
+    Loop,
+    Node,
+    PhaseId,
+    Projection,
+    Read,
+    ReadNode,
+    Result,
+    Structured,
+    Term,
+    ValueId,
+)
+from ..jit import tiering
+from ..jit.tiering import Mode
+from ..lower.body import build_body
+from ..scalar.table import ROWS as SCALARS, Probe
+from ..schedule.plan.plan import Device, Plan
+from ..schedule.single_device import HOME, Detail, plan_one_device
+from ..vm.backend_interface import Types
+from ..vm.executor import execute_plan
+from ..vm.run_state import Took
+from ..vm.size_binding import bind_sizes
+from .measurement_loop import Clock, Curve, Row, Run, Times, low
+
+# ---------------------------------------------------------------------------------------------------- tier
+#
+# Which kernels the CPU back end uses: part of what a calibration is for.
+#
+# Compiled kernels come into use once they have paid for themselves; a calibration measures that state, with every kernel
+# compiled that can be.
+
+def tier_name() -> str:
+    """`numpy`, or `llvm` with the version of what makes code.  Loads neither."""
+    if tiering.mode() is tiering.Mode.OFF:
+        return "numpy"
+    try:
+        return f"llvm {version('llvmlite')}"
+    except PackageNotFoundError:
+        return "numpy"
+
+
+def has_kernels() -> bool:
+    return tier_name() != "numpy"
+
+
+def numpy_version() -> str:
+    return version("numpy")
+
+
+def warm_kernels() -> AbstractContextManager[None]:
+    """Kernels as if they had been used for long, unless they are switched off."""
+    return kernels_as(tiering.Mode.WARM if tiering.mode() is tiering.Mode.AUTO else tiering.mode())
+
+
+@contextmanager
+def kernels_as(mode: tiering.Mode) -> Iterator[None]:
+    """Inside, the switch says so."""
+    before = os.environ.get(tiering.SWITCH)
+    os.environ[tiering.SWITCH] = mode.value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[tiering.SWITCH]
+        else:
+            os.environ[tiering.SWITCH] = before
+
+
+# ---------------------------------------------------------------------------------------------------- ways
+#
+# Programs and calls that can be run again and again, at a size, and phases made for measuring, so that no pass changes them.
+#
+# Data are drawn with a fixed seed: floats from 0.1 to 0.95 (inside every function's domain), as many true as false.
+
+Seen: TypeAlias = list[Took]
+Of: TypeAlias = Callable[[Seen], int]
+"""Which of the observed times is meant."""
+WaysMake: TypeAlias = Callable[[int], Callable[[], object]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """Of Python: made at a size, and with kernels in a mode."""
+
+    make: WaysMake
+    mode: tiering.Mode
+
+    def ready(self, size: int, threads: int, clock: Clock) -> Run:
+        with kernels_as(self.mode):
+            call = self.make(size)
+
+        def run() -> int:
+            with kernels_as(self.mode):
+                start = clock()
+                call()
+                return clock() - start
+
+        return run
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """Statements of which the last is the output.  `inputs`: names to types, in which `n` is the size, `s` its square root, `b`
+    so many bytes of f64, `h` half of them and `r` their square root.  `team`: on all threads; `stepwise`: loops are no machine
+    code, so that their steps are seen."""
+
+    text: str
+    inputs: Mapping[str, str]
+    of: Of
+    team: bool = True
+    stepwise: bool = False
+
+    def ready(self, size: int, threads: int, clock: Clock | None = None) -> Ready:
+        sides = {"n": size, "s": isqrt(size), "b": size >> 3, "h": size >> 4, "r": isqrt(size >> 3)}
+        values = {name: value(type_, sides, place) for place, (name, type_) in enumerate(self.inputs.items())}
+        declared = [f"input {name} : {type_.replace('spd', 'f64')}\n" for name, type_ in self.inputs.items()]
+        *before, result = self.text.split("\n")
+        core = _core("".join((*declared, *(f"{line}\n" for line in before), f"output result ← {result}\n")))
+        bound = bind(optimise(lower(core)), bind_sizes(core, {name: value.shape for name, value in values.items()}, {}))
+        device = Device(HOME, "cpu", threads if self.team else 1)
+        plan = plan_one_device(bound, device, detail=Detail.STEPS)
+        return Ready(bound, plan, values, device.threads, _Stepwise if self.stepwise else CpuBackend, self.of)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A program with its data; called, it gives the time that is meant."""
+
+    bound: BoundGraph
+    plan: Plan
+    values: Mapping[str, Any]
+    threads: int
+    backend: type[CpuBackend]
+    of: Of
+
+    def run(self) -> Seen:
+        seen: Seen = []
+        execute_plan(self.plan, self.bound, self.values, {HOME: self.backend(self.threads)}, seen.append)
+        return seen
+
+    def __call__(self) -> int:
+        return self.of(self.run())
+
+
+class _Stepwise(CpuBackend):
+    def whole(self, *_: Any) -> None:
+        return None
+
+
+@cache
+def _core(text: str) -> Core:
+    checked = check(Source("<calibration>", text))
+    assert checked.core is not None, (text, checked.diagnostics)
+    return checked.core
+
+
+def last(sort: type[Structured | LibraryPhase | Loop] = Structured) -> Of:
+    """The last step of a sort."""
+    return lambda seen: [took.ns for took in seen if isinstance(took.step, sort)][-1]
+
+
+def program(text: str, inputs: Mapping[str, str], of: Of | None = None, **options: bool) -> Times:
+    return Times(((Program(text, inputs, of or last(), **options), None, 1),))
+
+
+def call(make: WaysMake, mode: tiering.Mode = tiering.Mode.WARM) -> Times:
+    return Times(((Call(make, mode), None, 1),))
+
+
+def value(type_: str, sides: Mapping[str, int], seed: int) -> Any:
+    """Data of a type, whose sizes are numbers or named.  `idx<n>` are indices, and `spd` is a matrix with a square root."""
+    element, _, shape_text = type_.rstrip("]").rpartition("[")
+    shape = tuple(sides.get(part) or int(part) for part in shape_text.split())
+    generator, count = np.random.default_rng(seed), prod(shape)
+    if element.startswith("idx<"):
+        return generator.integers(0, sides.get(element[4:-1]) or int(element[4:-1]), count).reshape(shape)
+    if element == "spd":
+        values = generator.random(shape)
+        return values + values.T + 2 * shape[0] * np.eye(shape[0])
+    kind = Kind(element)
+    if kind.is_integer:  # in a range as wide as there are of them
+        return generator.integers(0, max(8, count), count).reshape(shape)
+    return drawn(kind, count, seed).reshape(shape)
+
+
+@lru_cache(maxsize=8)
+def drawn(kind: Kind, count: int, seed: int) -> Any:
+    """Integers are from 1 to 7."""
+    generator = np.random.default_rng(seed)
+    if kind.is_integer:
+        return generator.integers(1, 8, count).astype(DTYPES[kind])
+    real = generator.random(count)
+    if kind is Kind.BOOL:
+        return real < 0.5
+    real = real * 0.85 + 0.1
+    return (real + 1j * generator.permutation(real) if kind.is_complex else real).astype(DTYPES[kind])
+
+
+# ------------------------------------------------------------------------------------- phases as they are
+
+_NOWHERE = Span("<calibration>", 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """Of an array of this shape, the item at the coordinates of the space on `axes` (none given: the point itself)."""
+
+    kind: Kind
+    shape: tuple[int, ...]
+    axes: tuple[int, ...] = ()
+
+    @property
+    def projection(self) -> Projection:
+        indices = tuple(AffineIndex((Term(axis, 1),), number(0)) for axis in self.axes)
+        return Projection((Affine(indices, tuple(map(number, self.shape))),) if self.axes else ())
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """`body` over `space` (its last axis reduced with `reduction`); the result is its last node."""
+
+    space: Sequence[int]
+    operands: Sequence[Operand]
+    body: Sequence[Node]
+    result: Kind
+    reduction: str | None = None
+
+    @property
+    def phase(self) -> Structured:
+        kinds = [AxisKind.PARALLEL] * (len(self.space) - 1) + [AxisKind.REDUCE if self.reduction else AxisKind.PARALLEL]
+        axes = tuple(Axis(number(n), kind) for n, kind in zip(self.space, kinds, strict=True))
+        reads = tuple(Read(ValueId(place), operand.projection) for place, operand in enumerate(self.operands))
+        result = Result(ValueId(len(self.operands)), len(self.body) - 1, self.reduction)
+        return Structured(PhaseId(0), _NOWHERE, axes, reads, tuple(self.body), (result,))
+
+    def kernel(self) -> Callable[[], object]:
+        """A call of the phase's kernel on data."""
+        made = Operand(self.result, tuple(self.space[:-1] if self.reduction else self.space))
+        types = {
+            ValueId(place): ArrayType(Element(operand.kind), tuple(map(number, operand.shape)))
+            for place, operand in enumerate((*self.operands, made))
+        }
+        kernel = CpuBackend(1).structured(self.phase, Types(types, {}))
+        memory = {
+            ValueId(place): drawn(operand.kind, prod(operand.shape), place).reshape(operand.shape)
+            for place, operand in enumerate(self.operands)
+        }
+        return lambda: kernel(memory, None)
+
+
+# ---------------------------------------------------------------------------------------------------- probes
+
+WIDTH: Final = Kind.F64.bytes
+ROUND: Final = (1 << 16, 1 << 18, 1 << 19, 3 << 18, 1 << 20, 3 << 19, 1 << 21, 5 << 19, 3 << 20, 1 << 22, 3 << 21, 1 << 23,
+                1 << 24, 1 << 25, 1 << 26, 1 << 27)  # fmt: skip
+"""Bytes that go round; caches end somewhere between them."""
+FRESH: Final = (1 << 18, 1 << 20, 1 << 22, 1 << 24, (1 << 25) - (1 << 16), (1 << 25) + (1 << 16), 1 << 26)
+BEHIND: Final = (1 << 10, 1 << 18, 1 << 20, 1 << 21, 1 << 22, 1 << 24, 1 << 26)
+SQUARES: Final = tuple(side * side * WIDTH for side in (100, 300, 500, 700, 1100, 1700))
+COMPUTED: Final = (1 << 16, 1 << 17, 1 << 18, 1 << 20)
+CHAINED: Final = (1000, 2000, 4000)
+_TRIPS, _TURNS, _LONG_TURNS, _MANY_TURNS = 12, 40, 20, 200
+_REPEATS: Final = 150
+
+
+def _of_turns(sort: type[LibraryPhase | Structured]) -> Of:
+    """The smallest such phase of a turn, after the first turn."""
+
+    def of(seen: Seen) -> int:
+        by_phase: dict[int, list[int]] = {}
+        for took in seen:
+            if isinstance(took.step, sort):
+                by_phase.setdefault(took.step.id, []).append(took.ns)
+        return min(low(times[1:]) for times in by_phase.values() if len(times) > 1)
+
+    return of
+
+
+def _beside(seen: Seen) -> int:
+    """What the executor takes for an iteration beside its step."""
+    known = [took for took in seen if isinstance(took.step, Loop | LibraryPhase)]
+    return max(1, sum(took.ns if isinstance(took.step, Loop) else -took.ns for took in known) // _MANY_TURNS)
+
+
+def _handed_over() -> None:
+    """From one thread to another and back, so many times."""
+    there, back = threading.Event(), threading.Event()
+
+    def answer() -> None:
+        for _ in range(_REPEATS):
+            there.wait()
+            there.clear()
+            back.set()
+
+    helper = threading.Thread(target=answer, daemon=True)
+    helper.start()
+    for _ in range(_REPEATS):
+        there.set()
+        back.wait()
+        back.clear()
+    helper.join()
+
+
+# -------------------------------------------------------------------------------------- running at all
+
+_FEW: Final = {"x": "f64[64]"}
+_BEHIND: Final = {**_FEW, "y": "f64[b]"}
+_AGAIN = program(f"{{⍵×⌈/y+⌈/⍵}}⍣{_TRIPS}⊢x", _BEHIND, _of_turns(Structured), stepwise=True)
+_KERNEL, _CALLED, _OFTEN = (
+    program(f"s ← ⌈/y\n{applied}x×s", _BEHIND, stepwise=True) for applied in ("*", "s-", "s-x×x⌈x-")
+)  # fmt: skip
+_FIRST = (_KERNEL + _CALLED) * 0.5
+_START = _FIRST.fixed(BEHIND[0])
+"""Of programs of one phase: see `Around.before`."""
+_LIBRARY = program("output s ← ⌈/y\n+\\x", _BEHIND, last(LibraryPhase), stepwise=True)
+_SCANNED = program(f"{{+\\⍵}}⍣{_TRIPS}⊢x", _FEW, _of_turns(LibraryPhase), stepwise=True).fixed(1)
+_KNOWN, _MADE = (program(f"y ← {made}\n2+y÷3+y", _FEW, stepwise=True) for made in ("⌽+\\x", "(x>0.4)⌿x"))
+_TURNED = program(f"{{1⌽⍵}}⍣{_MANY_TURNS} ⊢ x", {"x": "f64[8]"}, _beside, stepwise=True)
+
+_STEPS: Final = (
+    Row("step.f64", _AGAIN, BEHIND, Curve.LEVEL),
+    Row("first.f64", _FIRST - _AGAIN, BEHIND, Curve.LEVEL),
+    Row("call.f64", (_OFTEN - _CALLED) * 0.25, BEHIND, Curve.LEVEL),
+    Row("first.library.f64", _LIBRARY - _SCANNED, BEHIND, Curve.LEVEL),
+    Row("first.made.f64", _MADE - _KNOWN, curve=Curve.LEVEL),
+    Row("launch", _TURNED),
+    Row("wait", call(lambda _: _handed_over) * (0.5 / _REPEATS)),
+    Row("alloc", call(lambda _: lambda: np.empty(1 << 12))),
+)
+
+# ---------------------------------------------------------------------------------------------- moving
+
+_TWO, _TWO_SQUARES = {"x": "f64[b]", "y": "f64[b]"}, {"x": "f64[r r]", "y": "f64[r r]"}
+_GREATEST, _DOUBLED = program("⌈/x", {"x": "f64[b]"}, team=False), program("x×0.5", {"x": "f64[h]"}, team=False)
+_ADDED, _SQUARES = program("x+y", _TWO, team=False), program("x+y", _TWO_SQUARES, team=False)
+
+
+def _filled_again(size: int) -> Callable[[], object]:
+    kept = np.empty(size // WIDTH)
+    return lambda: kept.fill(1.0)
+
+
+def _filled_anew(size: int) -> Callable[[], object]:
+    return lambda: np.empty(size // WIDTH).fill(1.0)
+
+
+_MOVED: Final = (
+    Row("read.f64", _GREATEST - _START, ROUND, Curve.RATES),
+    Row("write.f64", _DOUBLED * 2 - _GREATEST - _START, ROUND, Curve.RATES),
+    Row("add.f64", (_GREATEST + _DOUBLED * 2) * (1 / 3) - _START, ROUND, Curve.RATES),
+    Row("strided.f64", program("x+⍉y", _TWO_SQUARES, team=False) - _SQUARES, SQUARES, Curve.RATES),
+    Row("pad.f64", program("x+(≢x)↑1↓y", _TWO, team=False) - _ADDED, ROUND[1:-2:2], Curve.RATES),
+    Row("fresh.f64", call(_filled_anew) - call(_filled_again), FRESH, Curve.RATES),
+)
+
+# ----------------------------------------------------------------------------------------------- teams
+
+
+def _as_shared(row: Row, ready: Ready) -> Row | None:
+    """What the cost model takes a phase for: cut, where pieces take more while helpers sleep on, or one that wakes them."""
+    phase = next(phase for phase in ready.bound.graph.phases if isinstance(phase, Structured))
+    number = numbers_of(ready.bound)
+    extents = tuple(number(axis.size) for axis in phase.axes)
+    work = work_of(phase, ready.bound.graph.types, extents, number, kernels=has_kernels())
+    shared = shared_out(work.nest, bool(work.reduced), work.nanoseconds, ready.threads)
+    if work.tier is not Tier.KERNEL or shared.sharing not in (Sharing.CUT, Sharing.WOKEN):
+        return None
+    own = "reduced.f64" if shared.joined else "f64"
+    if shared.sharing is Sharing.WOKEN:
+        return replace(row, table=f"team.{own}")
+    assert isinstance(row.at, Times)
+    return Row(f"cut.{own}", row.ns - row.at, curve=Curve.LEVEL, at=1)
+
+
+def _team(
+    table: str | Callable[[Row, Any], Row | None], text: str, type_: str, sizes: Sequence[int], before: Times = _START,
+    of: Of | None = None,
+) -> Row:  # fmt: skip
+    """What all threads take for what one takes."""
+    alone, together = program(text, {"x": type_}, of, team=False), program(text, {"x": type_}, of)
+    return Row(table, together - before, sizes, Curve.RISING, alone - before)
+
+
+_TEAMS: Final = (
+    _team(_as_shared, "⌈/x", "f64[b]", ROUND),
+    _team(_as_shared, "x×0.5", "f64[h]", ROUND),
+    _team(_as_shared, "*x", "f64[n]", COMPUTED),
+    _team("team.rows.f64", "√+/x×x", "f64[n 500]", CHAINED),
+    _team("team.handed.f64", "⌈/5⌽x", "f64[b]", BEHIND[1:6], _FIRST),
+)
+
+# ----------------------------------------------------------------------------------------------- loops
+
+_POINTS: Final = 1 << 15
+_PLAIN, _SERIES = (
+    (program(f"{body}⍣{_TURNS} ⊢ x", {"x": f"f64[{_POINTS}]"}, last(Loop), team=False) - _START) * (1 / _TURNS)
+    for body in ("{0.5+⍵×0.5}", "{*-⍵}")
+)  # fmt: skip
+_TURNING: Final = (
+    Row("turn.f64", _PLAIN * 0.5, at=_POINTS * 3 * WIDTH),
+    Row("turn.exp.f64", _SERIES - _PLAIN * 0.5, at=_POINTS * 2 * WIDTH),
+)
+_LONG: Final = (_team("team.long.f64", f"{{0.5+⍵×0.5}}⍣{_LONG_TURNS} ⊢ x", "f64[n]", (1 << 21,), of=last(Loop)),)
+
+# ------------------------------------------------------------------------------------------------ disk
+
+BYTES: Final = 32 << 20
+_PAGE: Final = 1 << 12
+"""A table has what one takes: more are in proportion."""
+
+
+_ACTS: Final[dict[str, Callable[[int, bytearray], object]]] = {
+    "write": lambda file, room: os.pwrite(file, room, 0),
+    "sync": lambda file, _: os.fsync(file),
+    "forget": lambda file, _: os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED) if hasattr(os, "posix_fadvise") else None,
+    "read": lambda file, room: os.preadv(file, [room], 0),
+}
+
+
+def _on_disk(table: str, *acts: str) -> Row:
+    def make(size: int) -> Callable[[], object]:
+        file = tempfile.TemporaryFile()  # noqa: SIM115 (it goes with the call)
+        room = bytearray(np.random.default_rng(0).bytes(size))  # which no file system makes shorter
+        if os.pwrite(file.fileno(), room, 0) < size:
+            raise OSError
+        return lambda: [_ACTS[act](file.fileno(), room) for act in acts]
+
+    return Row(table, call(make) * (_PAGE / BYTES), (BYTES,), at=_PAGE)
+
+
+DISK: Final = (
+    _on_disk(SCRATCH_WRITE, "write"), _on_disk(WRITE, "write", "sync"), _on_disk(SCRATCH_READ, "read"),
+    _on_disk(READ, "sync", "forget", "read"),  # what is not on the disk is not forgotten
+)  # fmt: skip
+
+# ---------------------------------------------------------------------------------- library operations
+
+_FLOATS: Final = "f64 f32"
+_BOTH: Final = "f64 i64"
+_SORTED: Final = "f64 i64 f32"
+_DECADE: Final = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 18, 1 << 20, (1 << 22) - (1 << 13))
+_GRADED: Final = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 21, (1 << 22) - (1 << 13))
+_MATRIX: Final = (1 << 6, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
+_JOINED: Final = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 19, (1 << 21) - (1 << 13), (1 << 21) + (1 << 13), 1 << 22)
+_SMALL: Final = (1 << 4, 1 << 8, 1 << 12, 1 << 15)
+_THIN: Final = (1 << 10, 1 << 13, 1 << 17)
+_LINES: Final = (1 << 10, 1 << 14, 1 << 18)
+
+
+class _Asked(Exception):
+    """The first table that is asked for, and at which size."""
+
+
+class _Asking(Rates):
+    def table(self, stems: Iterable[str], kind: Kind) -> Table | None:
+        return Table((1,), (1,))
+
+    def grains(self, stems: Iterable[str], kind: Kind, size: int) -> Grains:
+        raise _Asked(f"{next(iter(stems))}.{kind.value}", size)
+
+
+def asked_for(row: Row, ready: Ready) -> Row:
+    """With the table, and the size, that the cost model asks for of a program's library step."""
+    number = numbers_of(ready.bound)
+    asking = _Asking(DeviceProfile("asking", "asking"), around=surroundings(ready.bound, number))
+    phase = [phase for phase in ready.bound.graph.phases if isinstance(phase, LibraryPhase)][-1]
+    try:
+        library_grains(phase, ready.bound.graph.types, asking, number, None)
+    except _Asked as asked:
+        return replace(row, table=asked.args[0], at=asked.args[1])
+    raise AssertionError(row)
+
+
+def _each(expression: str, inputs: str, kinds: str = "f64", sizes: tuple[int, ...] = _DECADE) -> list[Row]:
+    """A row for each kind.  `inputs`: name and type of each, in which K is the kind."""
+    split = [one.split(":") for one in inputs.split(", ")]
+    return [
+        Row(asked_for, program(expression, {name: text.replace("K", kind) for name, text in split}, last(LibraryPhase)), sizes)
+        for kind in kinds.split()
+    ]
+
+
+LIBRARY: Final = (
+    *_each("A+.×B", "A:K[s s], B:K[s s]", _FLOATS, _MATRIX),
+    *_each("(⍉A)+.×A", "A:K[s s]", _FLOATS, _MATRIX[2:]),
+    *_each("A+.×B", "A:K[n 16], B:K[16 16]", sizes=_THIN),
+    *_each("A+.×B", "A:K[16 16], B:K[16 n]", sizes=_THIN),
+    *_each("A+.×x", "A:K[s s], x:K[s]", _FLOATS, (1 << 6, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22)),
+    *_each("A+.×B", "A:K[s s], B:K[s 3]", sizes=(1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22)),
+    *_each("x+.×A", "A:K[s s], x:K[s]", sizes=(1 << 12, 1 << 19)),
+    *_each("+\\x", "x:K[n]", "f64 f32 i64"),
+    *_each("-\\x", "x:K[n]"),
+    *_each("⌈\\x", "x:K[n]"),
+    *_each("+⍀A", "A:K[s s]", _BOTH),
+    *_each("x[i]", "x:K[n], i:idx<n>[n]"),
+    *_each("x[⍋x]", "x:K[n]", _SORTED),
+    *_each("A[i;]", "A:K[s 16], i:idx<s>[s]", sizes=(1 << 6, 1 << 12, 1 << 20, 1 << 30)),
+    *_each("x,y", "x:K[n], y:K[n]", _SORTED, _JOINED),
+    *_each("3⌽x", "x:K[n]", "f64 bool"),
+    *_each("(1+≢x)⍴x", "x:K[n]"),
+    *_each("m⌿x", "m:bool[n], x:K[n]", _SORTED),
+    *_each("⍸m", "m:bool[n]"),
+    *_each("≠x", "x:K[n]", _BOTH),
+    *_each("⍋x", "x:K[n]", _SORTED, _GRADED),
+    *_each("x⍳y", "x:K[n], y:K[n]", _BOTH),
+    *_each("x∊y", "x:K[n], y:K[n]", _BOTH),
+    *_each("(x[⍋x])⍸y", "x:K[s], y:K[n]"),
+    *_each("(x[⍋x])⍸y", "x:K[8], y:K[n]"),
+    *_each("i∊x", "x:K[8], i:K[n]", _BOTH),
+    *_each("x⍳i", "x:K[8], i:K[n]", _BOTH),
+    *_each("x≡y", "x:K[n], y:K[n]"),
+    *_each("2⊥x", "x:K[n]", _BOTH),
+    *_each("10 10 10⊤x", "x:K[n]", "i64"),
+    *_each("2 2 2⊤x", "x:K[n]", "i64"),
+    *_each("5 6⍷x", "x:K[n]", "i64"),
+    *_each("x@i⊢y", "x:K[s], y:K[n], i:idx<n>[s]"),
+    *_each("256+⌸(k ⋄ x)", "k:idx<256>[n], x:K[n]", _BOTH),
+    *_each("256+⌸(k ⋄ A)", "k:idx<256>[s], A:K[s 8]", _BOTH, (1 << 6, 1 << 14, 1 << 20, 1 << 26)),
+    *_each("7?≢x", "x:K[n]"),
+    *_each("⍕x", "x:K[n]", _BOTH, (1 << 8, 1 << 13)),
+    *_each("⌹A", "A:K[s s]", sizes=_MATRIX[:5]),
+    *_each("x⌹A", "A:K[s s], x:K[s]", sizes=_MATRIX[:5]),
+    *_each("⎕cholesky A", "A:spd[s s]", sizes=_MATRIX[:5]),
+    *_each("{(u s v)←⎕svd ⍵ ⋄ s}A", "A:K[s s]", sizes=_SMALL),
+    *_each("{(w v)←⎕eigh ⍵ ⋄ w}A", "A:spd[s s]", sizes=_SMALL),
+    *_each("⎕fft c", "c:c128[n]", sizes=_LINES),
+    *_each("⎕rfft x", "x:K[n]", sizes=_LINES),
+)
+
+
+def rows(threads: int) -> list[Row]:
+    """All but library operations.  Loops and teams where there are any: without kernels a loop is no machine code."""
+    loops, team = has_kernels(), threads > 1
+    return [*DISK, *_STEPS, *_MOVED, *(_TEAMS if team else ()), *(_TURNING if loops else ()), *(_LONG if loops and team else ())]
+
+
+# ---------------------------------------------------------------------------------------------------- scalars
+#
+# What one more application, or one more number to reduce, costs: nothing but computing, on one thread.
+#
+# In kernels: a table whose rows are the same few thousand numbers, so that all of it is in the nearest cache; what an application
+# adds to it is its time.  NumPy calls: what an application adds to a phase of one slice.  Which functions are measured, the table
+# of scalar functions says.
+
+LENGTH: Final = 2048
+"""Numbers of a row that stay in the nearest cache."""
+ROWS: Final = 16
+SLICE: Final = 1 << 14
+CALLED: Final = (Kind.F64, Kind.I64, Kind.F32, Kind.BOOL, Kind.C128)
+KINDS: Final = (Kind.F64, Kind.I64, Kind.F32, Kind.BOOL, Kind.I32, Kind.U8)
+_CONVERSIONS: Final = ((Kind.I64, Kind.F64), (Kind.BOOL, Kind.F64), (Kind.BOOL, Kind.I64), (Kind.I64, Kind.I32),
+                       (Kind.F32, Kind.F64), (Kind.I32, Kind.I64), (Kind.BOOL, Kind.U8), (Kind.U8, Kind.I64),
+                       (Kind.F64, Kind.I64))  # fmt: skip
+_CIRCULAR: Final = (0, 1, 2, 3, 4, 5, 6, 7, -1, -2, -3, -5, -6, -7)
+_REDUCED_BY_CALLS: Final = {Kind.BOOL: ("or",), Kind.F64: ("add", "max", "sub", "div"), Kind.C128: ("add",)}
+_REDUCED: Final = {Kind.F64: ("add", "max"), Kind.F32: ("add", "max"), Kind.I64: ("add", "max"), Kind.BOOL: ("or", "add")}
+_LENGTHS: Final = (4, 8, 16, 32, 64, 256, 1024, 4096, 1 << 16)
+"""Of runs that are reduced."""
+_ROW_POINTS, _COLUMN_POINTS, _LINE_POINTS = 1 << 19, 1 << 16, 1 << 15
+_SCALARS_LINES: Final = (3, 8, 15, 30, 60, 120, 500)
+_PILES: Final = (3, 8, 16, 60)
+_HIGH: Final = 4
+"""Items that are reduced across."""
+_LEAST_SHARE: Final = 1000
+"""No application touches more than a thousand bytes a nanosecond."""
+_SCALARS_FEW, _MANY = 8, 24
+"""Applications of two chains that tell a cheap one from noise."""
+_FEW_ROWS, _SIDE = 32, 3
+"""Rows shorter than so many are reduced one by one where there are so few side by side."""
+
+Make: TypeAlias = Callable[[int, int, int], list[Node]]
+"""From the place of the first, and the places of two operands, to nodes of which the last is the application."""
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """`each`: bytes touched; `count`: functions that it is."""
+
+    name: str
+    kind: Kind
+    each: int
+    result: Kind
+    make: Make
+    probe: Probe = Probe.EVERYWHERE
+    count: int = 1
+
+
+def applications(kind: Kind) -> Iterator[Application]:
+    """Scalar functions that a kind has, those of `circular` by their parameter, conversions, and what kernels make something else
+    of where an operand is a constant."""
+    width = kind.bytes
+    for name, row in FUNCTIONS.items():
+        probe = SCALARS[name].probe
+        if kind not in row.kinds or probe is Probe.NEVER or (probe is Probe.RARE and kind is not Kind.F64):
+            continue
+        if row.arity == 3 and not kind.is_complex:
+            yield Application(name, kind, 1 + 3 * width, kind, _chosen(name, kind), count=2)
+        if row.arity == 3:
+            continue
+        for parameter in (0,) if name != "circular" else _CIRCULAR if kind is Kind.F64 else (1, 2, 7):
+            result = row.result_kind(kind, parameter) or kind
+            each, made = row.arity * width + result.bytes, _applied(name, row.arity, result, parameter)
+            yield Application(function_key(name, parameter), kind, each, result, made, probe)
+    for target in (target for source, target in _CONVERSIONS if source is kind):
+        yield Application(f"convert.{kind.value}", target, width + target.bytes, target, _applied("convert", 1, target))
+    for name, place in CONSTANTS.items():
+        if kind in (Kind.I64, Kind.I32) and kind in FUNCTIONS[name].kinds:
+            yield Application(f"{name}.constant", kind, 3 * width, kind, _with_constant(name, kind, 3, place))
+    if kind.is_float:
+        yield Application("half_power", kind, 2 * width, kind, _with_constant("pow", kind, 0.5, 1))
+
+
+def _applied(name: str, arity: int, result: Kind, parameter: int = 0) -> Make:
+    return lambda first, *own: [ApplyNode(name, own[:arity], result, parameter)]
+
+
+def _chosen(name: str, kind: Kind) -> Make:
+    """By a comparison that holds for some items."""
+    return lambda first, one, other: [
+        ApplyNode("lt", (other, 1 - other % 2), Kind.BOOL), ApplyNode(name, (first, one, other), kind),
+    ]  # fmt: skip
+
+
+def _with_constant(name: str, kind: Kind, value: int | float, place: int) -> Make:
+    return lambda first, one, other: [
+        ConstantNode(kind, value), ApplyNode(name, (first, one) if place == 0 else (one, first), kind),
+    ]  # fmt: skip
+
+
+# -------------------------------------------------------------------------------------- applications
+
+
+def _joining(kind: Kind) -> str:
+    return "and" if kind is Kind.BOOL else "add"
+
+
+def _chain(kind: Kind, *names: str) -> list[Node]:
+    joined = (ApplyNode(name, (2 + place, place % 2), kind) for place, name in enumerate(names))
+    return [ReadNode(0, kind), ReadNode(1, kind), ApplyNode(_joining(kind), (0, 1), kind), *joined]
+
+
+def _in_cache(kind: Kind, nodes: Sequence[Node], result: Kind) -> Sample:
+    return Sample((ROWS, LENGTH), [Operand(kind, (LENGTH,), (1,))] * 2, nodes, result)
+
+
+def _slice(kind: Kind, nodes: Sequence[Node], result: Kind, reduction: str | None = None) -> Times:
+    return timed(Sample((SLICE,), [Operand(kind, (SLICE,))] * 2, nodes, result, reduction), Mode.OFF)
+
+
+def timed(sample: Sample, mode: Mode = Mode.WARM) -> Times:
+    return call(lambda _: sample.kernel(), mode)
+
+
+@cache
+def _chained(kind: Kind, *names: str) -> Times:
+    return timed(_in_cache(kind, _chain(kind, *names), kind))
+
+
+def _cheap(name: str, kind: Kind) -> Times:
+    """An application, told by many in a row."""
+    join = _joining(kind)
+    other = join if name != join else "or" if kind is Kind.BOOL else "mul"
+    few = (join,) * _SCALARS_FEW
+    return (_chained(kind, *few, *(name, other) * (_MANY // 2)) - _chained(kind, *few)) * (1 / _MANY)
+
+
+def _row(prefix: str, one: Application, spent: Times, points: int) -> Row:
+    size = points * one.each
+    return Row(f"{prefix}.{one.name}.{one.kind.value}", spent * (1 / one.count), at=size, least=size / _LEAST_SHARE)
+
+
+def in_kernels(kind: Kind) -> Iterator[Row]:
+    """Applications in a kind: cheap ones many in a row, of others three that are joined."""
+    for one in applications(kind):
+        if one.probe is Probe.CHAINED:
+            yield _row("point", one, _cheap(one.name, kind), ROWS * LENGTH)
+        elif kind is Kind.F64 or one.probe is Probe.EVERYWHERE:
+            nodes, shown, join = _chain(kind), list[int](), _joining(one.result)
+            for own in ((2, 0), (0, 1), (1, 2)):
+                nodes += one.make(len(nodes), *own)
+                shown.append(len(nodes) - 1)
+            nodes += [ApplyNode(join, (shown[0], shown[1]), one.result), ApplyNode(join, (shown[2], len(nodes)), one.result)]
+            sample = _in_cache(kind, nodes, one.result)
+            joins = _cheap(join, one.result) * 2 if one.result in FUNCTIONS[join].kinds else Times(())
+            if build_body(sample.phase) is not None:
+                yield _row("point", one, (timed(sample) - _chained(kind) - joins) * (1 / 3), ROWS * LENGTH)
+
+
+def by_calls(kind: Kind) -> Iterator[Row]:
+    """Every function as a NumPy call, and reductions."""
+    less = _slice(kind, _chain(kind), kind)
+    for one in applications(kind):
+        yield _row("ufunc", one, _slice(kind, [*_chain(kind), *one.make(3, 2, 0)], one.result) - less, SLICE)
+    for function in _REDUCED_BY_CALLS.get(kind, ("add", "max")):
+        more = _slice(kind, _chain(kind), kind, function)
+        yield Row(f"ufunc.reduce.{function}.{kind.value}", more - less, at=SLICE * kind.bytes)
+
+
+# --------------------------------------------------------------------------------------- reductions
+
+
+def reductions(kind: Kind) -> Iterator[tuple[str, int, int, Sample]]:
+    """Runs reduced: the table's name, the length of a run, how many there are, and the phase.  Rows are all the same one, columns
+    lie in the second cache."""
+    for function in _REDUCED[kind]:
+        name = f"{function}.{kind.value}"
+        for length in _LENGTHS:
+            runs = max(1, _ROW_POINTS // max(length, 64))
+            if length >= _FEW_ROWS:
+                yield f"row.{name}", length, runs, _reduced(function, (runs, length), Operand(kind, (length,), (1,)))
+                continue
+            groups = runs // _SIDE  # rows that do not lie evenly, few of them side by side: each is reduced on its own
+            beside = Operand(kind, (groups, length), (0, 2)), Operand(kind, (_SIDE, length), (1, 2))
+            yield f"row.{name}", length, groups * _SIDE, _reduced(function, (groups, _SIDE, length), *beside)
+        for length in _LENGTHS[:-2]:
+            runs = _COLUMN_POINTS // length
+            yield f"column.{name}", length, runs, _reduced(function, (length, runs), Operand(kind, (runs, length), (1, 0)))
+
+
+def _reduced(function: str, space: Sequence[int], *operands: Operand) -> Sample:
+    kind = operands[0].kind
+    nodes: list[Node] = [ReadNode(place, kind) for place in range(len(operands))]
+    if len(operands) > 1:
+        nodes.append(ApplyNode("and" if kind is Kind.BOOL else "max", (0, 1), kind))
+    if function == "add" and kind is Kind.BOOL:  # counted
+        kind = Kind.I64
+        nodes.append(ApplyNode("convert", (len(nodes) - 1,), kind))
+    return Sample(space, operands, nodes, kind, function)
+
+
+def _summed(rows: int, length: int) -> Sample:
+    operands = [Operand(Kind.F64, (rows, length)), Operand(Kind.F64, (length,), (1,))]
+    return Sample((rows, length), operands, _chain(Kind.F64), Kind.F64)
+
+
+def _piled(rows: int, length: int) -> Sample:
+    """The same where it reduces across."""
+    operand = Operand(Kind.F64, (rows, _HIGH, length), (0, 2, 1))
+    return Sample((rows, length, _HIGH), [operand], [ReadNode(0, Kind.F64)], Kind.F64, "add")
+
+
+def _entered(name: str, make: Callable[[int, int], Sample], lengths: Iterable[int], points: int) -> Iterator[Row]:
+    """What entering the innermost loop takes, by its length: rows of so many numbers take more than four rows of all."""
+    whole = timed(make(4, points // 4))
+    for length in lengths:
+        runs = points // length
+        yield Row(name, (timed(make(runs, length)) - whole) * (RUNS / runs), curve=Curve.FALLING, at=length)
+
+
+def scalars_rows() -> Iterator[Row]:
+    """Of kernels, if there are any, and of NumPy calls."""
+    if has_kernels():
+        launch = timed(Sample((LENGTH,), [Operand(Kind.F64, (LENGTH,))] * 2, _chain(Kind.F64), Kind.F64))
+        for kind in KINDS:
+            yield from in_kernels(kind)
+        for kind in _REDUCED:
+            for name, length, runs, sample in reductions(kind):
+                yield Row(name, (timed(sample) - launch) * (RUNS / runs), curve=Curve.RISING, at=length)
+        yield from _entered("line.f64", _summed, _SCALARS_LINES, _LINE_POINTS)
+        yield from _entered("line.column.f64", _piled, _PILES, _LINE_POINTS // _HIGH)
+    for kind in CALLED:
+        yield from by_calls(kind)

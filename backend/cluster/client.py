@@ -1,0 +1,335 @@
+"""The home process of a cluster's runs: it acquires workers, sends plans, runs its own queues, and restarts after a loss.
+
+When a worker is lost, home ends the run's epoch on the other workers.  It then plans for the workers that are left, and runs the
+program again from its inputs, which home still has.  The results cannot differ, because the order of sums follows from shapes.
+
+All homes acquire workers in the same order, so two homes never deadlock.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from time import sleep
+from typing import Any, Final, TypeAlias
+
+from ...lang.diagnostics.model import RunFailed
+from ...lang.support import files
+from ...lang.support.records import cached_property
+from ..devices.profile import Profile, Table
+from ..distributed.steps import Pace
+from ..graph.bind import BoundGraph
+from ..io.external_arrays import Mark, StoredInput, StoredOutput, mark_of
+from ..schedule.plan.plan import Plan
+from ..schedule.program_facts.partitioning import lying_in, stores_of
+from ..vm.executor import execute_plan
+from ..vm.run_state import Observer, Results
+from .cluster_transport import HOME, Crossing, Process, Shares
+from .journal import Journal, Seen, tell
+from .membership import Member, Membership, Worker, WorkerFault, Workers
+from .profile import Measured, measure, profile_of, with_store
+from .wire import Connection, Kind, Lost, Message, failure_of, given_up, shipment
+from .worker import HERE, sight
+
+# ---------------------------------------------------------------------------------------------------- epoch
+#
+# One attempt of one run, from home: workers are acquired, get their parts of the plan, and say how these ended.
+#
+# An *epoch* has a name, which all messages of the run carry.
+
+ASKING: Final = 0.002
+
+
+class Epoch:
+    """See the module.  A block in which home has the workers: what does not end as it should cuts them off."""
+
+    def __init__(self, every: Workers, membership: Membership, shares: Shares, members: Mapping[Process, Member]) -> None:
+        """`members`: those that take part."""
+        self.every, self.membership, self.shares, self.members = every, membership, shares, members
+        self.name = secrets.token_hex(8)
+        self.workers: list[Worker] = []
+        self.links: dict[Process, Connection] = {}
+        self.crossing = Crossing(shares, HOME, self.name, self.links, self.failed)
+        self.settling: threading.Thread | None = None
+        self.forget: Callable[[], None] | None = None
+        """Takes it from the dashboard."""
+        self.over = False
+
+    def __enter__(self) -> Epoch:
+        self.every.running = self
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self.every.running, self.over = None, True
+        clean = error is None or isinstance(error, RunFailed)
+        if self.forget is not None and not clean:
+            self.forget()
+        for worker in self.workers:
+            if clean:
+                with suppress(Lost):
+                    worker.connection.send(Kind.RELEASE)
+            elif worker.lost is None:
+                self.every.drop(worker.member.address)
+
+    def begin(self, program: Mapping[str, Any], stored: Mapping[str, Any], *, observed: bool) -> None:
+        """Acquire the workers, in the order of their addresses, and send each its part.  `program`: as `shipment`."""
+        digest = program["digest"]
+        new: list[Worker] = []
+        for process, member in sorted(self.members.items(), key=lambda one: one[1].address):
+            worker = self.every.connect(member, process)
+            self.workers.append(worker)
+            self.links[process] = worker.connection
+            worker.done = None
+            (has,) = self.every.ask([worker], Kind.LEASE)
+            if digest not in has["programs"]:
+                new.append(worker)
+            if has["holds_of"] == digest:
+                self.crossing.holds[str(process)] = has["holds"]
+        self.every.ask(new, Kind.LOAD, program)
+        facts = {
+            "run": self.name, "digest": digest, "where": self.shares.where, "holds": self.crossing.holds, "inputs": stored,
+            "peers": {str(worker.process): worker.member.door for worker in self.workers}, "observed": observed,
+        }  # fmt: skip
+        for worker in self.workers:
+            worker.seen = Seen(worker.member.address)
+            worker.connection.send(Kind.RUN, facts | {"me": worker.process})
+
+    def execute(
+        self, bound: BoundGraph, inputs: Mapping[str, Any], outputs: Mapping[str, StoredOutput], observe: Observer | None
+    ) -> Results:  # fmt: skip
+        """Home's own queues, and then what the workers say.  `outputs`: files that workers write into."""
+        backends = self.crossing.backends()
+        failures: list[tuple[tuple[int, ...], int, RunFailed]] = []
+        results, journal = None, None if observe is None else Journal(self.shares)
+        try:
+            results = execute_plan(self.shares.plan, bound, inputs, backends, journal, pace=Pace.THREADS, others=self.crossing)
+        except RunFailed as failure:
+            failures.append((*min(self.crossing.failures, default=((0,), 0)), failure))
+        self.every.wait(self.workers, lambda one: one.done is not None)
+        for worker in self.workers:
+            said = worker.done or {}
+            if "fault" in said:
+                raise WorkerFault(worker.member.address, said)
+            if "failure" in said:
+                failures.append((tuple(said["start"]), said["queue"], failure_of(said["failure"])))
+            for name, came in said.get("written", {}).items():
+                outputs[name].sink.came += came
+        if failures:
+            raise min(failures, key=lambda one: one[:2])[2]
+        assert results is not None
+        if observe is not None and journal is not None:
+            tell(observe, self.crossing, [journal.seen, *(worker.seen for worker in self.workers)])
+        return results
+
+    def show(self) -> None:
+        if self.forget is None:
+            name = os.path.basename(self.shares.plan.program[0].name)
+            self.forget = self.membership.show(name, self.name, [*self.members.values()])
+
+    # ------------------------------------------------------------------------------ what workers say
+
+    def heed(self, worker: Worker, message: Message) -> None:
+        facts = message.facts
+        match message.kind:
+            case Kind.DATA | Kind.FENCE:
+                self.crossing.take(message)
+            case Kind.FAILED:
+                self.failed()
+            case Kind.LOST:
+                other = next((w for w in self.workers if w.process == facts["lost"]), worker)
+                self.every.miss(other, Lost(other.process, facts["words"]))
+            case Kind.DONE:
+                if "fault" in facts:
+                    self.crossing.halt(WorkerFault(worker.member.address, facts))
+                elif message.arrays:
+                    worker.seen.has_ended(facts, message.arrays)
+                with self.every.change:
+                    worker.done = facts
+                    self.every.change.notify_all()
+
+    def miss(self, lost: Lost) -> None:
+        self.crossing.halt(lost)
+
+    # ------------------------------------------------------------------------------ failures of the program
+
+    def failed(self) -> None:
+        """A queue somewhere has ended: the others go on as far as they come."""
+        with self.every.change:
+            if self.settling is not None:
+                return
+            self.settling = threading.Thread(target=self.settle, daemon=True)
+        self.settling.start()
+
+    def settle(self) -> None:
+        """Stop everybody once everything is at rest (`crossing`)."""
+        before = None
+        with suppress(Lost):
+            while not self.over:
+                states = [self.crossing.state(), *self.every.ask(self.workers, Kind.REST)]
+                now = sum(state["sent"] for state in states), sum(state["received"] for state in states)
+                if all(state["idle"] for state in states) and now[0] == now[1] and now == before:
+                    break
+                before = now
+                sleep(ASKING)
+            for worker in self.workers:
+                worker.connection.send(Kind.STOP, {"run": self.name})
+            self.crossing.halt()
+
+
+# ---------------------------------------------------------------------------------------------------- home
+
+RESTARTS: Final = 3
+Planner: TypeAlias = Callable[[Profile], Plan]
+"""A plan, with its program, for the devices of a cluster."""
+
+
+class Cluster:
+    """Workers, and home as their first device.  Runs go one after the other; close it when it is not needed any more."""
+
+    def __init__(
+        self, membership: Membership, own: Profile, restarts: int = RESTARTS, tell: Callable[[str], None] = lambda words: None
+    ) -> None:
+        """`own`: the profile of this machine; `tell` hears why a run begins again.  Plans are for home and then one device for
+        each member, in order."""
+        self.membership, self.own, self.restarts, self.tell = membership, own, restarts, tell
+        self.members = [*membership.members()]
+        for address, words in membership.silent.items():
+            tell(f"a worker does not answer: {address}: {words}; the program runs on the {len(self.members)} that do")
+        self.reading: dict[str, Table] = {}
+        self.lost: list[Lost] = []
+        self.workers = Workers(membership.context)
+        self.one_run = threading.Lock()
+
+    def connected(self) -> list[Worker]:
+        """To all members.  Lost; RunFailed: as `require_same`."""
+        return [self.workers.connect(member, Process(at)) for at, member in enumerate(self.members, 1)]
+
+    @cached_property
+    def measured(self) -> Measured | None:
+        """What messages take; None: a worker does not answer, which a run will notice.  RunFailed: as `require_same`."""
+        with suppress(Lost):
+            return measure(self.connected())
+        return None
+
+    @property
+    def profile(self) -> Profile:
+        """The devices of the members there are, with links that are measured the first time.  RunFailed: as `require_same`."""
+        return profile_of(self.own, self.members, self.measured)
+
+    def profile_for(self, values: Iterable[Any]) -> Profile:
+        """The profile, with a store for those of the values that lie in files which all see (`seeing`)."""
+        paths = sorted({one.file for one in values if isinstance(one, StoredInput | StoredOutput)})
+        return with_store(self.profile, paths, self.reading) if paths else self.profile
+
+    def close(self) -> None:
+        self.workers.close()
+        self.membership.close()
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------------ runs
+
+    def run(
+        self, plan: Plan, planner: Planner, bound: BoundGraph, inputs: Mapping[str, Any], without: frozenset[str] = frozenset(),
+        observe: Observer | None = None,
+    ) -> Results:  # fmt: skip
+        """Run a plan for `profile`; after a loss, one that `planner` makes for the workers that are left.  RunFailed: as for any
+        run, or E710: too many workers were lost."""
+        with self.one_run:
+            before = len(self.lost)
+            for left in range(self.restarts, -1, -1):
+                try:
+                    return self.attempt(plan, bound, inputs, without, observe)
+                except Lost as lost:
+                    self.drop(lost)
+                    if not left or not self.members:
+                        raise given_up(self.lost[before:], bound) from None
+                    self.tell(f"a worker was lost: {self.lost[-1].words}; the program runs again with {len(self.members)} left")
+                    plan = planner(self.profile_for(inputs.values()))
+            raise AssertionError("a run ends or is given up")
+
+    def attempt(
+        self, plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], without: frozenset[str], observe: Observer | None
+    ) -> Results:  # fmt: skip
+        at_home = plan.home, *stores_of(plan)
+        away = [device.id for device in plan.devices if device.id not in at_home]
+        where = dict.fromkeys(at_home, HOME) | {device: Process(at) for at, device in enumerate(away, 1)}
+        shares = Shares(plan, where)
+        members = {process: self.members[process - 1] for process in shares.processes if process != HOME}
+        lying = {name: inputs[name] for name in lying_in(plan, bound)}
+        outputs = {name: one for name, one in lying.items() if isinstance(one, StoredOutput)}
+        for one in outputs.values():
+            one.sink.came = 0
+        with Epoch(self.workers, self.membership, shares, members) as epoch:
+            stored = {name: one.facts() for name, one in lying.items()}
+            epoch.begin(shipment(plan, without), stored, observed=observe is not None)
+            return epoch.execute(bound, inputs, outputs, observe)
+
+    def drop(self, lost: Lost) -> None:
+        """A worker is not a member any more."""
+        gone = {self.members[lost.process - 1].address: lost.words} | self.workers.lost()
+        for address, words in gone.items():
+            self.workers.drop(address)
+            self.lost.append(Lost(lost.process, words if address in words else f"{address}: {words}"))
+        self.members = [member for member in self.members if member.address not in gone]
+
+
+# ---------------------------------------------------------------------------------------------------- seeing
+#
+# Files that are the same for every process of a cluster, and how fast each process reads them.
+
+def seen_by_all(
+    cluster: Cluster, inputs: Mapping[str, StoredInput], folders: Collection[str] = ()
+) -> tuple[dict[str, StoredInput], set[str]]:
+    """Those that every worker has the very file of, and the folders in which all see what home writes; none if a worker does not
+    answer, which a run will notice.
+
+    RunFailed: as `Cluster.worker`."""
+    with ExitStack() as stack:
+        marks = {folder: stack.enter_context(_written_in(folder)) for folder in folders}
+        return _seen(cluster, inputs, {folder: found for folder, found in marks.items() if found is not None})
+
+
+@contextmanager
+def _written_in(folder: str) -> Iterator[tuple[str, Mark] | None]:
+    """A file that is there for as long as the block lasts; None: it cannot be written."""
+    try:
+        path, handle = files.create(folder, "seen")
+    except OSError:
+        yield None
+        return
+    try:
+        os.write(handle, secrets.token_bytes(32))
+        mark = mark_of(path)
+        yield None if mark is None else (path, mark)
+    finally:
+        files.discard(path)
+        os.close(handle)
+
+
+def _seen(
+    cluster: Cluster, inputs: Mapping[str, StoredInput], written: Mapping[str, tuple[str, Mark]]
+) -> tuple[dict[str, StoredInput], set[str]]:  # fmt: skip
+    if not inputs and not written:
+        return {}, set()
+    addresses = [HERE, *(member.address for member in cluster.members)]
+    probe = not {*addresses} <= cluster.reading.keys()
+    marks = [*written.values()]
+    facts = {"inputs": [one.facts() for one in inputs.values()], "marks": marks, "probe": probe}
+    try:
+        sights = cluster.workers.ask(cluster.connected(), Kind.SEE, facts)
+    except Lost:
+        return {}, set()
+    sights.insert(0, sight([*inputs.values()], marks, probe=probe))
+    same = {name: one for at, (name, one) in enumerate(inputs.items()) if all(found["same"][at] for found in sights)}
+    if same and probe:
+        read = zip(addresses, sights, strict=True)
+        cluster.reading = {address: Table(tuple(found["size"]), tuple(found["ns"])) for address, found in read if found["ns"]}
+    return same, {folder for at, folder in enumerate(written) if all(found["there"][at] for found in sights)}

@@ -1,0 +1,317 @@
+"""Messages of a run between processes: values of transfers, fences that others wait for, and sizes known only during the run.
+
+The source of a transfer sends it as soon as its queue reaches the step.  At the target the arrival is a fence, so waiting,
+failing and stopping work as in one process (`threads`).  A size that a step finds is sent with the next message, and each
+receiver passes it on.  So every process that knows of the step knows the size.
+
+Note [At rest].  After a failure of the program all queues run as far as they can.  This phase is over when every process only
+waits and no message is in transit: the numbers of messages sent and received agree, twice in a row.
+
+Note [Kept].  A worker holds the values that the plan keeps there (`keep`) from one run to the next, so they are not sent again.
+A value is identified by a digest of its bytes, which its sender computes in every run; an array that was changed in place is
+another value.  A worker reports what it holds when a run acquires it, and releases it when another program runs there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import field
+from hashlib import sha256
+from threading import Lock
+from typing import Any, NewType, TypeAlias
+
+import numpy as np
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind as Element
+from ...typechecker.sizes.polynomials import SizeVariable
+from ..cpu.backend import CpuBackend
+from ..distributed.buffers import Gate, Others, Parts
+from ..graph import traverse
+from ..graph.phases import PhaseId
+from ..io.external_arrays import StoreBackend
+from ..schedule.plan.plan import DeviceId, FreeStep, JoinStep, LoopStep, Plan, Queue, Step, TransferStep, WaitStep, inside
+from ..schedule.program_facts.partitioning import stores_of
+from ..schedule.solution import QueueKind
+from ..vm.run_state import Machine
+from .wire import Connection, Kind, Message, bytes_of
+
+# ---------------------------------------------------------------------------------------------------- shares
+#
+# Which steps of a plan each process runs.
+#
+# The queue of a device is run by the process of the device.  The queue of a channel is run by every process at which its
+# transfers start or end.  Each takes the transfers that it sends or receives, the frees of its devices, and all waits and fences;
+# so a fence of the queue passes when all steps before it are complete at both ends.  Each part keeps the order of the queue, so
+# the waits are the same as in one process.
+#
+# A store is available to every process, and the receiver of a transfer from it reads the file.  The queue of a store only states
+# where its values are, which home does for all.
+
+Process = NewType("Process", int)
+"""0 is home."""
+HOME = Process(0)
+Where: TypeAlias = Mapping[DeviceId, Process]
+_Key: TypeAlias = tuple[DeviceId, QueueKind]
+
+
+@dataclass(slots=True)
+class Shares:
+    """The steps of every process.  `waiting`: the processes that wait for each fence of the plan; `joined`: those that run each
+    loop together; `transfers`: every transfer by its number; `number_of`: so every device and link that has a queue."""
+
+    plan: Plan
+    where: Where
+    owners: dict[_Key, frozenset[Process]] = field(default_factory=dict)
+    waiting: dict[Hashable, frozenset[Process]] = field(default_factory=dict)
+    joined: dict[PhaseId, frozenset[Process]] = field(default_factory=dict)
+    transfers: dict[TransferStep, int] = field(default_factory=dict)
+    number_of: dict[DeviceId, int] = field(default_factory=dict)
+    kept: frozenset[int] = frozenset()
+    """The transfers of what is left on another device than home."""
+    stores: frozenset[DeviceId] = frozenset()
+
+    def __post_init__(self) -> None:
+        self.stores = frozenset(stores_of(self.plan))
+        for queue in _queues(self.plan):
+            self.number_of.setdefault(queue.device, len(self.number_of))
+            key = queue.device, queue.kind
+            self.owners[key] = self.owners.get(key, frozenset()) | frozenset(self.ends(queue))
+            for step in queue.steps:
+                if isinstance(step, TransferStep):
+                    self.transfers.setdefault(step, len(self.transfers))
+        for queue in self.plan.main.queues:
+            own = self.owners[queue.device, queue.kind]
+            for step in queue.steps:
+                if isinstance(step, WaitStep):
+                    self.waiting[step.fence] = self.waiting.get(step.fence, frozenset()) | own
+                elif isinstance(step, LoopStep | JoinStep):
+                    self.joined[step.phase] = self.joined.get(step.phase, frozenset()) | own
+
+        self.kept = frozenset(self.transfers[step] for step in _left(self.plan))
+
+    def ends(self, queue: Queue) -> Iterator[Process]:
+        """The processes that a queue has something for."""
+        if queue.kind is not QueueKind.COPY:
+            yield self.where[queue.device]
+            return
+        for step in queue.steps:
+            if isinstance(step, TransferStep):
+                yield from self.at(step.source, step.target)
+            elif isinstance(step, FreeStep) and step.device is not None:
+                yield from self.at(step.device)
+
+    def at(self, *devices: DeviceId) -> list[Process]:
+        """The processes of some devices; a store has none."""
+        return [self.where[device] for device in devices if device not in self.stores]
+
+    def steps(self, queue: Queue, process: Process) -> tuple[Step, ...]:
+        if process not in self.owners[queue.device, queue.kind]:
+            return ()
+        return tuple(step for step in queue.steps if self.concerns(step, process))
+
+    def concerns(self, step: Step, process: Process) -> bool:
+        if isinstance(step, TransferStep):
+            return process in self.at(step.source, step.target)
+        if isinstance(step, FreeStep) and step.device is not None:
+            return process in self.at(step.device)
+        return True
+
+    @property
+    def processes(self) -> list[Process]:
+        """Those that have something to do."""
+        busy = {process for queue in self.plan.main.queues if queue.steps for process in self.owners[queue.device, queue.kind]}
+        return sorted(busy | {HOME})
+
+
+def _left(plan: Plan) -> Iterator[TransferStep]:
+    """To where nothing frees what was sent."""
+    steps = [(queue.device, step) for queue in plan.main.queues for step in queue.steps]
+    freed = {(step.device or at, value) for at, step in steps if isinstance(step, FreeStep) for value in step.values}
+    sent = (step for _, step in steps if isinstance(step, TransferStep) and not step.partial)
+    return (step for step in sent if step.target != plan.home and (step.target, step.value) not in freed)
+
+
+def _queues(plan: Plan) -> Iterator[Queue]:
+    """Those of the plan, and of turns of loops that several run together."""
+    for queue in plan.main.queues:
+        yield queue
+        for step in queue.steps:
+            if isinstance(step, LoopStep) and step.rows is not None:
+                for part in inside(step):
+                    yield from part.queues
+
+
+# ---------------------------------------------------------------------------------------------------- crossing
+
+Held: TypeAlias = dict[int, tuple[str, list[Any]]]
+"""By transfer: a digest and the arrays (Note [Kept])."""
+
+
+def digest_of(arrays: Sequence[Any]) -> str:
+    """Of values, with their types and shapes."""
+    found = sha256()
+    for array in arrays:
+        found.update(f"{array.dtype.str}{array.shape}".encode())
+        found.update(bytes_of(np.ascontiguousarray(array)))
+    return found.hexdigest()
+
+
+@dataclass(slots=True)
+class Crossing(Others):
+    """One process of one run (`run.others`).  `links`: to every other process of it; `tell`: is told of a failure here; `held`:
+    of runs before; `holds`: the digests that each process has by transfer, as JSON has them."""
+
+    shares: Shares
+    me: Process
+    run: str
+    links: Mapping[Process, Connection]
+    tell: Callable[[], None] = lambda: None
+    held: Held = field(default_factory=dict)
+    holds: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    machine: Machine | None = None
+    gate: Gate | None = None
+    failures: list[tuple[tuple[int, ...], int]] = field(default_factory=list)
+    sent: int = 0
+    received: int = 0
+    _early: list[Message] = field(default_factory=list)
+    _came: dict[int, deque[Parts]] = field(default_factory=lambda: defaultdict(deque))
+    _counts: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
+    _sizes: list[SizeVariable] = field(default_factory=list)
+    _steps: dict[int, tuple[Step, ...]] = field(default_factory=dict)
+    _halted: list[BaseException | None] = field(default_factory=list)
+    _lock: Any = field(default_factory=Lock)
+
+    # ------------------------------------------------------------------------------ who runs what
+
+    def is_here(self, device: DeviceId) -> bool:
+        return self.shares.where[device] == self.me or device in self.shares.stores
+
+    def backends(self) -> dict[DeviceId, CpuBackend]:
+        """Those of the devices of this process."""
+        own = [device for device in self.shares.plan.devices if self.is_here(device.id)]
+        return {one.id: StoreBackend() if one.id in self.shares.stores else CpuBackend(one.threads) for one in own}
+
+    def steps(self, queue: Queue) -> tuple[Step, ...]:
+        found = self._steps.get(id(queue))
+        if found is None:
+            found = self._steps[id(queue)] = self.shares.steps(queue, self.me)
+        return found
+
+    def runners(self, queue: Queue) -> int:
+        return len(self.shares.owners[queue.device, queue.kind])
+
+    # ------------------------------------------------------------------------------ from here
+
+    def begin(self, machine: Machine, gate: Gate) -> None:
+        assert machine.around is not None
+        self._sizes = [v for phase in machine.around.graph.phases for v in traverse.defines(phase)]
+        with self._lock:
+            self.machine, self.gate = machine, gate
+            early, self._early = self._early, []
+            for message in early:
+                self._take(message)
+            halted = self._halted
+        if halted:
+            gate.halt(halted[0])
+
+    def passed(self, fence: Hashable, of: int | None) -> None:
+        if isinstance(fence, tuple):
+            parties, said = self.shares.joined[fence[0]], [*fence]
+        else:
+            parties, said = self.shares.waiting.get(fence, frozenset()), [fence]
+        for process in parties:
+            if process != self.me:
+                self._send(process, Kind.FENCE, {"fence": said, "of": of})
+
+    def failed(self, start: tuple[int, ...], queue: int) -> None:
+        self.failures.append((start, queue))
+        self.tell()
+
+    def awaited(self, step: TransferStep) -> Hashable | None:
+        if self.is_here(step.source):
+            return None
+        number = self.shares.transfers[step]
+        with self._lock:
+            self._counts["awaited"][number] += 1
+            return ("arrival", number, self._counts["awaited"][number])
+
+    def send(self, step: TransferStep, parts: Parts, kind: Element) -> None:
+        arrays = [np.asarray(array) for _, array in parts]
+        number, target = self.shares.transfers[step], self.shares.where[step.target]
+        facts: dict[str, Any] = {"transfer": number, "boxes": [box for box, _ in parts]}
+        if number in self.shares.kept:
+            there, facts["digest"] = self.holds.get(str(target), {}).get(str(number)), digest_of(arrays)
+            facts["held"] = there == facts["digest"]
+            if facts["held"]:
+                arrays = []
+            elif there is not None:  # room for what comes
+                self.links[target].send(Kind.DROP, {"run": self.run, "transfer": number})
+        self._send(target, Kind.DATA, facts, arrays)
+
+    def receive(self, step: TransferStep, kind: Element) -> Parts:
+        assert self.gate is not None
+        number = self.shares.transfers[step]
+        with self._lock:
+            self._counts["received"][number] += 1
+            self.gate.forget([("arrival", number, self._counts["received"][number])])
+            return self._came[number].popleft()
+
+    def _send(self, process: Process, kind: Kind, facts: dict[str, Any], arrays: list[Any] | None = None) -> None:
+        with self._lock:
+            self.sent += 1
+            facts["run"], facts["sizes"] = self.run, self._known()
+        self.links[process].send(kind, facts, arrays or ())
+
+    def _known(self) -> list[tuple[int, int]]:
+        """The run-time sizes that this process knows: all, as messages of several queues may overtake each other."""
+        sizes = {} if self.machine is None else self.machine.sizes
+        return [(at, sizes[v]) for at, v in enumerate(self._sizes) if v in sizes]
+
+    # ------------------------------------------------------------------------------ from others
+
+    def take(self, message: Message) -> None:
+        """A value or a fence has come."""
+        with self._lock:
+            if message.kind is Kind.DROP:
+                self.held.pop(message.facts["transfer"], None)
+            elif self.gate is None:
+                self._early.append(message)
+            else:
+                self._take(message)
+
+    def _take(self, message: Message) -> None:
+        assert self.gate is not None and self.machine is not None
+        facts = message.facts
+        self.received += 1
+        for at, size in facts["sizes"]:
+            self.machine.sizes[self._sizes[at]] = size
+        if message.kind is Kind.DATA:
+            number, arrays = facts["transfer"], message.arrays
+            if "digest" in facts:
+                if not facts["held"]:
+                    self.held[number] = facts["digest"], arrays
+                _, arrays = self.held[number]
+                for array in arrays:
+                    array.flags.writeable = False  # the next run reads it too
+            boxes = [None if box is None else tuple((start, stop) for start, stop in box) for box in facts["boxes"]]
+            self._came[number].append([*zip(boxes, arrays, strict=True)])
+            self._counts["came"][number] += 1
+            self.gate.arrived(("arrival", number, self._counts["came"][number]), 1)
+        else:
+            fence = facts["fence"]
+            self.gate.arrived(tuple(fence) if len(fence) > 1 else fence[0], facts["of"])
+
+    def state(self) -> dict[str, Any]:
+        """See Note [At rest]."""
+        with self._lock:
+            return {"idle": self.gate is not None and self.gate.is_idle(), "sent": self.sent, "received": self.received}
+
+    def halt(self, error: BaseException | None = None) -> None:
+        """Stop the queues of this process, now or as soon as they begin."""
+        with self._lock:
+            self._halted.append(error)
+            gate = self.gate
+        if gate is not None:
+            gate.halt(error)

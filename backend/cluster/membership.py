@@ -1,0 +1,433 @@
+"""Who belongs to a cluster, by Dask: the one module that imports `distributed`.
+
+Dask launches workers, knows which there are, and says how they encrypt.  Each worker process gets a resident (`resident`), which
+listens at a port of its own on the worker's address.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import signal
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import field
+from functools import partial
+from itertools import count
+from time import sleep
+from types import MappingProxyType
+from typing import Any, Final, Protocol
+
+from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
+from ...lang.support.files import read_text
+from ...lang.support.processes import LISTENING, ended
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from .certificates import (
+    CONFIGURED,
+    BadSettings,
+    check_configuration,
+    configured_security,
+    connection_context,
+    listening_context,
+    missing_settings,
+)
+from .cluster_transport import Process
+from .journal import Seen
+from .wire import PATIENCE as SILENCE, PULSE, Connection, Door, Kind, Lost, Message, answer, answers, connect, require_same
+
+# ---------------------------------------------------------------------------------------------------- membership
+
+_LOCAL: Final = re.compile(r"local(?::([0-9]+))?")
+_MOST_LOCAL: Final = 9999
+_ADDRESS: Final = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+")
+_MOST_BYTES: Final = 1 << 20
+"""Of a file that names a scheduler."""
+_GUARDED: Final = "a script that starts workers does so under `if __name__ == \"__main__\":`, since every worker imports it"
+PATIENCE: Final = 10.0
+"""Seconds that a scheduler may take to answer, and the first worker to come."""
+STARTING: Final = 60.0
+"""Seconds in which a worker that answers is to have imported Rho."""
+_NO_ROUTES: Final[dict[str, list[str]]] = {f"distributed.{server}.http.routes": [] for server in ("scheduler", "worker")}
+"""Nothing is shown by HTTP, which is not encrypted and knows no user from another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A worker: what plans call it, where its resident listens, and what its machine is.  `is_here`: on the machine of home."""
+
+    name: str
+    address: str
+    host: str
+    port: int
+    token: str
+    machine: str
+    cores: int
+    memory: int | None
+    version: str
+    is_here: bool = False
+
+    @property
+    def door(self) -> Door:
+        return self.host, self.port, self.token
+
+
+class BadCluster(ValueError):
+    """What was given names no cluster."""
+
+
+class Membership:
+    """A Dask client, and what belongs to it: closing this closes what it has started."""
+
+    def __init__(self, client: Any, owned: Sequence[Any] = ()) -> None:
+        self.client, self.owned = client, owned
+        self.silent: dict[str, str] = {}
+        """The addresses of workers that do not answer, and why."""
+        try:
+            self.context: ssl.SSLContext | None = connection_context(client.security, "client")
+        except BadSettings as error:
+            raise failed(str(error)) from None
+        """Of connections to workers, None if they are not encrypted."""
+
+    def members(self) -> list[Member]:
+        """The workers that answer, each with a resident; `silent` says of the others why they do not.
+
+        RunFailed E710: none, or one without Rho."""
+        try:
+            with suppress(TimeoutError):
+                self.client.wait_for_workers(1, timeout=PATIENCE)
+            listed = sorted(answer(self.client.nthreads, PATIENCE))
+        except Exception as error:
+            raise failed(f"the workers cannot be asked: {_words(error)}") from None
+        heard = self._asked(os.getpid, listed, SILENCE)
+        started = self._asked(start_resident, [one for one in listed if not isinstance(heard[one], Exception)], STARTING)
+        self.silent = {}
+        here = socket.gethostname()
+        members = list[Member]()
+        for at, (address, facts) in enumerate((heard | started).items()):
+            if isinstance(facts, OSError):  # a connection that ended is one too, and so is silence
+                self.silent[address] = _words(facts)
+            elif isinstance(facts, BadSettings):
+                raise failed(f"worker {address} cannot listen: {facts}")
+            elif isinstance(facts, Exception):
+                raise failed(f"worker {address} cannot run Rho: {_words(facts)}")
+            else:
+                members.append(Member(name=f"w{at}", address=address, is_here=facts["machine"] == here, **facts))
+        if not members:
+            lost = [f"{address}: {words}" for address, words in self.silent.items()]
+            raise failed(f"no worker of the cluster answers: {lost[0]}" if lost else "the cluster has no workers", lost[1:4])
+        return members
+
+    def _asked(self, question: Callable[..., Any], listed: Sequence[str], seconds: float) -> dict[str, Any]:
+        """What each of the workers returns; the exceptions of those that do not."""
+
+        def asking(address: str) -> Callable[[], Any]:
+            return lambda: self.client.run(question, workers=[address], on_error="raise")[address]
+
+        return answers({address: asking(address) for address in listed}, seconds)
+
+    def show(self, name: str, run: str, members: Sequence[Member]) -> Callable[[], None]:
+        """A run on the dashboard, as a task on each worker which ends with the run there; what is returned takes it back after a
+        loss."""
+        shown: list[Any] = []
+        with suppress(Exception):  # what only shows a run does not end it
+            for member in members:
+                only = {"workers": [member.address], "allow_other_workers": False, "pure": False, "retries": 0}
+                shown.append(self.client.submit(attend, name, run, key=f"{name}-{run}-{member.port}", **only))
+
+        def cancel() -> None:
+            with suppress(Exception):
+                self.client.cancel(shown)
+
+        return lambda: threading.Thread(target=cancel, name="rho forgets", daemon=True).start()
+
+    @property
+    def dashboard(self) -> str:
+        """Its address, empty if there is none."""
+        return "" if self.owned else self.client.dashboard_link or ""
+
+    def close(self) -> None:
+        for one in (self.client, *self.owned):
+            with suppress(Exception):  # the scheduler may be gone, or hang
+                answer(one.close, PATIENCE)
+
+
+def attach(where: object) -> Membership:
+    """A cluster: `local:2` (started here), the address of a scheduler, a `scheduler.json`, or a client.
+
+    BadCluster: none of these, or `distributed` is not installed.  RunFailed E710: no scheduler answers."""
+    try:
+        import dask
+        import distributed
+        from dask.utils import parse_timedelta
+    except ImportError:
+        raise BadCluster("clusters need the package `distributed`: pip install 'rho-lang[cluster]'") from None
+    except Exception as error:  # it reads its configuration when it is imported
+        raise failed(f"Dask cannot read its configuration: {_words(error)}", [CONFIGURED]) from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    if isinstance(where, distributed.Client):
+        return Membership(where)
+    for name in [*logging.root.manager.loggerDict]:  # Dask gives each a level of its own
+        if name.startswith("distributed."):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    text = os.fspath(where) if isinstance(where, str | os.PathLike) else repr(where)
+    local = _LOCAL.fullmatch(text)
+    count = "1" if local is None else (local[1] or "1").lstrip("0")
+    if not 0 < len(count) <= len(str(_MOST_LOCAL)):
+        raise BadCluster(f"{text} is not possible: from 1 to {_MOST_LOCAL} workers can be started")
+    try:
+        check_configuration(dask.config, parse_timedelta)
+        if local is not None:
+            return _unheard(lambda: _started(int(count)))
+        address = _address_in(text) if text.endswith(".json") else text
+        if _ADDRESS.fullmatch(address):
+            security = configured_security(distributed.Security)
+            if connection_context(security, "client") is None and address.startswith("tls"):
+                missing = " and ".join(missing_settings(security, "client"))
+                raise failed(f"the scheduler at {address} wants certificates: Dask's configuration does not set {missing}")
+            make = partial(distributed.Client, address, security=security, timeout=PATIENCE, set_as_default=False)
+            return Membership(answer(make, PATIENCE, lambda late: late.close()))
+    except ImportError as error:
+        raise BadCluster(f"{text} needs what is not installed: {_words(error)}") from None
+    except BadSettings as error:
+        raise failed(str(error)) from None
+    except RunFailed:
+        raise
+    except Exception as error:  # Dask raises whatever a setting of its configuration leads to
+        if local is not None:
+            raise failed(f"the workers of {text} did not start: {_words(error)}; {_GUARDED}") from None
+        raise failed(f"no scheduler answers at {text}: {_words(error)}") from None
+    raise BadCluster(f"{text} names no cluster: write local:2, tcp://HOST:PORT, or the path of a scheduler.json")
+
+
+def _address_in(path: str) -> str:
+    """The address that a scheduler has written.  OSError, ValueError."""
+    found = json.loads(read_text(path, _MOST_BYTES))
+    return str(found["address"]) if isinstance(found, dict) and "address" in found else ""
+
+
+def _unheard(make: Callable[[], Membership]) -> Membership:
+    """What is made by a thread that hears no Ctrl-C.  Nor do the processes that it starts, to which a terminal sends it too: home
+    ends them."""
+    made: Future[Membership] = Future()
+
+    def work() -> None:
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            made.set_result(make())
+        except BaseException as error:
+            made.set_exception(error)
+
+    threading.Thread(target=work, name="rho workers", daemon=True).start()
+    try:
+        return ended(made).result()
+    except KeyboardInterrupt:
+        made.add_done_callback(lambda late: None if late.exception() else late.result().close())
+        raise
+
+
+def _started(count: int) -> Membership:
+    """Workers of this machine, which end with this process."""
+    import dask
+    import distributed
+    from distributed import LocalCluster
+    from distributed.security import Security
+
+    security = Security.temporary()
+    silent = {"logging": {"distributed": "critical"}}  # what workers say of the end of a cluster is no news
+    with dask.config.set(silent | _NO_ROUTES):
+        cluster = LocalCluster(
+            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, security=security,
+            silence_logs=logging.CRITICAL, scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+        )  # fmt: skip
+    client = distributed.Client(cluster, security=security, set_as_default=False)
+    return Membership(client, (cluster,))
+
+
+def start_resident(dask_worker: Any) -> dict[str, Any]:
+    """In a worker: what its machine is, and the port of its resident, which is started if there is none."""
+    from dask.system import CPU_COUNT
+
+    from .wire import version
+    from .worker import Resident
+
+    resident = getattr(dask_worker, "_rho_resident", None)
+    host = dask_worker.address.partition("://")[2].rpartition(":")[0].strip("[]")
+    if resident is None:
+        arguments = [
+            listening_context(dask_worker.security, "worker"),
+            connection_context(dask_worker.security, "worker"),
+        ]
+        resident = dask_worker._rho_resident = Resident(host, *arguments)
+    memory = dask_worker.memory_manager.memory_limit
+    return {
+        "host": resident.host, "port": resident.port, "token": resident.token, "machine": socket.gethostname(),
+        "cores": CPU_COUNT, "memory": int(memory) if memory else None, "version": version(),
+    }  # fmt: skip
+
+
+def attend(name: str, run: str) -> None:
+    """In a worker, as a task: tells of a run under the topic `rho` until it has ended here."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    for facts in worker._rho_resident.progress(run):
+        worker.log_event("rho", {"program": name, "run": run, "worker": worker.address, **facts})
+
+
+def failed(message: str, notes: Sequence[str] = ()) -> RunFailed:
+    return RunFailed([Diagnostic(Code.E710, message, Span("", 0, 0), notes=tuple(notes))])
+
+
+def _words(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
+# ---------------------------------------------------------------------------------------------------- workers
+#
+# The workers that home is connected to, and what each has said.
+
+class WorkerFault(Exception):
+    """A worker reports what is a mistake in Rho; its own trace is a note of it, which reports of bugs have."""
+
+    def __init__(self, address: str, facts: Mapping[str, Any]) -> None:
+        super().__init__(f"worker {address} failed: {facts['fault']}")
+        if "trace" in facts:
+            self.add_note(f"on {address}:\n{facts['trace']}")
+
+
+@dataclass(slots=True, eq=False)
+class Worker:
+    """A connection to the resident of a member, with what it has said."""
+
+    member: Member
+    process: Process
+    every: Workers
+    connection: Connection
+    answers: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """To questions, by their numbers."""
+    done: dict[str, Any] | None = None
+    lost: Lost | None = None
+    seen: Seen = field(default_factory=Seen)
+
+    def begin(self) -> None:
+        for work in (self.listen, self.pulse):
+            threading.Thread(target=work, name=f"rho {self.member.address}", daemon=True).start()
+
+    def listen(self) -> None:
+        try:
+            while True:
+                self.every.heed(self, self.connection.receive())
+        except Lost as lost:
+            self.every.miss(self, lost)
+        except Exception as error:
+            self.every.miss(self, Lost(self.process, f"it says what nobody understands ({error!r})"))
+
+    def pulse(self) -> None:
+        """Home lives, as long as the connection does; a run that lasts until a pulse is shown."""
+        with suppress(Lost):
+            while not self.connection.closed:
+                self.connection.send(Kind.PING)
+                run = self.every.running
+                if run is not None and self in run.workers[:1]:
+                    run.show()
+                sleep(PULSE)
+
+
+class Run(Protocol):
+    """A run that workers take part in, and hears what they say of it."""
+
+    name: str
+    workers: list[Worker]
+
+    def heed(self, worker: Worker, message: Message) -> None: ...
+
+    def miss(self, lost: Lost) -> None: ...
+
+    def show(self) -> None: ...
+
+
+class Workers:
+    """All that home is connected to, by their addresses.  `change` guards what they have said."""
+
+    def __init__(self, context: ssl.SSLContext | None) -> None:
+        """`context`: of TLS, if connections are by it."""
+        self.context = context
+        self.change = threading.Condition()
+        self.connected: dict[str, Worker] = {}
+        self.running: Run | None = None
+        self.questions = count()
+
+    def connect(self, member: Member, process: Process) -> Worker:
+        """The worker of a member, connected to.  Lost."""
+        found = self.connected.get(member.address)
+        if found is not None and found.lost is None and not found.connection.closed:
+            found.process = found.connection.process = process
+            return found
+        require_same(member.address, member.version)
+        made = Worker(member, process, self, connect(member.door, process, {"as": "home"}, self.context))
+        self.connected[member.address] = made
+        made.begin()
+        return made
+
+    def drop(self, address: str) -> None:
+        worker = self.connected.pop(address, None)
+        if worker is not None:
+            worker.connection.close()
+
+    def close(self) -> None:
+        for address in [*self.connected]:
+            self.drop(address)
+
+    def lost(self) -> dict[str, str]:
+        """The addresses of those that do not answer, and why."""
+        return {address: worker.lost.words for address, worker in self.connected.items() if worker.lost is not None}
+
+    def ask(
+        self, workers: Sequence[Worker], question: Kind, facts: Mapping[str, Any] = MappingProxyType({})
+    ) -> list[dict[str, Any]]:  # fmt: skip
+        """What each answers.  Lost: one of them is."""
+        asked = next(self.questions)
+        for worker in workers:
+            worker.connection.send(question, {**facts, "asked": asked})
+        self.wait(workers, lambda one: asked in one.answers)
+        said = [worker.answers.pop(asked) for worker in workers]
+        for worker, reply in zip(workers, said, strict=True):
+            if "fault" in reply:
+                raise WorkerFault(worker.member.address, reply)
+        return said
+
+    def heed(self, worker: Worker, message: Message) -> None:
+        run = self.running
+        if message.kind is Kind.ANSWER:
+            with self.change:
+                worker.answers[message.facts["asked"]] = message.facts
+                self.change.notify_all()
+        elif run is not None and message.facts.get("run") == run.name:
+            run.heed(worker, message)
+
+    def miss(self, worker: Worker, lost: Lost) -> None:
+        """A worker does not answer."""
+        with self.change:
+            worker.lost = worker.lost or Lost(worker.process, lost.words)
+            self.change.notify_all()
+        worker.connection.close()
+        run = self.running
+        if run is not None and worker in run.workers:
+            run.miss(worker.lost)
+
+    def wait(self, workers: Sequence[Worker], ready: Callable[[Worker], bool]) -> None:
+        """Until all are.  Lost: one of them is."""
+        with self.change:
+            while not all(map(ready, workers)):
+                for worker in workers:
+                    if worker.lost is not None:
+                        raise worker.lost
+                self.change.wait(LISTENING)

@@ -1,0 +1,133 @@
+"""Links of a cluster, measured.
+
+Home probes one worker of each machine; that worker probes another one of its machine, and one of the next machine.  The slowest
+figure between two machines holds for all pairs of machines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+from ...lang.support.records import dataclass
+from ..devices.cost_functions import Duplex
+from ..devices.profile import STORE, Backend, DeviceProfile, LinkProfile, Profile, Table
+from .membership import Member, Worker
+from .wire import Kind, Lost, link_table, rising
+from .worker import HERE
+
+# ---------------------------------------------------------------------------------------------------- calibrate
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a message of each of `probing.SIZES` takes: from home to a machine, between workers of a machine, between machines."""
+
+    home: dict[str, Table]
+    within: dict[str, Table]
+    between: Table | None
+
+
+def measure(workers: Sequence[Worker]) -> Measured:
+    """Lost: a worker does not answer."""
+    machines: dict[str, list[Worker]] = {}
+    for worker in workers:
+        machines.setdefault(worker.member.machine, []).append(worker)
+    home, within, between = {}, {}, []
+    groups = [*machines.values()]
+    for (machine, own), following in zip(machines.items(), [*groups[1:], []], strict=True):
+        first = own[0]
+        home[machine] = link_table(first.member.door, first.every.context, first.process)
+        if len(own) > 1:
+            within[machine] = _asked(first, own[1])
+        if following:
+            between.append(_asked(first, following[0]))
+    slowest = rising([max(times) for times in zip(*(table.ns for table in between), strict=True)]) if between else None
+    return Measured(home, within, slowest)
+
+
+def _asked(worker: Worker, other: Worker) -> Table:
+    """What a worker measures to another."""
+    (facts,) = worker.every.ask([worker], Kind.MEASURE, {"to": other.member.door})
+    if "words" in facts:
+        raise Lost(worker.process, f"it cannot reach {other.member.address}: {facts['words']}")
+    return rising(facts["ns"])
+
+
+# ---------------------------------------------------------------------------------------------------- profile
+#
+# The members of a cluster as a profile: home, and every worker as a device.
+#
+# Links have measured figures (`calibrate`).  If a worker did not answer, they have declared ones: of a loopback if both ends are
+# on one machine, else of ten-gigabit Ethernet.  Workers have this machine's tables.  Files that all processes see (`seeing`) are
+# a store, with a link to each device whose figures are measured reads.
+
+RESERVE: Final = Fraction(2, 5)
+"""Of a worker's memory: Dask begins to spill at .6 of it."""
+SYNC_NS: Final = 60_000
+_LATENCY: Final = {True: 60_000, False: 120_000}
+_RATE: Final = {True: 2_000_000_000, False: 1_100_000_000}
+FILES: Final = "files"
+"""The store that a cluster has."""
+_OPENED: Final = 30_000
+"""Nanoseconds in which a file is opened, and asked whether it is the same."""
+_READ: Final = Table((8 << 20,), (8_000_000,))
+_SIZES: Final = (4096, 1 << 20, 64 << 20)
+
+
+def threads_of(members: Sequence[Member], member: Member) -> int:
+    """The cores of a machine are shared by the workers on it."""
+    return max(1, member.cores // Counter(one.machine for one in members)[member.machine])
+
+
+def profile_of(own: Profile, members: Sequence[Member], measured: Measured | None = None) -> Profile:
+    here = any(member.is_here for member in members)
+    home = replace(own.home, name="home", kind="home", node="home", home=True, sync_ns=SYNC_NS)
+    if here:
+        home = replace(home, threads=1)  # its cores are the workers'
+    devices = [home]
+    machines = [*dict.fromkeys(member.machine for member in members)]
+    for member in members:
+        node, threads = f"n{machines.index(member.machine)}", threads_of(members, member)
+        devices.append(replace(
+            own.home, name=member.name, kind="worker", node=node, threads=threads, memory_bytes=member.memory,
+            memory_reserve=RESERVE, home=False, sync_ns=SYNC_NS, reserved={"worker": member.address},
+        ))  # fmt: skip
+    links = []
+    for at, one in enumerate(devices):
+        for other in devices[at + 1 :]:
+            table = None if measured is None else _table(measured, one, other, machines)
+            links.append(_link(one, other, _near(one, other, here), table))
+    return Profile(tuple(devices), tuple(links), False, own.calibration)
+
+
+def with_store(profile: Profile, paths: Sequence[str], reading: Mapping[str, Table]) -> Profile:
+    """With a store for these files, which every device reads by itself."""
+    store = DeviceProfile(FILES, STORE, Backend.STORE, "", paths=tuple(paths))
+    links = []
+    for device in profile.devices:
+        address = HERE if device.home else str(device.reserved["worker"])
+        table = reading.get(address, _READ)
+        links.append(LinkProfile(FILES, device.name, min(_OPENED, table.ns[0]), table))
+    return replace(profile, devices=(*profile.devices, store), links=(*profile.links, *links))
+
+
+def _near(one: DeviceProfile, other: DeviceProfile, here: bool) -> bool:
+    return here if one.home else one.node == other.node
+
+
+def _table(measured: Measured, one: DeviceProfile, other: DeviceProfile, machines: Sequence[str]) -> Table | None:
+    machine = machines[int(other.node[1:])]
+    if one.home:
+        return measured.home.get(machine)
+    return measured.within.get(machine) if one.node == other.node else measured.between
+
+
+def _link(one: DeviceProfile, other: DeviceProfile, near: bool, table: Table | None) -> LinkProfile:
+    if table is not None:
+        return LinkProfile(one.name, other.name, table.ns[0], table, Duplex.FULL)
+    latency, rate = _LATENCY[near], _RATE[near]
+    table = Table(_SIZES, tuple(latency + size * 1_000_000_000 // rate for size in _SIZES))
+    return LinkProfile(one.name, other.name, latency, table, Duplex.FULL)

@@ -1,0 +1,429 @@
+"""Messages between processes: a kind, a few facts as JSON, and arrays that are received straight into their own memory.
+
+A connection may be read by one thread and written by others.  Its socket never blocks: whoever waits, waits for the socket
+outside the lock, which is held around single calls (an encrypted socket may not be read and written at once).  Every byte that
+comes is a sign of life; a silence longer than `patience` is `Lost`, as is the end of the connection.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import select
+import socket
+import ssl
+import struct
+import threading
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, wait
+from contextlib import closing, suppress
+from enum import IntEnum
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from time import monotonic, perf_counter_ns
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from ...lang.bind.names import module_name
+from ...lang.diagnostics.model import Code, Diagnostic, Label, RunFailed
+from ...lang.support.files import read_bytes
+from ...lang.support.processes import LISTENING
+from ...lang.support.records import certain
+from ...lang.syntax.source import Source, Span
+from ...typechecker.check import check
+from ..devices.profile import Table
+from ..graph.bind import BoundGraph, bind
+from ..graph.lowering.blocks import lower
+from ..graph.passes.pipeline import optimise, settle
+from ..schedule.plan.plan import Plan, PlanFormatError, decode_plan, encode_plan
+from ..schedule.verify.plan_checks import check_plan
+
+# ---------------------------------------------------------------------------------------------------- wire
+
+_HEAD: Final = struct.Struct("!BIQ")
+LARGEST_FACTS: Final = 128 << 20
+PATIENCE: Final = 8.0
+"""Seconds of silence after which the other end is taken for dead: `home` says something every `PULSE` seconds."""
+PULSE: Final = 1.0
+_LOOKING_MS: Final = 200
+"""How often a wait looks whether the connection was closed."""
+Door: TypeAlias = tuple[str, int, str]
+"""The host and port of a resident, and the token that it lets in."""
+_ELEMENTS: Final = frozenset("?bBhHiIlLqQefdgFDGU")
+
+
+class Kind(IntEnum):
+    """What a message says; `home` speaks first."""
+
+    HELLO = 1  # a process that may come in: its token, and as what
+    PING = 2  # also to see how long this takes
+    PONG = 3
+    LEASE = 4  # a question: home wants this worker for itself; what is there of programs and values?
+    LOAD = 5  # a question: a program with its plan
+    MEASURE = 6  # a question: how long do messages to another worker take?
+    SEE = 7  # a question: are these files the same to you, and how quickly do you read them?
+    REST = 8  # a question: is everything at rest?
+    ANSWER = 9  # to a question, by its number
+    RUN = 10
+    DATA = 11  # arrays of a transfer
+    FENCE = 12  # a queue has come to a fence
+    DROP = 13  # what is held of a transfer: it has another value now
+    FAILED = 14  # a queue ended by a failure of the program
+    LOST = 15  # another worker does not answer
+    STOP = 16  # let no queue go on
+    DONE = 17  # with when the steps took place, if home observes the run
+    RELEASE = 18
+
+
+class Message(NamedTuple):
+    kind: Kind
+    facts: dict[str, Any]
+    arrays: list[Any]
+
+
+class Lost(Exception):
+    """The other end is gone: `process` by number, and its last words."""
+
+    def __init__(self, process: int, words: str) -> None:
+        super().__init__(words)
+        self.process, self.words = process, words
+
+
+class Connection:
+    """To one process."""
+
+    def __init__(
+        self, sock: socket.socket, process: int = -1, patience: float = PATIENCE, until: float | None = None
+    ) -> None:  # fmt: skip
+        """`until`: a moment after which nothing is waited for, whatever comes by then."""
+        sock.setblocking(False)
+        if sock.family in (socket.AF_INET, socket.AF_INET6):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.sock, self.process, self.patience, self.until = sock, process, patience, until
+        self.closed = False
+        self._writing, self._socket = Lock(), Lock()
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(sock, select.POLLIN)
+        self._writable.register(sock, select.POLLOUT)
+
+    def send(self, kind: Kind, facts: Mapping[str, Any] | None = None, arrays: Sequence[Any] = ()) -> None:
+        """Lost: nobody takes it."""
+        whole = [np.ascontiguousarray(array).reshape(np.shape(array)) for array in arrays]
+        said = dict(facts or {})
+        if whole:
+            said["arrays"] = [[array.dtype.str, array.shape] for array in whole]
+        text = json.dumps(said, separators=(",", ":")).encode() if said else b""
+        head = _HEAD.pack(kind, len(text), sum(array.nbytes for array in whole))
+        with self._writing:
+            for data in (memoryview(head + text), *map(bytes_of, whole)):
+                self._move("send", self._writable, data)
+
+    def receive(self, largest: int = LARGEST_FACTS, *, with_arrays: bool = True) -> Message:
+        """Lost: nothing comes any more, or no message with at most so many bytes of facts and the arrays that it may have."""
+        number, length, size = _HEAD.unpack(self._read(bytearray(_HEAD.size)))
+        try:
+            if length > largest or (size and not with_arrays):
+                raise ValueError(length, size)
+            facts = json.loads(self._read(bytearray(length))) if length else {}
+            forms = [_form(*one) for one in facts.pop("arrays", ())]
+            if sum(math.prod(shape) * kind.itemsize for kind, shape in forms) != size:
+                raise ValueError(size)
+            message = Message(Kind(number), facts, [np.empty(shape, kind) for kind, shape in forms])
+        except MemoryError:
+            raise Lost(self.process, f"it sent {length + size} bytes, for which there is no memory") from None
+        except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
+            raise Lost(self.process, "it sent something that is not a message") from None
+        for array in message.arrays:
+            self._move("recv_into", self._readable, bytes_of(array))
+        return message
+
+    def shake_hands(self) -> None:
+        """Of TLS, where the connection is encrypted.  Lost: it fails."""
+        if isinstance(self.sock, ssl.SSLSocket):
+            self._retried("do_handshake", self._readable)
+
+    def close(self) -> None:
+        """Who waits for this connection is told that it is lost."""
+        self.closed = True
+        with suppress(OSError):
+            self.sock.shutdown(socket.SHUT_RDWR)
+        with self._socket:
+            self.sock.close()
+
+    # ------------------------------------------------------------------------------------------------
+
+    def _read(self, room: bytearray) -> bytearray:
+        self._move("recv_into", self._readable, memoryview(room))
+        return room
+
+    def _move(self, call: str, ready: Any, left: memoryview) -> None:
+        """Send all of these bytes, or receive as many."""
+        while left:
+            count: int = self._retried(call, ready, left)
+            if count == 0:
+                raise Lost(self.process, "the connection ended")
+            left = left[count:]
+
+    def _retried(self, call: str, ready: Any, *arguments: memoryview) -> Any:
+        """The result of a method of the socket, as soon as it does not have to wait."""
+        while True:
+            try:
+                with self._socket:
+                    return getattr(self.sock, call)(*arguments)
+            except BlockingIOError:
+                self._wait(ready)
+            except ssl.SSLWantReadError:
+                self._wait(self._readable)
+            except ssl.SSLWantWriteError:
+                self._wait(self._writable)
+            except (OSError, ValueError) as error:
+                raise Lost(self.process, getattr(error, "strerror", None) or "the connection ended") from None
+
+    def _wait(self, ready: Any) -> None:
+        until = monotonic() + self.patience
+        if self.until is not None:
+            if monotonic() > self.until:
+                raise Lost(self.process, "it took too long to say who it is")
+            until = min(until, self.until)
+        while not ready.poll(_LOOKING_MS):
+            if self.closed:
+                raise Lost(self.process, "the connection was closed")
+            if monotonic() > until:
+                raise Lost(self.process, f"it has said nothing for {self.patience:.0f} seconds")
+
+
+def bytes_of(array: Any) -> memoryview:
+    return memoryview(array.reshape(-1).view(np.uint8))
+
+
+def _form(dtype: str, shape: Sequence[int]) -> tuple[Any, tuple[int, ...]]:
+    kind = np.dtype(dtype)
+    if kind.char not in _ELEMENTS or kind.hasobject or not all(type(size) is int and size >= 0 for size in shape):
+        raise ValueError(dtype, shape)
+    return kind, tuple(shape)
+
+
+def connect(
+    to: Door, process: int, hello: Mapping[str, Any], context: ssl.SSLContext | None, timeout: float = 10.0
+) -> Connection:  # fmt: skip
+    """A connection to a resident.  Lost: there is none."""
+    host, port, token = to
+    try:
+        sock = socket.create_connection((host, port), timeout)
+        if context is not None:
+            sock = context.wrap_socket(sock, server_hostname=host if context.check_hostname else None)
+    except OSError as error:
+        raise Lost(process, f"{host}:{port} does not answer ({error.strerror or error})") from None
+    made = Connection(sock, process)
+    made.send(Kind.HELLO, {"token": token, **hello})
+    return made
+
+
+# ---------------------------------------------------------------------------------------------------- shipping
+#
+# A program with its plan as text, and back: what home sends, and how a worker reads it.
+#
+# A worker checks, lowers and binds the program again, as the loader of a stored plan does, and verifies the plan before it runs.
+# Both ends must have exactly the same source of Rho.
+
+_PACKAGE: Final = Path(__file__).parents[2]
+_MOST_BYTES: Final = 16 << 20
+"""Of a file of Rho."""
+_SHIPPED: Final[deque[tuple[Plan, dict[str, Any]]]] = deque(maxlen=16)
+"""Plans that run again are not written again, which takes as long as a small run."""
+_ROOMS: Final = ("lang", "typechecker", "backend", "stdlib")
+
+
+@cache
+def version() -> str:
+    """Of the text of Rho, so that both ends know whether they are the same."""
+    found = sha256()
+    for room in _ROOMS:
+        for path in sorted((_PACKAGE / room).rglob("*")):
+            if path.suffix in (".py", ".ll", ".rho") and path.is_file():
+                found.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + read_bytes(path, _MOST_BYTES))
+    return found.hexdigest()[:16]
+
+
+def require_same(address: str, other: str) -> None:
+    """RunFailed E710: the version of a worker is not that of the Rho that is here."""
+    if other != version():
+        raise RunFailed([Diagnostic(
+            Code.E710, f"worker {address} has another version of Rho", Span("", 0, 0),
+            notes=("install on every worker what is installed here",),
+        )])  # fmt: skip
+
+
+def shipment(plan: Plan, without: Collection[str]) -> dict[str, Any]:
+    """The facts of a program with its plan; `without`: passes that are left out."""
+    certain(bool(plan.program), "a plan that is shipped has its program with it")
+    left = sorted(without)
+    known = next((facts for one, facts in [*_SHIPPED] if one is plan and facts["without"] == left), None)
+    if known is None:
+        facts = {"plan": encode_plan(plan), "without": left}
+        known = {"digest": sha256(repr(facts).encode()).hexdigest(), **facts}
+        _SHIPPED.append((plan, known))
+    return known
+
+
+def unpacked(facts: Mapping[str, Any]) -> tuple[Plan, BoundGraph]:
+    """PlanFormatError: no plan, or not one of its program."""
+    plan = decode_plan(facts["plan"])
+    main, *others = [Source(file.name, file.text) for file in plan.program]
+    texts = {source.name: source for source in others}
+
+    def load(module: str, importer: str | None) -> Source | None:
+        return texts.get(module_name(module, importer or "<eval>"))
+
+    core = check(main, load_module=load).core
+    if core is None:
+        raise PlanFormatError("the program is rejected here")
+    without = frozenset(facts["without"])
+    graph = optimise(lower(core), without)
+    sizes = dict(plan.sizes)
+    wanted = {variable for type in graph.types.values() for size in type.shape for variable in size.variables()}
+    wanted |= {param.variable for param in core.params}
+    bound = settle(bind(graph, {v: sizes[v.name] for v in wanted if not v.is_runtime and v.name in sizes}), without)
+    faults = check_plan(plan, bound)
+    if faults:
+        raise PlanFormatError(f"the plan is not one of the program: {faults[0].message}")
+    return plan, bound
+
+
+def given_up(lost: Sequence[Lost], bound: BoundGraph) -> RunFailed:
+    """E710, of the workers that a run lost."""
+    count = f"{len(lost)} workers were" if len(lost) > 1 else "a worker was"
+    first = bound.graph.phases[0].span if bound.graph.phases else Span("", 0, 0)
+    message = f"{count} lost while the program ran, the last one {lost[-1].words}"
+    return RunFailed([Diagnostic(Code.E710, message, Span(first.file, 0, 0), notes=tuple(one.words for one in lost[:-1][-3:]))])
+
+
+def failure_facts(failure: RunFailed) -> list[dict[str, Any]]:
+    """The diagnostics of a failure as JSON has them."""
+    return [
+        {
+            "code": one.code, "message": one.message, "span": _span(one.span), "label": one.label, "notes": one.notes,
+            "labels": [[_span(label.span), label.message] for label in one.labels], "goal": one.goal,
+            "counterexample": None if one.counterexample is None else dict(one.counterexample),
+        } for one in failure.diagnostics
+    ]  # fmt: skip
+
+
+def failure_of(facts: Collection[Mapping[str, Any]]) -> RunFailed:
+    return RunFailed([
+        Diagnostic(
+            one["code"], one["message"], Span(*one["span"]), label=one["label"], notes=tuple(one["notes"]),
+            labels=tuple(Label(Span(*span), message) for span, message in one["labels"]), goal=one["goal"],
+            counterexample=one["counterexample"],
+        ) for one in facts
+    ])  # fmt: skip
+
+
+def _span(span: Span) -> tuple[str, int, int]:
+    return span.file, span.start, span.end
+
+
+# ---------------------------------------------------------------------------------------------------- asking
+#
+# Questions to what may never answer, each on a thread of its own, which is left to itself when its time is over.
+
+_T = TypeVar("_T")
+_Name = TypeVar("_Name")
+
+
+def answers(questions: Mapping[_Name, Callable[[], _T]], seconds: float) -> dict[_Name, _T | Exception]:
+    """What each returns or raises in so many seconds; a TimeoutError of those that do neither."""
+    asked = {name: _begun(question) for name, question in questions.items()}
+    until = monotonic() + seconds
+    found: dict[_Name, _T | Exception] = {}
+    for name, one in asked.items():
+        try:
+            found[name] = _ended(one, max(0.0, until - monotonic()))
+        except TimeoutError as error:
+            found[name] = error if one.done() else TimeoutError(f"it has said nothing for {seconds:.0f} seconds")
+        except Exception as error:
+            found[name] = error
+    return found
+
+
+def answer(question: Callable[[], _T], seconds: float, undo: Callable[[_T], object] = lambda late: None) -> _T:
+    """What it returns; `undo` gets what it returns too late.  Whatever it raises; TimeoutError: it does neither in so many
+    seconds."""
+    asked = _begun(question)
+    try:
+        return _ended(asked, seconds)
+    except BaseException:
+        asked.add_done_callback(lambda late: late.exception() or undo(late.result()))
+        raise
+
+
+def _ended(asked: Future[_T], seconds: float) -> _T:
+    until = monotonic() + seconds
+    while not wait([asked], LISTENING).done:
+        if monotonic() > until:
+            raise TimeoutError(f"it has said nothing for {seconds:.0f} seconds")
+    return asked.result()
+
+
+def _begun(question: Callable[[], _T]) -> Future[_T]:
+    made: Future[_T] = Future()
+
+    def work() -> None:
+        try:
+            made.set_result(question())
+        except BaseException as error:
+            made.set_exception(error)
+
+    threading.Thread(target=work, name="rho asks", daemon=True).start()
+    return made
+
+
+# ---------------------------------------------------------------------------------------------------- probing
+#
+# The time of messages of several sizes to a resident, on a connection like those of a run: the same code, and the same
+# encryption.
+#
+# A probe is an array; the other end answers with a few bytes when it has received all of it.  All times are of the sender's
+# clock.
+
+SIZES: Final = (4096, 1 << 17, 2 << 20)
+"""Bytes; above the last one time is in proportion to size."""
+_TRIES: Final = (20, 5, 4)
+_DIGITS: Final = 2
+"""Of a figure, which is no more exact than that."""
+
+
+def link_table(to: Door, context: ssl.SSLContext | None, process: int = -1) -> Table:
+    """What messages to a resident take.  Lost: it does not answer."""
+    connection = connect(to, process, {"as": "home"}, context)
+    with closing(connection):
+
+        def round_trip(size: int, tries: int) -> int:
+            payload = [np.ones(size, np.uint8)] if size else []
+            times = []
+            for _ in range(tries + 1):
+                start = perf_counter_ns()
+                connection.send(Kind.PING, None, payload)
+                while connection.receive().kind is not Kind.PONG:
+                    pass
+                times.append(perf_counter_ns() - start)
+            return min(times[1:])
+
+        back = round_trip(0, _TRIES[0]) // 2
+        times = [rounded(max(1, round_trip(size, tries) - back)) for size, tries in zip(SIZES, _TRIES, strict=True)]
+    return rising(times)
+
+
+def rising(times: Sequence[int]) -> Table:
+    """A larger size never costs less."""
+    return Table(SIZES, tuple(max(times[: at + 1]) for at in range(len(times))))
+
+
+def rounded(ns: int) -> int:
+    """To two digits, so that small changes of the machine make no other plan."""
+    unit: int = 10 ** max(0, len(str(ns)) - _DIGITS)
+    return round(ns / unit) * unit

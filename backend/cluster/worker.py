@@ -1,0 +1,457 @@
+"""The resident of a worker process: a port, the programs that were sent to it, and its current run.
+
+A connection with the resident's token is accepted, as home or as another worker of a run.  One home at a time leases the
+resident, and others wait in a queue.  The lease ends with the connection, so nobody waits for a dead home.  A run ends when all
+its queues have ended, when home stops it, or when home is lost.
+"""
+
+from __future__ import annotations
+
+import hmac
+import math
+import secrets
+import select
+import socket
+import ssl
+import threading
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import field
+from math import prod
+from time import monotonic, perf_counter_ns
+from types import MappingProxyType
+from typing import Any, Final
+
+from ...lang.diagnostics.model import RhoError, RunFailed
+from ...lang.support.records import dataclass
+from ..distributed.queues import interrupt
+from ..distributed.steps import Pace
+from ..graph.bind import BoundGraph
+from ..io.external_arrays import StoredInput, StoredOutput, from_facts, mark_of
+from ..schedule.plan.plan import DeviceId, Plan
+from ..schedule.plan.plan_text import label
+from ..vm.executor import execute_plan
+from ..vm.run_state import WATCHER, Machine
+from .cluster_transport import HOME, Crossing, Held, Process, Shares
+from .journal import Journal
+from .wire import Connection, Kind, Lost, Message, connect, failure_facts, link_table, rounded, unpacked
+
+# ---------------------------------------------------------------------------------------------------- doorway
+#
+# The port of a resident: a connection comes in when its first message has the token.
+#
+# Before that a peer is a stranger.  A stranger may encrypt and send one message of at most `LARGEST_HELLO` bytes without arrays,
+# in `WELCOME` seconds in all; nothing larger is received or decoded for it, and whatever else it does closes the connection.  At
+# most `MOST_STRANGERS` are waited for at a time: the oldest of them gives way to the newest, so that silent peers keep nobody
+# out.
+
+LARGEST_HELLO: Final = 512
+"""Bytes of facts."""
+WELCOME: Final = 5.0
+MOST_STRANGERS: Final = 32
+_EXHAUSTED_MS: Final = 100
+"""Before another connection is accepted where the process has no descriptor or thread for it."""
+
+
+class Doorway:
+    """Listens from when it is made; `admit` gets each connection that has come in, with its facts, on a thread of its own."""
+
+    def __init__(
+        self, host: str, accepting: ssl.SSLContext | None, admit: Callable[[Connection, dict[str, Any]], None]
+    ) -> None:  # fmt: skip
+        self.token = secrets.token_hex(16)
+        self.accepting, self.admit = accepting, admit
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self.listener = socket.create_server((host, 0), family=family)
+        self.listener.setblocking(False)
+        self.host, self.port = host, int(self.listener.getsockname()[1])
+        self.strangers: list[Connection] = []
+        self._guard = threading.Lock()
+        threading.Thread(target=self._accept, name="rho resident", daemon=True).start()
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits for it
+        self.listener.close()
+
+    def _accept(self) -> None:
+        coming, pausing = select.poll(), select.poll()
+        coming.register(self.listener, select.POLLIN)
+        while self.listener.fileno() != -1:
+            coming.poll()
+            try:
+                sock, _ = self.listener.accept()
+            except BlockingIOError:
+                continue
+            except OSError:
+                pausing.poll(_EXHAUSTED_MS)
+                continue
+            try:
+                stranger = self._stranger(sock)
+                threading.Thread(target=self._welcome, args=(stranger,), daemon=True).start()
+            except (OSError, ValueError, RuntimeError, MemoryError):
+                sock.close()
+                pausing.poll(_EXHAUSTED_MS)
+
+    def _stranger(self, sock: socket.socket) -> Connection:
+        if self.accepting is not None:
+            sock = self.accepting.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
+        stranger = Connection(sock, until=monotonic() + WELCOME)
+        with self._guard:
+            self.strangers.append(stranger)
+            oldest = self.strangers[:-MOST_STRANGERS]
+        for one in oldest:
+            self._dismiss(one)
+        return stranger
+
+    def _dismiss(self, stranger: Connection) -> None:
+        with self._guard:
+            self.strangers = [one for one in self.strangers if one is not stranger]
+        stranger.close()
+
+    def _welcome(self, stranger: Connection) -> None:
+        try:
+            facts = self._facts_of(stranger)
+        except Exception:  # whatever a stranger sends, it is not heard
+            self._dismiss(stranger)
+            return
+        with self._guard:
+            self.strangers = [one for one in self.strangers if one is not stranger]
+        stranger.until = None
+        self.admit(stranger, facts)
+
+    def _facts_of(self, stranger: Connection) -> dict[str, Any]:
+        """Of its first message.  Lost: it is not one of a process that knows the token."""
+        stranger.shake_hands()
+        message = stranger.receive(LARGEST_HELLO, with_arrays=False)
+        token = str(message.facts.pop("token", "")).encode("utf-8", "surrogatepass")
+        if message.kind is not Kind.HELLO or not hmac.compare_digest(token, self.token.encode()):
+            raise Lost(stranger.process, "it does not know the token")
+        return message.facts
+
+
+# ---------------------------------------------------------------------------------------------------- sights
+#
+# Files of a process that are the same as home's, and how fast the process reads them.
+
+HERE: Final = "here"
+_PROBED: Final = (1 << 16, 2 << 20)
+"""Bytes of a file, about, whatever they become in memory."""
+_PLACES: Final = 4
+"""Of a file that are read, since what has been read once is quicker the next time."""
+_SHARE: Final = 4 * _PLACES
+"""So little of a file is read at a place: a quarter of it at all of them, for a server sends it to every process."""
+
+
+def sight(inputs: Sequence[StoredInput], marks: Sequence[Sequence[Any]] = (), *, probe: bool) -> dict[str, Any]:
+    """Of this process: which of the files are the same here, and what reading some of the largest takes.  `marks`: of further
+    files."""
+    same = [mark_of(one.file) == one.mark for one in inputs]
+    there = [mark_of(path) == tuple(mark) for path, mark in marks]
+    largest = max((one for one, is_same in zip(inputs, same, strict=True) if is_same), key=_bytes, default=None)
+    size, ns = ([], []) if largest is None or not probe else _probed(largest)
+    return {"same": same, "there": there, "size": size, "ns": ns}
+
+
+def _bytes(one: StoredInput) -> int:
+    return prod(one.shape) * one.kind.bytes
+
+
+def _probed(one: StoredInput) -> tuple[list[int], list[int]]:
+    """Bytes of an array, and what they take; nothing if they cannot be read."""
+    row = prod(one.shape[1:]) * one.kind.bytes
+    size: list[int] = []
+    ns: list[int] = []
+    try:
+        stored = one.source.bytes
+        for wanted in _PROBED:
+            rows = max(1, one.shape[0] * min(wanted, stored // _SHARE) // stored)
+            times = []
+            for place in range(_PLACES):
+                first, start = place * (one.shape[0] - rows) // _PLACES, perf_counter_ns()
+                one.window(((first, first + rows), *((0, n) for n in one.shape[1:]))).read()
+                times.append(rounded(perf_counter_ns() - start))
+            if not size or rows * row > size[-1]:
+                size.append(rows * row)
+                ns.append(max([min(times), *ns]))
+    except RhoError:
+        return [], []
+    return size, ns
+
+
+# ---------------------------------------------------------------------------------------------------- resident
+
+MOST_PROGRAMS: Final = 16
+PATIENT: Final = 0.2
+"""Seconds in which a run is to hear that it is over, before its thread is interrupted."""
+_INTERRUPTS: Final = 25
+"""How often; after that the next home gets the worker all the same, since nothing that is left takes part in its run."""
+MEETING: Final = 10.0
+"""Seconds that workers of a run wait for each other's connections."""
+
+
+class Resident:
+    """One a process."""
+
+    def __init__(self, host: str, accepting: ssl.SSLContext | None = None, connecting: ssl.SSLContext | None = None) -> None:
+        self.connecting = connecting
+        self.programs: OrderedDict[str, tuple[Plan, BoundGraph]] = OrderedDict()
+        self.held: Held = {}
+        self.held_of = ""
+        """The program of what is held."""
+        self.running: WorkersRun | None = None
+        self.change = threading.Condition()
+        self.line: list[Visit] = []
+        self.peers: dict[tuple[str, int], Connection] = {}
+        self.doorway = Doorway(host, accepting, self.admit)
+        self.host, self.port, self.token = host, self.doorway.port, self.doorway.token
+
+    def close(self) -> None:
+        """Nobody comes in any more."""
+        self.doorway.close()
+
+    def admit(self, connection: Connection, facts: Mapping[str, Any]) -> None:
+        """A home, for as long as its visit lasts, or another worker of a run."""
+        match facts:
+            case {"as": "home"}:
+                Visit(self, connection).serve()
+            case {"as": "worker", "run": str(run), "from": int(process)}:
+                with self.change:
+                    self.peers[run, process] = connection
+                    self.change.notify_all()
+            case _:
+                connection.close()
+
+    # ------------------------------------------------------------------------------ one home at a time
+
+    def enter(self, visit: Visit) -> None:
+        with self.change:
+            self.line.append(visit)
+            first = self.line[0]
+        if first is visit:
+            visit.granted()
+
+    def leave(self, visit: Visit) -> None:
+        with self.change:
+            was_first = self.line[:1] == [visit]
+            self.line = [one for one in self.line if one is not visit]
+            following = self.line[:1] if was_first else []
+        for one in following:
+            one.granted()
+
+    def peer(self, run: WorkersRun, process: int) -> Connection:
+        """The connection that another worker has made for a run.  Lost: it has not."""
+        key = run.name, process
+        with self.change:
+            if not self.change.wait_for(lambda: run.ended or key in self.peers, MEETING) or run.ended:
+                raise Lost(process, "it has not come")
+            return self.peers.pop(key)
+
+    def progress(self, run: str, every: float = 1.0) -> Iterator[dict[str, Any]]:
+        """What the queues of a run are at, each second, and then that it has ended here."""
+
+        while (running := self.running) is not None and running.name == run:
+            yield {"at": running.at(), "ended": False}
+            with self.change:
+                self.change.wait_for(lambda: self.running is not running, every)
+        yield {"at": [], "ended": True}
+
+    def keep(self, digest: str, program: tuple[Plan, BoundGraph]) -> None:
+        with self.change:
+            self.programs[digest] = program
+            while len(self.programs) > MOST_PROGRAMS:
+                self.programs.popitem(last=False)
+
+
+@dataclass(slots=True, eq=False)
+class Visit:
+    """A home that is connected, and its run."""
+
+    resident: Resident
+    connection: Connection
+    run: WorkersRun | None = None
+    lease: int = 0
+    """The number of the question of which the answer is that this home has the resident."""
+
+    def serve(self) -> None:
+        try:
+            while True:
+                self.heed(self.connection.receive())
+        except Lost:
+            pass
+        finally:
+            self.connection.close()
+            self.release()
+
+    def release(self) -> None:
+        if self.run is not None:
+            self.run.end()
+            self.run = None
+        self.resident.leave(self)
+
+    def heed(self, message: Message) -> None:
+        facts, run = message.facts, self.run
+        match message.kind:
+            case Kind.PING:
+                self.connection.send(Kind.PONG)
+            case Kind.LEASE:
+                self.lease = facts["asked"]
+                self.resident.enter(self)
+            case Kind.LOAD | Kind.MEASURE | Kind.SEE:
+                threading.Thread(target=self.consider, args=(message,), daemon=True).start()
+            case Kind.REST:
+                self.answer(facts["asked"], {"idle": True, "sent": 0, "received": 0} if run is None else run.crossing.state())
+            case Kind.RUN:
+                self.run = self.resident.running = WorkersRun(self.resident, self.connection, facts)
+                self.run.thread.start()
+            case Kind.RELEASE:
+                self.release()
+            case Kind.DATA | Kind.FENCE | Kind.DROP if run is not None and facts["run"] == run.name:
+                run.crossing.take(message)
+            case Kind.STOP if run is not None and facts["run"] == run.name:
+                run.crossing.halt()
+            case _:
+                pass
+
+    def answer(self, asked: int, facts: Mapping[str, Any]) -> None:
+        with suppress(Lost):
+            self.connection.send(Kind.ANSWER, {**facts, "asked": asked})
+
+    def granted(self) -> None:
+        resident = self.resident
+        holds = {number: digest for number, (digest, _) in resident.held.items()}
+        self.answer(self.lease, {"programs": [*resident.programs], "holds_of": resident.held_of, "holds": holds})
+
+    def consider(self, message: Message) -> None:
+        """Answer a question that takes a while."""
+        said: dict[str, Any] = {}
+        facts = message.facts
+        try:
+            match message.kind:
+                case Kind.LOAD:
+                    self.resident.keep(facts["digest"], unpacked(facts))
+                case Kind.MEASURE:
+                    said = {"ns": link_table(facts["to"], self.resident.connecting).ns}
+                case Kind.SEE:
+                    inputs = [one for one in map(from_facts, facts["inputs"]) if isinstance(one, StoredInput)]
+                    said = sight(inputs, facts["marks"], probe=facts["probe"])
+        except Lost as lost:
+            said = {"words": lost.words}
+        except Exception as error:
+            said = _fault(error)
+        self.answer(facts["asked"], said)
+
+
+def _fault(error: BaseException) -> dict[str, str]:
+    """What is a mistake in Rho."""
+    return {"fault": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
+
+
+@dataclass(slots=True, eq=False)
+class WorkersRun:
+    """The part of a run that this process has.  `facts`: as home's `Kind.RUN` has them."""
+
+    resident: Resident
+    home: Connection
+    facts: dict[str, Any]
+    links: dict[Process, Connection] = field(default_factory=dict)
+    name: str = field(init=False)
+    plan: Plan = field(init=False)
+    bound: BoundGraph = field(init=False)
+    crossing: Crossing = field(init=False)
+    thread: threading.Thread = field(init=False)
+    ended: bool = False
+    journal: Journal | None = None
+    machines: list[Machine] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        facts = self.facts
+        self.name, digest = facts["run"], facts["digest"]
+        self.resident.programs.move_to_end(digest)
+        self.plan, self.bound = self.resident.programs[digest]
+        if self.resident.held_of != digest:
+            self.resident.held, self.resident.held_of = {}, digest
+        self.links[HOME] = self.home
+        shares = Shares(self.plan, {DeviceId(device): Process(process) for device, process in facts["where"].items()})
+        me, held = Process(facts["me"]), self.resident.held
+        self.crossing = Crossing(shares, me, self.name, self.links, self.failed, held, facts["holds"])
+        self.journal = Journal(shares) if facts["observed"] else None
+        self.thread = threading.Thread(target=self.take_part, name="rho run", daemon=True)
+
+    def at(self) -> list[str]:
+        """The phases that its queues are at."""
+        found = [machine.current for machine in self.machines]
+        return list(dict.fromkeys(label(phase, self.bound.graph) for phase in found if phase is not None))
+
+    def end(self) -> None:
+        """Home does not want it any more, or is gone; back when nothing of it runs, or after five seconds."""
+        with self.resident.change:
+            self.ended = True
+            self.resident.change.notify_all()
+        self.crossing.halt(Lost(HOME, "home is gone"))
+        for process, link in self.links.items():
+            if process != HOME:
+                link.close()
+        self.thread.join(PATIENT)
+        for _ in range(_INTERRUPTS):
+            if not self.thread.is_alive():
+                return
+            interrupt([self.thread])
+            self.thread.join(PATIENT)
+
+    def tell(self, kind: Kind, facts: Mapping[str, Any] = MappingProxyType({}), arrays: Sequence[Any] = ()) -> None:
+        if not self.ended:
+            with suppress(Lost):
+                self.home.send(kind, {**facts, "run": self.name}, arrays)
+
+    def take_part(self) -> None:
+        WATCHER.set(self.machines.append)
+        try:
+            self.meet()
+            inputs = {name: from_facts(facts) for name, facts in self.facts["inputs"].items()}
+            backends = self.crossing.backends()
+            execute_plan(self.plan, self.bound, inputs, backends, self.journal, pace=Pace.THREADS, others=self.crossing)
+            written = {name: one.sink.came for name, one in inputs.items() if isinstance(one, StoredOutput) and one.sink.came}
+            if self.journal is None:
+                self.tell(Kind.DONE, {"written": written} if written else {})
+            else:
+                self.tell(Kind.DONE, {"written": written, "span": self.journal.span}, [self.journal.rows()])
+        except RunFailed as failure:
+            start, queue = min(self.crossing.failures, default=((0,), 0))
+            self.tell(Kind.DONE, {"failure": failure_facts(failure), "start": start, "queue": queue})
+        except Lost as lost:
+            self.tell(Kind.LOST, {"lost": lost.process, "words": lost.words})
+        except BaseException as error:
+            self.tell(Kind.DONE, _fault(error))
+        finally:
+            with self.resident.change:
+                if self.resident.running is self:
+                    self.resident.running = None
+                self.resident.change.notify_all()
+
+    def meet(self) -> None:
+        """Connections to the other workers of the run: each makes those to the ones before it."""
+        me = self.crossing.me
+        for text, door in self.facts["peers"].items():
+            process = Process(int(text))
+            if process == me:
+                continue
+            if process < me:
+                made = connect(door, process, {"as": "worker", "run": self.name, "from": me}, self.resident.connecting)
+            else:
+                made = self.resident.peer(self, process)
+            made.process, made.patience = process, math.inf  # home judges who is alive
+            self.links[process] = made
+            threading.Thread(target=self.listen, args=(made,), daemon=True).start()
+
+    def listen(self, link: Connection) -> None:
+        try:
+            while True:
+                self.crossing.take(link.receive())
+        except Exception as error:
+            self.tell(Kind.LOST, {"lost": link.process, "words": error.words if isinstance(error, Lost) else repr(error)})
+
+    def failed(self) -> None:
+        self.tell(Kind.FAILED)

@@ -1,0 +1,417 @@
+"""Loop programs as CUDA C++.
+
+Note [Grids].  A program is statements that compute numbers, then nests; each nest is a function, which computes what it needs
+of these numbers again.  PARALLEL loops that stand directly in each other are one space, whose points go to blocks of threads, in
+strides of the grid.  A nest without memory of the block, all of whose VECTOR loops stand directly in the PARALLEL ones, is
+*flat*: these are axes of the space too, whose points go to threads.
+
+Note [Blocks].  All threads of a block run what is inside the PARALLEL loops.  VECTOR loops are shared out among them; those that
+stand directly in each other are one space, in whose innermost axis neighbouring threads are neighbours.  Everything else is done
+by all threads, which find the same; what is stored, by the first.  So threads agree on the loops and branches around barriers.
+They wait after all that touches a view that the nest both reads and writes.  A private view is memory of the block.
+
+Note [Failures].  A check that fails is noted, and the thread leaves: barriers wait for those that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import field
+from functools import cache, reduce
+from itertools import count
+from math import prod
+from typing import Final
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ..loopir.ir import (
+    ZERO,
+    Apply,
+    Constant,
+    Fail,
+    For,
+    If,
+    Index,
+    Load,
+    LoopKind,
+    Number,
+    Program,
+    Role,
+    Statement,
+    Store,
+    View,
+    defined,
+    defined_within,
+    loaded_views,
+    minus,
+    stored_views,
+    uses,
+    walk,
+)
+from ..loopir.verifier import may_fail
+from ..lower.kernel_ir import LANES, Apply as Function, Literal
+from ..transform import redundancy
+from .cuda_scalars import FAIL, STORED, TYPES, Functions, apply, checked, join, literal
+from .llvm_registers import fails
+
+# ---------------------------------------------------------------------------------------------------- text
+#
+# A loop program as CUDA C++, and how its functions are launched.
+#
+# Each nest of the program is a function; they run one after the other.  All take the same words of 64 bits: the parameters; of
+# each view of a caller its address and its strides in bytes, but a last one that is one item; the address of each scratch view
+# that is not private, row-major; and, of a program that may fail, the address of an `int`, which becomes 1 where a check fails.
+
+THREADS: Final = LANES
+"""Threads of a block, of every launch."""
+SHARED: Final = 40 << 10
+"""Bytes of a block's own memory that are used, of the 48 KiB that it may have on any card."""
+PRELUDE: Final = """typedef long long i64;
+typedef unsigned long long u64;
+typedef unsigned int u32;
+typedef unsigned char u8;
+"""
+_SOME: Final = 1 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The iterations of a loop of the grid."""
+
+    lower: Index
+    upper: Index
+    step: int
+
+    @property
+    def forms(self) -> tuple[Index, Index]:
+        return self.lower, self.upper
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A nest: the name of its function, and what is handed out, outermost first: to threads (`is_flat`) or to blocks of them."""
+
+    name: str
+    axes: tuple[Axis, ...]
+    is_flat: bool
+
+    def blocks(self, parameters: Mapping[str, int]) -> int:
+        """Of threads, such that each has one iteration; some where sizes are found on the card."""
+        if any(name not in parameters for axis in self.axes for form in axis.forms for name, _ in form.terms):
+            return _SOME
+        lengths = [-(-(value(a.upper, parameters) - value(a.lower, parameters)) // a.step) for a in self.axes]
+        count = prod(max(0, length) for length in lengths)
+        return -(-count // THREADS) if self.is_flat else count
+
+
+@dataclass(frozen=True, slots=True)
+class CudaText:
+    """`scratch`: what the caller makes room for."""
+
+    source: str
+    parameters: tuple[str, ...]
+    grids: tuple[Grid, ...]
+    scratch: tuple[View, ...]
+    is_checked: bool
+
+
+def value(index: Index, parameters: Mapping[str, int]) -> int:
+    return sum(coefficient * parameters[name] for name, coefficient in index.terms) + index.constant
+
+
+# ---------------------------------------------------------------------------------------------------- printer
+
+_NUMBERS: Final = (Constant, Number, Apply, Load, Fail)
+"""What may be done again, and stand between the loops of a space."""
+_HEAD: Final = f'extern "C" __global__ void __launch_bounds__({THREADS})'
+
+
+@cache
+def cuda_text(program: Program) -> CudaText:
+    """The module of a program."""
+    program = redundancy.eliminate_dead_code(program)
+    views, functions, made, grids = {view.name: view for view in program.views}, Functions(), list[str](), list[Grid]()
+    own = [view for view in program.views if view.role is Role.SCRATCH and view.private]
+    scratch = tuple(view for view in program.views if view.role is Role.SCRATCH and not view.private)
+    is_checked = fails(walk(program.body))
+    takes = [f"const i64 {_name(name)}" for name in program.parameters]
+    for view in program.views:
+        if view.role is not Role.SCRATCH:
+            address = f"const char *{view.name}" if view.role is Role.INPUT else f"char *{view.name}"
+            strides = len(view.shape) - (view.unit and bool(view.shape))
+            takes += [address, *(f"const i64 {view.name}_{axis}" for axis in range(strides))]
+    takes += [f"char *{view.name}" for view in scratch] + ["int *failed"] * is_checked
+    pure = [statement for statement in program.body if isinstance(statement, _NUMBERS)]
+    assert all(views[s.view].role is Role.INPUT for s in pure if isinstance(s, Load)), "nests load numbers again"
+    for statement in program.body:
+        if isinstance(statement, _NUMBERS):
+            continue
+        assert isinstance(statement, For), "a program for cards is nests, after what numbers they need"
+        printer = _Nest(views, functions, needed(pure, statement))
+        grids.append(printer.nest(f"nest{len(grids)}", statement))
+        rooms = [f"__shared__ {STORED[v.kind]} {v.name}[{prod(value(length, {}) for length in v.shape)}];"
+                 for v in own if v.name in printer.touched]  # fmt: skip
+        lines = "\n".join(f"  {line}" for line in (*rooms, *printer.lines))
+        made.append(f"{_HEAD} {grids[-1].name}({', '.join(takes)}) {{\n{lines}\n}}\n")
+    source = PRELUDE + "\n".join((*functions.texts.values(), *made))
+    return CudaText(source, program.parameters, tuple(grids), scratch, is_checked)
+
+
+def needed(pure: Sequence[Statement], nest: For) -> list[Statement]:
+    """The numbers that a nest needs, and the nest."""
+    wanted, found = _used((nest,)), list[Statement]()
+    for statement in reversed(pure):
+        if not wanted.isdisjoint(defined(statement)) or fails((statement,)):
+            found.append(statement)
+            wanted.update(uses(statement))
+    return [*reversed(found), nest]
+
+
+def _used(body: tuple[Statement, ...]) -> set[str]:
+    return {name for statement in walk(body) for name in uses(statement)}
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if " " in text else text
+
+
+def _name(register: str) -> str:
+    """No name of C's."""
+    return f"{register.replace('.', '_')}_"
+
+
+@dataclass(slots=True)
+class _Nest:
+    """The text of one function.  `touched`: the views that it reads or writes."""
+
+    views: dict[str, View]
+    functions: Functions
+    body: list[Statement]
+    lines: list[str] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
+    touched: set[str] = field(default_factory=set)
+    crossing: set[str] = field(default_factory=set)
+    """Those that it reads and writes."""
+    is_block: bool = False
+    """Is what is printed next run by all threads of a block, for one point?"""
+    depth: int = 0
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    # --------------------------------------------------------------------------------------------- text
+
+    def put(self, line: str) -> None:
+        self.lines.append("  " * self.depth + line)
+
+    @contextmanager
+    def braces(self, head: str) -> Iterator[None]:
+        self.put(f"{head} {{")
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.put("}")
+
+    def let(self, kind: Kind, register: str, value: str) -> None:
+        if register in self.used:
+            self.put(f"const {TYPES[kind]} {_name(register)} = {value};")
+
+    def index(self, index: Index) -> str:
+        terms = [_name(name) if c == 1 else f"{_name(name)} * {c}LL" for name, c in index.terms]
+        return " + ".join([*terms, *([f"{index.constant}LL"] if index.constant or not terms else [])])
+
+    def bound(self, indices: tuple[Index, ...], relation: str) -> str:
+        """The least (`<`) or the greatest of several."""
+        return reduce(lambda x, y: f"({x} {relation} {y} ? {x} : {y})", map(self.index, indices))
+
+    def fresh(self) -> str:
+        return f"at{next(self.numbers)}"
+
+    # -------------------------------------------------------------------------------------------- spaces
+
+    def nest(self, name: str, loop: For) -> Grid:
+        """See Note [Grids]."""
+        every = tuple(self.body)
+        self.used = _used(every)
+        loaded, stored = ({v for s in walk(every) for v in views(s)} for views in (loaded_views, stored_views))
+        self.crossing, self.touched = loaded & stored, loaded | stored
+        for statement in self.body[:-1]:
+            self.statement(statement)
+        space = _space(loop, (LoopKind.PARALLEL, LoopKind.VECTOR))
+        has_own = any(self.views[v].role is Role.SCRATCH and self.views[v].private for v in self.touched)
+        is_flat = not has_own and not any(isinstance(s, For) and s.kind is LoopKind.VECTOR for s in walk(space.body))
+        if is_flat:
+            self.spread(space, "(i64)blockIdx.x * blockDim.x + threadIdx.x", "(i64)gridDim.x * blockDim.x")
+        else:
+            space, self.is_block = _space(loop, (LoopKind.PARALLEL,)), True
+            self.spread(space, "blockIdx.x", "gridDim.x")
+        return Grid(name, space.axes, is_flat)
+
+    def spread(self, space: _Space, start: str, stride: str) -> None:
+        """The points of a space, so far apart."""
+        lengths = [self.length(axis) for axis in space.axes]
+        point = self.fresh()
+        with self.braces(f"for (i64 {point} = {start}; {point} < {' * '.join(lengths)}; {point} += {stride})"):
+            places = [point]
+            for length in reversed(lengths[1:]):
+                places.insert(0, self.fresh())
+                self.put(f"const i64 {places[0]} = {places[1]} / {length};")
+            for loop, axis, place, length, before in zip(space.loops, space.axes, places, lengths, space.before, strict=True):
+                assert not loop.carried, "threads of a card join nothing by themselves"
+                for statement in before:
+                    self.statement(statement)
+                here = place if loop is space.loops[0] else f"{place} % {length}"
+                if axis.step != 1:
+                    here = f"{here} * {axis.step}LL"
+                self.let(Kind.I64, loop.index, here if axis.lower == ZERO else f"{here} + {self.index(axis.lower)}")
+                for upper in loop.upper:
+                    if upper != axis.upper:
+                        self.put(f"if ({_name(loop.index)} >= {self.index(upper)}) continue;")
+            for statement in space.body:
+                self.statement(statement)
+
+    def length(self, axis: Axis) -> str:
+        """How many iterations."""
+        count = self.index(minus(axis.upper, axis.lower))
+        return f"(({count} + {axis.step - 1}LL) / {axis.step}LL)" if axis.step != 1 else _factor(count)
+
+    # ---------------------------------------------------------------------------------------- statements
+
+    def statement(self, statement: Statement) -> None:
+        match statement:
+            case Constant(name, kind, bits):
+                self.let(kind, name, literal(Literal(kind, bits)))
+            case Number(name, index):
+                self.let(Kind.I64, name, self.index(index))
+            case Apply():
+                self.apply(statement)
+            case Load():
+                self.load(statement)
+            case Store():
+                self.store(statement)
+            case Fail(_, condition):
+                self.put(f"if ({_name(condition)}) {FAIL}")
+            case If():
+                self.branch(statement)
+            case For():
+                self.loop(statement)
+            case _:
+                raise AssertionError("cards call no routines")
+
+    def apply(self, node: Apply) -> None:
+        args = [_name(arg) for arg in node.args]
+        function = Function(node.function, (), node.compute, node.kind, node.parameter)
+        if not may_fail(node):
+            self.let(node.kind, node.name, apply(self.functions, function, args))
+            return
+        for line in checked(function, _name(node.name), args[0]):
+            self.put(line)
+
+    def item(self, view: View, indices: Sequence[Index]) -> str:
+        """Where an item is."""
+        if view.role is Role.SCRATCH:
+            place = ""
+            for length, index in zip(view.shape, indices, strict=True):
+                here = self.index(index)
+                place = f"{_factor(place)} * {_factor(self.index(length))} + {here}" if place else here
+            base = view.name if view.private else f"(({STORED[view.kind]} *){view.name})"
+            return f"{base}[{place or '0'}]"
+        terms = [view.name]
+        for axis, index in enumerate(indices):
+            if index != ZERO:
+                is_last = view.unit and axis == len(indices) - 1
+                terms.append(f"{_factor(self.index(index))} * {f'{view.kind.bytes}LL' if is_last else f'{view.name}_{axis}'}")
+        const = "const " if view.role is Role.INPUT else ""
+        return f"*({const}{STORED[view.kind]} *)({' + '.join(terms)})"
+
+    def load(self, node: Load) -> None:
+        view = self.views[node.view]
+        item = self.item(view, node.indices)
+        if view.kind is Kind.BOOL:
+            item = f"{item} != 0"
+        if node.mask is not None:
+            item = f"{_name(node.mask)} ? {item} : {literal(Literal(view.kind, 0))}"
+        self.let(view.kind, node.name, item)
+        self.wait(node)
+
+    def store(self, node: Store) -> None:
+        conditions = ["threadIdx.x == 0"] * self.is_block
+        if node.mask is not None:
+            conditions.append(_name(node.mask))
+        test = f"if ({' && '.join(conditions)}) " if conditions else ""
+        view, value = self.views[node.view], _name(node.value)
+        item = self.item(view, node.indices)
+        self.put(f"{test}{f'{item} = {value};' if node.join is None else join(node.join, view.kind, item, value)}")
+        self.wait(node)
+
+    def wait(self, *statements: Statement) -> None:
+        """The threads of a block do, after what others wrote or will write."""
+        if self.is_block and any(view in self.crossing for s in statements for view in (*loaded_views(s), *stored_views(s))):
+            self.put("__syncthreads();")
+
+    def branch(self, node: If) -> None:
+        for result in node.results:
+            self.put(f"{TYPES[result.kind]} {_name(result.name)};")
+        arms = (node.then, [r.then for r in node.results]), (node.otherwise, [r.otherwise for r in node.results])
+        for head, (body, values) in zip((f"if ({_name(node.condition)})", "else"), arms, strict=True):
+            if body or values:
+                with self.braces(head if head != "else" or node.then or values else f"if (!{_name(node.condition)})"):
+                    for statement in body:
+                        self.statement(statement)
+                    for result, value in zip(node.results, values, strict=True):
+                        self.put(f"{_name(result.name)} = {_name(value)};")
+
+    def loop(self, node: For) -> None:
+        if node.kind is LoopKind.VECTOR and self.is_block:
+            self.is_block = False
+            self.spread(_space(node, (LoopKind.VECTOR,)), "threadIdx.x", "blockDim.x")
+            self.is_block = True
+            self.wait(*walk(node.body))
+            return
+        index = _name(node.index)
+        for c in node.carried:
+            self.put(f"{TYPES[c.kind]} {_name(c.inside)} = {_name(c.initial)};")
+        lower, upper = self.bound(node.lower, ">"), self.bound(node.upper, "<")
+        with self.braces(f"for (i64 {index} = {lower}; {index} < {upper}; {index} += {node.step})"):
+            for statement in node.body:
+                self.statement(statement)
+            following = [_name(c.yielded) for c in node.carried]
+            if len(following) > 1:  # all change at once
+                for place, c in enumerate(node.carried):
+                    following[place] = self.fresh()
+                    self.put(f"const {TYPES[c.kind]} {following[place]} = {_name(c.yielded)};")
+            for name, c in zip(following, node.carried, strict=True):
+                self.put(f"{_name(c.inside)} = {name};")
+            if node.until is not None:
+                self.put(f"if ({_name(node.until)}) break;")
+        for c in node.carried:
+            self.let(c.kind, c.result, _name(c.inside))
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """Loops that stand directly in each other; before each of them there are only numbers.  `body`: what is in the innermost."""
+
+    loops: tuple[For, ...]
+    axes: tuple[Axis, ...]
+    before: tuple[tuple[Statement, ...], ...]
+    body: tuple[Statement, ...]
+
+
+def _space(loop: For, kinds: Sequence[LoopKind]) -> _Space:
+    """As many loops as are one space: how long one is depends on none of the others."""
+    loops, axes, before, varying = [loop], [_axis(loop)], [tuple[Statement, ...]()], set[str]()
+    while loop.body:
+        *numbers, inner = loop.body
+        varying |= {loop.index, *(name for s in numbers for name in defined_within(s))}
+        if not isinstance(inner, For) or inner.kind not in kinds or not all(isinstance(s, _NUMBERS) for s in numbers):
+            break
+        if any(name in varying for form in _axis(inner).forms for name, _ in form.terms):
+            break
+        loops, axes, before, loop = [*loops, inner], [*axes, _axis(inner)], [*before, tuple(numbers)], inner
+    return _Space(tuple(loops), tuple(axes), tuple(before), loop.body)
+
+
+def _axis(loop: For) -> Axis:
+    """Of several bounds a constant one is best: nothing is divided by it."""
+    (lower,) = loop.lower
+    return Axis(lower, min(loop.upper, key=lambda upper: bool(upper.terms)), loop.step)

@@ -1,0 +1,441 @@
+"""Scalar functions as CUDA C++, one expression each: a machine as that of `kernels.scalar_text`.
+
+The meanings are those of `backend.scalar`, to the bit: no contraction (`--fmad=false`), nothing divides by zero.  Signed
+arithmetic goes through unsigned words, as overflow has no meaning in C++.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from hashlib import sha256
+from typing import Final
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ..lower.kernel_ir import Apply, Literal
+from ..scalar.table import Definition, definition, is_plain
+from ..scalar.tables import entries
+
+# ---------------------------------------------------------------------------------------------------- mathematics
+#
+# The meanings of `backend.scalar` as CUDA C++: `Expression` writes a statement for each operator.
+#
+# Each series becomes one `__device__` function of the kind that it computes in.  The compiler is told to contract nothing by
+# itself, so the bits are those of every other tier, except where a definition asks the C library (angles beyond 10⁶): there it is
+# CUDA's own.
+
+TYPES: Final = {
+    Kind.BOOL: "bool", Kind.U8: "u8", Kind.I32: "int", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "u32",
+}  # fmt: skip
+"""The type of a computed value."""
+WORDS: Final = {Kind.I32: "u32", Kind.I64: "u64"}
+"""In which signed arithmetic is done, as overflow has no meaning in C++."""
+
+_LEAST: Final = -(1 << 63)
+
+
+def number(kind: Kind, value: float | int) -> str:
+    """A constant; floats in hexadecimal, so that the compiler rounds nothing."""
+    if kind is Kind.BOOL:
+        return "true" if value else "false"
+    if kind.is_float:
+        return _float(kind, float(value))
+    if kind is Kind.I64:
+        return f"({_LEAST + 1}LL - 1)" if value == _LEAST else f"{int(value)}LL"
+    if kind is Kind.I32:
+        return f"(int){int(value)}LL" if value == -(1 << 31) else str(int(value))
+    return f"({TYPES[kind]}){int(value)}u"
+
+
+def _float(kind: Kind, value: float) -> str:
+    if math.isnan(value):
+        return "__longlong_as_double(0x7ff8000000000000LL)" if kind is Kind.F64 else "__int_as_float(0x7fc00000)"
+    if math.isinf(value):
+        wide = "0x7ff0000000000000LL" if kind is Kind.F64 else "0x7f800000"
+        text = f"__longlong_as_double({wide})" if kind is Kind.F64 else f"__int_as_float({wide})"
+        return text if value > 0 else f"(-{text})"
+    return value.hex() if kind is Kind.F64 else f"{struct.unpack('<f', struct.pack('<f', value))[0].hex()}f"
+
+
+class Expression:
+    """A variable: a float, a whole number of its width, or a truth."""
+
+    __slots__ = ("kind", "name", "text")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, text: CudaFunction, kind: Kind, name: str) -> None:
+        self.text, self.kind, self.name = text, kind, name
+
+    def _of(self, other: Expression | float | int) -> str:
+        return other.name if isinstance(other, Expression) else number(self.kind, other)
+
+    def _made(self, operator: str, left: str, right: str) -> Expression:
+        type = TYPES[self.kind]
+        if self.kind in WORDS:
+            unsigned = WORDS[self.kind]
+            return self.text.let(self.kind, f"({type})(({unsigned}){left} {operator} ({unsigned}){right})")
+        value = f"{left} {operator} {right}"
+        return self.text.let(self.kind, value if self.kind.is_float else f"({type})({value})")
+
+    def __add__(self, other: Expression | float) -> Expression:
+        return self._made("+", self.name, self._of(other))
+
+    def __sub__(self, other: Expression | float) -> Expression:
+        return self._made("-", self.name, self._of(other))
+
+    def __rsub__(self, other: float) -> Expression:
+        return self._made("-", self._of(other), self.name)
+
+    def __mul__(self, other: Expression | float) -> Expression:
+        return self._made("*", self.name, self._of(other))
+
+    def __truediv__(self, other: Expression | float) -> Expression:
+        return self._made("/", self.name, self._of(other))
+
+    def __rtruediv__(self, other: float) -> Expression:
+        return self._made("/", self._of(other), self.name)
+
+    def __neg__(self) -> Expression:
+        if self.kind.is_float:
+            return self.text.let(self.kind, f"-{self.name}")
+        return self._made("-", "0", self.name)
+
+    def _bits(self, operator: str, other: Expression | int) -> Expression:
+        return self.text.let(self.kind, f"{self.name} {operator} {self._of(other)}")
+
+    def __and__(self, other: Expression | int) -> Expression:
+        return self._bits("&", other)
+
+    def __or__(self, other: Expression | int) -> Expression:
+        return self._bits("|", other)
+
+    def __xor__(self, other: Expression | int) -> Expression:
+        return self._bits("^", other)
+
+    def __invert__(self) -> Expression:
+        return self.text.let(self.kind, f"!{self.name}" if self.kind is Kind.BOOL else f"({TYPES[self.kind]})(~{self.name})")
+
+    def _shifted(self, operator: str, other: Expression | int) -> Expression:
+        """On unsigned words, which have a meaning for every value."""
+        type, count = TYPES[self.kind], f"(int){other.name}" if isinstance(other, Expression) else str(other)
+        return self.text.let(self.kind, f"({type})(({WORDS.get(self.kind, type)}){self.name} {operator} {count})")
+
+    def __lshift__(self, other: Expression | int) -> Expression:
+        return self._shifted("<<", other)
+
+    def __rshift__(self, other: Expression | int) -> Expression:
+        return self._shifted(">>", other)
+
+    def _test(self, operator: str, other: Expression | float | int) -> Expression:
+        return self.text.let(Kind.BOOL, f"{self.name} {operator} {self._of(other)}")
+
+    def __lt__(self, other: Expression | float) -> Expression:
+        return self._test("<", other)
+
+    def __le__(self, other: Expression | float) -> Expression:
+        return self._test("<=", other)
+
+    def __gt__(self, other: Expression | float) -> Expression:
+        return self._test(">", other)
+
+    def __ge__(self, other: Expression | float) -> Expression:
+        return self._test(">=", other)
+
+    def __eq__(self, other: object) -> Expression:  # type: ignore[override]
+        assert isinstance(other, Expression | float | int)
+        return self._test("==", other)
+
+    def __ne__(self, other: object) -> Expression:  # type: ignore[override]
+        assert isinstance(other, Expression | float | int)
+        return self._test("!=", other)
+
+
+class CudaFunction:
+    """A function being written; `backend.scalar.table.Machine` on variables."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.tables: dict[str, str] = {}
+
+    def let(self, kind: Kind, text: str) -> Expression:
+        name = f"t{len(self.lines)}"
+        self.lines.append(f"  const {TYPES[kind]} {name} = {text};")
+        return Expression(self, kind, name)
+
+    def _names(self, kind: Kind, *operands: Expression | float) -> list[str]:
+        return [side.name if isinstance(side, Expression) else number(kind, side) for side in operands]
+
+    def fma(self, *operands: Expression | float) -> Expression:
+        kind = next(operand.kind for operand in operands if isinstance(operand, Expression))
+        return self.let(kind, f"{'fmaf' if kind is Kind.F32 else 'fma'}({', '.join(self._names(kind, *operands))})")
+
+    def signed(self, size: Expression, x: Expression) -> Expression:
+        return self.let(x.kind, f"{'copysignf' if x.kind is Kind.F32 else 'copysign'}({size.name}, {x.name})")
+
+    def choose(self, condition: Expression, x: Expression | float, y: Expression | float) -> Expression:
+        kind = x.kind if isinstance(x, Expression) else y.kind if isinstance(y, Expression) else Kind.F64
+        first, second = self._names(kind, x, y)
+        return self.let(kind, f"{condition.name} ? {first} : {second}")
+
+    def like(self, x: Expression, value: float) -> Expression:
+        return Expression(self, x.kind, number(x.kind, value))
+
+    def is_float(self, x: Expression) -> bool:
+        return x.kind.is_float
+
+    def is_signed(self, x: Expression) -> bool:
+        return x.kind.is_float or x.kind in WORDS
+
+    def width(self, x: Expression) -> int:
+        return 8 * x.kind.bytes
+
+    def shifted_right(self, y: Expression, count: Expression) -> Expression:
+        return self.let(y.kind, f"({TYPES[y.kind]})({y.name} >> (int){count.name})")
+
+    def shifted_right_unsigned(self, y: Expression, count: Expression) -> Expression:
+        return y >> count
+
+    def smaller(self, x: Expression, y: Expression) -> Expression:
+        return self.choose(x < y, x, y)
+
+    def larger(self, x: Expression, y: Expression) -> Expression:
+        return self.choose(x > y, x, y)
+
+    def magnitude(self, x: Expression) -> Expression:
+        if x.kind.is_float:
+            return self.let(x.kind, f"{'fabsf' if x.kind is Kind.F32 else 'fabs'}({x.name})")
+        return self.choose(x < 0, -x, x) if self.is_signed(x) else x
+
+    def root(self, x: Expression) -> Expression:
+        return self.let(x.kind, f"{'sqrtf' if x.kind is Kind.F32 else 'sqrt'}({x.name})")
+
+    def bits(self, x: Expression) -> Expression:
+        if x.kind is Kind.F32:
+            return self.let(Kind.I32, f"__float_as_int({x.name})")
+        return self.let(Kind.I64, f"__double_as_longlong({x.name})")
+
+    def float_of(self, bits: Expression) -> Expression:
+        if bits.kind is Kind.I32:
+            return self.let(Kind.F32, f"__int_as_float({bits.name})")
+        return self.let(Kind.F64, f"__longlong_as_double({bits.name})")
+
+    def number(self, word: Expression) -> Expression:
+        kind = Kind.F32 if word.kind is Kind.I32 else Kind.F64
+        return self.let(kind, f"({TYPES[kind]}){word.name}")
+
+    def _table(self, name: str, kind: Kind, numbers: Sequence[float]) -> None:
+        if name not in self.tables:
+            written = [number(kind, entry) for entry in numbers]
+            body = ",\n  ".join(", ".join(written[i : i + 4]) for i in range(0, len(written), 4))
+            self.tables[name] = f"__device__ static const {TYPES[kind]} {name}[{len(numbers)}] = {{\n  {body}\n}};"
+
+    def lookup(self, table: str, index: Expression, start: int) -> Expression:
+        self._table(f"rho_table_{table}", Kind.F64, entries(table))
+        return self.let(Kind.F64, f"rho_table_{table}[{index.name} - {number(Kind.I64, start)}]")
+
+    def pick(self, entries: tuple[float, ...], index: Expression) -> Expression:
+        name = f"rho_p{sha256(repr(entries).encode()).hexdigest()[:12]}"
+        self._table(name, Kind.F32, entries)
+        return self.let(Kind.F32, f"{name}[{index.name} & 15]")
+
+    def usually(self, where: Expression, value: Expression, other: Callable[[], Expression]) -> Expression:
+        """The other branch's variables are its own."""
+        name = f"t{len(self.lines)}"
+        self.lines.append(f"  {TYPES[value.kind]} {name} = {value.name};\n  if (!{where.name}) {{")
+        self.lines.append(f"  {name} = {other().name};\n  }}")
+        return Expression(self, value.kind, name)
+
+    def patch(self, name: str, where: Expression, x: Expression, value: Expression) -> Expression:
+        return self.let(Kind.F64, f"{where.name} ? {name}({x.name}) : {value.name}")
+
+
+def defined(name: str, found: Definition, arity: int) -> tuple[str, ...]:
+    """The tables and the text of a definition as the function `name`, of the kind that it computes in."""
+    function, type = CudaFunction(), TYPES[found.kind]
+    names = "xy"[:arity]
+    result = found.compute(*(Expression(function, found.kind, x) for x in names), function)
+    body = "\n".join((*function.lines, f"  return {result.name};"))
+    operands = ", ".join(f"{type} {x}" for x in names)
+    return (*function.tables.values(), f"__device__ static {type} {name}({operands}) {{\n{body}\n}}")
+
+
+# ---------------------------------------------------------------------------------------------------- scalars
+
+STORED: Final = TYPES | {Kind.BOOL: "u8"}
+"""The type of a value in memory."""
+
+_HELPERS: Final = {
+    "place": """template <typename T> __device__ static bool is_least(T x, i64 at, T y, i64 there) {
+  if (x != x || y != y) return x != x ? y != y && at < there : true;
+  return x == y ? at < there : x < y;
+}
+template <typename T> __device__ static bool is_greatest(T x, i64 at, T y, i64 there) {
+  if (x != x || y != y) return x != x ? y != y && at < there : true;
+  return x == y ? at < there : x > y;
+}""",
+    "residue": """template <typename T, typename U> __device__ static T residue_of(T x, T y) {
+  if (x == 0) return y;
+  if (x == -1) return 0;
+  const T left = y % x;
+  return left != 0 && (left < 0) != (x < 0) ? (T)((U)left + (U)x) : left;
+}""",
+    "residue64": """__device__ static double residue64(double x, double y) {
+  if (x == 0) return y;
+  const double left = fmod(y, x);
+  return left == 0 ? copysign(0.0, x) : (x < 0) != (left < 0) ? left + x : left;
+}""",
+    "residue32": """__device__ static float residue32(float x, float y) {
+  if (x == 0) return y;
+  const float left = fmodf(y, x);
+  return left == 0 ? copysignf(0.0f, x) : (x < 0) != (left < 0) ? left + x : left;
+}""",
+}
+
+
+@dataclass(slots=True)
+class Functions:
+    """What the expressions written so far call, by name, in the order of first use."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def need(self, helper: str) -> None:
+        self.texts.setdefault(helper, _HELPERS[helper])
+
+    def define(self, function: str, parameter: int, found: Definition, kind: Kind, arity: int) -> str:
+        """The name of a function that `mathematics` defines."""
+        which = f"_{parameter}".replace("-", "m") if function == "circular" else ""
+        name = f"rho_{function}{which}" + ("_single" if kind is Kind.F32 else "")
+        if name not in self.texts:
+            *tables, text = defined(name, found, arity)
+            for table in tables:
+                self.texts.setdefault(table.split("[")[0], table)
+            self.texts[name] = text
+        return name
+
+
+def literal(node: Literal) -> str:
+    """A literal node."""
+    match node.kind:
+        case Kind.F64:
+            return number(Kind.F64, struct.unpack("<d", struct.pack("<Q", node.bits))[0])
+        case Kind.F32:
+            return number(Kind.F32, struct.unpack("<f", struct.pack("<I", node.bits))[0])
+        case _:
+            return number(node.kind, node.bits)
+
+
+class InPlace(CudaFunction):
+    """The machine that writes one expression: what a statement would define is in brackets."""
+
+    def __init__(self, functions: Functions, target: Kind) -> None:
+        super().__init__()
+        self.functions, self.target = functions, target
+
+    def let(self, kind: Kind, text: str) -> Expression:
+        return Expression(self, kind, f"({text})")
+
+    def converted(self, x: Expression) -> Expression:
+        return self.let(self.target, convert(x.kind, self.target, x.name))
+
+    def residue(self, x: Expression, y: Expression) -> Expression:
+        kind = x.kind
+        if kind is Kind.U8:
+            return self.let(kind, f"{x.name} == 0 ? {y.name} : (u8)({y.name} % {x.name})")
+        types = "" if kind.is_float else f"<{TYPES[kind]}, {WORDS[kind]}>"
+        helper = "residue32" if kind is Kind.F32 else "residue64" if kind is Kind.F64 else "residue"
+        self.functions.need(helper)
+        return self.let(kind, f"{helper if kind.is_float else 'residue_of'}{types}({x.name}, {y.name})")
+
+
+def apply(functions: Functions, node: Apply, args: list[str]) -> str:
+    """A function that cannot fail, of its operands (variables or constants)."""
+    kind, function = node.compute, node.function
+    meaning = definition(function, node.parameter, kind)
+    assert meaning is not None, f"kernels do not have {function}"
+    if not is_plain(function, node.parameter) or function == "circular":
+        name = functions.define(function, node.parameter, meaning, kind, len(args))
+        if kind is meaning.kind:
+            return f"{name}({', '.join(args)})"
+        return f"(float){name}({', '.join(f'(double){arg}' for arg in args)})"
+    machine = InPlace(functions, node.kind)
+    kinds = (Kind.BOOL, kind, kind) if function == "select" else (kind,) * len(args)
+    value: str = meaning.compute(*(Expression(machine, own, text) for own, text in zip(kinds, args, strict=True)), machine).name
+    return value[1:-1] if value.startswith("(") and value not in args else value
+
+
+def convert(source: Kind, target: Kind, x: str) -> str:
+    """To a kind that is known to hold the value (floats round)."""
+    if source is target:
+        return x
+    return f"{x} != 0" if target is Kind.BOOL else f"({TYPES[target]}){x}"
+
+
+# ------------------------------------------------------------------------------------------- checks
+
+_BOUNDS: Final = {Kind.BOOL: (0, 1), Kind.CHAR: (0, 0x10FFFF), Kind.U8: (0, 255), Kind.I32: (-(1 << 31), (1 << 31) - 1)}
+FAIL: Final = "{ *failed = 1; return; }"
+
+_JOINS: Final = {
+    "add": "atomicAdd(({unsigned} *)&{to}, ({unsigned}){item});", "min": "atomicMin(&{to}, {item});",
+    "max": "atomicMax(&{to}, {item});", "or": "if ({item}) {to} = 1;", "and": "if (!{item}) {to} = 0;",
+}  # fmt: skip
+
+
+def is_joined(function: str, kind: Kind) -> bool:
+    """May threads join values to one item at once?"""
+    return kind in WORDS if function in ("add", "min", "max") else kind is Kind.BOOL and function in _JOINS
+
+
+def join(function: str, kind: Kind, to: str, item: str) -> str:
+    """The statement that does."""
+    assert is_joined(function, kind), f"threads do not join {kind.value} by {function}"
+    return _JOINS[function].format(unsigned=WORDS.get(kind, ""), to=to, item=item)
+
+
+def checked(node: Apply, name: str, x: str) -> list[str]:
+    """Statements that make `name` the value of a function that may fail, and note where it does."""
+    source, target = node.compute, node.kind
+    type = TYPES[target]
+    if node.function in ("floor", "ceil"):
+        rounded_text = f"{node.function}{'f' if source is Kind.F32 else ''}({x})"
+        return _whole(source, name, "", rounded_text, Kind.I64)
+    if source is target:
+        return [f"const {type} {name} = {x};"]
+    if target.is_float:
+        lines = [f"const {type} {name} = {convert(source, target, x)};"]
+        if source is Kind.F64:
+            far, near = number(target, math.inf), number(source, math.inf)
+            lines.append(f"if (fabsf({name}) == {far} && fabs({x}) < {near}) {FAIL}")
+        return lines
+    if source.is_float:
+        return _whole(source, name, x, x, target)
+    lines = [f"const {type} {name} = {convert(source, target, x)};"]
+    if target is not Kind.I64 and source is not Kind.BOOL:
+        lines.append(f"if ({_outside(target, convert(source, Kind.I64, x))}) {FAIL}")
+    return lines
+
+
+def _whole(source: Kind, name: str, exact: str, x: str, target: Kind) -> list[str]:
+    """A float in the range of i64 (and, with `exact`, itself whole) as an integer; 0 where it is not."""
+    limit = float(1 << 63)
+    value, inside, wide = f"{name}x", f"{name}i", f"{name}w"
+    type = TYPES[source]
+    test = f"{value} >= {number(source, -limit)} && {value} < {number(source, limit)}"
+    if exact:
+        test += f" && floor{'f' if source is Kind.F32 else ''}({value}) == {value}"
+    lines = [
+        f"const {type} {value} = {x};",
+        f"const bool {inside} = {test};",
+        f"const i64 {wide} = {inside} ? (i64){value} : 0LL;",
+        f"const {TYPES[target]} {name} = {convert(Kind.I64, target, wide)};",
+    ]
+    bad = f"!{inside}" if target is Kind.I64 else f"!{inside} || {_outside(target, wide)}"
+    return [*lines, f"if ({bad}) {FAIL}"]
+
+
+def _outside(target: Kind, wide: str) -> str:
+    low, high = _BOUNDS[target]
+    return f"{wide} < {number(Kind.I64, low)} || {wide} > {number(Kind.I64, high)}"

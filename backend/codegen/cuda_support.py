@@ -1,0 +1,189 @@
+"""Which phases the CUDA back end has kernels for; the others run on the host between two transfers.
+
+Nothing here needs a card or CuPy, so whoever plans can ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import Final, TypeAlias
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import ArrayType, Kind
+from ..graph.phases import PLACES, ApplyNode, LibraryPhase, Phase, ReadNode, Result, Structured, ValueId
+from ..graph.projections import frame_of
+from ..lower.body import KINDS, build_body
+from ..scalar.table import REDUCTIONS
+
+Types: TypeAlias = Mapping[ValueId, ArrayType]
+Condition: TypeAlias = Callable[[LibraryPhase, Types], bool]
+
+
+def missing(phase: Phase, types: Types) -> str | None:
+    """What of a phase the back end has no kernel for, None if it has all; phases inside others are phases of their own."""
+    match phase:
+        case Structured():
+            return None if _is_renaming(phase) or _has_body(phase) else _missing_function(phase)
+        case LibraryPhase():
+            row = LIBRARY.get(phase.op)
+            if row is not None and row.condition(phase, types):
+                return None
+            kinds = [types[value].element.kind.value for value in phase.args]
+            return ".".join((phase.op, *kinds[-1:]))
+        case _:
+            return None
+
+
+def _has_body(phase: Structured) -> bool:
+    body = build_body(phase, complexes=True)
+    return body is not None and not body.is_from_the_right
+
+
+def _is_renaming(phase: Structured) -> bool:
+    return all(r.reduction is None and isinstance(phase.body[r.node], ReadNode) for r in phase.results)
+
+
+def _missing_function(phase: Structured) -> str:
+    """The first application that a body of its own could not hold."""
+    for result in phase.results:
+        kind = getattr(phase.body[result.node], "kind", Kind.I64)
+        if result.reduction is not None and not _is_reduced(result.reduction, kind):
+            return f"reduce.{result.reduction}.{kind.value}"
+    for node in phase.body:
+        kind = getattr(node, "kind", Kind.I64)
+        if not isinstance(node, ApplyNode):
+            continue
+        reads = [getattr(phase.body[arg], "kind", Kind.I64) for arg in node.args]
+        alone = _alone(phase, node)
+        if build_body(alone, complexes=True) is None:
+            return f"{node.function}.{reads[-1].value}"
+    return "body"
+
+
+def _is_reduced(function: str, kind: Kind) -> bool:
+    if kind.is_complex:
+        return function == "add"
+    return (function in REDUCTIONS or function in PLACES) and kind is not Kind.CHAR
+
+
+def _alone(phase: Structured, node: ApplyNode) -> Structured:
+    """The phase up to one node, which is its only result."""
+    place = next(i for i, other in enumerate(phase.body) if other is node)
+    return replace(phase, body=phase.body[: place + 1], results=(Result(phase.results[0].value, place, None),))
+
+
+# ------------------------------------------------------------------------------------------ library
+
+
+def _always(phase: LibraryPhase, types: Types) -> bool:
+    return True
+
+
+def _plain(phase: LibraryPhase, types: Types) -> bool:
+    return not frame_of(phase)
+
+
+def _gather(phase: LibraryPhase, types: Types) -> bool:
+    if phase.attributes.get("sorts") is None:
+        return True
+    return not _kind(phase, types).is_complex and len(types[phase.args[0]].shape) == frame_of(phase) + 1
+
+
+def _kind(phase: LibraryPhase, types: Types, operand: int = 0) -> Kind:
+    return types[phase.args[operand]].element.kind
+
+
+def _scan(phase: LibraryPhase, types: Types) -> bool:
+    """Every function that kernels reduce with."""
+    kind = _kind(phase, types)
+    return kind in KINDS and kind is not Kind.CHAR and phase.attributes.get("function") in REDUCTIONS
+
+
+def _contract(phase: LibraryPhase, types: Types) -> bool:
+    return not frame_of(phase) and _kind(phase, types) not in (Kind.BOOL, Kind.CHAR)
+
+
+def _grade(phase: LibraryPhase, types: Types) -> bool:
+    """Rows of a frame, or the major cells of one array."""
+    rank, frame = len(types[phase.args[0]].shape), frame_of(phase)
+    return not _kind(phase, types).is_complex and (rank == frame + 1 or (not frame and rank > 1))
+
+
+def _key_reduce(phase: LibraryPhase, types: Types) -> bool:
+    """Without a frame; the sums of complex numbers are two."""
+    kind, function = _kind(phase, types, 1), phase.attributes.get("function")
+    if len(types[phase.args[1]].shape) < len(types[phase.args[0]].shape):
+        return False
+    if kind.is_complex:
+        return not frame_of(phase) and function == "add"
+    return not frame_of(phase) and kind in KINDS and kind is not Kind.CHAR and function in REDUCTIONS
+
+
+def _items(phase: LibraryPhase, types: Types, table: int) -> bool:
+    """Operands of one kind, and a table whose major cells are items."""
+    return _member(phase, types) and len(types[phase.args[table]].shape) == 1
+
+
+def _search(phase: LibraryPhase, types: Types) -> bool:
+    return _items(phase, types, 0)
+
+
+def _member(phase: LibraryPhase, types: Types) -> bool:
+    kinds = {types[value].element.kind for value in phase.args}
+    return not frame_of(phase) and len(kinds) == 1 and not kinds.pop().is_complex
+
+
+def _equations(phase: LibraryPhase, types: Types) -> bool:
+    """One square matrix: rank deficiency is found as on the CPU."""
+    shape = types[phase.args[-1]].shape
+    return not frame_of(phase) and len(shape) == 2 and shape[0] == shape[1]
+
+
+class Place(Enum):
+    """What does the work of a library op on a card."""
+
+    KERNEL = "generated kernels"
+    CUPY = "CuPy"
+
+
+@dataclass(frozen=True, slots=True)
+class OnCard:
+    """When a library op runs on a card, what does it there, and what of it runs on the host all the same; no op but `gather`,
+    `scan`, `grade` and transforms has a frame there.  A kernel may come down to CuPy's sort or its sums of whole numbers."""
+
+    condition: Condition
+    otherwise: str = ""
+    place: Place = Place.CUPY
+
+
+_TWO_KINDS: Final = "two kinds, complex"
+_CELLS: Final = "cells, two kinds, complex"
+_NOT_SQUARE: Final = "matrices that are not square"
+LIBRARY: Final[dict[str, OnCard]] = {
+    "size_vector": OnCard(_always),
+    **{op: OnCard(_plain) for op in (
+        "join", "stack", "mask_update", "compress", "expand", "where", "runtime_size", "random", "update",
+    )},
+    **{op: OnCard(_always) for op in ("fft", "ifft", "rfft", "irfft")},
+    "rotate": OnCard(_plain, place=Place.KERNEL), "reshape_cycle": OnCard(_plain, place=Place.KERNEL),
+    "gather": OnCard(_gather, "sorts of complex numbers", Place.KERNEL),
+    "scan": OnCard(_scan, "complex numbers, functions that are not associative", Place.KERNEL),
+    "key_reduce": OnCard(
+        _key_reduce, "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`", Place.KERNEL,
+    ),
+    "contract": OnCard(_contract, "frames, truth values"), "grade": OnCard(_grade, "complex numbers, matrices in a frame"),
+    "index_of": OnCard(_search, _CELLS), "interval_index": OnCard(_search, _CELLS), "member_of": OnCard(_member, _TWO_KINDS),
+    "match": OnCard(_member, "operands of two kinds"), "first_occurrence": OnCard(_search, "cells, complex"),
+    "inverse": OnCard(_equations, _NOT_SQUARE), "solve": OnCard(_equations, _NOT_SQUARE),
+    "cholesky": OnCard(_equations, "frames"), "det": OnCard(_equations, "frames"),
+}  # fmt: skip
+"""The library ops on cards; all others always run on the host."""
+
+
+def table() -> list[str]:
+    """Where each library op runs, for docs/cards.md."""
+    lines = ["| library phase | on a card | on the host |", "|---|---|---|"]
+    lines += [f"| `{op}` | {LIBRARY[op].place.value} | {LIBRARY[op].otherwise} |" for op in sorted(LIBRARY)]
+    return [*lines, "| all others |  | always |"]

@@ -1,0 +1,825 @@
+"""Scalar functions on LLVM vectors: the machine that writes an instruction for each word of a meaning.
+
+The meanings are those of `backend.scalar`, to the bit: no fast-math flag, no contraction, integers wrap, and no lane divides by
+zero.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import Final
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ..jit.compiler import has_feature
+from ..lower.kernel_ir import Apply, Literal
+from ..scalar.table import definition
+from .llvm_builder import Writer
+
+# ---------------------------------------------------------------------------------------------------- vectors
+#
+# Vectors of any number of lanes as LLVM text: types, constants, memory, the instructions (reductions end on vectors of one).
+#
+# No fast-math flag and no contraction.  Neighbours: `scalar_text` (scalar functions on these), `writer`, `ir`.
+
+STORED: Final = {
+    Kind.BOOL: "i8", Kind.U8: "i8", Kind.I32: "i32", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "i32",
+    Kind.C64: "i64", Kind.C128: "i128",
+}  # fmt: skip
+COMPUTED: Final = STORED | {Kind.BOOL: "i1"}
+SHIFTS: Final = frozenset({"shl", "lshr", "ashr"})
+"""Of a vector of one, LLVM 22 ends the process if a bit of the result is tested and the count is known to be below 32."""
+UNSIGNED: Final = frozenset({Kind.BOOL, Kind.U8, Kind.CHAR})
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A run-time check inside a body: lanes of `failed` are bad, and `value` (of `kind`) is what was checked."""
+
+    node: int
+    failed: str
+    value: str
+    kind: Kind
+
+
+class Vectors:
+    """Values of `lanes` elements; `checks` collects what may fail."""
+
+    def __init__(self, writer: Writer, lanes: int) -> None:
+        self.w = writer
+        self.lanes = lanes
+        self.checks: list[Check] = []
+
+    # ------------------------------------------------------------------------------- types and constants
+
+    def type(self, kind: Kind) -> str:
+        return f"<{self.lanes} x {COMPUTED[kind]}>"
+
+    def stored(self, kind: Kind) -> str:
+        return f"<{self.lanes} x {STORED[kind]}>"
+
+    def suffix(self, kind: Kind) -> str:
+        """As intrinsics name the type."""
+        letter = {"double": "f64", "float": "f32"}.get(COMPUTED[kind], COMPUTED[kind])
+        return f"v{self.lanes}{letter}"
+
+    def constant(self, kind: Kind, value: float | int) -> str:
+        return f"splat ({COMPUTED[kind]} {literal(kind, value)})"
+
+    def splat(self, kind: Kind, scalar: str) -> str:
+        type = self.type(kind)
+        first = self.w.let(f"insertelement {type} poison, {COMPUTED[kind]} {scalar}, i64 0")
+        return self.w.let(f"shufflevector {type} {first}, {type} poison, <{self.lanes} x i32> zeroinitializer")
+
+    def counting(self) -> str:
+        """0, 1, 2, … as i64."""
+        return "<" + ", ".join(f"i64 {lane}" for lane in range(self.lanes)) + ">"
+
+    # ----------------------------------------------------------------------------------------- memory
+
+    def load(self, kind: Kind, address: str, align: int = 1) -> str:
+        return self.from_stored(kind, self.w.let(f"load {self.stored(kind)}, ptr {address}, align {align}"))
+
+    def load_present(self, kind: Kind, address: str, present: str) -> str:
+        """The lanes that are there, zeros in the others; memory beside those that are there is not touched."""
+        lanes, stored = self.lanes, self.stored(kind)
+        letter = {"double": "f64", "float": "f32"}.get(STORED[kind], STORED[kind])
+        name = f"llvm.masked.load.v{lanes}{letter}.p0"
+        self.w.declarations[f"declare {stored} @{name}(ptr, i32 immarg, <{lanes} x i1>, {stored})"] = None
+        found = self.w.let(f"call {stored} @{name}(ptr {address}, i32 1, <{lanes} x i1> {present}, {stored} zeroinitializer)")
+        return self.from_stored(kind, found)
+
+    def from_stored(self, kind: Kind, value: str) -> str:
+        if kind is Kind.BOOL:
+            return self.w.let(f"icmp ne {self.stored(kind)} {value}, zeroinitializer")
+        return value
+
+    def store(self, kind: Kind, value: str, address: str, align: int = 1, tail: str = "") -> None:
+        if kind is Kind.BOOL:
+            value = self.w.let(f"zext {self.type(kind)} {value} to {self.stored(kind)}")
+        self.w.do(f"store {self.stored(kind)} {value}, ptr {address}, align {align}{tail}")
+
+    def gather(self, kind: Kind, pointers: str) -> str:
+        """The stored items at a vector of addresses."""
+        lanes, stored = self.lanes, self.stored(kind)
+        letter = {"double": "f64", "float": "f32"}.get(STORED[kind], STORED[kind])
+        value = self.w.call(stored, f"llvm.masked.gather.v{lanes}{letter}.v{lanes}p0", (f"<{lanes} x ptr>", pointers),
+                            (f"<{lanes} x i1>", "splat (i1 true)"), (stored, "poison"))  # fmt: skip
+        return self.from_stored(kind, value)
+
+    def number(self, value: float, kind: Kind = Kind.F64) -> str:
+        return literal(kind, value)
+
+    # -------------------------------------------------------------------------------------- functions
+
+    def intrinsic(self, name: str, kind: Kind, *args: str) -> str:
+        type = self.type(kind)
+        return self.w.call(type, f"llvm.{name}.{self.suffix(kind)}", *((type, arg) for arg in args))
+
+    def binary(self, operation: str, kind: Kind, x: str, y: str) -> str:
+        if self.lanes > 1 or operation not in SHIFTS:
+            return self.w.let(f"{operation} {self.type(kind)} {x}, {y}")
+        alone = [self.w.let(f"extractelement {self.type(kind)} {side}, i64 0") for side in (x, y)]
+        shifted = self.w.let(f"{operation} {COMPUTED[kind]} {', '.join(alone)}")
+        return self.w.let(f"insertelement {self.type(kind)} poison, {COMPUTED[kind]} {shifted}, i64 0")
+
+    def compare(self, relation: str, kind: Kind, x: str, y: str) -> str:
+        return self.w.let(f"{'fcmp' if kind.is_float else 'icmp'} {relation} {self.type(kind)} {x}, {y}")
+
+    def choose(self, kind: Kind, condition: str, x: str, y: str) -> str:
+        mask = f"<{self.lanes} x i1>"
+        return self.w.let(f"select {mask} {condition}, {self.type(kind)} {x}, {self.type(kind)} {y}")
+
+    def cast(self, operation: str, source: Kind, target: Kind, value: str) -> str:
+        return self.w.let(f"{operation} {self.type(source)} {value} to {self.type(target)}")
+
+
+def literal(kind: Kind, value: float | int) -> str:
+    """A constant as LLVM writes it."""
+    if kind is Kind.BOOL:
+        return "true" if value else "false"
+    if not kind.is_float:
+        return str(int(value))
+    if kind is Kind.F32:
+        value = struct.unpack("<f", struct.pack("<f", value))[0]
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def literal_bits(node: Literal) -> str:
+    """A literal node as LLVM writes it."""
+    match node.kind:
+        case Kind.F64:
+            return f"0x{node.bits:016X}"
+        case Kind.F32:
+            value = struct.unpack("<f", struct.pack("<I", node.bits))[0]
+            if math.isnan(value):
+                return f"0x{(node.bits >> 31) << 63 | 0x7FF << 52 | (node.bits & 0x7FFFFF) << 29:016X}"
+            return literal(Kind.F32, value)
+        case Kind.BOOL:
+            return "true" if node.bits else "false"
+        case _:
+            return str(node.bits)
+
+
+# ---------------------------------------------------------------------------------------------------- conversion_text
+#
+# Conversions between kinds as LLVM text; lanes whose value does not fit are noted in `Vectors.checks`.
+
+def convert(v: Vectors, source: Kind, target: Kind, x: str) -> str:
+    """To a kind that is known to hold the value (floats round)."""
+    if source is target:
+        return x
+    if target is Kind.BOOL:
+        return v.compare("une" if source.is_float else "ne", source, x, v.constant(source, 0))
+    if source.is_float:
+        if target.is_float:
+            return v.cast("fpext" if target is Kind.F64 else "fptrunc", source, target, x)
+        return v.cast("fptosi", source, target, x)
+    if target.is_float:
+        return v.cast("uitofp" if source in UNSIGNED else "sitofp", source, target, x)
+    if COMPUTED[source] == COMPUTED[target]:
+        return x
+    if target.bytes < source.bytes:
+        return v.cast("trunc", source, target, x)
+    return v.cast("zext" if source in UNSIGNED else "sext", source, target, x)
+
+
+_BOUNDS: Final = {Kind.BOOL: (0, 1), Kind.CHAR: (0, 0x10FFFF), Kind.U8: (0, 255), Kind.I32: (-(1 << 31), (1 << 31) - 1)}
+
+
+def convert_checked(v: Vectors, place: int, source: Kind, target: Kind, x: str) -> str:
+    """As `convert`, noting the lanes whose value does not fit."""
+    if source is target:
+        return x
+    if target.is_float:
+        result = convert(v, source, target, x)
+        if source is Kind.F64:
+            far = v.compare("oeq", target, v.intrinsic("fabs", target, result), v.constant(target, math.inf))
+            near = v.compare("one", source, v.intrinsic("fabs", source, x), v.constant(source, math.inf))
+            v.checks.append(Check(place, v.w.let(f"and <{v.lanes} x i1> {far}, {near}"), x, source))
+        return result
+    if source.is_float:
+        whole = whole_checked(v, place, source, x, x, target)
+        return convert(v, Kind.I64, target, whole)
+    if target is not Kind.I64 and source is not Kind.BOOL:
+        wide = convert(v, source, Kind.I64, x)
+        _check_range(v, place, target, wide, x, source)
+    return convert(v, source, target, x)
+
+
+def _check_range(v: Vectors, place: int, target: Kind, wide: str, value: str, kind: Kind) -> None:
+    low, high = _BOUNDS[target]
+    below = v.compare("slt", Kind.I64, wide, v.constant(Kind.I64, low))
+    above = v.compare("sgt", Kind.I64, wide, v.constant(Kind.I64, high))
+    v.checks.append(Check(place, v.w.let(f"or <{v.lanes} x i1> {below}, {above}"), value, kind))
+
+
+def whole_checked(v: Vectors, place: int, kind: Kind, x: str, value: str, target: Kind) -> str:
+    """A float that must be a whole number of the target's range, as an i64; 0 in the lanes that are noted as bad."""
+    limit = float(1 << 63)
+    inside = v.binary("and", Kind.BOOL, v.compare("oge", kind, x, v.constant(kind, -limit)),
+                      v.compare("olt", kind, x, v.constant(kind, limit)))  # fmt: skip
+    if x == value:
+        inside = v.binary("and", Kind.BOOL, inside, v.compare("oeq", kind, v.intrinsic("floor", kind, x), x))
+    v.checks.append(Check(place, v.binary("xor", Kind.BOOL, inside, v.constant(Kind.BOOL, 1)), value, kind))
+    whole = v.cast("fptosi", kind, Kind.I64, v.choose(kind, inside, x, v.constant(kind, 0.0)))
+    if target is not Kind.I64:
+        _check_range(v, place, target, whole, value, kind)
+    return whole
+
+
+# ---------------------------------------------------------------------------------------------------- permutes
+#
+# Tables of sixteen numbers in registers, where processors permute them by indices.
+
+def picked(v: Vectors, entries: tuple[float, ...], index: str) -> str:
+    """Of sixteen entries of binary32 those that the low four bits of each i32 lane name."""
+    w, lanes = v.w, v.lanes
+    if not has_feature("avx2"):
+        items = ", ".join(f"float {v.number(entry, Kind.F32)}" for entry in entries)
+        name = f"@p{sha256(items.encode()).hexdigest()[:12]}"
+        w.declarations[f"{name} = private constant [16 x float] [{items}], align 64"] = None
+        low = v.binary("and", Kind.I32, index, v.constant(Kind.I32, 15))
+        return v.gather(Kind.F32, w.let(f"getelementptr float, ptr {name}, {v.type(Kind.I32)} {low}"))
+    width = 16 if has_feature("avx512f") else 8
+    parts = []
+    for first in range(0, lanes, width):
+        order = ", ".join(f"i32 {min(first + lane, lanes - 1)}" for lane in range(width))
+        part = w.let(f"shufflevector {v.type(Kind.I32)} {index}, {v.type(Kind.I32)} poison, <{width} x i32> <{order}>")
+        parts.append(_permuted(v, entries, part, width))
+    while len(parts) > 1:
+        order = ", ".join(f"i32 {lane}" for lane in range(2 * width))
+        type = f"<{width} x float>"
+        parts = [w.let(f"shufflevector {type} {a}, {type} {b}, <{2 * width} x i32> <{order}>")
+                 for a, b in zip(parts[::2], parts[1::2], strict=True)]  # fmt: skip
+        width *= 2
+    if width == lanes:
+        return parts[0]
+    order = ", ".join(f"i32 {lane}" for lane in range(lanes))
+    return w.let(f"shufflevector <{width} x float> {parts[0]}, <{width} x float> poison, <{lanes} x i32> <{order}>")
+
+
+def _permuted(v: Vectors, entries: tuple[float, ...], index: str, width: int) -> str:
+    w = v.w
+
+    def table(some: Sequence[float]) -> str:
+        return "<" + ", ".join(f"float {v.number(entry, Kind.F32)}" for entry in some) + ">"
+
+    if width == 16:
+        name, type, places = "llvm.x86.avx512.permvar.sf.512", "<16 x float>", "<16 x i32>"
+        return w.call(type, name, (type, table(entries)), (places, index))
+    name, type, places = "llvm.x86.avx2.permps", "<8 x float>", "<8 x i32>"
+    low, high = (w.call(type, name, (type, table(half)), (places, index)) for half in (entries[:8], entries[8:]))
+    is_high = w.let(f"icmp slt {places} {w.let(f'shl {places} {index}, splat (i32 28)')}, zeroinitializer")
+    return w.let(f"select <8 x i1> {is_high}, {type} {high}, {type} {low}")
+
+
+# ---------------------------------------------------------------------------------------------------- residues
+#
+# `x|y` as LLVM text: y modulo x with the sign of x, y where x is 0.
+#
+# Note [Constant divisors].  The quotient of a whole number u below 2ᴺ by d is ⌊u×M÷2^(N+l)⌋ where 2^l ≥ d and M = ⌈2^(N+l)÷d⌉
+# (Granlund and Montgomery, 1994).  A vector whose items are all from 0 to 2³¹-1 takes N = 31: one product of 32-bit halves a
+# quotient.  Else N = 63, with the bits of negative numbers flipped (⌊y÷d⌋ is the complement of ⌊(the complement of y)÷d⌋), and
+# the high word of the product is put together from four products of halves.
+#
+# Note [Any divisors].  Processors divide vectors of floats, not of integers.  For numbers below 2⁵¹ in magnitude, ⌊y÷x⌋ is that
+# of their binary64 quotient: an exact quotient that is not whole is below the next whole number n by 1÷|x| at least, which is
+# more than half a unit in the last place of n, as |y| < 2⁵².  Then y - x×⌊y÷x⌋ is exact in one fused step, and has the sign of x.
+# Vectors with other items divide integers, item by item.  An integer k between ±2⁵¹ is the float whose bits are k + those of
+# 1.5×2⁵², less 1.5×2⁵²: no conversion of 64-bit integers is needed, which processors without AVX-512 lack.
+#
+# Note [Float remainders].  Let q be y÷x, rounded and cut.  The exact quotient, cut, is q or q less one (in magnitude), as
+# rounding keeps order; and y - q×x is a number of the kind, which one fused multiplication and addition finds without error.
+# Where it has not the sign of y, one x more makes it the exact remainder.  This needs |q| < 2⁵² and a finite x; other items go
+# through the C library.  Then the sign is brought to that of x, with one rounding, as NumPy and Python do.
+
+_HALF: Final = (1 << 32) - 1
+_MIDDLE: Final = 1.5 * 2**52
+_MIDDLE_BITS: Final = 0x4338 << 48
+
+
+def residue(v: Vectors, kind: Kind, x: str, y: str) -> str:
+    """See the module."""
+    if kind.is_float:
+        return _of_floats(v, kind, x, y)
+    divisor = _constant(x)
+    if divisor is not None and kind is Kind.I64:
+        return _by_constant(v, divisor, y)
+    return _of_integers(v, kind, x, y)
+
+
+def _of_integers(v: Vectors, kind: Kind, x: str, y: str) -> str:
+    """Divisors 0 are replaced.  See Note [Any divisors]."""
+    zero, one = v.constant(kind, 0), v.constant(kind, 1)
+    none = v.compare("eq", kind, x, zero)
+    divisor = v.choose(kind, none, one, x)
+    if kind is not Kind.I64:
+        to, back = ("uitofp", "fptoui") if kind is Kind.U8 else ("sitofp", "fptosi")
+        left = _by_quotient(v, v.cast(to, kind, Kind.F64, divisor), v.cast(to, kind, Kind.F64, y))
+        return v.choose(kind, none, y, v.cast(back, Kind.F64, kind, left))
+    w, lanes, type = v.w, v.lanes, v.type(kind)
+    near = v.binary("and", Kind.BOOL, _is_near(v, x), _is_near(v, y))
+    short, long, join = w.new_label(), w.new_label(), w.new_label()
+    w.branch(w.call("i1", f"llvm.vector.reduce.and.v{lanes}i1", (f"<{lanes} x i1>", near)), short, long)
+    w.label(short)
+    quick = _as_integer(v, _by_quotient(v, _as_float(v, divisor), _as_float(v, y)))
+    after = w.block
+    w.jump(join)
+    w.label(long)
+    slow = _item_by_item(v, divisor, y)
+    end = w.block
+    w.jump(join)
+    w.label(join)
+    return v.choose(kind, none, y, w.let(f"phi {type} [ {quick}, %{after} ], [ {slow}, %{end} ]"))
+
+
+def _by_quotient(v: Vectors, x: str, y: str) -> str:
+    kind = Kind.F64
+    quotient = v.intrinsic("floor", kind, v.binary("fdiv", kind, y, x))
+    return v.intrinsic("fma", kind, v.w.let(f"fneg {v.type(kind)} {quotient}"), x, y)
+
+
+def _is_near(v: Vectors, x: str) -> str:
+    """Between ±2⁵¹."""
+    return v.compare("ult", Kind.I64, v.binary("add", Kind.I64, x, v.constant(Kind.I64, 1 << 51)), v.constant(Kind.I64, 1 << 52))
+
+
+def _as_float(v: Vectors, x: str) -> str:
+    moved = v.binary("add", Kind.I64, x, v.constant(Kind.I64, _MIDDLE_BITS))
+    return v.binary("fsub", Kind.F64, v.cast("bitcast", Kind.I64, Kind.F64, moved), v.constant(Kind.F64, _MIDDLE))
+
+
+def _as_integer(v: Vectors, x: str) -> str:
+    moved = v.cast("bitcast", Kind.F64, Kind.I64, v.binary("fadd", Kind.F64, x, v.constant(Kind.F64, _MIDDLE)))
+    return v.binary("sub", Kind.I64, moved, v.constant(Kind.I64, _MIDDLE_BITS))
+
+
+def _item_by_item(v: Vectors, x: str, y: str) -> str:
+    """The divisor -1 is replaced: the least number by it traps."""
+    kind, zero = Kind.I64, v.constant(Kind.I64, 0)
+    left = v.binary("srem", kind, y, v.choose(kind, v.compare("eq", kind, x, v.constant(kind, -1)), v.constant(kind, 1), x))
+    differ = v.compare("slt", kind, v.binary("xor", kind, left, x), zero)
+    wrong = v.binary("and", Kind.BOOL, differ, v.compare("ne", kind, left, zero))
+    return v.choose(kind, wrong, v.binary("add", kind, left, x), left)
+
+
+# ------------------------------------------------------------------------------- constant divisors
+
+
+def _constant(x: str) -> int | None:
+    """The number that every lane is, as `literal` writes it."""
+    start = "splat (i64 "
+    return int(x[len(start) : -1]) if x.startswith(start) else None
+
+
+def _by_constant(v: Vectors, divisor: int, y: str) -> str:
+    """See Note [Constant divisors]."""
+    kind, size = Kind.I64, abs(divisor)
+    if divisor == 0:
+        return y
+    if size & (size - 1) == 0:
+        return _residues_signed(v, divisor, v.binary("and", kind, y, v.constant(kind, size - 1)))
+    bits = (size - 1).bit_length()
+    if size >= 1 << 31:
+        return _residues_signed(v, divisor, _wide(v, size, bits, y))
+    w, lanes, type = v.w, v.lanes, v.type(kind)
+    low = v.compare("ult", kind, y, v.constant(kind, 1 << 31))
+    short, long, join = w.new_label(), w.new_label(), w.new_label()
+    w.branch(w.call("i1", f"llvm.vector.reduce.and.v{lanes}i1", (f"<{lanes} x i1>", low)), short, long)
+    w.label(short)
+    u = _half(v, y)
+    quotient = v.binary("lshr", kind, v.binary("mul", kind, u, _factor(v, 31, bits, size)), v.constant(kind, 31 + bits))
+    narrow = v.binary("sub", kind, u, v.binary("mul", kind, _half(v, quotient), v.constant(kind, size)))
+    w.jump(join)
+    w.label(long)
+    wide = _wide(v, size, bits, y)
+    end = w.block
+    w.jump(join)
+    w.label(join)
+    return _residues_signed(v, divisor, w.let(f"phi {type} [ {narrow}, %{short} ], [ {wide}, %{end} ]"))
+
+
+def _residues_signed(v: Vectors, divisor: int, left: str) -> str:
+    """The residue of a positive divisor as that of `divisor`."""
+    if divisor > 0:
+        return left
+    zero = v.constant(Kind.I64, 0)
+    return v.choose(
+        Kind.I64, v.compare("eq", Kind.I64, left, zero), zero, v.binary("add", Kind.I64, left, v.constant(Kind.I64, divisor))
+    )
+
+
+def _half(v: Vectors, x: str) -> str:
+    """The low 32 bits; products of two such are one instruction."""
+    return v.binary("and", Kind.I64, x, v.constant(Kind.I64, _HALF))
+
+
+def _factor(v: Vectors, width: int, bits: int, size: int) -> str:
+    return v.constant(Kind.I64, -(-(1 << (width + bits)) // size))
+
+
+def _wide(v: Vectors, size: int, bits: int, y: str) -> str:
+    kind = Kind.I64
+
+    def shifted(x: str, by: int) -> str:
+        return v.binary("lshr", kind, x, v.constant(kind, by))
+
+    def times(x: str, factor: int) -> str:
+        return v.binary("mul", kind, x, v.constant(kind, factor))
+
+    factor = -(-(1 << (63 + bits)) // size)
+    high, low = factor >> 32, factor & _HALF
+    sign = v.binary("ashr", kind, y, v.constant(kind, 63))
+    u = v.binary("xor", kind, y, sign)
+    upper, lower = shifted(u, 32), _half(v, u)
+    middle = v.binary("add", kind, times(upper, low), shifted(times(lower, low), 32))
+    other = v.binary("add", kind, times(lower, high), _half(v, middle))
+    product = v.binary("add", kind, v.binary("add", kind, times(upper, high), shifted(middle, 32)), shifted(other, 32))
+    quotient = v.binary("xor", kind, shifted(product, bits - 1), sign)
+    return v.binary("sub", kind, y, times(quotient, size))
+
+
+# ------------------------------------------------------------------------------------------ floats
+
+
+def _of_floats(v: Vectors, kind: Kind, x: str, y: str) -> str:
+    zero = v.constant(kind, 0.0)
+    if kind is Kind.F32:  # the remainder of two of these is one of these
+        wide = (v.cast("fpext", kind, Kind.F64, x), v.cast("fpext", kind, Kind.F64, y))
+        left = v.cast("fptrunc", Kind.F64, kind, _remainder(v, *wide))
+    else:
+        left = _remainder(v, x, y)
+    below = v.binary("xor", Kind.BOOL, v.compare("olt", kind, x, zero), v.compare("olt", kind, left, zero))
+    moved = v.choose(kind, below, v.binary("fadd", kind, left, x), left)
+    none = v.intrinsic("copysign", kind, zero, x)
+    made = v.choose(kind, v.compare("oeq", kind, left, zero), none, moved)
+    return v.choose(kind, v.compare("oeq", kind, x, zero), y, made)
+
+
+def _remainder(v: Vectors, x: str, y: str) -> str:
+    """As the C library's `fmod`, but for the sign of a zero.  See Note [Float remainders]."""
+    kind, w, lanes, type = Kind.F64, v.w, v.lanes, v.type(Kind.F64)
+    quotient = v.intrinsic("trunc", kind, v.binary("fdiv", kind, y, x))
+    near = v.compare("olt", kind, v.intrinsic("fabs", kind, quotient), v.constant(kind, 2.0**52))
+    good = v.binary("and", Kind.BOOL, near, v.compare("olt", kind, v.intrinsic("fabs", kind, x), v.constant(kind, math.inf)))
+    opposite = w.let(f"fneg {type} {quotient}")
+    left = v.intrinsic("fma", kind, opposite, x, y)
+    zero = v.constant(kind, 0.0)
+    under = v.binary("and", Kind.BOOL, v.compare("olt", kind, left, zero), v.compare("ogt", kind, y, zero))
+    above = v.binary("and", Kind.BOOL, v.compare("ogt", kind, left, zero), v.compare("olt", kind, y, zero))
+    astray = v.binary("or", Kind.BOOL, under, above)
+    step = v.intrinsic("copysign", kind, x, y)
+    left = v.choose(kind, astray, v.binary("fadd", kind, left, step), left)
+    mask = f"<{lanes} x i1>"
+    before, rare, ready = w.block, w.new_label(), w.new_label()
+    w.branch(w.call("i1", f"llvm.vector.reduce.and.v{lanes}i1", (mask, good)), ready, rare)
+    w.label(rare)
+    loop = w.begin(0, lanes, 1, [(type, left)])
+    known, call, following = w.let(f"extractelement {mask} {good}, i64 {loop.index}"), w.new_label(), w.new_label()
+    asked = w.block
+    w.branch(known, following, call)
+    w.label(call)
+    items = [("double", w.let(f"extractelement {type} {side}, i64 {loop.index}")) for side in (y, x)]
+    made = w.call("double", "rho_fmod", *items)
+    placed = w.let(f"insertelement {type} {loop.carried[0]}, double {made}, i64 {loop.index}")
+    w.jump(following)
+    w.label(following)
+    joined = w.let(f"phi {type} [ {loop.carried[0]}, %{asked} ], [ {placed}, %{call} ]")
+    w.end(loop, [joined])
+    after = w.block
+    w.jump(ready)
+    w.label(ready)
+    return w.let(f"phi {type} [ {left}, %{before} ], [ {loop.carried[0]}, %{after} ]")
+
+
+# ---------------------------------------------------------------------------------------------------- scalar_text
+
+def apply(v: Vectors, place: int, node: Apply, args: Sequence[str]) -> str:
+    """The value of body node `place`; what may fail is noted in `v.checks`."""
+    if node.function == "outside":  # one test without signs: what is negative is then more than any number of items
+        return v.compare("uge", node.compute, *args)
+    kinds = (Kind.BOOL, node.compute, node.compute) if node.function == "select" else (node.compute,) * len(args)
+    meaning = definition(node.function, node.parameter, node.compute)
+    assert meaning is not None, f"kernels do not have {node.function}"
+    widens = node.compute is not meaning.kind
+    names = [v.cast("fpext", node.compute, meaning.kind, x) for x in args] if widens else args
+    operands = [Value(v, meaning.kind if widens else kind, name) for kind, name in zip(kinds, names, strict=True)]
+    result = str(meaning.compute(*operands, LlvmVectors(v, node.kind, place)).name)
+    return v.cast("fptrunc", meaning.kind, node.compute, result) if widens else result
+
+
+def combine(v: Vectors, function: str, kind: Kind, x: str, y: str) -> str:
+    """One step of a reduction."""
+    return apply(v, 0, Apply(function, (0, 1), kind, kind), (x, y))
+
+
+def fold_lanes(w: Writer, function: str, kind: Kind, value: str, count: int) -> str:
+    """The lanes of a vector by halving; a vector of one."""
+    while count > 1:
+        count //= 2
+        v, whole = Vectors(w, count), Vectors(w, 2 * count).type(kind)
+        parts = []
+        for first in (0, count):
+            order = "<" + ", ".join(f"i32 {first + lane}" for lane in range(count)) + ">"
+            parts.append(w.let(f"shufflevector {whole} {value}, {whole} poison, <{count} x i32> {order}"))
+        value = combine(v, function, kind, parts[0], parts[1])
+    return value
+
+
+class Value:
+    """A vector of floats, whole numbers of their width, or truths."""
+
+    __slots__ = ("kind", "name", "v")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, v: Vectors, kind: Kind, name: str) -> None:
+        self.v, self.kind, self.name = v, kind, name
+
+    def _of(self, other: Value | float | int) -> str:
+        return other.name if isinstance(other, Value) else self.v.constant(self.kind, other)
+
+    def _made(self, floats: str, integers: str, left: str, right: str) -> Value:
+        operation = floats if self.kind.is_float else integers
+        return Value(self.v, self.kind, self.v.binary(operation, self.kind, left, right))
+
+    def __add__(self, other: Value | float) -> Value:
+        return self._made("fadd", "add", self.name, self._of(other))
+
+    def __sub__(self, other: Value | float) -> Value:
+        return self._made("fsub", "sub", self.name, self._of(other))
+
+    def __rsub__(self, other: float) -> Value:
+        return self._made("fsub", "sub", self._of(other), self.name)
+
+    def __mul__(self, other: Value | float) -> Value:
+        return self._made("fmul", "mul", self.name, self._of(other))
+
+    def __truediv__(self, other: Value | float) -> Value:
+        return self._made("fdiv", "sdiv", self.name, self._of(other))
+
+    def __rtruediv__(self, other: float) -> Value:
+        return self._made("fdiv", "sdiv", self._of(other), self.name)
+
+    def __neg__(self) -> Value:
+        if not self.kind.is_float:
+            return self._bits("sub", "zeroinitializer", self.name)
+        return Value(self.v, self.kind, self.v.w.let(f"fneg {self.v.type(self.kind)} {self.name}"))
+
+    def _bits(self, operation: str, left: str, right: str) -> Value:
+        return Value(self.v, self.kind, self.v.binary(operation, self.kind, left, right))
+
+    def __and__(self, other: Value | int) -> Value:
+        return self._bits("and", self.name, self._of(other))
+
+    def __or__(self, other: Value | int) -> Value:
+        return self._bits("or", self.name, self._of(other))
+
+    def __xor__(self, other: Value | int) -> Value:
+        return self._bits("xor", self.name, self._of(other))
+
+    def __invert__(self) -> Value:
+        return self ^ -1
+
+    def __lshift__(self, other: Value | int) -> Value:
+        return self._bits("shl", self.name, self._of(other))
+
+    def __rshift__(self, other: Value | int) -> Value:
+        return self._bits("lshr", self.name, self._of(other))
+
+    def _test(self, relation: str, other: Value | float | int) -> Value:
+        if self.kind.is_float:
+            relation = "une" if relation == "ne" else f"o{relation}"
+        elif relation not in ("eq", "ne"):
+            relation = f"{'u' if self.kind in UNSIGNED else 's'}{relation}"
+        return Value(self.v, Kind.BOOL, self.v.compare(relation, self.kind, self.name, self._of(other)))
+
+    def __lt__(self, other: Value | float) -> Value:
+        return self._test("lt", other)
+
+    def __le__(self, other: Value | float) -> Value:
+        return self._test("le", other)
+
+    def __gt__(self, other: Value | float) -> Value:
+        return self._test("gt", other)
+
+    def __ge__(self, other: Value | float) -> Value:
+        return self._test("ge", other)
+
+    def __eq__(self, other: object) -> Value:  # type: ignore[override]
+        assert isinstance(other, Value | float | int)
+        return self._test("eq", other)
+
+    def __ne__(self, other: object) -> Value:  # type: ignore[override]
+        assert isinstance(other, Value | float | int)
+        return self._test("ne", other)
+
+
+class LlvmVectors:
+    """`backend.scalar.table.Machine` on LLVM vectors, for body node `place`, whose result is of the kind `target`."""
+
+    def __init__(self, v: Vectors, target: Kind, place: int = 0) -> None:
+        self.v, self.target, self.place = v, target, place
+
+    def _result(self, name: str) -> Value:
+        return Value(self.v, self.target, name)
+
+    def converted(self, x: Value) -> Value:
+        return self._result(convert(self.v, x.kind, self.target, x.name))
+
+    def checked(self, x: Value) -> Value:
+        return self._result(convert_checked(self.v, self.place, x.kind, self.target, x.name))
+
+    def rounded_down(self, x: Value) -> Value:
+        return self._whole("floor", x)
+
+    def rounded_up(self, x: Value) -> Value:
+        return self._whole("ceil", x)
+
+    def _whole(self, rounding: str, x: Value) -> Value:
+        rounded = self.v.intrinsic(rounding, x.kind, x.name)
+        return self._result(whole_checked(self.v, self.place, x.kind, rounded, x.name, Kind.I64))
+
+    def residue(self, x: Value, y: Value) -> Value:
+        return self._result(residue(self.v, x.kind, x.name, y.name))
+
+    def like(self, x: Value, number: float) -> Value:
+        return Value(self.v, x.kind, self.v.constant(x.kind, number))
+
+    def is_float(self, x: Value) -> bool:
+        return x.kind.is_float
+
+    def is_signed(self, x: Value) -> bool:
+        return x.kind not in UNSIGNED
+
+    def width(self, x: Value) -> int:
+        return 8 * x.kind.bytes
+
+    def shifted_right(self, y: Value, count: Value) -> Value:
+        operation = "lshr" if y.kind in UNSIGNED else "ashr"
+        return Value(self.v, y.kind, self.v.binary(operation, y.kind, y.name, count.name))
+
+    def shifted_right_unsigned(self, y: Value, count: Value) -> Value:
+        return y >> count
+
+    def smaller(self, x: Value, y: Value) -> Value:
+        return self._extreme("min", x, y)
+
+    def larger(self, x: Value, y: Value) -> Value:
+        return self._extreme("max", x, y)
+
+    def _extreme(self, which: str, x: Value, y: Value) -> Value:
+        name = f"{'u' if x.kind in UNSIGNED else 's'}{which}"
+        return Value(self.v, x.kind, self.v.intrinsic(name, x.kind, x.name, y.name))
+
+    def _names(self, kind: Kind, *operands: Value | float) -> list[str]:
+        return [side.name if isinstance(side, Value) else self.v.constant(kind, side) for side in operands]
+
+    def fma(self, *operands: Value | float) -> Value:
+        kind = next(operand.kind for operand in operands if isinstance(operand, Value))
+        return Value(self.v, kind, self.v.intrinsic("fma", kind, *self._names(kind, *operands)))
+
+    def signed(self, size: Value, x: Value) -> Value:
+        return Value(self.v, x.kind, self.v.intrinsic("copysign", x.kind, size.name, x.name))
+
+    def choose(self, condition: Value, x: Value | float, y: Value | float) -> Value:
+        kind = x.kind if isinstance(x, Value) else y.kind if isinstance(y, Value) else Kind.F64
+        return Value(self.v, kind, self.v.choose(kind, condition.name, *self._names(kind, x, y)))
+
+    def magnitude(self, x: Value) -> Value:
+        kind, v = x.kind, self.v
+        if kind.is_float:
+            return Value(v, kind, v.intrinsic("fabs", kind, x.name))
+        if kind in UNSIGNED:
+            return x
+        return Value(v, kind, v.w.call(v.type(kind), f"llvm.abs.{v.suffix(kind)}", (v.type(kind), x.name), ("i1", "false")))
+
+    def root(self, x: Value) -> Value:
+        return Value(self.v, x.kind, self.v.intrinsic("sqrt", x.kind, x.name))
+
+    def bits(self, x: Value) -> Value:
+        kind = Kind.I64 if x.kind is Kind.F64 else Kind.I32
+        return Value(self.v, kind, self.v.cast("bitcast", x.kind, kind, x.name))
+
+    def float_of(self, bits: Value) -> Value:
+        kind = Kind.F64 if bits.kind is Kind.I64 else Kind.F32
+        return Value(self.v, kind, self.v.cast("bitcast", bits.kind, kind, bits.name))
+
+    def number(self, word: Value) -> Value:
+        kind = Kind.F64 if word.kind is Kind.I64 else Kind.F32
+        return Value(self.v, kind, self.v.cast("sitofp", word.kind, kind, word.name))
+
+    def lookup(self, table: str, index: Value, start: int) -> Value:
+        v, name = self.v, f"@rho_table_{table}"
+        v.w.declarations[f"{name} = external constant double, align 64"] = None
+        first = f"getelementptr (i8, ptr {name}, i64 {_signed(-start * 8)})"
+        pointers = v.w.let(f"getelementptr double, ptr {first}, {v.type(Kind.I64)} {index.name}")
+        return Value(v, Kind.F64, v.gather(Kind.F64, pointers))
+
+    def pick(self, entries: tuple[float, ...], index: Value) -> Value:
+        return Value(self.v, Kind.F32, picked(self.v, entries, index.name))
+
+    def usually(self, where: Value, value: Value, other: Callable[[], Value]) -> Value:
+        v, w = self.v, self.v.w
+        mask, before = f"<{v.lanes} x i1>", w.block
+        rare, ready = w.new_label(), w.new_label()
+        w.branch(w.call("i1", f"llvm.vector.reduce.and.v{v.lanes}i1", (mask, where.name)), ready, rare)
+        w.label(rare)
+        chosen = self.choose(where, value, other())
+        after = w.block
+        w.jump(ready)
+        w.label(ready)
+        return Value(v, value.kind, w.let(f"phi {v.type(value.kind)} [ {value.name}, %{before} ], [ {chosen.name}, %{after} ]"))
+
+    def patch(self, name: str, where: Value, x: Value, value: Value) -> Value:
+        """Lane by lane, where any lane needs it."""
+        v, w, lanes = self.v, self.v.w, self.v.lanes
+        type, before = v.type(Kind.F64), w.block
+        rare, ready = w.new_label(), w.new_label()
+        w.branch(w.call("i1", f"llvm.vector.reduce.or.v{lanes}i1", (f"<{lanes} x i1>", where.name)), rare, ready)
+        w.label(rare)
+        loop = w.begin(0, lanes, 1, [(type, value.name)])
+        wanted = w.let(f"extractelement <{lanes} x i1> {where.name}, i64 {loop.index}")
+        call, following = w.new_label(), w.new_label()
+        asked = w.block
+        w.branch(wanted, call, following)
+        w.label(call)
+        item = w.let(f"extractelement {type} {x.name}, i64 {loop.index}")
+        made = w.call("double", f"rho_{name}", ("double", item))
+        placed = w.let(f"insertelement {type} {loop.carried[0]}, double {made}, i64 {loop.index}")
+        w.jump(following)
+        w.label(following)
+        joined = w.let(f"phi {type} [ {loop.carried[0]}, %{asked} ], [ {placed}, %{call} ]")
+        w.end(loop, [joined])
+        after = w.block
+        w.jump(ready)
+        w.label(ready)
+        return Value(v, Kind.F64, w.let(f"phi {type} [ {value.name}, %{before} ], [ {loop.carried[0]}, %{after} ]"))
+
+
+def _signed(word: int) -> int:
+    """A word as a signed number."""
+    return (word + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+# ---------------------------------------------------------------------------------------------------- quotients
+#
+# Division by what is the same for many elements, without dividing each: the bits are those of the division.
+#
+# With y the reciprocal of b, rounded, two corrections of q = a y by fused multiply-add give the quotient as division rounds it
+# (Markstein: a correctly rounded reciprocal and a quotient within one unit give, corrected once more, the correctly rounded
+# quotient).  That holds where nothing on the way overflows or loses bits: elements and divisors far beyond either end, zeros,
+# infinities and NaN are divided.
+#
+# A processor that has no fused multiply-add divides as ever.
+
+_REACH = {Kind.F64: (500, 300), Kind.F32: (60, 40)}
+"""Binary orders of magnitude, for elements and for divisors, within which no intermediate result loses bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Divisor:
+    """`reciprocal`: of `value`, lane by lane; `is_near`: may it be used at all (an i1)?"""
+
+    kind: Kind
+    value: str
+    reciprocal: str
+    is_near: str
+
+
+def prepare(v: Vectors, kind: Kind, value: str) -> Divisor:
+    """The divisors of the lanes, which stay for many elements."""
+    reach = 2.0 ** _REACH[kind][1]
+    size = v.intrinsic("fabs", kind, value)
+    above = v.compare("ogt", kind, size, v.constant(kind, 1 / reach))
+    below = v.compare("olt", kind, size, v.constant(kind, reach))
+    both = v.binary("and", Kind.BOOL, above, below)
+    near = v.w.call("i1", f"llvm.vector.reduce.and.v{v.lanes}i1", (v.type(Kind.BOOL), both))
+    return Divisor(kind, value, v.binary("fdiv", kind, v.constant(kind, 1.0), value), near)
+
+
+def divide(v: Vectors, x: str, by: Divisor) -> str:
+    """x ÷ the divisor."""
+    w, kind = v.w, by.kind
+    reach = 2.0 ** _REACH[kind][0]
+    size = v.intrinsic("fabs", kind, x)
+    above = v.compare("ogt", kind, size, v.constant(kind, 1 / reach))
+    below = v.compare("olt", kind, size, v.constant(kind, reach))
+    inside = w.call("i1", f"llvm.vector.reduce.and.v{v.lanes}i1", (v.type(Kind.BOOL), v.binary("and", Kind.BOOL, above, below)))
+    quick, slow, ready = w.new_label(), w.new_label(), w.new_label()
+    w.branch(w.let(f"and i1 {inside}, {by.is_near}"), quick, slow)
+    w.label(quick)
+    minus = w.let(f"fneg {v.type(kind)} {by.value}")
+    quotient = v.binary("fmul", kind, x, by.reciprocal)
+    for _ in range(2):
+        left = v.intrinsic("fma", kind, minus, quotient, x)
+        quotient = v.intrinsic("fma", kind, left, by.reciprocal, quotient)
+    w.jump(ready)
+    w.label(slow)
+    divided = v.binary("fdiv", kind, x, by.value)
+    w.jump(ready)
+    w.label(ready)
+    return w.let(f"phi {v.type(kind)} [ {quotient}, %{quick} ], [ {divided}, %{slow} ]")

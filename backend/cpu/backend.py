@@ -1,0 +1,103 @@
+"""The CPU back end on NumPy (`device.Backend`): structured phases as slices of ufuncs, library phases as NumPy calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...typechecker.elements import Kind
+from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
+from ..vm.backend_interface import Index, Kernel, Types, Whole
+from ..vm.run_state import LEAST, Lease
+from .phases import compile_structured
+from .views import DTYPES, constants, shown, stored
+
+
+class CpuBackend:
+    """NumPy on `threads` threads."""
+
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+        self._borrowed: list[Any] = []
+        self._given: list[Any] = []
+
+    def structured(self, phase: Structured, types: Types) -> Kernel:
+        return compile_structured(phase, types.kind, types.number, self.threads)
+
+    def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], types: Types) -> Kernel:
+        from .phases import compile_rows
+
+        return compile_rows(members, wanted, types.kind, types.number, self.threads)
+
+    def library(self, phase: LibraryPhase, types: Types) -> Kernel:
+        from ..library.operation import Context
+        from ..library.operations import OPERATIONS
+
+        context = Context(types.types, types.sizes, types.guards, self.threads)
+        operation, operands = OPERATIONS[phase.op], phase.args
+
+        def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+            return operation.run(phase, tuple([np.asarray(memory[value]) for value in operands]), context)
+
+        return run
+
+    def whole(self, phase: Loop | Fold | Map, types: Types, program: Mapping[PhaseId, Phase]) -> Whole | None:
+        """By machine code of its own."""
+        from .regions import region_of
+
+        def run(memory: Mapping[ValueId, Any]) -> Sequence[Any] | None:
+            return region_of(phase).run(memory, types, program, type(self), self.threads)
+
+        return run
+
+    def constant(self, phase: Constant, types: Types) -> Any:
+        return constants(types.kind(phase.result), phase.data, types.shape(phase.result))
+
+    def bring(self, value: Any, kind: Kind) -> Any:
+        made = stored(value, kind)
+        self._borrowed.append(made)
+        return made
+
+    def fetch(self, value: Any, kind: Kind) -> Any:
+        """A copy where the value is, or shows memory of, an array that came from outside, went there, or is nobody's to write."""
+        array = np.asarray(value)
+        if not array.flags.writeable or any(np.may_share_memory(array, given) for given in self._given):
+            array = self.copy(array)
+        base: Any = array.base
+        if base is None or type(base) is Lease:  # nobody's view: it shares memory only with its own views
+            if any(array is borrowed or array is borrowed.base for borrowed in self._borrowed):
+                array = self.copy(array)
+        elif 0 in array.strides or any(np.may_share_memory(array, borrowed) for borrowed in self._borrowed):
+            array = self.copy(array)
+        self._given.append(array)
+        return shown(array, kind) if kind is Kind.CHAR else array
+
+    def copy(self, array: Any) -> Any:
+        """A copy, the last axis innermost."""
+        if array.nbytes < LEAST:
+            return array.copy()
+        from .templates import copied
+
+        return copied(array, self.threads)
+
+    def forget(self) -> None:
+        """The arrays that were brought are nothing to this back end any more."""
+        self._borrowed.clear()
+        self._given.clear()
+
+    def item(self, value: Any) -> Any:
+        return value.item()
+
+    def part(self, value: Any, index: Index) -> Any:
+        return value[index] if index else value
+
+    def empty(self, kind: Kind, shape: tuple[int, ...]) -> Any:
+        return np.empty(shape, DTYPES[kind])
+
+    def place(self, target: Any, index: Index, part: Any) -> None:
+        target[index] = part
+
+    def quiet(self) -> Any:
+        return np.errstate(all="ignore")

@@ -1,0 +1,498 @@
+"""Structured phases through compiled kernels: binds a kernel to the arrays of a run, cuts the work for the team.
+
+The operands are the views that NumPy would compute on, so their bounds are NumPy's; a kernel sees only an address, sizes and
+strides of each, checked here for every new layout.  The arrays are held until the kernel has returned.  A run that kernels cannot
+do (a foreign layout, no llvmlite) goes to `otherwise`, the same phase on NumPy.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from math import prod
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ...typechecker.sizes.polynomials import Size
+from ..graph.phases import Structured, ValueId
+from ..jit import tiering
+from ..jit.compiler import address_of, is_installed, vector_bytes
+from ..loopir.templates import Joining
+from ..lower.body import Body, build_body, build_kernel, narrow, spans_of, with_short_rows
+from ..lower.kernel_ir import BLOCK, LANES, NO_MEMORY, Apply, Form, Kernel, Nest, Stores, in_registers, plan_nest
+from ..lower.phase import KernelCode
+from ..lower.rows import RowsCode
+from ..schedule.program_facts.scratch_memory import ALONE_BELOW, workspace
+from ..vm.backend_interface import CheckFailed
+from ..vm.run_state import ALIGNMENT, room, trim
+from .numpy_reductions import Reduction as ReduceReduction
+from .numpy_scalars import implementation, in_parts
+from .parallel_for import Block, Cuts, Made, Pieces, Reduction, Work, cuts_of, moved, run_boxes
+from .views import DTYPES, Deferred, NumArray, View, broadcasts, contiguous, may_defer, start_of
+
+# ---------------------------------------------------------------------------------------------------- packing
+#
+# Small operands of a nest, packed: what a kernel would gather again and again lies in rows first.
+#
+# An operand is packed if it steps unevenly along the vectors and the loops around them read it many times: the copy is then a
+# small part of what reading it costs.  Its axes keep their order in memory; but short rows that are summed are laid out as rows.
+
+LEAST_READS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Operand `place` is copied in NumPy's `order`."""
+
+    place: int
+    order: Literal["K", "C"]
+
+
+def to_pack(nest: Nest, arrays: Sequence[NumArray], most: int) -> tuple[Pack, ...]:
+    """The operands that are worth it; their copies have `most` bytes together, which the plan knows of."""
+    columns = nest.form is not Form.MAP and nest.form is not Form.ALONG
+    vector = len(nest.sizes) - (2 if columns else 1)
+    found: list[Pack] = []
+    short = nest.form is Form.ACROSS and nest.sizes[-1] <= LANES
+    for place, (array, strides) in enumerate(zip(arrays, nest.strides, strict=True)):
+        bytes = array.dtype.itemsize
+        outside = prod(size for size, step in zip(nest.sizes[:vector], strides[:vector], strict=True) if not step)
+        if outside < LEAST_READS or array.nbytes > most:
+            continue
+        turned = short and abs(strides[-1]) > abs(strides[-2]) > 0
+        if turned or strides[vector] not in (0, bytes, -bytes):
+            found.append(Pack(place, "C" if turned else "K"))
+            most -= array.nbytes
+    return tuple(found)
+
+
+def packed(arrays: Sequence[NumArray], packs: Sequence[Pack]) -> list[NumArray]:
+    """The operands, those to be packed copied to lie close together."""
+    made = list(arrays)
+    for pack in packs:
+        made[pack.place] = np.copy(made[pack.place], order=pack.order)
+    return made
+
+
+# ---------------------------------------------------------------------------------------------------- bound
+#
+# A kernel bound to operands of one layout, and what joins its partial results.
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A kernel for operands of one layout; the `bases` of its blocks are operands, then results.
+
+    `partials`: how many partial results each cell has (1 unless the reduce axis is cut); `combine`: what joins those of
+    each result.  `duration`: nanoseconds on one thread, roughly.  `packs`: operands to be packed first."""
+
+    kernel: Kernel
+    address: int
+    blocks: Sequence[Block]
+    bases: int
+    threads: int
+    duration: float
+    shapes: tuple[tuple[int, ...], ...]
+    order: tuple[int, ...]
+    partials: int
+    dtypes: tuple[np.dtype[Any], ...]
+    packs: tuple[Pack, ...] = ()
+    combine: tuple[int, ...] = ()
+    back: tuple[int, ...] | None = field(init=False)
+    """The order of the program's axes among those of the loops; None: they are the same."""
+    pieces: Pieces = field(init=False)
+
+    def __post_init__(self) -> None:
+        back = tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
+        object.__setattr__(self, "back", None if back == tuple(range(len(back))) else back)
+        object.__setattr__(self, "pieces", Pieces(self.address, self.blocks, self.bases, self.threads, self.duration))
+
+    def joining(self, place: int) -> Pieces:
+        """What joins the partial results of result number `place`; its bases are these and the result."""
+        cells = prod(self.shapes[place])
+        words = [self.partials, cells, 0, cells * self.dtypes[place].itemsize, 0]
+        return Pieces(self.combine[place], [Block(words, [(2, (0, 0)), (4, (1, 0))])], 2, 1, 0)
+
+
+def joined(bound: Bound, place: int, rows: NumArray) -> NumArray:
+    """The partial results of result number `place` (which are written over) as one."""
+    result = np.empty(rows.shape[1:], rows.dtype)
+    arrays = rows, result
+    bound.joining(place).run([start_of(array) for array in arrays])
+    return result
+
+
+# ---------------------------------------------------------------------------------------------------- compiled
+
+Run: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
+
+STREAMED: Final = 1 << 25
+"""Results of at least this many bytes bypass the caches."""
+MOST_KEPT: Final = 256
+"""Pieces that are kept; more are made one by one, each time."""
+ASKED: Final = 16
+"""A small phase asks for its kernel once in so many runs: asking costs as much as such a run."""
+
+
+def compile_kernel(
+    phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], kinds: Callable[[ValueId], Kind],
+    number: Callable[[Size], int], threads: int, otherwise: Run,
+) -> Run:  # fmt: skip
+    """The run of a phase through kernels where they are worth it; `otherwise` itself where they never are."""
+    mode = tiering.mode()
+    body = build_body(phase, complexes=True) if is_installed() else None
+    if body is None:
+        return otherwise
+    operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
+    packable = workspace(phase, number) // 2  # what NumPy would take; partial results are in the other half
+    return CompiledRun(narrow(body), views, space, operands, scalars, threads, mode, otherwise, packable, phase).run
+
+
+class CompiledRun:
+    """A phase; its kernels by the layout of the operands."""
+
+    def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
+                 scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Run,
+                 packable: int, phase: Structured | None = None) -> None:  # fmt: skip
+        self.phase = phase
+        self.body, self.views, self.space, self.operands = body, views, space, operands
+        self.scalars, self.threads, self.mode, self.otherwise = scalars, threads, mode, otherwise
+        self.reduces = body.results[0].reduction is not None
+        self.points, self.packable = prod(space), packable
+        self.kept: dict[tuple[Any, ...], Bound | KernelCode | RowsCode | None] = {}
+        self.small = self.points < tiering.SMALL
+        self.defers = phase is not None and any(map(may_defer, phase.reads))
+        self.boxed: BoxedRun | None = None
+        self.runs = 0
+
+    def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        if self.defers:
+            operands = [view(values[value]) for value, view in self.views]
+            if any(isinstance(operand, Deferred) for operand in operands):
+                return self.in_boxes(operands) or self.otherwise(values, overwrite)
+        arrays = [np.asarray(view(values[value])) for value, view in self.views]
+        bound = self.bound(arrays, self.stores(overwrite is not None))
+        if bound is None:
+            del arrays
+            trim()
+            return self.otherwise(values, overwrite)
+        if bound.packs:
+            arrays = packed(arrays, bound.packs)
+        results = self.room(bound, overwrite)
+        self.call(bound, arrays, results)
+        return self.finish(bound, results)
+
+    def in_boxes(self, operands: Sequence[Any]) -> tuple[Any, ...] | None:
+        """The results from operands some of which are deferred; None: NumPy does it."""
+
+        if self.boxed is None:
+            self.boxed = BoxedRun(self)
+        return self.boxed.run(operands)
+
+    # ------------------------------------------------------------------------------------------ binding
+
+    def stores(self, overwrites: bool) -> Stores:
+        """How large results that are written over nothing are stored."""
+        return Stores.STREAMED if not overwrites and self.points * 16 >= STREAMED else Stores.PLAIN
+
+    def bound(self, arrays: Sequence[NumArray], stores: Stores) -> Bound | None:
+        key = (stores, layout_of(arrays))
+        found = self.kept.get(key)
+        if isinstance(found, Bound):
+            return found
+        if key not in self.kept and self.small and self.mode is tiering.Mode.AUTO and (self.runs + 1) % ASKED:
+            self.runs += 1  # nothing is asked of the compiler (which would be imported) before it may be wanted
+            return None
+        found = self.kept[key] if key in self.kept else self.code_for(arrays, stores)
+        if found is not None and not isinstance(found, Bound) and self.wanted(found):
+            found = self.bind(found, arrays)
+        self.kept[key] = found
+        return found if isinstance(found, Bound) else None
+
+    def wanted(self, code: KernelCode | RowsCode) -> bool:
+        if self.mode is not tiering.Mode.AUTO:
+            return True
+        self.runs += 1
+        if self.small and self.runs % ASKED:
+            return False
+        return tiering.is_worthwhile(code, self.body, self.points, ASKED if self.small else 1)
+
+    def shape_of(self, place: int) -> tuple[int, ...]:
+        """Of a result."""
+        return self.space[:-1] if self.reduces else self.space
+
+    def nest(self, arrays: Sequence[NumArray]) -> Nest:
+        strides = [strides_over(array, self.space) for array in arrays]
+        nest = plan_nest(self.space, self.reduces, strides, self.body.coordinates)
+        return in_registers(nest, is_free=not self.body.is_ordered, is_whole=self.is_whole)
+
+    def code_for(self, arrays: Sequence[NumArray], stores: Stores) -> KernelCode | RowsCode | None:
+        """The kernel for operands like these; None where an array is not what the phase says."""
+        for array, kind in zip(arrays, self.operands, strict=True):
+            if array.dtype != DTYPES[kind] or not broadcasts(array.shape, self.space):
+                return None
+        arrays = packed(arrays, to_pack(self.nest(arrays), arrays, self.packable))
+        nest = self.nest(arrays)
+        if self.body.finds_places and nest.form is not Form.COLUMNS:
+            return None
+        if stores is Stores.STREAMED and not self.may_stream(nest):
+            stores = Stores.PLAIN
+        kernel = build_kernel(self.body, nest, self.operands, stores)
+        return KernelCode(with_short_rows(kernel, nest, vector_bytes()))
+
+    def may_stream(self, nest: Nest) -> bool:
+        """Are the results larger than caches, and is each row of them aligned?"""
+        if self.reduces or self.points * sum(r.kind.bytes for r in self.body.results) < STREAMED:
+            return False
+        return len(nest.sizes) == 1 or all(nest.sizes[-1] * r.kind.bytes % ALIGNMENT == 0 for r in self.body.results)
+
+    def bind(self, code: KernelCode | RowsCode, arrays: Sequence[NumArray]) -> Bound | None:
+        address, kernel = address_of(code), code.kernel
+        if address is None:
+            return None
+        packs = to_pack(self.nest(arrays), arrays, self.packable)
+        nest = self.nest(packed(arrays, packs))
+        head = 2 * kernel.axes + kernel.scalars
+        each = 1 + kernel.axes
+        places = [head + i * each for i in range(len(arrays))]
+        first = head + len(arrays) * each
+        places += [first + i * (1 + kernel.result_axes) for i in range(len(self.body.results))]
+        work = Work(tiering.work(self.body, self.points), self.threads, self.reduction())
+        cuts = self.cuts(nest, work)
+        blocks: Sequence[Block] = Made(cuts.count, lambda place: self.block(kernel, nest, cuts, places, place))
+        blocks = tuple(blocks) if cuts.count <= MOST_KEPT else blocks
+        shapes = [tuple([shape[axis] for axis in nest.order if axis < len(shape)])
+                  for shape in map(self.shape_of, range(len(self.body.results)))]  # fmt: skip
+        dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
+        combine: list[int] = []
+        for result in self.body.results if cuts.partials > 1 else ():
+            joining = address_of(Joining(result.reduction or "", result.kind))
+            if joining is None:
+                return None
+            combine.append(joining)
+        return Bound(kernel, address, blocks, len(places), self.threads, work.nanoseconds, tuple(shapes), nest.order,
+                     cuts.partials, dtypes, packs, tuple(combine))  # fmt: skip
+
+    def cuts(self, nest: Nest, work: Work) -> Cuts:
+        return cuts_of(nest, work)
+
+    @property
+    def is_whole(self) -> bool:
+        """Is a reduced axis one piece?"""
+        return self.body.finds_places or self.body.is_from_the_right
+
+    def reduction(self) -> Reduction:
+        if not self.reduces:
+            return Reduction.NONE
+        return Reduction.WHOLE if self.is_whole else Reduction.SUMS
+
+    def strides_of(self, place: int, nest: Nest) -> tuple[int, ...]:
+        """How far apart items of a result are along each loop: not at all along a reduce axis."""
+        bytes = self.body.results[place].kind.bytes
+        return contiguous(nest.sizes[:-1], bytes) if self.reduces else contiguous(nest.sizes, bytes)[:-1]
+
+    def block(self, kernel: Kernel, nest: Nest, cuts: Cuts, places: Sequence[int], place: int) -> Block:
+        """The words of a piece; `places`: of the addresses in them."""
+        ranges = cuts.ranges(place)
+        words = [*(stop - start for start, stop in ranges), *(start for start, _ in ranges), *self.scalars]
+        for strides in nest.strides:
+            words += [0, *strides]
+        starts = [sum(start * step for (start, _), step in zip(ranges, own, strict=True)) for own in nest.strides]
+        for at, result in enumerate(self.body.results):
+            strides = self.strides_of(at, nest)
+            ahead = cuts.partial(place) * prod(self.shape_of(at)) * result.kind.bytes
+            starts.append(ahead + sum(start * step for (start, _), step in zip(ranges, strides, strict=True)))
+            words += [0, *strides[: kernel.result_axes]]
+        return Block((*words, 0), moved(places, [(number, 0) for number in range(len(places))], starts))
+
+    # ---------------------------------------------------------------------------------------- running
+
+    def room(self, bound: Bound, overwrite: NumArray | None) -> list[NumArray]:
+        """An array for each result, laid out as the nest has it."""
+        made: list[NumArray] = []
+        for place, result in enumerate(self.body.results):
+            dtype = DTYPES[result.kind]
+            shape = bound.shapes[place] if bound.partials == 1 else (bound.partials, *bound.shapes[place])
+            if place == 0 and overwrite is not None and overwrite.dtype == dtype and overwrite.shape == self.shape_of(0):
+                moved = overwrite.transpose(bound.order[: overwrite.ndim])
+                if moved.flags.c_contiguous:
+                    made.append(moved)
+                    continue
+            made.append(room(shape, dtype))
+        return made
+
+    def call(self, bound: Bound, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> None:
+        """Run every piece.  CheckFailed: the first failure in the order of the pieces."""
+        addresses = [start_of(array) for array in (*arrays, *results)]
+        code, word = bound.pieces.outcome(addresses)
+        if code:
+            self.fail(bound.kernel, code - 1, word)
+
+    def fail(self, kernel: Kernel, place: int, word: int) -> None:
+        """Let NumPy's check of the value say what is wrong with it.  MemoryError: there was none to work in."""
+        if place == NO_MEMORY - 1:
+            raise MemoryError
+        node = kernel.body[place]
+        assert isinstance(node, Apply)
+        if node.compute.is_float:
+            value = np.array([word], np.int64).view(np.float64).astype(DTYPES[node.compute])
+        else:
+            value = np.array([word], np.int64).astype(DTYPES[node.compute])
+        try:
+            implementation(node.function, node.compute, node.kind, node.parameter)(value)
+            raise CheckFailed(Code.E703, f"{value[0]} is not a value of {node.kind.value}")
+        except CheckFailed as failure:
+            failure.span = None if self.phase is None else spans_of(self.phase, kernel.body).get(place)
+            raise
+
+    def finish(self, bound: Bound, results: Sequence[NumArray]) -> tuple[Any, ...]:
+        """Partial results joined, axes in the program's order."""
+        made: list[Any] = []
+        for result, value in zip(self.body.results, results, strict=True):
+            if bound.partials > 1:
+                assert result.reduction is not None
+                value = joined(bound, len(made), value)
+            made.append(value if bound.back is None else value.transpose(bound.back))
+        return in_parts(made, self.body.split) if self.body.split else tuple(made)
+
+
+def layout_of(arrays: Sequence[NumArray]) -> tuple[Any, ...]:
+    """What a bound kernel is for."""
+    return tuple([(a.strides, a.shape, a.dtype.num) for a in arrays])
+
+
+def strides_over(array: NumArray, space: tuple[int, ...]) -> tuple[int, ...]:
+    if array.ndim != len(space):
+        return (0,) * len(space)
+    return tuple([0 if size == 1 else stride for size, stride in zip(array.shape, array.strides, strict=True)])
+
+
+# ---------------------------------------------------------------------------------------------------- boxes
+#
+# A phase through kernels box by box of its space, where operands are `deferred`: their items in a box are copied, then the
+# kernel runs on these.
+#
+# The reduced axis is cut at a power of two of blocks of the order of sums, so that what boxes give are subtrees of its tree and
+# they do not show.
+
+Box: TypeAlias = tuple[slice, ...]
+POINTS: Final = 1 << 15
+"""Points of a box; twice as many where they are reduced."""
+TEAM: Final = 8
+"""Boxes of items of 8 bytes in work at most, of which the plan knows; a quarter of them where the space is small."""
+
+
+class BoxedRun:
+    """A phase on deferred operands.  `kept`: by the shape of boxes."""
+
+    def __init__(self, run: CompiledRun) -> None:
+        self.whole, self.kept = run, dict[tuple[int, ...], _BoxRun]()
+        space = run.space
+        left, steps = 2 * POINTS if run.reduces else POINTS, list(space)
+        for axis in reversed(range(len(space))):
+            if run.reduces and axis == len(space) - 1 and space[axis] > left:
+                steps[axis] = max(BLOCK, left)
+            elif axis < len(space) - 1 or not run.reduces:
+                steps[axis] = max(1, min(space[axis], left))
+            left //= steps[axis]
+        self.steps = tuple(steps)
+
+    def run(self, operands: Sequence[NumArray | Deferred]) -> tuple[Any, ...] | None:
+        """The results; None where kernels cannot work on boxes, or are not worth it as yet."""
+        run = self.whole
+        if run.body.split or run.is_whole or run.body.coordinates:
+            return None
+        boxes = [
+            tuple([slice(at, min(at + step, size)) for at, step, size in zip(corner, self.steps, run.space, strict=True)])
+            for corner in itertools.product(*(range(0, size, step) for size, step in zip(run.space, self.steps, strict=True)))
+        ]
+        for box in {_shape(box): box for box in boxes}.values():
+            if self.part(box, _cut(operands, box)) is None:
+                return None
+        targets = [room(self.extents(place), DTYPES[result.kind]) for place, result in enumerate(run.body.results)]
+        missing: list[Box] = []
+        trim()
+
+        def worker() -> Callable[[Box], object]:
+            def work(box: Box) -> None:
+                arrays = _cut(operands, box)
+                found = self.part(box, arrays)
+                if found is None:
+                    missing.append(box)
+                else:
+                    found[0].put(found[1], arrays, [target[self.where(box)] for target in targets])
+
+            return work
+
+        widest = max(operand.dtype.itemsize for operand in operands)
+        most = (TEAM if run.points >= ALONE_BELOW else TEAM // 4) * 8 // max(8, widest)
+        run_boxes(boxes, worker, min(run.threads, max(1, most)))
+        return None if missing else tuple([self.joined(place, target) for place, target in enumerate(targets)])
+
+    def part(self, box: Box, arrays: Sequence[NumArray]) -> tuple[_BoxRun, Bound] | None:
+        """The kernel for a box, bound to arrays that lie so."""
+        shape = _shape(box)
+        own = self.kept.get(shape) or self.kept.setdefault(shape, _BoxRun(self.whole, shape))
+        bound = own.bound(arrays, Stores.PLAIN)
+        return None if bound is None or bound.packs else (own, bound)
+
+    def extents(self, place: int) -> tuple[int, ...]:
+        """Of what boxes give for a result: one item a run of the reduced axis."""
+        space = self.whole.space
+        return (-(-space[-1] // self.steps[-1]), *space[:-1]) if self.whole.reduces else space
+
+    def where(self, box: Box) -> tuple[Any, ...]:
+        return (box[-1].start // self.steps[-1], *box[:-1], ...) if self.whole.reduces else box
+
+    def joined(self, place: int, target: NumArray) -> Any:
+        result = self.whole.body.results[place]
+        if result.reduction is None:
+            return target
+        if len(target) == 1:
+            return target[0]
+        reduction = ReduceReduction(0, result.reduction, result.kind)
+        return reduction.combine(target if reduction.ordered else reduction.partials(target))
+
+
+class _BoxRun(CompiledRun):
+    """The kernel of a phase on boxes of one shape."""
+
+    def __init__(self, whole: CompiledRun, shape: tuple[int, ...]) -> None:
+        super().__init__(whole.body, whole.views, shape, whole.operands, whole.scalars, 1, whole.mode, whole.otherwise, 0,
+                         whole.phase)  # fmt: skip
+        self.small, self.all_points = False, whole.points
+
+    def wanted(self, code: KernelCode | RowsCode) -> bool:
+        return self.mode is not tiering.Mode.AUTO or tiering.is_worthwhile(code, self.body, self.all_points)
+
+    def put(self, bound: Bound, arrays: Sequence[NumArray], targets: Sequence[Any]) -> None:
+        """The results of a box, each where it is to lie: at once if its target lies as the loops go."""
+        made: list[NumArray] = []
+        for place, target in enumerate(targets):
+            moved = target.transpose(bound.order[: target.ndim])
+            shape = bound.shapes[place] if bound.partials == 1 else (bound.partials, *bound.shapes[place])
+            made.append(moved if bound.partials == 1 and moved.flags.c_contiguous else room(shape, bound.dtypes[place]))
+        self.call(bound, arrays, made)
+        for target, found in zip(targets, self.finish(bound, made), strict=True):
+            if not np.may_share_memory(target, found):
+                target[...] = found
+
+
+def _shape(box: Box) -> tuple[int, ...]:
+    return tuple([part.stop - part.start for part in box])
+
+
+def _cut(operands: Sequence[NumArray | Deferred], box: Box) -> list[NumArray]:
+    """The items of operands in a box, along the axes on which they vary."""
+    found: list[NumArray] = []
+    for operand in operands:
+        if operand.ndim == len(box):
+            own = tuple([slice(0, 1) if size == 1 else part for size, part in zip(operand.shape, box, strict=True)])
+            found.append(operand[own])
+        else:
+            found.append(np.asarray(operand))
+    return found

@@ -1,0 +1,488 @@
+"""Reductions of one axis, whole or from partial results, each in its documented order.
+
+Float and complex sums and products follow `sums_numpy`; every other associative function is exact in any order, so
+partial results of slices are combined as they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import FUNCTIONS, SELECTIVE, SUMMED, ResultKind, identity_of, is_ordered, is_sequential
+from ...typechecker.sizes.polynomials import ZERO, Size, number as size_of
+from ..graph.phases import (
+    PLACES,
+    Affine,
+    AffineIndex,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    AxisNode,
+    Read,
+    Reshaped,
+    Stage,
+    Structured,
+    Term,
+    ValueId,
+)
+from ..graph.projections import axis_index, simplify, sizes_of
+from ..lower.kernel_ir import BLOCK, LANES, RUN
+from ..scalar.table import REDUCTIONS
+from ..schedule.program_facts.scratch_memory import workspace
+from ..vm.backend_interface import CheckFailed
+from ..vm.run_state import room
+from .numpy_scalars import PLAIN, implementation
+from .views import DTYPES, WHOLE, NumArray as KindsNumArray, groups
+
+# ---------------------------------------------------------------------------------------------------- sums_numpy
+#
+# The documented order of float sums and products on NumPy arrays, along the leading axis.
+#
+# `reference.sums` is the definition in plain Python; this module computes the same bits for whole arrays: lanes go down the
+# rows of each block in order, lanes combine by halving, blocks by the binary tree on the block index.
+
+NumArray: TypeAlias = np.ndarray[Any, Any]
+
+
+def block_partials(ufunc: np.ufunc, data: NumArray) -> NumArray:
+    """One partial result a block, with `np.add` or `np.multiply`; keeps the dtype."""
+    whole = len(data) // BLOCK
+    blocks, rest = data[: whole * BLOCK].reshape(whole, BLOCK, *data.shape[1:]), data[whole * BLOCK :]
+    partials = np.empty((-(-len(data) // BLOCK), *data.shape[1:]), data.dtype)
+    if whole:
+        partials[:whole] = _block(ufunc, blocks.swapaxes(0, 1))
+    if len(rest):
+        partials[whole] = _block(ufunc, rest)
+    return partials
+
+
+def combine_tree(ufunc: np.ufunc, partials: NumArray) -> Any:
+    """Neighbours are paired level by level; a last odd one passes through; the axis goes."""
+    level = partials
+    while len(level) > 1:
+        even = len(level) // 2 * 2
+        paired = ufunc(level[0:even:2], level[1:even:2])
+        level = np.concatenate((paired, level[even:])) if even < len(level) else paired
+    return level[0]
+
+
+def _block(ufunc: np.ufunc, items: NumArray) -> Any:
+    """The items of a block, of which the last row may be short: lanes down the rows, then halved; absent lanes give nothing."""
+    lanes = items[:LANES].copy("K")
+    for start in range(LANES, len(items), LANES):
+        row = items[start : start + LANES]
+        ufunc(lanes[: len(row)], row, out=lanes[: len(row)])
+    half = LANES // 2
+    while len(lanes) > 1:
+        high = lanes[half:]
+        if len(high):
+            ufunc(lanes[: len(high)], high, out=lanes[: len(high)])
+            lanes = lanes[:half]
+        half //= 2
+    return lanes[0]
+
+
+# ---------------------------------------------------------------------------------------------------- order
+#
+# Items as integers in the order of the items.
+#
+# A key column is an integer array whose order is the order of the items (or the reverse): `¯0.0` equals `0.0`, NaN comes last
+# in either sense and equals NaN, a complex number is two columns.
+
+def order_columns(items: KindsNumArray, *, descending: bool = False) -> list[KindsNumArray]:
+    """The key arrays (of the shape of `items`) of items of any kind: two of complex items, else one."""
+    if items.dtype.kind != "c":
+        return [keys_of(np, items, np.isnan(items) if items.dtype.kind == "f" else None, descending=descending)]
+    missing = np.isnan(items)
+    return [keys_of(np, part, missing, descending=descending) for part in (items.real, items.imag)]
+
+
+def keys_of(xp: Any, items: Any, missing: Any, *, descending: bool) -> Any:
+    """Integers in the order of items, which are `missing` where they are NaN; `xp`: NumPy, or CuPy."""
+    if items.dtype.kind == "b":
+        items = items.view(np.uint8)
+    if missing is None:
+        return xp.invert(items) if descending else items
+    signed = np.int64 if items.dtype.itemsize == 8 else np.int32
+    keys = xp.ascontiguousarray(items + items.dtype.type(0)).reshape(items.shape).view(signed)
+    top = signed(np.iinfo(signed).max)
+    signs = keys >> signed(8 * items.dtype.itemsize - 1)
+    signs &= top
+    keys ^= signs
+    del signs
+    if descending:
+        xp.invert(keys, keys)
+    keys[missing] = top
+    return keys
+
+
+# ---------------------------------------------------------------------------------------------------- scans_numpy
+#
+# The order of scans (`reference.scans`) on NumPy arrays, along the leading axis.
+#
+# Runs are scanned in place in the result, then what is before each run is joined to it.
+
+ScansNumpyNumArray: TypeAlias = np.ndarray[Any, Any]
+
+_EACH: Final = BLOCK // RUN
+_NOTHING: Final[dict[np.ufunc, float]] = {np.add: -0.0, np.multiply: 1.0}
+"""What changes nothing, not even the sign of a zero."""
+
+
+def ordered_scan(ufunc: np.ufunc, data: ScansNumpyNumArray, result: ScansNumpyNumArray) -> None:
+    """Scan with `np.add` or `np.multiply` in the documented order into an array of the same shape and dtype."""
+    shape, dtype, nothing = data.shape[1:], data.dtype, _NOTHING[ufunc]
+    whole, runs = len(data) // RUN, -(-len(data) // RUN)
+    blocks, each, rest = -(-runs // _EACH), min(runs, _EACH), result[whole * RUN :]
+    scanned = result[: whole * RUN].reshape(whole, RUN, *shape)
+    ufunc.accumulate(data[: whole * RUN].reshape(scanned.shape), 1, dtype, scanned)
+    ufunc.accumulate(data[whole * RUN :], 0, dtype, rest)
+    if runs < 2:
+        return
+    totals = np.full((blocks * each, *shape), nothing, dtype)
+    totals[:whole] = scanned[:, -1]
+    totals[whole:runs] = rest[-1:]
+    inside = ufunc.accumulate(totals.reshape(blocks, each, *shape), 1, dtype)
+    before, ahead = np.full((blocks, *shape), nothing, dtype), np.full_like(inside, nothing)
+    ufunc.accumulate(inside[:-1, -1], 0, dtype, before[1:])
+    ufunc(before[:, np.newaxis], inside[:, :-1], ahead[:, 1:])
+    ahead[:, 0] = before
+    ahead = ahead.reshape(totals.shape)
+    for run in range(1, runs):  # of all at once NumPy would make a copy
+        part = result[run * RUN : (run + 1) * RUN]
+        ufunc(ahead[run], part, part)
+
+
+# ---------------------------------------------------------------------------------------------------- truths
+#
+# Scans of functions whose results are truth values, in linear time; their last item is the reduction from the right.
+#
+# Every function here gives 0 or 1, so after its first step a reduction `x₀ f x₁ f … f xᵢ` carries a truth value, and each
+# earlier item is a map of {0, 1} to itself: the identity, the negation, or a constant.  With b = f(xᵢ₋₁, xᵢ) the result
+# is b, negated once for every negation before xᵢ₋₁; or, if an item p before xᵢ₋₁ is constant, the first such constant
+# negated once for every negation before p.  Comparisons of numbers give 0 and 1 of the numbers' kind.
+
+def is_truth_function(function: str, kind: Kind) -> bool:
+    return kind is Kind.BOOL or FUNCTIONS[function].result is ResultKind.BOOL
+
+
+def _maps(function: str, kind: Kind, items: KindsNumArray) -> tuple[Any, KindsNumArray, KindsNumArray, KindsNumArray]:
+    """The function; of each item as a map: its value at 0, whether it is constant, whether it negates."""
+    apply = implementation(function, kind, Kind.BOOL)
+    at_zero = np.asarray(apply(items, np.array(0, items.dtype)))
+    at_one = np.asarray(apply(items, np.array(1, items.dtype)))
+    return apply, at_zero, at_zero == at_one, at_zero & ~at_one
+
+
+def truth_scan(function: str, kind: Kind, items: KindsNumArray) -> KindsNumArray:
+    """Scan the leading axis: item i is the reduction of the first i + 1 items."""
+    count = len(items)
+    result = items.copy()
+    if count < 2:
+        return result
+    apply, at_zero, constant, negates = _maps(function, kind, items[: count - 2])
+    values = np.asarray(apply(items[:-1], items[1:]))
+    if count > 2:
+        odd = np.logical_xor.accumulate(negates, axis=0)
+        values[1:] ^= odd
+        first = np.argmax(constant, axis=0)[np.newaxis]
+        fixed = np.take_along_axis(constant, first, 0)
+        settled = np.take_along_axis(at_zero ^ odd, first, 0)
+        steps = np.arange(count - 2).reshape(-1, *[1] * (items.ndim - 1))
+        np.copyto(values[1:], settled, where=fixed & (steps >= first))
+    result[1:] = values
+    return result
+
+
+# ---------------------------------------------------------------------------------------------------- sequential
+#
+# Scans, and reductions by functions that are not associative, along one axis.
+#
+# Order is that of `reference.reductions`: that of `reference.scans` for float `add` and `mul`, running left to right for the
+# other associative functions, alternating for `sub` and `div`, right to left for each prefix of the rest.  Where NumPy has no
+# loop that keeps the order, it is called once a step.
+
+ALTERNATING: Final = {"sub": "add", "div": "mul"}
+"""Whose scan applies this other function at every second item."""
+
+
+def running_ufunc(function: str, kind: Kind) -> np.ufunc | None:
+    """The ufunc whose `accumulate` and `at` are the function, if there is one."""
+    if function == "gcd":
+        return np.gcd if kind.is_integer else None
+    return PLAIN[function] if function in REDUCTIONS else None
+
+
+def identity(function: str, kind: Kind) -> KindsNumArray:
+    """What no items give; E204 where there is no such value."""
+    value = identity_of(function, kind)
+    if value is None:
+        raise CheckFailed(Code.E204, f"{function} of no items has no value")
+    return np.array(value, DTYPES[kind])
+
+
+# ------------------------------------------------------------------------------------- reductions
+
+
+def from_the_right(function: str, kind: Kind, items: KindsNumArray) -> KindsNumArray:
+    """Reduce the leading axis (length ≥ 1), right to left."""
+    if is_truth_function(function, kind):
+        return np.array(truth_scan(function, kind, items)[-1])
+    if function == "sub" and not kind.is_complex:
+        return _alternating_sum(kind, items)
+    apply = implementation(function, kind, kind)
+    result = np.array(items[-1])
+    for i in range(len(items) - 2, -1, -1):
+        result = apply(items[i], result)
+    return np.asarray(result)
+
+
+def _alternating_sum(kind: Kind, items: KindsNumArray) -> KindsNumArray:
+    """x₀-(x₁-(x₂-…)).  With every second item negated it is a running sum from the right: the same roundings, as these are
+    symmetric; only the sign of an inner zero or NaN may differ, which shows at most in the sign of a result that is one."""
+    signed = _alternately_negated(items)
+    if kind.is_integer:
+        return np.asarray(np.add.reduce(signed, axis=0, dtype=items.dtype))
+    result = np.asarray(np.add.accumulate(signed[::-1], axis=0)[-1])
+    if np.all((result != 0) & (result == result)):
+        return result
+    exact: KindsNumArray = np.array(items[-1])
+    for i in range(len(items) - 2, -1, -1):
+        np.subtract(items[i], exact, out=exact)
+    return exact
+
+
+def _alternately_negated(items: KindsNumArray) -> KindsNumArray:
+    """Not with `out`: NumPy 2.4.6 negates 32-bit items wrongly where operand (by 4) and result (by 2 or more) are strided."""
+    signed: KindsNumArray = items.copy()
+    signed[1::2] = -items[1::2]
+    return signed
+
+
+# ------------------------------------------------------------------------------------------ scans
+
+
+def scanned_along(function: str, kind: Kind, arg: KindsNumArray, axis: int) -> KindsNumArray:
+    """Scan an axis."""
+    if not arg.size:
+        return arg.copy()
+    ufunc, items = running_ufunc(function, kind), np.moveaxis(arg, axis, 0)
+    if ufunc is None:
+        return np.ascontiguousarray(np.moveaxis(scanned(function, kind, items), 0, axis))
+    result = np.empty(arg.shape, arg.dtype)
+    if kind.is_float and function in SUMMED:
+        ordered_scan(ufunc, items, np.moveaxis(result, axis, 0))
+    else:
+        ufunc.accumulate(arg, axis, arg.dtype, result)
+    return result
+
+
+def scanned(function: str, kind: Kind, items: KindsNumArray) -> KindsNumArray:
+    """Scan the leading axis, which is not empty."""
+    if is_truth_function(function, kind):
+        return truth_scan(function, kind, items)
+    if function == "sub":
+        return np.asarray(np.add.accumulate(_alternately_negated(items), axis=0, dtype=items.dtype))
+    result = items.copy()
+    if function in ALTERNATING or FUNCTIONS[function].associative:
+        steps = [implementation(name, kind, kind) for name in (ALTERNATING.get(function, function), function)]
+        for i in range(1, len(items)):
+            result[i] = steps[i % 2](result[i - 1], items[i])
+        return result
+    apply = implementation(function, kind, kind)
+    for i in range(len(items) - 2, -1, -1):  # every prefix that reaches beyond item i takes one step
+        result[i + 1 :] = apply(np.broadcast_to(items[i], result[i + 1 :].shape), result[i + 1 :])
+    return result
+
+
+# ---------------------------------------------------------------------------------------------------- reduce
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """Reduce body slot `node` with `function`."""
+
+    node: int
+    function: str
+    kind: Kind
+
+    @property
+    def ordered(self) -> bool:
+        return is_ordered(self.function, self.kind)
+
+    def partials(self, value: Any) -> Any:
+        """One partial result a block in the order of sums, else one."""
+        if self.ordered:
+            return block_partials(PLAIN[self.function], value)
+        return np.asarray(reduce_first(self.function, self.kind, value))[np.newaxis]
+
+    def grain(self, length: int) -> int:
+        """A reduced axis of this length is cut at multiples of so many items."""
+        return min(length, BLOCK) if self.function in REDUCTIONS else length
+
+    def room(self, extents: tuple[int, ...]) -> KindsNumArray:
+        """Room for the partial results of items of these extents, of which the first is reduced."""
+        count = -(-extents[0] // BLOCK) if self.ordered else 1
+        made: KindsNumArray = room((count, *extents[1:]), DTYPES[self.kind])
+        return made
+
+    def put(self, partials: KindsNumArray, box: tuple[slice, ...], value: Any) -> None:
+        """The partial results of a slice."""
+        part, first = self.partials(value), box[0].start // BLOCK if self.ordered else 0
+        own = partials[(slice(first, first + len(part)), *box[1:])]
+        own[...] = PLAIN[self.function](own, part) if box[0].start and not self.ordered else part
+
+    def combine(self, partials: KindsNumArray) -> Any:
+        return combine_tree(PLAIN[self.function], partials) if self.ordered else partials[0]
+
+
+ALONG: Final = "along_"
+"""What the functions that reduce rows begin with (`graph.chains`)."""
+
+
+def along(function: str, kind: Kind, length: int) -> Callable[..., Any]:
+    """The reduction of the last axis, of this length, as a function whose result has length 1 there."""
+    reduction = Reduction(0, function, kind)
+
+    def reduce(value: Any) -> Any:
+        if value.shape[-1:] != (length,):
+            value = np.broadcast_to(value, (*value.shape[:-1], length))
+        return np.asarray(reduction.combine(reduction.partials(np.moveaxis(value, -1, 0))))[..., np.newaxis]
+
+    return reduce
+
+
+def reduce_first(function: str, kind: Kind, value: Any) -> Any:
+    """Reduce the leading axis, of length ≥ 1, with a function that is exact in any order, or from the right, or to a place."""
+    if function in PLACES:
+        places = np.asarray((np.argmin if function == "least_place" else np.argmax)(value, 0))
+        if np.isnan(np.take_along_axis(value, places[np.newaxis], 0)).any():  # which NumPy finds first, and comes last
+            (keys,) = order_columns(value, descending=function == "greatest_place")
+            places = np.argmin(keys, 0)
+        return places
+    ufunc = running_ufunc(function, kind)
+    if ufunc is None or (function == "gcd" and len(value) == 1):  # an item alone is itself, whatever its sign
+        return from_the_right(function, kind, value)
+    if function in SELECTIVE:
+        found = ufunc.reduce(value, 0)
+        return found + found.dtype.type(0) if kind.is_float else found  # a zero has no sign
+    return ufunc.reduce(value, 0, DTYPES[kind])
+
+
+def identity_array(function: str | None, kind: Kind, shape: tuple[int, ...]) -> KindsNumArray:
+    """What an empty reduction gives, everywhere; without a function an array that has no elements."""
+    if function is None or 0 in shape:
+        return np.empty(shape, DTYPES[kind])
+    return np.full(shape, identity(function, kind))
+
+
+# ---------------------------------------------------------------------------------------------------- unravelled
+#
+# Reductions of a ravel that are exact in any order (`+/,a∘.=b` of integers), over the axes of what was ravelled: reads are
+# strides there, so that nothing is copied and kernels run as over any array.
+#
+# The longest axis is reduced first, and what that leaves is small.  Sums of floats have the order of the ravel: they go box by
+# box.
+
+Numbers: TypeAlias = tuple[int, ...]
+
+
+def unravelled(
+    phase: Structured, space: Numbers, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
+) -> Structured | None:
+    """The phase over the axes of a ravel, the longest reduced, the others parallel; None: it has none, or its order counts."""
+    if prod(space) <= WHOLE or any(isinstance(n, AxisNode) and n.axis == len(space) - 1 for n in phase.body):
+        return None
+    if any(isinstance(node, ApplyNode) and node.span is not None for node in phase.body):
+        return None
+    for result in phase.results:
+        function = result.reduction or ""
+        if function in PLACES or is_sequential(function) or is_ordered(function, kinds(result.value)):
+            return None
+    factors = next((found for read in phase.reads if (found := _factors(read, space, number))), None)
+    if factors is None:
+        return None
+    longest = max(range(len(factors)), key=factors.__getitem__)
+    order = [*(place for place in range(len(factors)) if place != longest), longest]
+    sizes = (*space[:-1], *(factors[place] for place in order))
+    reads = [_moved(read, space, sizes, factors, order, number) for read in phase.reads]
+    if any(map(_is_apart, reads)):
+        return None
+    left = prod(sizes[:-1]) * sum(kinds(result.value).bytes for result in phase.results)
+    if left > workspace(phase, number) // 4:
+        return None
+    axes = tuple(Axis(size_of(size), AxisKind.PARALLEL) for size in sizes[:-1])
+    return replace(phase, axes=(*axes, Axis(size_of(sizes[-1]), AxisKind.REDUCE)), reads=tuple(reads))
+
+
+def joined(phase: Structured, rank: int, kinds: Callable[[ValueId], Kind], found: Sequence[Any]) -> tuple[Any, ...]:
+    """The results of the phase, of `rank` axes, from what its unravelled form gives."""
+    made: list[Any] = []
+    for result, value in zip(phase.results, found, strict=True):
+        items: KindsNumArray = np.asarray(value)
+        rows = items.reshape(*items.shape[:rank], -1)
+        made.append(np.asarray(reduce_first(result.reduction or "", kinds(result.value), np.moveaxis(rows, -1, 0))))
+    return tuple(made)
+
+
+def _is_apart(read: Read) -> bool:
+    """Is it a read of a ravel that no strides may say?"""
+    stages = read.projection.stages
+    return any(
+        isinstance(stage, Reshaped) and any(isinstance(later, Affine) for later in stages[place + 1 :])
+        for place, stage in enumerate(stages)
+    )
+
+
+def _factors(read: Read, space: Numbers, number: Callable[[Size], int]) -> Numbers | None:
+    """The sizes whose product the reduced axis is, where a read takes it apart."""
+    stages = read.projection.stages
+    if not _is_apart(read) or not isinstance(first := stages[0], Reshaped):
+        return None
+    target = tuple(map(number, first.target))
+    for sources, targets in groups(space, target):
+        if sources.start <= len(space) - 1 < sources.stop:
+            found = tuple(target[axis] for axis in targets if target[axis] != 1)
+            alone = all(space[axis] == 1 for axis in sources if axis != len(space) - 1)
+            return found if alone and len(found) > 1 else None
+    return None
+
+
+def _moved(
+    read: Read, space: Numbers, sizes: Numbers, factors: Numbers, order: Sequence[int], number: Callable[[Size], int]
+) -> Read:
+    """A read at the same item."""
+    around = len(space) - 1
+    axis_of = {factor: around + place for place, factor in enumerate(order)}
+    before = [axis_index(axis) for axis in range(around)]
+    stages = tuple(read.projection.stages)
+    first: tuple[Stage, ...]
+    if stages and isinstance(stages[0], Reshaped):
+        apart = sizes_of((*space[:-1], *factors))
+        indices = (*before, *(axis_index(axis_of[factor]) for factor in range(len(factors))))
+        first = Affine(indices, apart), Reshaped(apart, sizes_of(space))
+    else:
+        terms = sorted((axis_of[factor], prod(factors[factor + 1 :])) for factor in range(len(factors)))
+        flat = AffineIndex(tuple(Term(axis, step) for axis, step in terms), ZERO)
+        first = (Affine((*before, flat), sizes_of(space)),)
+    known = tuple(_in_numbers(stage, number) for stage in stages)
+    return replace(read, projection=simplify(sizes_of(sizes), (*first, *known)))
+
+
+def _in_numbers(stage: Stage, number: Callable[[Size], int]) -> Stage:
+    """With the sizes that a run has."""
+
+    def known(sizes: Sequence[Size]) -> tuple[Size, ...]:
+        return sizes_of([number(size) for size in sizes])
+
+    if isinstance(stage, Reshaped):
+        return Reshaped(known(stage.source), known(stage.target))
+    indices = tuple(AffineIndex(index.terms, size_of(number(index.constant))) for index in stage.indices)
+    return Affine(indices, known(stage.shape), stage.fills)

@@ -1,0 +1,788 @@
+"""The vocabulary of scalar functions on NumPy arrays: one callable `f(*operands)` a function and kind.
+
+Contract of every callable: operands broadcast and have the compute kind's dtype, and are left as they are; the
+result may be one of them.  Ufuncs also take `out`.
+Floating-point flags are off for the whole run (`executor`), so nothing here warns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable, Collection, Sequence
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import FUNCTIONS
+from ..jit import compiler
+from ..lower.body import FIXED_POWERS, LARGE, SHRINK, SMALL, Formulas
+from ..lower.kernel_ir import Apply, Form, Kernel, Load, Operand, Result, Step
+from ..lower.phase import KernelCode
+from ..scalar import special as definitions
+from ..scalar.table import TRANSCENDENTAL, UFUNCS, Definition, definition, is_plain
+from ..scalar.tables import entries
+from ..vm.backend_interface import CheckFailed, shown
+from .parallel_for import run_once
+from .views import DTYPES, NumArray, start_of
+
+# ---------------------------------------------------------------------------------------------------- meanings
+#
+# The meanings of `backend.scalar` on NumPy arrays, step by step: the same bits as compiled code.
+#
+# What is an instruction or few runs here wherever a phase is NumPy's.  Series run here for the first few items of a process only:
+# importing llvmlite and compiling take a tenth of a second, in which these compute some thousand items.  Fused multiply-adds are
+# the C library's, item by item, which rounds once on every processor.
+
+class Words:
+    """Whole numbers of 32 or 64 bits."""
+
+    __slots__ = ("bits",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, bits: Any) -> None:
+        self.bits = bits
+
+    def of(self, other: Words | int) -> Any:
+        return other.bits if isinstance(other, Words) else self.bits.dtype.type(other & ((1 << 8 * self.bits.itemsize) - 1))
+
+    def __add__(self, other: Words | int) -> Words:
+        return Words(self.bits + self.of(other))
+
+    def __sub__(self, other: Words | int) -> Words:
+        return Words(self.bits - self.of(other))
+
+    def __and__(self, other: Words | int) -> Words:
+        return Words(self.bits & self.of(other))
+
+    def __lshift__(self, other: int) -> Words:
+        return Words(self.bits << self.of(other))
+
+    def __rshift__(self, other: int) -> Words:
+        return Words(self.bits >> self.of(other))
+
+    def __eq__(self, other: object) -> Any:
+        return self.bits == self.of(other) if isinstance(other, Words | int) else NotImplemented
+
+    def __lt__(self, other: int) -> Any:
+        return self.signed < other
+
+    @property
+    def signed(self) -> Any:
+        return self.bits.view(f"i{self.bits.itemsize}")
+
+
+class Arrays:
+    """`backend.scalar.table.Machine` on arrays of one kind, and on scalars of NumPy."""
+
+    def __init__(self, kind: Kind, fused: Callable[[float, float, float], float] | None = None) -> None:
+        self.dtype, self.fused = DTYPES[kind], fused
+
+    def like(self, x: Any, number: float) -> Any:
+        return x.dtype.type(number)
+
+    def is_float(self, x: Any) -> bool:
+        return bool(x.dtype.kind == "f")
+
+    def is_signed(self, x: Any) -> bool:
+        return x.dtype.kind in "fi"
+
+    def width(self, x: Any) -> int:
+        return int(8 * x.itemsize)
+
+    def shifted_right(self, y: Any, count: Any) -> Any:
+        return y >> count
+
+    def shifted_right_unsigned(self, y: Any, count: Any) -> Any:
+        unsigned = np.dtype(f"u{y.itemsize}")
+        return (y.view(unsigned) >> count.view(unsigned)).view(y.dtype)
+
+    def smaller(self, x: Any, y: Any) -> Any:
+        return np.minimum(x, y)
+
+    def larger(self, x: Any, y: Any) -> Any:
+        return np.maximum(x, y)
+
+    def residue(self, x: Any, y: Any) -> Any:
+        rest = np.remainder(y, x)
+        return rest if x.all() else np.where(x == 0, y, rest)
+
+    def fma(self, x: Any, y: Any, z: Any) -> Any:
+        assert self.fused is not None, "only series have any"
+        operands = np.broadcast_arrays(x, y, z)
+        made = map(self.fused, *(operand.reshape(-1).tolist() for operand in operands))
+        return np.array(list(made), self.dtype).reshape(operands[0].shape)
+
+    def choose(self, condition: Any, x: Any, y: Any) -> Any:
+        if isinstance(x, Words):
+            return Words(np.where(condition, x.bits, y.bits))
+        dtype = getattr(x, "dtype", getattr(y, "dtype", self.dtype))
+        return np.where(condition, np.asarray(x, dtype), np.asarray(y, dtype))
+
+    def magnitude(self, x: Any) -> Any:
+        return abs(x)
+
+    def root(self, x: Any) -> Any:
+        return np.sqrt(x)
+
+    def signed(self, size: Any, x: Any) -> Any:
+        return np.copysign(size, x)
+
+    def bits(self, x: Any) -> Words:
+        return Words(np.asarray(x).view(f"u{x.itemsize}"))
+
+    def float_of(self, bits: Words) -> Any:
+        return np.asarray(bits.bits).view(f"f{bits.bits.itemsize}")
+
+    def number(self, word: Words) -> Any:
+        return word.signed.astype(self.dtype)
+
+    def lookup(self, table: str, index: Words, start: int) -> Any:
+        return np.take(_entries(table), (index - start).signed, mode="clip")  # items that are not chosen may be outside
+
+    def pick(self, entries: tuple[float, ...], index: Words) -> Any:
+        return np.take(np.array(entries, self.dtype), (index & 15).signed)
+
+    def patch(self, name: str, where: Any, x: Any, value: Any) -> Any:
+        if not np.any(where):
+            return value
+        made, function = np.array(value), getattr(math, name)
+        made[where] = [function(item) if math.isfinite(item) else math.nan for item in np.asarray(x)[where].reshape(-1).tolist()]
+        return made
+
+    def usually(self, where: Any, value: Any, other: Callable[[], Any]) -> Any:
+        return value if np.all(where) else self.choose(where, value, other())
+
+
+@cache
+def _entries(table: str) -> Any:
+    return np.array(entries(table))
+
+
+@cache
+def machine(kind: Kind) -> Arrays | None:
+    """Of series; None where there is no C library to ask."""
+    name, type = ("fma", ctypes.c_double) if kind is Kind.F64 else ("fmaf", ctypes.c_float)
+    try:
+        fused = getattr(ctypes.CDLL(None), name)
+    except (OSError, AttributeError, TypeError):
+        return None
+    fused.argtypes, fused.restype = [type] * 3, type
+    return Arrays(kind, fused)
+
+
+def by_steps(found: Definition, kind: Kind, operands: Sequence[Any]) -> Any:
+    """A definition on arrays of a kind, of one shape; None where that cannot be."""
+    steps = machine(found.kind)
+    if steps is None:
+        return None
+    with np.errstate(all="ignore"):
+        return np.asarray(found.compute(*(np.asarray(operand, DTYPES[found.kind]) for operand in operands), steps), DTYPES[kind])
+
+
+# ---------------------------------------------------------------------------------------------------- reals
+#
+# Scalar functions of real numbers on NumPy arrays (the contract is that of `scalars`).
+#
+# `PLAIN` names those that are one ufunc, which may also reduce and accumulate.
+
+Implementation: TypeAlias = Callable[..., Any]
+
+PLAIN: Final[dict[str, np.ufunc]] = {function: getattr(np, ufunc) for function, ufunc in UFUNCS.items()}
+
+
+def real_function(function: str, kind: Kind, parameter: int = 0) -> Implementation:
+    """`function` of operands that are no complex numbers."""
+    if function in TRANSCENDENTAL:
+
+        return own_function(function, kind, parameter, _plain(function, kind, parameter))
+    return _plain(function, kind, parameter)
+
+
+def _plain(function: str, kind: Kind, parameter: int) -> Implementation:
+    """By NumPy's functions."""
+    if function == "circular" and parameter in _CIRCULAR:
+        return _CIRCULAR[parameter]
+    if function == "gcd" and kind.is_integer:
+        return np.gcd
+    if function == "lcm" and kind.is_integer:
+        return _integer_lcm
+    if function in PLAIN:
+        return PLAIN[function]
+    if function in _COMPOUND:
+        return _COMPOUND[function]
+    if is_plain(function, parameter):
+        return _by_meaning(function, kind, parameter)
+
+    return SPECIAL[function]
+
+
+def _by_meaning(function: str, kind: Kind, parameter: int = 0) -> Implementation:
+    """An instruction or few, of which NumPy has no function of its own."""
+    found, steps = definition(function, parameter, kind), Arrays(kind)
+    assert found is not None, "what is plain has a meaning"
+    return lambda *args: np.asarray(found.compute(*args, steps))
+
+
+# ------------------------------------------------------------------------ compound functions
+
+
+def fixed_power(exponent: float, kind: Kind) -> Implementation:
+    """x to a constant power by the faster functions that kernels take."""
+    steps = [(name, _plain(name, kind, 0)) for name in FIXED_POWERS[exponent]]
+
+    def power(x: Any) -> Any:
+        made = x
+        for name, step in steps:
+            made = step(made, x) if name == "mul" else step(made)
+        return made
+
+    return power
+
+
+def _log(x: Any, y: Any) -> Any:
+    """Base 2 and 10 by their own functions."""
+    result = np.log(y) / np.log(x)
+    for base, logarithm in ((2, np.log2), (10, np.log10)):
+        if np.any(x == base):
+            result = np.where(x == base, logarithm(y), result)
+    return result
+
+
+def _root(x: Any, y: Any) -> Any:
+    """In binary64, rounded once: the degree's reciprocal needs the digits."""
+    if x.dtype == np.float32:
+        return _root(x.astype(np.float64), y.astype(np.float64)).astype(np.float32)
+    return np.where(x == 2, np.sqrt(y), np.power(y, np.true_divide(1.0, x)))
+
+
+def _integer_lcm(x: Any, y: Any) -> Any:
+    """x×(y÷gcd): keeps the product's sign; 0 where either is 0."""
+    divisor = np.gcd(x, y)
+    return np.multiply(x, np.floor_divide(y, np.where(divisor == 0, np.array(1, divisor.dtype), divisor)))
+
+
+def _whole(rounding: np.ufunc) -> Implementation:
+    def rounded(x: Any) -> Any:
+
+        whole = rounding(x)
+        require_i64(whole, "floor" if rounding is np.floor else "ceiling")
+        return whole.astype(np.int64)
+
+    return rounded
+
+
+_COMPOUND: Final[dict[str, Implementation]] = {
+    "pow": np.power, "log": _log, "root": _root, "floor": _whole(np.floor), "ceil": _whole(np.ceil), "select": np.where,
+}
+
+
+_CIRCULAR: Final[dict[int, Implementation]] = {
+    1: np.sin, 2: np.cos, 3: np.tan, 5: np.sinh, 6: np.cosh, 7: np.tanh, -1: np.arcsin, -2: np.arccos, -3: np.arctan,
+    -5: np.arcsinh, -6: np.arccosh, -7: np.arctanh,
+}  # fmt: skip
+"""Those that are one of NumPy's."""
+
+
+# ---------------------------------------------------------------------------------------------------- scalars
+
+def implementation(function: str, kind: Kind, result: Kind, parameter: int = 0) -> Implementation:
+    """`function` of operands of `kind` (for `select`: of its second operand) giving `result`."""
+    if function in ("convert", "convert_checked"):
+
+        converting: Implementation = conversion(kind, result, checked=function == "convert_checked")
+        return converting
+    if kind.is_complex:
+
+        found = complex_circular(parameter) if function == "circular" else COMPLEX.get(function)
+        if found is not None:
+            return found
+    return real_function(function, kind, parameter)
+
+
+# ---------------------------------------------------------------------------------------------------- mathematics
+#
+# The functions that kernels define, on NumPy arrays: by the compiled definition itself, so that every tier has the same bits.
+#
+# Where llvmlite is not installed, or does not work, there is no other tier to agree with, and NumPy's own functions are used.  A
+# kernel of one function on items side by side is compiled when the function is first called (or read from disk, like any kernel),
+# but the first few items of a process are computed one by one.
+
+_ITEM_NANOSECONDS: Final = 8.0
+"""What one takes, roughly."""
+_FIRST, _PATIENCE = 64, 1024
+"""Items of a call, and of all calls, that are computed one by one before llvmlite is imported: less than that takes."""
+
+
+def own_function(function: str, kind: Kind, parameter: int, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """`f(*operands)` of a function; `otherwise` where kernels do not define it, or there are none."""
+    found = definition(function, parameter, kind)
+    if found is None or is_plain(function, parameter) or not compiler.is_installed():
+        return otherwise
+    arity = FUNCTIONS[function].arity if function in FUNCTIONS else 1
+
+    def apply(*args: Any) -> Any:
+        if not compiler.is_loaded() and (made := _first(found, kind, args)) is not None:
+            return made
+        address = _compiled(function, kind, parameter, arity)
+        if address is None:
+            return otherwise(*args)
+        return _applied(address, kind, args)
+
+    return apply
+
+
+_left = [_PATIENCE]
+
+
+def _first(found: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
+    """The values of a few items while nothing is compiled; None: too many by now."""
+    operands = np.broadcast_arrays(*(np.asarray(arg, DTYPES[kind]) for arg in args))
+    size = operands[0].size
+    if size > _FIRST or size > _left[0]:
+        return None
+    _left[0] -= size
+    return by_steps(found, kind, operands)
+
+
+@cache
+def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> int | None:
+    """Where the kernel of a function is."""
+    operand = Operand(kind, Step.UNIT, (True,))
+    apply = Apply(function, tuple(range(arity)), kind, kind, parameter)
+    kernel = Kernel(Form.MAP, 1, (operand,) * arity, 0,
+                    (*(Load(place) for place in range(arity)), apply), (Result(arity, kind, None),))  # fmt: skip
+    return compiler.address_of(KernelCode(kernel))
+
+
+def _applied(address: int, kind: Kind, operands: tuple[Any, ...]) -> Any:
+    dtype = DTYPES[kind]
+    arrays = [np.asarray(operand, dtype) for operand in operands]
+    if len(arrays) > 1:
+        arrays = list(np.broadcast_arrays(*arrays))
+    arrays = [array if array.flags.c_contiguous else np.ascontiguousarray(array) for array in arrays]
+    made = np.empty(arrays[0].shape, dtype)
+    words = [made.size, 0]
+    for array in (*arrays, made):
+        words += [start_of(array), dtype.itemsize]
+    run_once(address, [[*words, 0]], 1, made.size * _ITEM_NANOSECONDS)
+    return made
+
+
+# ---------------------------------------------------------------------------------------------------- special
+#
+# Special functions on NumPy arrays: the gamma family, the error function, and divisors of floats.
+#
+# Factorials of whole numbers, which are the common ones, go through a table; the rest go item by item through the definitions,
+# which are also those of the reference.
+
+def itemwise(function: Callable[..., Any], *args: Any) -> Any:
+    """`function` of Python values, applied to each item of the broadcast operands; the first operand's dtype."""
+    dtype = args[0].dtype
+    if len(args) == 1:
+        flat = args[0].reshape(-1).tolist()
+        return np.array(list(map(function, flat)), dtype).reshape(args[0].shape)
+    operands = np.broadcast_arrays(*args)
+    columns = [operand.reshape(-1).tolist() for operand in operands]
+    return np.array(list(map(function, *columns)), dtype).reshape(operands[0].shape)
+
+
+@cache
+def _factorials() -> NumArray:
+    return np.array([float(math.factorial(n)) for n in range(171)])
+
+
+def _factorial(x: Any) -> Any:
+    whole = (x >= 0) & (x <= 170) & (x == np.floor(x))
+    table = _factorials()[np.where(whole, x, 0).astype(np.intp)].astype(x.dtype)
+    if whole.all():
+        return table
+    result = np.asarray(table)
+    rest = ~whole
+    if result.ndim == 0:
+        return itemwise(definitions.factorial, x)
+    result[rest] = itemwise(definitions.factorial, x[rest])
+    return result
+
+
+def _item(function: Callable[..., float]) -> Callable[..., Any]:
+    return lambda *args: itemwise(function, *args)
+
+
+SPECIAL: Final[dict[str, Callable[..., Any]]] = {
+    "factorial": _factorial, "erf": _item(math.erf), "erfc": _item(math.erfc), "lgamma": _item(definitions.lgamma),
+    "digamma": _item(definitions.digamma), "binomial": _item(definitions.binomial), "gcd": _item(definitions.float_gcd),
+    "lcm": _item(definitions.float_lcm),
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- complexes
+#
+# Complex meanings of the scalar functions on NumPy arrays, principal values as `cmath` has them.
+#
+# Products and magnitudes are spelled out as `kernels.complexes` does, to the same bits: NumPy's own products fuse a
+# multiplication with an addition on some processors and some layouts, and its magnitudes are the C library's.
+
+ComplexesImplementation: TypeAlias = Callable[..., Any]
+
+
+def _monadic(compute: Callable[[Any], Any]) -> ComplexesImplementation:
+    return lambda z: np.asarray(compute(z), z.dtype)
+
+
+def _dyadic(compute: Callable[[Any, Any], Any]) -> ComplexesImplementation:
+    if compute in _IN_DOUBLE:
+        return lambda x, y: np.asarray(compute(x.astype(np.complex128), y.astype(np.complex128)), x.dtype)
+    return lambda x, y: np.asarray(compute(x, y), x.dtype)
+
+
+def _combine(real: Any, imaginary: Any, like: Any) -> Any:
+    result = np.empty(np.shape(real), like.dtype)
+    result.real = real
+    result.imag = imaginary
+    return result
+
+
+def in_parts(made: Sequence[Any], split: Collection[int]) -> tuple[Any, ...]:
+    """Results of which some are real and imaginary parts next to each other."""
+    found: list[Any] = []
+    place = 0
+    while place < len(made):
+        if place in split:
+            dtype = np.result_type(made[place].dtype, np.complex64)
+            found.append(_combine(made[place], made[place + 1], np.empty(0, dtype)))
+            place += 1
+        else:
+            found.append(made[place])
+        place += 1
+    return tuple(found)
+
+
+def multiply(x: Any, y: Any) -> Any:
+    """By four multiplications, each rounded."""
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    return _combine(a * c - b * d, a * d + b * c, x)
+
+
+def magnitude(z: Any) -> Any:
+    """The root of the sum of squares, in binary64; scaled by a power of two where squares would overflow or vanish."""
+    a, b = np.abs(z.real).astype(np.float64), np.abs(z.imag).astype(np.float64)
+    far = np.isinf(a) | np.isinf(b)
+    if z.dtype == np.complex64:
+        root = np.sqrt(a * a + b * b)
+    else:
+        most = np.maximum(a, b)
+        large, small = most > LARGE, most < SMALL
+        if np.any(large) or np.any(small):
+            factor = np.where(large, SHRINK, np.where(small, 1 / SHRINK, 1.0))
+            a, b = a * factor, b * factor
+            root = np.sqrt(a * a + b * b) * np.where(large, 1 / SHRINK, np.where(small, SHRINK, 1.0))
+        else:
+            root = np.sqrt(a * a + b * b)
+    return np.where(far, np.inf, root).astype(z.real.dtype)
+
+
+def divide(x: Any, y: Any) -> Any:
+    """NumPy divides by Smith's method; by exactly 0 each part is divided by 0."""
+    quotient = np.true_divide(x, y)
+    zero = np.equal(y, 0)
+    if zero.any():
+        nothing = np.array(0.0, x.real.dtype)
+        x = np.broadcast_to(x, quotient.shape)
+        quotient = np.where(zero, _combine(x.real / nothing, x.imag / nothing, quotient), quotient)
+    return quotient
+
+
+def _sign(z: Any) -> Any:
+    size = np.absolute(z)
+    size = np.where(size == 0, np.array(1, size.dtype), size)
+    return np.where(np.equal(z, 0), np.array(0, z.dtype), _combine(z.real / size, z.imag / size, z))
+
+
+def floor(z: Any) -> Any:
+    """McDonnell's complex floor; a part that is not finite stays as it is."""
+    real, imaginary = np.floor(z.real), np.floor(z.imag)
+    f, g = z.real - real, z.imag - imaginary
+    finite = np.isfinite(z.real) & np.isfinite(z.imag)
+    carry = finite & (f + g >= 1)
+    one = np.array(1, real.dtype)
+    return _combine(np.where(carry & (f >= g), real + one, real), np.where(carry & (f < g), imaginary + one, imaginary), z)
+
+
+def _ceiling(z: Any) -> Any:
+    return -floor(-z) + np.array(0, z.dtype)
+
+
+def _power(x: Any, y: Any) -> Any:
+    result = np.power(x, y)
+    zero = np.equal(x, 0)
+    if zero.any():
+        nan = np.array(complex(math.nan, math.nan), result.dtype)
+        at_zero = np.where(np.equal(y, 0), np.array(1, result.dtype), np.where(y.real > 0, np.array(0, result.dtype), nan))
+        result = np.where(zero, at_zero, result)
+    return result
+
+
+def _complexes_log(x: Any, y: Any) -> Any:
+    return divide(np.log(y), np.log(x))
+
+
+def _complexes_root(x: Any, y: Any) -> Any:
+    return np.where(np.equal(x, 2), np.sqrt(y), _power(y, divide(np.array(1, x.dtype), x)))
+
+
+def _residue(x: Any, y: Any) -> Any:
+    zero = np.equal(x, 0)
+    safe = np.where(zero, np.array(1, x.dtype), x)
+    return np.where(zero, y, y - safe * floor(_smith(y, safe)))
+
+
+def _smith(x: Any, y: Any) -> Any:
+    """Division rounded as the reference rounds it, since a floor follows."""
+    c, d = y.real, y.imag
+    wide = np.absolute(c) >= np.absolute(d)
+    large, small = np.where(wide, c, d), np.where(wide, d, c)
+    ratio = small / large
+    scale = np.where(wide, c + d * ratio, c * ratio + d)
+    real = np.where(wide, x.real + x.imag * ratio, x.real * ratio + x.imag)
+    imaginary = np.where(wide, x.imag - x.real * ratio, x.imag * ratio - x.real)
+    return _combine(real / scale, imaginary / scale, x)
+
+
+def _reciprocal(z: Any) -> Any:
+    return divide(np.array(1, z.dtype), z)
+
+
+def _pi_times(z: Any) -> Any:
+    return _combine(z.real * math.pi, z.imag * math.pi, z)
+
+
+class _Arrays(Formulas[Any]):
+    """The formulas of kernels on NumPy's arrays."""
+
+    def number(self, value: float, kind: Kind) -> Any:
+        return np.array(value, DTYPES[kind])
+
+    def do(self, function: str, *args: Any, on: Kind, to: Kind | None = None, parameter: int = 0) -> Any:
+        return real_function(function, on, parameter)(*args)
+
+
+_ARRAYS: Final = _Arrays()
+
+
+def _exponential(z: Any) -> Any:
+    return _combine(*_ARRAYS.exponential(z.real.astype(np.float64, copy=False), z.imag.astype(np.float64, copy=False)), z)
+
+
+def _gcd(x: Any, y: Any) -> Any:
+    from ..scalar.special import greatest_common_divisor
+
+    return itemwise(greatest_common_divisor, x, y)
+
+
+def _lcm(x: Any, y: Any) -> Any:
+    from ..scalar.special import least_common_multiple
+
+    return itemwise(least_common_multiple, x, y)
+
+
+def _complexes_factorial(z: Any) -> Any:
+    from ..scalar.special import complex_factorial
+
+    return itemwise(complex_factorial, z)
+
+
+def _binomial(x: Any, y: Any) -> Any:
+    from ..scalar.special import complex_binomial
+
+    return itemwise(complex_binomial, x, y)
+
+
+_IN_DOUBLE: Final = frozenset({_power, _complexes_log, _complexes_root, _residue})
+"""c64 rounds once: the intermediate logarithm would lose digits."""
+
+COMPLEX: Final[dict[str, ComplexesImplementation]] = {
+    "div": _dyadic(divide), "sign": _monadic(_sign), "floor": _monadic(floor), "ceil": _monadic(_ceiling), "pow": _dyadic(_power),
+    "log": _dyadic(_complexes_log), "root": _dyadic(_complexes_root), "residue": _dyadic(_residue),
+    "reciprocal": _monadic(_reciprocal),
+    "pi_times": _monadic(_pi_times), "gcd": _dyadic(_gcd), "lcm": _dyadic(_lcm), "factorial": _monadic(_complexes_factorial),
+    "binomial": _dyadic(_binomial), "mul": multiply, "abs": magnitude, "exp": _monadic(_exponential),
+}  # fmt: skip
+
+
+def _minus_four(z: Any) -> Any:
+    one = np.array(1, z.dtype)
+    bottom = np.equal(z, -one)
+    return np.where(bottom, np.array(0, z.dtype), (z + one) * np.sqrt(divide(z - one, np.where(bottom, one, z + one))))
+
+
+def _root_of_square(constant: int, factor: int, z: Any) -> Any:
+    """√constant+factor×z²; where z² might overflow the constant is nothing beside it."""
+    z = np.asarray(z, np.complex128)
+    size = np.maximum(np.abs(z.real), np.abs(z.imag))
+    is_large = (size > 2.0**500) & (size < np.inf)
+    if not is_large.any():
+        return np.sqrt(constant + factor * (z * z))
+    z = np.where(is_large, z * 2.0**-762, z)
+    root = np.sqrt(np.where(is_large, 0, constant) + factor * (z * z))
+    return np.where(is_large, root * 2.0**762, root)
+
+
+def _turned(z: Any) -> Any:
+    """z × 0J1."""
+    return _combine(-z.imag, z.real, z)
+
+
+_COMPLEXES_CIRCULAR: Final[dict[int, Callable[[Any], Any]]] = {
+    0: lambda z: _root_of_square(1, -1, z), 1: np.sin, 2: np.cos, 3: np.tan,
+    4: lambda z: _root_of_square(1, 1, z), 5: np.sinh, 6: np.cosh, 7: np.tanh,
+    8: lambda z: _root_of_square(-1, -1, z), 9: np.real, 10: magnitude, 11: np.imag, 12: np.angle,
+    -1: np.arcsin, -2: np.arccos, -3: np.arctan, -4: _minus_four, -5: np.arcsinh, -6: np.arccosh, -7: np.arctanh,
+    -8: lambda z: -_root_of_square(-1, -1, z), -9: np.asarray, -10: np.conjugate, -11: _turned,
+    -12: lambda z: _exponential(_turned(z)),
+}  # fmt: skip
+
+
+_REAL: Final = frozenset({9, 10, 11, 12})
+"""Those that are real."""
+
+
+def complex_circular(parameter: int) -> ComplexesImplementation:
+    compute = _COMPLEXES_CIRCULAR[parameter]
+    return lambda z: np.array(compute(z), z.dtype if parameter not in _REAL else None)
+
+
+# ---------------------------------------------------------------------------------------------------- conversions
+#
+# Conversions between kinds, with and without the check that nothing is lost (E703).
+
+LARGEST_CODE_POINT: Final = 0x10FFFF
+_I64_LIMIT: Final = float(1 << 63)
+
+
+def conversion(kind: Kind, target: Kind, *, checked: bool) -> Any:
+    """`f(x)` from `kind` to `target`."""
+    dtype = DTYPES[target]
+
+    def convert(x: Any) -> Any:
+        return x.astype(dtype)
+
+    if not checked or kind is target:
+        return convert
+    if target is Kind.CHAR or target is Kind.BOOL or target.is_integer:
+
+        return lambda x: convert(_require_range(_require_whole(x, target), target))
+
+    def convert_float(x: Any) -> Any:
+        source = x
+        if x.dtype.kind == "c" and not target.is_complex:
+            if np.any(x.imag):
+                where = shown(_conversions_first(x, x.imag != 0))
+                raise CheckFailed(Code.E703, f"{where} has an imaginary part, so it cannot be converted to {target.value}")
+            source = x.real
+        result = source.astype(dtype)
+        lost = np.isfinite(source) & ~np.isfinite(result)
+        if lost.any():
+            raise CheckFailed(Code.E703, f"{shown(_conversions_first(source, lost))} is too large for {target.value}")
+        return result
+
+    return convert_float
+
+
+def require_i64(rounded: Any, what: str) -> None:
+    """Fail unless every rounded float is an i64."""
+    if rounded.size == 0:
+        return
+    low, high = rounded.min(), rounded.max()
+    if not (low >= -_I64_LIMIT and high < _I64_LIMIT):
+        bad = ~((rounded >= -_I64_LIMIT) & (rounded < _I64_LIMIT))
+        raise CheckFailed(Code.E703, f"the {what} of {shown(_conversions_first(rounded, bad))} is not an i64")
+
+
+def _require_whole(x: Any, target: Kind) -> Any:
+    """The real values, which are whole numbers."""
+    match x.dtype.kind:
+        case "c":
+            bad = (x.imag != 0) | ~np.isfinite(x.real) | (x.real != np.floor(x.real))
+            real = x.real
+        case "f":
+            bad = ~np.isfinite(x) | (x != np.floor(x))
+            real = x
+        case _:
+            return x
+    if bad.any():
+        where = shown(_conversions_first(x, bad))
+        raise CheckFailed(Code.E703, f"{where} is not a whole number, so it cannot be converted to {target.value}")
+    return real
+
+
+def _require_range(x: Any, target: Kind) -> Any:
+    if x.size == 0:
+        return x
+    if target is Kind.CHAR:
+        low, high = 0, LARGEST_CODE_POINT
+    elif target is Kind.BOOL:
+        low, high = 0, 1
+    else:
+        limits = np.iinfo(DTYPES[target])
+        low, high = int(limits.min), int(limits.max)
+    if int(x.min()) < low or int(x.max()) > high:
+        values = x.reshape(-1).tolist()
+        value = next(int(v) for v in values if not low <= int(v) <= high)
+        what = f"a code point (0 to {high})" if target is Kind.CHAR else None
+        trouble = f"is not {what}" if what else f"does not fit {target.value} ({shown(low)} to {shown(high)})"
+        raise CheckFailed(Code.E703, f"{shown(value)} {trouble}")
+    return x
+
+
+def _conversions_first(x: Any, bad: Any) -> Any:
+    """The first offending item, as a Python value."""
+    return np.asarray(x)[np.asarray(bad)].reshape(-1)[0].item()
+
+
+# ---------------------------------------------------------------------------------------------------- philox
+#
+# Philox4x32-10 on arrays: the bits of `reference.philox` (layout: its Note [Key and counter layout]).
+#
+# Works in pieces that stay in cache; a piece needs only its own block numbers, so any shard can be filled alone.
+
+MULTIPLIERS: Final = (0xD2511F53, 0xCD9E8D57)
+WEYL_0: Final = 0x9E3779B9
+WEYL_1: Final = 0xBB67AE85
+ROUNDS: Final = 10
+MASK: Final = 0xFFFFFFFF
+_PIECE = 1 << 14
+"""Blocks generated at once."""
+
+
+def fill_uniform(out: np.ndarray[Any, Any], key: int, stream: int, start: int = 0) -> None:
+    """Fill a contiguous f64 vector with elements `start`, `start` + 1, … of the sequence of `(key, stream)`."""
+    first = start >> 1
+    last = (start + len(out) + 1) >> 1
+    for block in range(first, last, _PIECE):
+        stop = min(last, block + _PIECE)
+        pairs = np.empty((stop - block, 2))
+        fill_pairs(np, pairs, block, key, stream)
+        low = max(start, 2 * block)
+        high = min(start + len(out), 2 * stop)
+        out[low - start : high - start] = pairs.reshape(-1)[low - 2 * block : high - 2 * block]
+
+
+def fill_pairs(xp: Any, pairs: Any, first: int, key: int, stream: int) -> None:
+    """The two elements of each block from `first` on; `xp`: NumPy, or CuPy."""
+    blocks, mask, word = xp.arange(first, first + len(pairs), dtype=np.uint64), np.uint64(MASK), np.uint64(32)
+    c0, c1 = blocks & mask, blocks >> word
+    c2, c3 = xp.full_like(blocks, stream & MASK), xp.full_like(blocks, (stream >> 32) & MASK)
+    k0, k1 = key & MASK, (key >> 32) & MASK
+    for _ in range(ROUNDS):
+        product_0, product_1 = c0 * np.uint64(MULTIPLIERS[0]), c2 * np.uint64(MULTIPLIERS[1])
+        c0 = (product_1 >> word) ^ c1 ^ np.uint64(k0)
+        c2 = (product_0 >> word) ^ c3 ^ np.uint64(k1)
+        c1, c3 = product_1 & mask, product_0 & mask
+        k0, k1 = (k0 + WEYL_0) & MASK, (k1 + WEYL_1) & MASK
+    for column, (high, low) in enumerate(((c0, c1), (c2, c3))):
+        bits = ((high >> np.uint64(5)) << np.uint64(26)) + (low >> np.uint64(6))
+        pairs[:, column] = bits.astype(np.float64) * 2.0**-53

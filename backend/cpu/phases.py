@@ -1,0 +1,581 @@
+"""Structured phases on arrays: through kernels where they are worth it, else on NumPy.
+
+On NumPy a body of ufuncs works on views of the operands.  A phase that only renames indices returns a view.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import SUMMED, is_sequential
+from ...typechecker.sizes.polynomials import Size
+from ..graph import traverse
+from ..graph.fusion_groups import Joined, joined as chains_joined
+from ..graph.phases import ApplyNode, AxisKind, AxisNode, ConstantNode, Node, ReadNode, SizeNode, Structured, ValueId
+from ..jit import tiering
+from ..jit.compiler import Kept, is_installed
+from ..lower.body import FIXED_POWERS, Body as BuildBody, build_body, build_kernel, real_constant
+from ..lower.kernel_ir import Form, Nest, Stores, row_nest
+from ..lower.rows import MOST_SIDE, RowsCode
+from ..schedule.program_facts.scratch_memory import TEAM_POINTS, rows_points
+from ..vm.backend_interface import CheckFailed
+from ..vm.run_state import ALIGNMENT, room, trim
+from .kernels import STREAMED, CompiledRun, strides_over
+from .numpy_reductions import ALONG, Reduction, along, identity_array, joined, unravelled
+from .numpy_scalars import Implementation, fixed_power, implementation
+from .parallel_for import Cuts, Reduction as CutsReduction, Work, cuts_of
+from .views import DTYPES, WHOLE, Deferred, NumArray, View, compile_views, constant, contiguous, may_defer
+
+# ---------------------------------------------------------------------------------------------------- body
+#
+# The scalar body of a structured phase as a list of instructions over slots.
+#
+# Nodes that do not depend on every axis of the space are *hoisted*: computed once, whole, before the slices.  The others are
+# computed slice by slice, and are let go when nothing needs them any more.
+
+def _located(function: Implementation, span: Span) -> Implementation:
+    """A function that says where it is in the text if its check fails."""
+
+    def run(*args: Any) -> Any:
+        try:
+            return function(*args)
+        except CheckFailed as failure:
+            failure.span = span
+            raise
+
+    return run
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """`slot` ← function of `args` slots, of which `dead` are needed no more."""
+
+    function: Implementation
+    args: tuple[int, ...]
+    slot: int
+    dead: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """`constants`: slots known now; `reads`: (slot, read index); `axes`: (slot, axis); then instructions in order.
+
+    `varying[slot]` tells on which axes a slot's value varies."""
+
+    constants: tuple[tuple[int, Any], ...]
+    reads: tuple[tuple[int, int], ...]
+    axes: tuple[tuple[int, int], ...]
+    hoisted: tuple[Instruction, ...]
+    inner: tuple[Instruction, ...]
+    varying: tuple[frozenset[int], ...]
+
+
+def evaluate(instructions: Sequence[Instruction], slots: list[Any], outputs: Mapping[int, NumArray]) -> None:
+    """Fill the slots of the instructions.  `outputs`: where the values of some ufuncs are to stay."""
+    for made in instructions:
+        args = [slots[arg] for arg in made.args]
+        slots[made.slot] = made.function(*args, out=outputs[made.slot]) if made.slot in outputs else made.function(*args)
+        for slot in made.dead:
+            slots[slot] = None
+
+
+def compile_body(
+    nodes: Sequence[Node], results: Sequence[int], read_varying: Sequence[tuple[bool, ...]], space: Sequence[int],
+    number: Callable[[Size], int], *, by_rows: bool = False,
+) -> Body:  # fmt: skip
+    """Instructions for the nodes that the results need; `by_rows`: of a chain along rows, where nothing is hoisted."""
+    needed = _needed(nodes, results)
+    constants: list[tuple[int, Any]] = []
+    reads: list[tuple[int, int]] = []
+    axes: list[tuple[int, int]] = []
+    applied: list[tuple[int, ApplyNode]] = []
+    varying: list[frozenset[int]] = []
+    for slot, node in enumerate(nodes):
+        on: frozenset[int] = frozenset()
+        match node:
+            case ConstantNode():
+                if slot in needed:
+                    constants.append((slot, constant(node.kind, node.value)))
+            case SizeNode():
+                if slot in needed:
+                    constants.append((slot, np.array(number(node.size), np.int64)))
+            case ReadNode():
+                on = frozenset(axis for axis, varies in enumerate(read_varying[node.index]) if varies)
+                if slot in needed:
+                    reads.append((slot, node.index))
+            case AxisNode():
+                on = frozenset({node.axis}) if space[node.axis] != 1 else frozenset()
+                if slot in needed:
+                    axes.append((slot, node.axis))
+            case ApplyNode():
+                on = frozenset().union(*(varying[a] for a in node.args)) if node.args else on
+                if slot in needed:
+                    applied.append((slot, node))
+        varying.append(on)
+    full = frozenset().union(*(varying[r] for r in results)) if results else frozenset()
+    inner = [(slot, node) for slot, node in applied if by_rows or varying[slot] == full]
+    hoisted = [made for made in applied if made not in inner]
+    last = {arg: slot for slot, node in (*hoisted, *inner) for arg in node.args}
+
+    def instruction(slot: int, node: ApplyNode) -> Instruction:
+        function, args = _function(nodes, node, space)
+        dead = tuple(arg for arg in dict.fromkeys(node.args) if last[arg] == slot and arg not in results)
+        return Instruction(function, args, slot, dead)
+
+    return Body(
+        tuple(constants), tuple(reads), tuple(axes), tuple(instruction(*made) for made in hoisted),
+        tuple(instruction(*made) for made in inner), tuple(varying),
+    )  # fmt: skip
+
+
+def _function(nodes: Sequence[Node], node: ApplyNode, space: Sequence[int]) -> tuple[Implementation, tuple[int, ...]]:
+    """What computes a node, of which slots."""
+    if node.function.startswith(ALONG):
+        return along(node.function.removeprefix(ALONG), node.kind, space[-1]), node.args
+    compute = getattr(nodes[node.args[1 if node.function == "select" else 0]], "kind", Kind.I64)
+    exponent = real_constant(nodes, node.args[1]) if node.function == "pow" and compute.is_float else None
+    if exponent is not None and exponent in FIXED_POWERS:
+        return fixed_power(exponent, compute), node.args[:1]
+    function = implementation(node.function, compute, node.kind, node.parameter)
+    return function if node.span is None else _located(function, node.span), node.args
+
+
+def _needed(nodes: Sequence[Node], results: Sequence[int]) -> set[int]:
+    needed = set(results)
+    for slot in range(len(nodes) - 1, -1, -1):
+        node = nodes[slot]
+        if slot in needed and isinstance(node, ApplyNode):
+            needed.update(node.args)
+    return needed
+
+
+# ---------------------------------------------------------------------------------------------------- slices
+#
+# Structured phases on NumPy: the body on all points where they are few, else slice by slice.
+#
+# A slice has so few points that what is computed on it stays in cache, and within what the plan counts.  A reduced axis is cut at
+# multiples of a block of the order of sums, so that slices do not show.
+#
+# Operands that are `deferred` are copied slice by slice, and at once where nodes that are computed once need them.
+
+POINTS: Final = TEAM_POINTS // 8
+"""Points of a slice: 512 KiB an operand of items of 16 bytes, the largest."""
+
+Numbers: TypeAlias = tuple[int, ...]
+Box: TypeAlias = tuple[slice, ...]
+_ALL: Final = slice(None)
+
+
+def slices(extents: Sequence[int], grains: Sequence[int], points: int) -> Iterator[Box]:
+    """Boxes that tile the extents: as much as can be of the last axes, of about so many points, in whole grains of each axis."""
+    steps = list(grains)
+    for axis in reversed(range(len(steps))):
+        others = prod(steps) // max(1, steps[axis])
+        steps[axis] = min(extents[axis], max(1, points // max(1, others * grains[axis])) * grains[axis])
+    starts = [range(0, extent, max(1, step)) for extent, step in zip(extents, steps, strict=True)]
+    for corner in itertools.product(*starts):
+        yield tuple(slice(at, min(at + n, end)) for at, n, end in zip(corner, steps, extents, strict=True))
+
+
+class Sliced:
+    """A body over a space; `nodes` are those of its results."""
+
+    def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int]) -> None:
+        self.body, self.views, self.space, self.nodes = body, views, space, nodes
+        full = frozenset().union(*(body.varying[made.slot] for made in body.inner), *(body.varying[node] for node in nodes))
+        self.extents = tuple(size if axis in full else 1 for axis, size in enumerate(space))
+        self.is_one = prod(self.extents) <= WHOLE or not (body.inner or body.axes)
+        self.once = tuple({arg for made in body.hoisted for arg in made.args})
+
+    def operands(self, values: Mapping[ValueId, Any]) -> list[Any]:
+        """Every slot that slices read, over the whole space."""
+        body, rank = self.body, len(self.space)
+        slots: list[Any] = [None] * len(body.varying)
+        for slot, value in body.constants:
+            slots[slot] = value
+        for slot, index in body.reads:
+            value_id, view = self.views[index]
+            slots[slot] = view(values[value_id])
+        for slot, axis in body.axes:
+            if body.hoisted or self.is_one:
+                slots[slot] = _coordinates(rank, axis, slice(0, self.space[axis]))
+        if self.once:
+            originals = {slot: slots[slot] for slot in self.once if isinstance(slots[slot], Deferred)}
+            for slot, deferred in originals.items():
+                slots[slot] = deferred.whole()
+            evaluate(body.hoisted, slots, {})
+            slots = [originals.get(slot, value) if value is not None else None for slot, value in enumerate(slots)]
+        return slots
+
+    def is_at_once(self, slots: Sequence[Any]) -> bool:
+        """Is the space one slice, of these operands?"""
+        return self.is_one and not any(isinstance(value, Deferred) for value in slots)
+
+    def cut(self, slots: Sequence[Any], box: Box) -> list[Any]:
+        """The slots of a slice."""
+        rank = len(box)
+        own = [a[_within(box, a.shape)] if a is not None and a.ndim == rank else a for a in slots]
+        for slot, axis in self.body.axes:
+            own[slot] = _coordinates(rank, axis, box[axis])
+        return own
+
+
+class MappedRun(Sliced):
+    """A phase without a reduce axis."""
+
+    def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int],
+                 dtypes: Sequence[np.dtype[Any]]) -> None:  # fmt: skip
+        super().__init__(body, views, space, nodes)
+        self.dtypes = dtypes
+        computed = {made.slot for made in body.inner if isinstance(made.function, np.ufunc)}
+        self.direct = frozenset(place for place, node in enumerate(nodes) if node in computed and nodes.index(node) == place)
+        """Results that are computed where they stay; others are copied there."""
+
+    def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        """The results; none shares memory with another, or with an operand but the one that is written over."""
+        slots, direct = self.operands(values), self.direct
+        over = _fitting(overwrite, self.extents, self.dtypes[0])
+        targets = [over if place == 0 and over is not None else room(self.extents, d) for place, d in enumerate(self.dtypes)]
+        if over is not None and len(targets) > 1:
+            direct = direct - {0}  # the others may be made of what is written over
+        is_one = self.is_at_once(slots)
+        if not is_one:
+            trim()
+        for box in (None,) if is_one else slices(self.extents, (1,) * len(self.extents), POINTS):
+            own = slots if box is None else self.cut(slots, box)
+            parts = targets if box is None else [target[box] for target in targets]
+            evaluate(self.body.inner, own, {self.nodes[place]: parts[place] for place in direct})
+            for place in reversed(range(len(parts))):
+                if place not in direct:
+                    parts[place][...] = own[self.nodes[place]]
+            del own  # before the next slice is copied
+        return tuple([spread(target, self.space) for target in targets])
+
+
+class ReducedRun(Sliced):
+    """A phase whose last axis is reduced."""
+
+    def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: Numbers,
+                 reductions: Sequence[Reduction]) -> None:  # fmt: skip
+        super().__init__(body, views, space, [r.node for r in reductions])
+        self.reductions = reductions
+
+    def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        """Boxes have the reduced axis first, so that cells are reduced side by side."""
+        slots, length = self.operands(values), self.space[-1]
+        extents = (length, *self.extents[:-1])
+        targets = [r.room(extents) for r in self.reductions]
+        if not self.is_at_once(slots):
+            trim()
+        grains = (max(r.grain(length) for r in self.reductions), *[1] * (len(extents) - 1))
+        for first, *cells in slices(extents, grains, 4 * POINTS):
+            box = (*cells, first)
+            own = self.cut(slots, box)
+            evaluate(self.body.inner, own, {})
+            shape = tuple([part.stop - part.start for part in box])
+            for r, target in zip(self.reductions, targets, strict=True):
+                value = repeated(own[r.node], shape)
+                r.put(target, (first, *cells), value.transpose(value.ndim - 1, *range(value.ndim - 1)))
+            del own, value  # before the next slice is copied
+        return tuple([spread(r.combine(target), self.space[:-1]) for r, target in zip(self.reductions, targets, strict=True)])
+
+
+def _fitting(array: NumArray | None, extents: Numbers, dtype: np.dtype[Any]) -> NumArray | None:
+    """The array, if the result of such items can be written over it."""
+    fits = array is not None and array.dtype == dtype and array.shape == extents and array.flags.c_contiguous
+    return array if fits else None
+
+
+def repeated(value: Any, shape: Numbers) -> Any:
+    """A view of a value in this shape."""
+    return value if value.shape == shape else np.broadcast_to(value, shape)
+
+
+def spread(value: Any, shape: Numbers) -> Any:
+    """A value of its own in this shape."""
+    return value if value.shape == shape else np.array(np.broadcast_to(value, shape))
+
+
+def _within(box: Box, shape: Numbers) -> Box:
+    """A box of an array of this shape, which is 1 where it does not vary."""
+    return tuple([_ALL if size == 1 else part for size, part in zip(shape, box, strict=True)])
+
+
+def _coordinates(rank: int, axis: int, part: slice) -> NumArray:
+    line = np.arange(part.start, part.stop)
+    return line.reshape((1,) * axis + (len(line),) + (1,) * (rank - axis - 1))
+
+
+# ---------------------------------------------------------------------------------------------------- structured
+
+Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
+"""From the values of a memory, and an array to write the first result over, to the results."""
+
+
+def compile_structured(
+    phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int
+) -> Kernel:
+    """The kernel of a phase for known sizes; kept with the phase as long as these are the same in every run.
+
+    What is kept asks nothing of the run it was made in, whose values would be held with it."""
+    if any(size.constant is None for size in traverse.sizes(phase)):
+        return _compiled(phase, kinds, number, threads)
+
+    def make() -> Kernel:
+        known = {value: kinds(value) for value in (*traverse.operands(phase), *traverse.results(phase))}
+        return _compiled(phase, known.__getitem__, _itself, threads)
+
+    return _kept.of((id(phase), threads, tiering.mode()), (phase,), make)
+
+
+def _itself(size: Size) -> int:
+    assert size.constant is not None
+    return int(size.constant)
+
+
+_kept: Final[Kept[Kernel]] = Kept(1024)
+
+
+def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:
+    space = tuple(number(axis.size) for axis in phase.axes)
+    reduces = any(a.kind is AxisKind.REDUCE for a in phase.axes)
+    parallel = space[:-1] if reduces else space
+    if 0 in space:
+        return _empty(phase, parallel, kinds)
+    apart = unravelled(phase, space, kinds, number) if reduces else None
+    if apart is not None:
+        return _over_axes(phase, len(parallel), _compiled(apart, kinds, number, threads), kinds)
+    views, varying = compile_views(phase, space, kinds, number)
+    if reduces:
+        reductions = [Reduction(r.node, r.reduction or "", kinds(r.value)) for r in phase.results]
+        body = compile_body(phase.body, [r.node for r in reductions], varying, space, number)
+        run = ReducedRun(body, views, space, reductions).run
+        return _through_kernels(phase, views, space, kinds, number, threads, run)
+    if all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
+        return _renaming(phase, views, space)
+    constants = all(isinstance(phase.body[r.node], ConstantNode) for r in phase.results)
+    if constants and prod(space) >= tiering.SMALL:
+        return _filling(phase, space)
+    nodes = [r.node for r in phase.results]
+    body = compile_body(phase.body, nodes, varying, space, number)
+    run = MappedRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results]).run
+    return _through_kernels(phase, views, space, kinds, number, threads, run)
+
+
+def _over_axes(phase: Structured, rank: int, run: Kernel, kinds: Callable[[ValueId], Kind]) -> Kernel:
+    """A reduction of a ravel by `run` over the axes of what was ravelled."""
+    known = {result.value: kinds(result.value) for result in phase.results}
+    return lambda values, overwrite: joined(phase, rank, known.__getitem__, run(values, None))
+
+
+def _through_kernels(
+    phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], kinds: Callable[[ValueId], Kind],
+    number: Callable[[Size], int], threads: int, run: Kernel,
+) -> Kernel:  # fmt: skip
+    """The run of a phase through kernels, at once or when it has been run often; `run`, on NumPy, where it stays there."""
+    mode = tiering.mode()
+    if mode is tiering.Mode.OFF:
+        return run
+
+    def through() -> Kernel:
+        from .kernels import compile_kernel
+
+        return compile_kernel(phase, views, space, kinds, number, threads, run)
+
+    applied = [node.function for node in phase.body if isinstance(node, ApplyNode) and not _is_product(phase, node)]
+    one_by_one = any(is_sequential(r.reduction or "") for r in phase.results)
+    sums = any(r.reduction in SUMMED and kinds(r.value).is_float for r in phase.results)
+    if mode is tiering.Mode.ALWAYS or one_by_one or tiering.is_candidate(prod(space), applied, sums=sums):
+        return through()
+    return _Small(run, through).run
+
+
+def _is_product(phase: Structured, node: ApplyNode) -> bool:
+    """Is it a power that is a product or a root?"""
+    return node.function == "pow" and real_constant(phase.body, node.args[1]) in FIXED_POWERS
+
+
+class _Small:
+    """A small phase, on NumPy; its kernel is there for native programs."""
+
+    def __init__(self, run: Kernel, through: Callable[[], Kernel]) -> None:
+        self._run, self._through = run, through
+        self._compiled: Kernel | None = None
+
+    def compiled(self) -> Kernel:
+        if self._compiled is None:
+            self._compiled = self._through()
+        return self._compiled
+
+    def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        return self._run(values, overwrite)
+
+
+def compiled_of(kernel: Kernel) -> object:
+    """What owns the phase's run through kernels, if there is one."""
+    owner = getattr(kernel, "__self__", None)
+    return getattr(owner.compiled(), "__self__", None) if isinstance(owner, _Small) else owner
+
+
+def _empty(phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueId], Kind]) -> Kernel:
+    """No points: empty results, or identities where only the reduce axis is empty."""
+
+    def run(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        return tuple(identity_array(r.reduction, kinds(r.value), parallel) for r in phase.results)
+
+    return run
+
+
+def _renaming(phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...]) -> Kernel:
+    """Every result is an operand under other indices: a view, replicated by stride 0."""
+    picks = []
+    for result in phase.results:
+        node = phase.body[result.node]
+        assert isinstance(node, ReadNode)
+        picks.append(views[node.index])
+
+    def run(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        found = [view(values[value]) for value, view in picks]
+        found = [v.into(room(v.shape, v.dtype)) if isinstance(v, Deferred) else v for v in found]
+        return tuple(v if v.shape == space else np.broadcast_to(v, space) for v in found)
+
+    return run
+
+
+def _filling(phase: Structured, space: tuple[int, ...]) -> Kernel:
+    """One item each, replicated by stride 0."""
+    nodes = [phase.body[result.node] for result in phase.results]
+    made = tuple(np.broadcast_to(constant(n.kind, n.value), space) for n in nodes if isinstance(n, ConstantNode))
+    return lambda values, overwrite: made
+
+
+# ---------------------------------------------------------------------------------------------------- rows
+#
+# Chains along rows on arrays: through one kernel, or on NumPy some rows at a time; both give the bits of the members one by one.
+#
+# On NumPy what is made of some rows is let go before the next.  So a chain never needs an array of what only it reads, whatever
+# tier runs it, and the plan counts none.
+
+def compile_rows(
+    members: Sequence[Structured], wanted: Sequence[ValueId], kinds: Callable[[ValueId], Kind], number: Callable[[Size], int],
+    threads: int,
+) -> Kernel:  # fmt: skip
+    """The run of a chain that makes the wanted values; kept with its members where their sizes are numbers."""
+
+
+    def make() -> Kernel:
+        return _rows_compiled(chains_joined(members, wanted), kinds, number, threads)
+
+    if any(size.constant is None for member in members for size in traverse.sizes(member)):
+        return make()
+    return _rows_kept.of((*map(id, members), *wanted, threads, tiering.mode()), tuple(members), make)
+
+
+_rows_kept: Final[Kept[Kernel]] = Kept(256)
+
+
+def _rows_compiled(chain: Joined, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:
+    phase, mode = chain.phase, tiering.mode()
+    space = tuple(number(axis.size) for axis in phase.axes)
+    views, varying = compile_views(phase, space, kinds, number)
+    nodes = [result.node for result in phase.results]
+    sliced = Sliced(compile_body(phase.body, nodes, varying, space, number, by_rows=True), views, space, nodes)
+    on_numpy = RowsOnNumPy(sliced, chain.is_row, [kinds(result.value) for result in phase.results]).run
+    body = build_body(phase) if prod(space) and mode is not tiering.Mode.OFF and is_installed() else None
+    if body is None:
+        return on_numpy
+    operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
+    return RowsRun(body, views, space, operands, scalars, threads, mode, on_numpy, chain.is_row,
+                   any(map(may_defer, phase.reads))).run
+
+
+class RowsOnNumPy:
+    """A chain, some rows at a time."""
+
+    def __init__(self, sliced: Sliced, is_row: Sequence[bool], kinds: Sequence[Kind]) -> None:
+        self.sliced, self.is_row, self.kinds = sliced, is_row, kinds
+
+    def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        space, targets = self.sliced.space, self.targets(overwrite)
+        slots, row = self.sliced.operands(values), space[-1]
+        if not self.sliced.is_at_once(slots):
+            trim()
+        for box in slices(space, (*[1] * (len(space) - 1), row), rows_points(prod(space), row)):
+            own = self.sliced.cut(slots, box)
+            evaluate(self.sliced.body.inner, own, {})
+            for node, target, on_row in zip(self.sliced.nodes, targets, self.is_row, strict=True):
+                value = own[node]
+                if on_row:
+                    target[box[:-1]] = value[..., 0] if value.ndim else value
+                else:
+                    target[box] = value
+            del own, value  # before the next rows are copied
+        return tuple(targets)
+
+    def targets(self, overwrite: NumArray | None) -> list[NumArray]:
+        """An array for each result, in the program's order of axes."""
+        space, made = self.sliced.space, list[NumArray]()
+        for place, (kind, on_row) in enumerate(zip(self.kinds, self.is_row, strict=True)):
+            shape, dtype = space[:-1] if on_row else space, DTYPES[kind]
+            fits = place == 0 and overwrite is not None and overwrite.shape == shape and overwrite.dtype == dtype
+            made.append(overwrite if fits and overwrite.flags.c_contiguous else room(shape, dtype))  # type: ignore[union-attr, arg-type]
+        return made
+
+
+class RowsRun(CompiledRun):
+    """A chain through kernels.  `is_row`: which results have one item a row.  Short rows are done side by side."""
+
+    def __init__(self, body: BuildBody, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
+                 scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Kernel,
+                 is_row: tuple[bool, ...], defers: bool) -> None:  # fmt: skip
+        super().__init__(body, views, space, operands, scalars, threads, mode, otherwise, 0)
+        self.defers = defers
+        self.is_row, self.is_side = is_row, space[-1] < MOST_SIDE
+
+    def shape_of(self, place: int) -> tuple[int, ...]:
+        return self.space[:-1] if self.is_row[place] else self.space
+
+    def strides_of(self, place: int, nest: Nest) -> tuple[int, ...]:
+        bytes = self.body.results[place].kind.bytes
+        return contiguous(nest.sizes[:-1], bytes) if self.is_row[place] else contiguous(nest.sizes, bytes)[:-1]
+
+    def nest(self, arrays: Sequence[NumArray]) -> Nest:
+        """Loops in the program's order; axes that step evenly through every operand are one."""
+        strides = [strides_over(array, self.space) for array in arrays]
+        return row_nest(self.space, strides, Form.ACROSS if self.is_side else Form.MAP)
+
+    def code_for(self, arrays: Sequence[NumArray], stores: Stores) -> RowsCode | None:
+        for array, kind in zip(arrays, self.operands, strict=True):
+            if array.dtype != DTYPES[kind] or (array.ndim != len(self.space) and array.size != 1):
+                return None
+        nest = self.nest(arrays)
+        if self.is_side and len(nest.sizes) < 2:
+            return None
+        made = build_kernel(self.body, nest, self.operands, stores)
+        return RowsCode(made, self.is_row, 1 << (self.space[-1] - 1).bit_length())
+
+    def stores(self, overwrites: bool) -> Stores:
+        """Results past the caches are larger than these, and each row of them is aligned."""
+        kinds = [r.kind for r, on_row in zip(self.body.results, self.is_row, strict=True) if not on_row]
+        large = self.points * sum(kind.bytes for kind in kinds) >= STREAMED
+        aligned = all(self.space[-1] * kind.bytes % ALIGNMENT == 0 for kind in kinds)
+        return Stores.STREAMED if large and aligned and not overwrites and not self.is_side else Stores.PLAIN
+
+    def in_boxes(self, operands: Sequence[Any]) -> tuple[Any, ...] | None:
+        return None
+
+    def reduction(self) -> CutsReduction:
+        return CutsReduction.WHOLE
+
+    def cuts(self, nest: Nest, work: Work) -> Cuts:
+        """Rows that are not side by side are cut anywhere."""
+        return cuts_of(nest if self.is_side else replace(nest, form=Form.ALONG), work)

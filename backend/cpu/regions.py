@@ -1,0 +1,795 @@
+"""Loops, folds, scans and maps as machine code: a region is lowered once, compiled when it pays, and run in ranges."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from functools import cache
+from itertools import pairwise
+from math import inf
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
+from ...lang.support.files import KERNEL_TEXT, read_text
+from ...lang.support.records import dataclass
+from ..codegen.llvm_printer import llvm_text
+from ..codegen.llvm_registers import calls_at, calls_of, is_own, strides_of, words_of
+from ..graph import traverse
+from ..graph.bind import KnownValues
+from ..graph.fusion_groups import is_group
+from ..graph.phases import Constant, Fold, Loop, Map, Phase as AnyPhase, PhaseId, ValueId
+from ..jit import tiering
+from ..jit.compiler import Kept, address_of, is_installed, vector_bytes
+from ..library.operations import Routines, in_parts
+from ..loopir.facts import Iteration, Phase, iteration_of, trips_of
+from ..loopir.ir import MOST_VALUES, Index, Program, View
+from ..lower.region import Region, lower_region, pointwise
+from ..lower.scope import Check, Data, Ended, First, Given, Made, Scratch, State, Turn, Unsupported
+from ..transform import shapes, simplify
+from ..transform.pipeline import optimise, runs_in_tiles
+from ..transform.simplify import Direction, Known, Progression
+from ..transform.time_tiling import Tiled, tiled
+from ..vm.backend_interface import Backend, CheckFailed, Types, iteration_of as label_of, locate, outside
+from ..vm.run_state import room
+from ..vm.specialization import SAVED_NANOSECONDS, Binding, Later, Unbound
+from .kernels import layout_of
+from .numpy_scalars import implementation
+from .parallel_for import Base, Block, Pieces, run_boxes
+from .views import DTYPES, NumArray, start_of
+
+# ---------------------------------------------------------------------------------------------------- tiles
+#
+# A region that can be done in tiles of rows (`loops.transform.tiling`): which tiles, in which order, on which threads.
+#
+# Iterations go in stretches.  A stretch is two launches: bands of rows that get smaller by `reach` on both sides with each level,
+# then what lies between them.  A band's state stays in a core's cache for a whole stretch, so memory is gone through once for
+# several iterations; within a launch the tiles are independent, so threads share them.  No row is done twice, and which tiles
+# there are changes no bit.
+
+_CACHE: Final = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
+_UNKNOWN_CACHE: Final = 1 << 19
+_MOST_TURNS: Final = 16
+"""Iterations of a stretch."""
+_BANDS: Final = 8
+"""Bands a thread where none sees another: they even out."""
+_BAND_NANOSECONDS: Final = 4_000.0
+_BAND_BYTES: Final = 2048
+"""What such a band takes, or touches, at least."""
+_LEAST_TURNS: Final = 3
+"""Of bands that are to stay in cache: fewer gain less than cutting costs."""
+WHOLE: Final = 1 << 40
+"""More rows than there are."""
+
+
+@cache
+def cache_bytes() -> int:
+    """A core's second-level cache."""
+    try:
+        size = read_text(_CACHE, KERNEL_TEXT).strip()
+    except (OSError, ValueError):
+        return _UNKNOWN_CACHE
+    return int(size[:-1]) << 10 if size[:-1].isdigit() and size.endswith("K") else _UNKNOWN_CACHE
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """`count` rows, of `bytes` in all that an iteration touches and `nanoseconds` on one thread, roughly; a band gets
+    smaller by `reach` on each side from level to level."""
+
+    count: int
+    bytes: int
+    nanoseconds: float
+    reach: int
+    levels: int
+    wraps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """`bands` of about equal heights, each `turns` iterations at a time."""
+
+    bands: int
+    turns: int
+
+
+def stretches_of(rows: Rows, turns: int, threads: int) -> Stretches | None:
+    """How to cut; None where one thread that does one iteration after the other is as good."""
+    if not rows.reach:
+        return _independent(rows, turns, threads)
+    is_shared = threads > 1 and rows.nanoseconds * rows.count * min(turns, _MOST_TURNS) >= tiering.PIECES_NANOSECONDS
+    team = threads if is_shared else 1
+    slope = 2 * rows.reach * rows.levels
+    room = cache_bytes() * 3 // 4
+    height = min(room // max(1, rows.bytes), -(-rows.count // team))
+    most = min(turns, _MOST_TURNS, height // slope)
+    if most < _LEAST_TURNS or rows.bytes * rows.count <= room:  # bands of a thread each, wherever they lie
+        height = -(-rows.count // team)
+        most = max(1, min(turns, _MOST_TURNS, height // (2 * slope)))
+    bands = -(-rows.count // height)
+    bands = -(-bands // team) * team
+    if bands == 1 or rows.count // bands < slope * most:
+        return None
+    return Stretches(bands, most)
+
+
+def _independent(rows: Rows, turns: int, threads: int) -> Stretches:
+    """Bands that see nothing of each other: some for each thread, that stay in cache and end before an interrupt waits long."""
+    each = rows.nanoseconds * rows.count
+    work = each * turns
+    team = threads if work >= tiering.SHARED_NANOSECONDS else 1
+    shared = min(_BANDS * team, int(work / _BAND_NANOSECONDS)) if team > 1 else 1
+    wanted = max(shared, work / tiering.HEARD_NANOSECONDS, rows.bytes * rows.count / cache_bytes() / 2)
+    bands = max(1, min(-(-int(wanted) // team) * team, rows.count // max(1, _BAND_BYTES // max(1, rows.bytes))))
+    return Stretches(bands, max(1, min(turns, int(tiering.HEARD_NANOSECONDS * bands / max(1.0, each)))))
+
+
+def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Rows, cut: Stretches, first: int, last: int,
+              threads: int) -> None:  # fmt: skip
+    """All iterations from `first` up to `last`; `block_of`: the block of words of a tile by its number among those of a launch,
+    `at`: where the bounds of rows are in it."""
+    inner, outer = rows.reach, -rows.reach
+    bands, ends = bands_of(rows, cut)
+    between = [(end, end, outer, inner) for end in (ends[:-1] if rows.wraps else ends[1:-1])]
+    work = rows.nanoseconds * rows.count * cut.turns
+    launches = [_tiles(address, block_of, at, tiles, threads, work) for tiles in (bands, between)]
+    levels = rows.levels
+    for start in range(first, last, cut.turns):
+        stop = min(last, start + cut.turns)
+        launches[0].run((start, stop))
+        if rows.reach and (stop - start) * levels > 1:
+            launches[1].run((start, stop))
+
+
+def bands_of(rows: Rows, cut: Stretches) -> tuple[list[tuple[int, int, int, int]], list[int]]:
+    """The bounds of each band with their steps, and where bands end."""
+    ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
+    bands = [(start, stop, rows.reach, -rows.reach) for start, stop in pairwise(ends)]
+    if not rows.wraps:
+        bands[0] = (-WHOLE, bands[0][1], 0, -rows.reach)
+        bands[-1] = (-WHOLE if len(bands) == 1 else ends[-2], WHOLE, rows.reach, 0)
+    return bands, ends
+
+
+def _tiles(address: int, block_of: Callable[[int], Sequence[int]], at: int, tiles: Sequence[tuple[int, int, int, int]],
+           threads: int, nanoseconds: float) -> Pieces:  # fmt: skip
+    """Tiles that are independent, in one launch.  The bounds of the iterations, two words, come in place of addresses."""
+    blocks: list[Block] = []
+    for number, tile in enumerate(tiles):
+        words = block_of(number)
+        blocks.append(Block([0, 0, *words[2:at], *tile, *words[at + 4 :]], [(0, (0, 0)), (1, (1, 0))]))
+    return Pieces(address, blocks, 2, threads, nanoseconds)
+
+
+# ---------------------------------------------------------------------------------------------------- ranges
+#
+# A run of a region: its memory, its iterations in ranges, and what a failure says.
+#
+# Between ranges Python hears interrupts; they are made as long as `policy.HEARD_NANOSECONDS`, by the clock.  Cells of maps are
+# independent, so their ranges are shared by threads, each with scratch of its own; iterations that can be done in tiles of rows
+# are (`tiles`).  Which ranges there are changes no bit.
+
+BackendOf: TypeAlias = Callable[[int], Backend]
+"""A back end by how many threads it has."""
+_FIRST_OPERATIONS: Final = 200_000
+"""Points of the first range."""
+_GROWTH: Final = 16
+ROUTINE: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+_NANOSECONDS: Final = 0.2
+"""What a scalar function costs in code at each point."""
+
+
+@dataclass(slots=True)
+class Compiled:
+    """A region for operands of one layout; `words`: how many it is given."""
+
+    program: Program
+    code: Pieces
+    words: int
+    tiled: Tiled | None
+
+
+class Ranges:
+    """One run of a region."""
+
+    def __init__(self, phase: Phase, iteration: Iteration, region: Region, compiled: Compiled,
+                 inputs: Mapping[str, NumArray], types: Types, backend_of: BackendOf, threads: int) -> None:  # fmt: skip
+        self.phase, self.iteration, self.region, self.compiled = phase, iteration, region, compiled
+        self.types, self.backend_of = types, backend_of
+        self.threads = threads
+        self.program = compiled.program
+        self.arrays: dict[str, NumArray] = dict(inputs)
+        self.others: dict[str, NumArray] = {}
+        self.buffers: dict[int, list[NumArray]] = {}
+        self.views = [(view, region.sources[view.name]) for view in self.program.views]
+
+    def results(self, memory: Mapping[ValueId, Any], trips: int) -> tuple[Any, ...] | None:
+        phase = self.phase
+        if isinstance(phase, Map):
+            made, tiles = self.made(), self.compiled.tiled
+            if phase.frame:
+                self.cells(made[0].shape[0] if made else self.types.number(phase.frame[0]))
+            elif tiles is not None:
+                self.cells(self.number(tiles.rows), self.iteration.points // max(1, self.number(tiles.rows)))
+            else:
+                self.cells(1)
+            return tuple(made)
+        first = int(isinstance(phase, Fold))
+        if isinstance(phase, Loop):
+            initial = [np.asarray(memory[value]) for value in phase.initial]
+        else:
+            initial = [np.asarray(memory[value])[0 if phase.scan else -1] for value in phase.args]
+        made = self.made()
+        for target, value in zip(made, initial, strict=False):
+            target[0] = value
+        self.states(initial)
+        self.ranges(first, trips)
+        return tuple(made) or self.final()
+
+    # ----------------------------------------------------------------------------------------- memory
+
+    def made(self) -> list[NumArray]:
+        """Arrays of the results, which the program writes."""
+        made: list[NumArray] = []
+        for view, source in self.views:
+            if isinstance(source, Made):
+                result = traverse.results(self.phase)[source.place]
+                made.append(room(self.types.shape(result), DTYPES[self.types.kind(result)]))
+                self.arrays[view.name] = in_parts(made[-1])
+        return made
+
+    def states(self, initial: Sequence[NumArray]) -> None:
+        """Buffers of the state, filled."""
+        for view, source in self.views:
+            match source:
+                case State(component, doubled):
+                    first = initial[component]
+                    dtype = DTYPES[self.types.kind(traverse.results(self.phase)[component])]
+                    self.buffers[component] = [room(first.shape, dtype) for _ in range(1 + doubled)]
+                    self.buffers[component][0][...] = first
+                    self.arrays[view.name], *others = map(in_parts, self.buffers[component])
+                    self.others.update((view.name, other) for other in others)
+                case Turn():
+                    self.arrays[view.name] = np.zeros((), np.int64)
+                case Ended():
+                    self.arrays[view.name] = np.zeros((), np.bool_)
+                case _:
+                    pass
+
+    def final(self) -> tuple[Any, ...]:
+        """The last state, in order of the components."""
+        turn = next((int(self.arrays[view.name]) for view, source in self.views if isinstance(source, Turn)), 0)
+        return tuple(self.buffers[component][turn * (len(self.buffers[component]) - 1)] for component in sorted(self.buffers))
+
+    def words(self, scratch: Mapping[str, NumArray]) -> Any:
+        return self.placed(scratch)[0]
+
+    def placed(self, scratch: Mapping[str, NumArray]) -> tuple[Any, dict[str, int]]:
+        """The words of a call, and where in them the address of each view is."""
+        places: dict[str, int] = {}
+        block = (ctypes.c_int64 * self.compiled.words)()
+        place = 2
+        for size in self.region.sizes:
+            block[place] = self.types.number(size)
+            place += 1
+        if self.compiled.tiled is not None:
+            all_rows = (0, self.number(self.compiled.tiled.rows)) if self.compiled.tiled.wraps else (-WHOLE, WHOLE)
+            block[place : place + 4] = [*all_rows, 0, 0]
+            place += 4
+        for view, _ in self.views:
+            if is_own(self.program, view):
+                continue
+            array = self.arrays.get(view.name)
+            array = scratch[view.name] if array is None else array
+            block[place], places[view.name] = start_of(array), place
+            strides = list(array.strides)
+            if view.name in self.others:  # two buffers are one view, wherever they lie
+                strides.insert(0, start_of(self.others[view.name]) - block[place])
+            place += 1
+            for stride in strides[: strides_of(view)]:
+                block[place] = stride
+                place += 1
+        return block, places
+
+    def number(self, form: Index) -> int:
+        """A form in sizes."""
+        sizes = dict(zip(self.program.parameters[2:], map(self.types.number, self.region.sizes), strict=False))
+        return form.constant + sum(sizes[name] * c for name, c in form.terms)
+
+    def scratch(self, *, is_local: bool = False) -> dict[str, NumArray]:
+        """In the shapes that transformations have left; `is_local`: only what is local."""
+        made: dict[str, NumArray] = {}
+        for view, source in self.views:
+            if isinstance(source, Scratch) and not is_own(self.program, view) and (view.local or not is_local):
+                made[view.name] = room(tuple(map(self.number, view.shape)), DTYPES[view.kind])
+        return made
+
+    # ---------------------------------------------------------------------------------------- running
+
+    def ranges(self, first: int, last: int) -> None:
+        """Iterations one after the other, each range as long as an interrupt may wait."""
+        block = _Block(self, self.threads)
+        if self.in_tiles(block, first, last):
+            return
+        ended = next((self.arrays[view.name] for view, source in self.views if isinstance(source, Ended)), None)
+        pace = Pace(first, last, last, self.iteration.points)
+        for start, stop in pace.ranges():
+            self.timed(block, start, stop, pace)
+            if ended is not None and ended:
+                return
+
+    def in_tiles(self, block: _Block, first: int, last: int) -> bool:
+        """Iterations in tiles of rows, where that is better."""
+        tiles = self.compiled.tiled
+        if tiles is None:
+            return False
+        rows = self.rows(tiles)
+        cut = None if rows.count < 1 else stretches_of(rows, last - first, self.threads)
+        if cut is None or cut.bands == 1:
+            return False
+        local = [self.scratch(is_local=True) for _ in range(cut.bands)]
+        blocks = [self.words({**block.scratch, **own}) if own else block.words for own in local]
+        run_tiles(self.compiled.code.address, lambda tile: blocks[tile], 2 + len(self.region.sizes), rows, cut, first, last,
+                  self.threads)  # fmt: skip
+        return True
+
+    def pieces(self, places: Mapping[str, int], trips: int) -> tuple[Pieces, int]:
+        """Bands of rows that see nothing of each other in one launch, and how many iterations it does at most; its first two
+        bases are the bounds of these, others those of views."""
+        tiles, (words, at) = self.compiled.tiled, self.placed({})
+        address = self.compiled.code.address
+        given = [(0, (0, 0)), (1, (1, 0)), *((at[name], (place, 0)) for name, place in places.items())]
+        if tiles is None:
+            each = max(1, self.iteration.functions)  # one waits for the other
+            turns = max(1, min(trips, int(tiering.HEARD_NANOSECONDS / each)))
+            return Pieces(address, [Block(list(words), given)], 2 + len(places), 1, turns * each), turns
+        rows, where = self.rows(tiles), 2 + len(self.region.sizes)
+        cut = stretches_of(rows, trips, self.threads)
+        assert cut is not None, "rows see nothing of each other"
+        blocks = [Block([*words[:where], *tile, *words[where + 4 :]], given) for tile in bands_of(rows, cut)[0]]
+        return Pieces(address, blocks, 2 + len(places), self.threads, rows.nanoseconds * rows.count * cut.turns), cut.turns
+
+    def rows(self, tiles: Tiled) -> Rows:
+        iteration, count = self.iteration, self.number(tiles.rows)
+        touched = sum(array.nbytes for buffers in self.buffers.values() for array in buffers)
+        each, time = max(1, count), _NANOSECONDS * iteration.functions
+        if self.region.is_pointwise:
+            touched = sum(self.arrays[view.name].nbytes for view, source in self.views if isinstance(source, State))
+            time /= 2  # what iterations hand on is in registers
+        return Rows(count, touched // each, time / each, tiles.reach, tiles.levels, tiles.wraps)
+
+    def cells(self, count: int, points: int = 0) -> None:
+        """Cells in any order, or rows of one cell; `points`: of each, if not of an iteration."""
+        most = -(-count // (4 * self.threads))
+        pace = Pace(0, count, most, max(1, points or self.iteration.points))
+        shared = {} if self.compiled.tiled is None else self.scratch()  # of which each thread touches its own rows
+
+        def worker() -> Callable[[tuple[int, int]], None]:
+            block = _Block(self, 1, shared)
+            return lambda cells: self.timed(block, *cells, pace)
+
+        run_boxes(pace.ranges(), worker, min(self.threads, -(-count // pace.count)))
+
+    def timed(self, block: _Block, first: int, last: int, pace: Pace) -> None:
+        started = perf_counter_ns()
+        self.call(block, first, last)
+        pace.took(last - first, perf_counter_ns() - started)
+
+    def call(self, block: _Block, first: int, last: int) -> None:
+        at = 0 if not isinstance(self.phase, Map) or self.compiled.tiled is None else 2 + len(self.region.sizes)
+        block.words[at], block.words[at + 1], block.words[-1] = first, last, -1
+        code = self.compiled.code.on(block.words)
+        if not code:
+            return
+        *values, iteration = block.words[-MOST_VALUES - 1 :]
+        try:
+            if code < 0 and block.routines is not None:
+                raise block.routines.raised.pop() if block.routines.raised else KeyboardInterrupt
+            self.fail(self.region.checks[code - 1], values)
+        except RunFailed as failure:
+            if iteration >= 0:
+                locate(failure, label_of(self.phase, self.number_of(iteration)))
+            raise
+
+    def number_of(self, iteration: int) -> int:
+        """The number of an iteration for people: items are gone through from the last where that is a reduction."""
+        phase = self.phase
+        if not isinstance(phase, Fold) or phase.scan:
+            return iteration
+        return self.types.number(self.types.types[phase.args[0]].shape[0]) - 1 - iteration
+
+    def fail(self, check: Check, values: list[int]) -> None:
+        """Say what the record says."""
+        if check.function == "empty":
+            raise RunFailed([Diagnostic(Code.E204, "a reduction with a function needs at least one item", check.span)])
+        if check.function == "index" or check.function.startswith("shift "):
+            shift = check.function[6:] if check.function != "index" else None
+            failure = outside(values[0], values[1], shift, check.place, dict(zip(check.beside, values[2:], strict=False)))
+            raise failure.at(check.span)
+        if check.function.startswith("size "):
+            message = f"{check.function[5:]} is {values[0]}, outside 0 to {values[1]}"
+            raise RunFailed([Diagnostic(Code.E403, message, check.span)])
+        kind = DTYPES[check.compute]
+        value = np.array(values[:1], np.int64)
+        value = value.view(np.float64).astype(kind) if check.compute.is_float else value.astype(kind)
+        try:
+            implementation(check.function, check.compute, check.kind, check.parameter)(value)
+        except CheckFailed as failure:
+            raise failure.at(check.span) from None
+        raise RunFailed([Diagnostic(Code.E703, f"{value[0]} is not a value of {check.kind.value}", check.span)])
+
+
+class Pace:
+    """Ranges of iterations, each as long as an interrupt may wait, at most `most` of them; `points`: of one, or a bound."""
+
+    def __init__(self, first: int, last: int, most: int, points: int) -> None:
+        self.first, self.last, self.most = first, last, most
+        self.count = max(1, min(most, _FIRST_OPERATIONS // points))
+
+    def ranges(self) -> Iterator[tuple[int, int]]:
+        while self.first < self.last:
+            start, self.first = self.first, min(self.last, self.first + self.count)
+            yield start, self.first
+
+    def took(self, count: int, nanoseconds: int) -> None:
+        wanted = min(count * _GROWTH, int(count * tiering.HEARD_NANOSECONDS / max(1, nanoseconds)))
+        self.count = max(1, min(self.most, wanted))
+
+
+class _Block:
+    """The words of one thread, the memory that they show, and the routines that are called with them."""
+
+    def __init__(self, launch: Ranges, threads: int, shared: Mapping[str, NumArray] | None = None) -> None:
+        """`shared`: scratch that other threads have too, but for what is local."""
+        self.scratch, self.routines = {**(shared or {}), **launch.scratch(is_local=bool(shared))}, None
+        self.words = launch.words(self.scratch)
+        if launch.region.routines:
+            backend = launch.backend_of(threads)
+            self.routines = Routines(launch.region.routines, launch.program, self.words, launch.types, backend, threads)
+            server = self.routines.serve()
+            next(server)
+            self.entry = ROUTINE(server.send)
+            self.words[calls_at(launch.program)[0] - 1] = ctypes.c_void_p.from_buffer(self.entry).value
+
+
+# ---------------------------------------------------------------------------------------------------- pointwise
+#
+# Loops whose items see only themselves: all iterations of some rows, then of others, in one launch where that is not long.
+#
+# What would take longer is done in stretches of iterations, so that interrupts are heard; from the second stretch on the state is
+# where the first one has left it.  Launches are kept by the layout of their operands.
+
+class Pointwise:
+    def __init__(self, loop: Loop, region: Region, iteration: Iteration) -> None:
+        self.loop, self.region, self.iteration = loop, region, iteration
+        self.launches: Kept[tuple[Pieces, int]] = Kept(16)
+
+    def repeated(self, compiled: Compiled, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
+                 ) -> tuple[Any, ...]:  # fmt: skip
+        """The last state."""
+        made = [room(types.shape(value), DTYPES[types.kind(value)]) for value in self.loop.results]
+        arrays, done = dict(arrays) | self.shown(compiled, made, State), 0
+        while True:
+            pieces, turns = self.launch(compiled, arrays, types, trips, threads)
+            addresses = [start_of(arrays[view.name]) for view in compiled.program.views]
+            pieces.run([done, min(trips, done + turns), *addresses])
+            done += turns
+            if done >= trips:
+                return tuple(made)
+            arrays |= self.shown(compiled, made, First)
+
+    def shown(self, compiled: Compiled, state: Sequence[NumArray], role: type[State] | type[First]) -> dict[str, NumArray]:
+        """Arrays of the state as views of the program."""
+        found: dict[str, NumArray] = {}
+        for view in compiled.program.views:
+            source = self.region.sources[view.name]
+            if isinstance(source, role):
+                array = state[source.place]
+                found[view.name] = in_parts(array.reshape(-1) if self.region.is_flat else array)
+        return found
+
+    def launch(self, compiled: Compiled, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
+               ) -> tuple[Pieces, int]:  # fmt: skip
+        """A launch on operands like these, and how many iterations it does at most."""
+        views = [view.name for view in compiled.program.views]
+        key = (compiled.code.address, threads, trips, layout_of([arrays[name] for name in views]))
+        found = self.launches.get(key)
+        if found is None:
+            ranges = Ranges(self.loop, self.iteration, self.region, compiled, arrays, types, _nobody, threads)
+            places = {name: 2 + place for place, name in enumerate(views)}
+            found = self.launches.put(key, (), ranges.pieces(places, trips))
+        return found
+
+
+def _nobody(threads: int) -> Any:
+    raise AssertionError("no routine is called")
+
+
+# ---------------------------------------------------------------------------------------------------- regions
+
+Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
+Key: TypeAlias = tuple[tuple[tuple[bool, bool], ...], tuple[tuple[str, Known], ...]]
+"""What code depends on: which arrays have neighbours and rows side by side, and which index vectors count."""
+_LAUNCH_NANOSECONDS: Final = 500.0
+"""What one costs in a native program."""
+_CALL_NANOSECONDS: Final = 2_500.0
+"""What a routine costs in a region beside its work."""
+_STEP_NANOSECONDS: Final = 40_000.0
+"""What a step of a plan costs beside its work."""
+_LEAST_SAVED: Final = 1.5e6
+"""Nanoseconds that code must have been able to save before a region is lowered."""
+_COPIED: Final = 1 << 20
+"""Bytes of an operand up to which a loop reads a copy in rows."""
+_MOST_VARIANTS: Final = 4
+"""Layouts and index vectors for which there is code; what else comes is served by code that loads its index vectors."""
+_MOST_INDICES: Final = 1 << 14
+_MOST_FIRST: Final = 8
+"""Index vectors are recognised that are no longer than the one, and begin below the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopCode:
+    """The text of a region."""
+
+    written: str
+
+    def text(self) -> str:
+        return self.written
+
+
+@dataclass(slots=True)
+class RegionRun:
+    """One phase: what it is as a program, or why it is none."""
+
+    phase: Phase
+    region: Region | None = None
+    reason: str = ""
+    saved: float = 0.0
+    asked: bool = False
+    compiled: dict[Key, Compiled | None] = field(default_factory=dict)
+    codes: dict[Key, tuple[Program, Tiled | None, LoopCode]] = field(default_factory=dict)
+    constants: dict[str, NumArray] = field(default_factory=dict)
+    estimated: Iteration | None = None
+    sees_itself: bool | None = None
+    strided: RegionRun | None = None
+    """For operands whose items are not side by side, if this is for others."""
+    may_be_flat: bool = True
+    pointwise: Pointwise | None = None
+    single: tuple[str, ...] = ()
+    """Views of single indices."""
+    called: frozenset[str] = frozenset()
+    """Views that routines are given."""
+
+    def iteration(self, types: Types) -> Iteration:
+        if self.estimated is None:
+            self.estimated = iteration_of(self.phase, types.types)
+        return self.estimated
+
+    def lower(self, types: Types, program: Phases) -> None:
+        self.asked = True
+        try:
+            known = KnownValues(program.values(), types.types)
+            self.region = lower_region(self.phase, types.types, types.guards, known, may_be_flat=self.may_be_flat)
+            if self.region.is_pointwise and isinstance(self.phase, Loop):
+                self.pointwise = Pointwise(self.phase, self.region, self.iteration(types))
+            self.single = simplify.single(self.region.program)
+            self.called = frozenset(box.view for call in calls_of(self.region.program) for box in call.boxes)
+        except Unsupported as unsupported:
+            self.reason = str(unsupported)
+
+    def run(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, backend_of: BackendOf, threads: int
+            ) -> tuple[Any, ...] | None:  # fmt: skip
+        """The results; None where the phase is better run by Python, or must be.  `program`: all its phases."""
+        mode = tiering.mode()
+        if self.reason or mode is tiering.Mode.OFF or not is_installed():
+            return None
+        trips, iteration = trips_of(self.phase, memory, types.number), self.iteration(types)
+        if trips <= 0:
+            return None
+        self.saved += trips * iteration.by_phases
+        if mode is tiering.Mode.AUTO and self.saved < _LEAST_SAVED:
+            return None
+        if not self.asked:
+            self.lower(types, program)
+        if self.region is None or not self.is_one(self.region, iteration):
+            return None
+        arrays = self.inputs(memory, lambda constant: backend_of(1).constant(constant, types))
+        if arrays is None:
+            return self.for_strided().run(memory, types, program, backend_of, threads) if self.region.is_flat else None
+        compiled = self.code(arrays, self.sizes(types), trips * iteration.by_phases)
+        if compiled is None:
+            return None
+        if self.pointwise is not None:
+            return self.pointwise.repeated(compiled, arrays, types, trips, threads)
+        return Ranges(self.phase, iteration, self.region, compiled, arrays, types, backend_of, threads).results(memory, trips)
+
+    def is_one(self, region: Region, iteration: Iteration) -> bool:
+        return iteration.is_for_region(calls=region.calls, in_tiles=lambda: self.has_rows and runs_in_tiles(region.program))
+
+    @property
+    def has_rows(self) -> bool:
+        """Are rows what threads may share?  Of maps with a frame it is cells."""
+        return isinstance(self.phase, Loop) or is_group(self.phase)
+
+    def is_better(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, drafted: float | None = None) -> bool:
+        """Better than what takes so many nanoseconds, or (before that is known) one native launch a phase and iteration?"""
+        if self.reason or tiering.mode() is tiering.Mode.OFF or not is_installed():
+            return False
+        if isinstance(self.phase, Loop) and self.is_pointwise(self.phase, types):
+            return True  # its next run is a launch of its own
+        trips, iteration = trips_of(self.phase, memory, types.number), self.iteration(types)
+        least = trips * iteration.phases * _LAUNCH_NANOSECONDS if drafted is None else drafted
+        if least < _STEP_NANOSECONDS:
+            return False
+        if not self.asked:
+            self.lower(types, program)
+        if self.region is None or not self.is_one(self.region, iteration):
+            return False
+        calls = sum(routine.phase is not None for routine in self.region.routines)
+        if calls and drafted is None:
+            return False  # they may be native, too
+        return drafted is None or _STEP_NANOSECONDS + trips * calls * _CALL_NANOSECONDS < drafted
+
+    def bind(self, binding: Binding, backend: Backend) -> None:
+        """What native code does for a loop whose items see only themselves: one launch.  Unbound: it is of another sort."""
+        phase, types = self.phase, binding.types
+        if not isinstance(phase, Loop):
+            raise Unbound
+        trips = phase.trip.constant
+        if self.region is None and not self.reason:
+            raise Later
+        if self.region is None or not trips or self.pointwise is None:
+            raise Unbound
+        arrays = self.inputs(binding.values, lambda constant: backend.constant(constant, types), are_copied=False)
+        if arrays is None and self.region.is_flat:
+            self.for_strided().bind(binding, backend)
+            return
+        compiled = None if arrays is None else self.code(arrays, self.sizes(types), binding.runs * SAVED_NANOSECONDS)
+        if arrays is None or compiled is None:
+            raise Later
+        made = [np.empty(types.shape(value), DTYPES[types.kind(value)]) for value in phase.results]
+        arrays |= self.pointwise.shown(compiled, made, State)
+        pieces, turns = self.pointwise.launch(compiled, arrays, types, int(trips), binding.threads)
+        if turns < trips:
+            raise Unbound
+        bases: list[Base] = [(None, 0), (None, int(trips))]
+        for view in compiled.program.views:
+            array = arrays[view.name]
+            match self.region.sources[view.name]:
+                case State(component):
+                    bases.append((binding.result(phase.results[component], made[component].shape, made[component].dtype), 0))
+                case Given(value):
+                    bases.append(binding.base(value, array))
+                case First(component):
+                    bases.append(binding.base(phase.initial[component], array))
+                case _:
+                    bases.append((None, start_of(array)))
+                    binding.keep.append(array)
+        binding.share(pieces, bases)
+
+    def is_pair(self, view: View) -> bool:
+        """Is the last axis but one that of two buffers, wherever they lie?"""
+        assert self.region is not None
+        source = self.region.sources[view.name]
+        return isinstance(source, State) and source.doubled and len(view.shape) == 2
+
+    def for_strided(self) -> RegionRun:
+        self.strided = self.strided or RegionRun(self.phase, may_be_flat=False)
+        return self.strided
+
+    def sizes(self, types: Types) -> dict[str, int]:
+        """The program's parameters, but for the range."""
+        assert self.region is not None
+        return dict(zip(self.region.program.parameters[2:], map(types.number, self.region.sizes), strict=True))
+
+    def is_pointwise(self, loop: Loop, types: Types) -> bool:
+        """Does each item of the state see only itself?"""
+        if self.sees_itself is None:
+            self.sees_itself = pointwise(loop, types.types) is not None
+        return self.sees_itself
+
+    def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any], *, are_copied: bool = True
+               ) -> dict[str, NumArray] | None:  # fmt: skip
+        """The arrays of views that are only read, by view; None if one is not what its type says, or the region wants.
+        `are_copied`: may small ones be copies in rows?"""
+        assert self.region is not None
+        arrays: dict[str, NumArray] = {}
+        for view in self.region.program.views:
+            match self.region.sources[view.name]:
+                case Given(value):
+                    array = np.asarray(memory[value])
+                case First(component):
+                    assert isinstance(self.phase, Loop)
+                    array = np.asarray(memory[self.phase.initial[component]])
+                case Data(phase):
+                    if view.name not in self.constants:
+                        self.constants[view.name] = np.asarray(make(phase))
+                    array = self.constants[view.name]
+                case _:
+                    continue
+            if self.region.is_flat and len(view.shape) > (array.dtype.kind == "c"):
+                if not array.flags.c_contiguous:
+                    return None
+                array = array.reshape(-1)
+            if array.dtype.kind == "c":
+                array = in_parts(array)
+            if array.dtype != DTYPES[view.kind] or array.ndim != len(view.shape):
+                return None
+            is_small = are_copied and array.nbytes <= _COPIED and not self.region.is_pointwise
+            if is_small and isinstance(self.phase, Loop) and not is_unit(array) and view.name not in self.called:
+                array = np.ascontiguousarray(array)
+            arrays[view.name] = array
+        return arrays
+
+    def code(self, arrays: Mapping[str, NumArray], sizes: Mapping[str, int], nanoseconds: float) -> Compiled | None:
+        assert self.region is not None
+        flags = {name: is_unit(array) for name, array in arrays.items()}
+        counted: dict[str, Known] = {name: p for name, array in arrays.items() if (p := progression(array)) is not None}
+        for name in self.single:
+            item = single_index(int(arrays[name]), sizes)
+            if item is not None:
+                counted[name] = item
+        packed = {view.name for view in self.region.program.views if not self.is_pair(view)}
+        packed -= {name for name, array in arrays.items() if not is_packed(array)}
+        layout = tuple((flag, name in packed) for name, flag in flags.items())
+        key: Key = (layout, tuple(counted.items()))
+        if key not in self.codes and len(self.codes) >= _MOST_VARIANTS:
+            counted, key = {}, (layout, ())
+        if key in self.compiled:
+            return self.compiled[key]
+        if key not in self.codes:
+            program = self.region.program
+            views = tuple(replace(v, unit=flags.get(v.name, True)) for v in program.views)
+            program = optimise(simplify.propagate_progressions(replace(program, views=views), counted))
+            tiles = tiled(program) if self.has_rows else None
+            program = program if tiles is None else tiles.program
+            program = shapes.collapse_loops(program, packed)
+            self.codes[key] = program, tiles, LoopCode(llvm_text(program, vector_bytes()))
+        program, tiles, code = self.codes[key]
+        if not tiering.is_worth(code, nanoseconds):
+            return None
+        address = address_of(code)
+        words = words_of(program)
+        self.compiled[key] = None if address is None else Compiled(program, Pieces(address, (), 0, 1, inf), words, tiles)
+        return self.compiled[key]
+
+
+def progression(array: NumArray) -> Progression | None:
+    """What an index vector counts, if it does."""
+    if array.dtype != np.int64 or array.ndim != 1 or not 2 <= array.size <= _MOST_INDICES:
+        return None
+    step, least = int(array[1]) - int(array[0]), min(int(array[0]), int(array[-1]))
+    if abs(step) != 1 or not 0 <= least < _MOST_FIRST:
+        return None
+    counted = np.arange(array[0], array[0] + step * array.size, step)
+    return Progression(least, Direction(step)) if np.array_equal(array, counted) else None
+
+
+def single_index(item: int, sizes: Mapping[str, int]) -> Index | None:
+    """A few, or a few less than a size."""
+    if 0 <= item < _MOST_FIRST:
+        return Index((), item)
+    below = [(size - item, name) for name, size in sizes.items() if 0 <= size - item < _MOST_FIRST]
+    return Index(((min(below)[1], 1),), -min(below)[0]) if below else None
+
+
+def is_unit(array: NumArray) -> bool:
+    """Are neighbours along the last axis side by side?"""
+    return not array.ndim or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize
+
+
+def is_packed(array: NumArray) -> bool:
+    """Do the rows lie one after the other?"""
+    return array.ndim > 1 and is_unit(array) and (array.shape[-2] <= 1 or array.strides[-2] == array.shape[-1] * array.itemsize)
+
+
+_runs: Kept[RegionRun] = Kept(256)
+
+
+def region_of(phase: Phase) -> RegionRun:
+    """Kept with the phase."""
+    return _runs.of(id(phase), (phase,), lambda: RegionRun(phase))

@@ -1,0 +1,642 @@
+"""Copies of items from one layout into another, large ones by a kernel on the device's team, into memory of the pool.
+
+What only moves items is bound by memory: fresh pages cost three times what copying into pages at hand does, and one thread cannot
+use all of a machine's bandwidth.  So results are `room`s, and results larger than the caches bypass them.  Items are copied as
+whole numbers of their size, so one kernel serves every kind.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import accumulate, pairwise
+from math import prod
+from typing import Any, Final, NoReturn
+
+import numpy as np
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import neutral
+from ..graph.phases import LibraryPhase, ValueId
+from ..graph.projections import frame_of
+from ..jit import tiering
+from ..jit.compiler import Kept, address_of, is_installed
+from ..jit.tiering import PIECES_NANOSECONDS as POLICY_PARALLEL
+from ..loopir.templates import PHILOX_ROUNDS, Form as SelectingForm, Scan, ScansForm, Scatter, Select, Uniforms
+from ..lower.body import KINDS, Body, build_kernel, gathering
+from ..lower.kernel_ir import BLOCK, RUN, Kernel, Load, Nest, Result, Step, Stores, row_nest
+from ..lower.phase import KernelCode
+from ..scalar.table import REDUCTIONS
+from ..vm.run_state import ALIGNMENT, LEAST as POOL_LEAST, room
+from .kernels import STREAMED, CompiledRun, strides_over
+from .numpy_scalars import MASK, PLAIN, WEYL_0, WEYL_1, fill_uniform
+from .parallel_for import Block, Cuts, Pieces, Reduction, Work, address_for, cuts_of, moved, run_once
+from .views import DTYPES, NumArray, common_stride, start_of
+
+# ---------------------------------------------------------------------------------------------------- copying
+
+_KINDS: Final = {1: Kind.U8, 4: Kind.I32, 8: Kind.I64}
+"""By bytes an item; others are copied by NumPy."""
+_NANOSECONDS_A_BYTE: Final = 0.1
+_SAVED: Final = 0.1
+"""Nanoseconds a byte that a kernel saves."""
+_TILE_ROWS: Final = 64
+_TILE_ITEMS: Final = 1 << 14
+
+
+def copied(array: NumArray, threads: int) -> NumArray:
+    """The items in new memory, the last axis innermost."""
+    if array.nbytes < POOL_LEAST:
+        return array.copy()
+    result: NumArray = room(array.shape, array.dtype)
+    copy_into(result, array, threads)
+    return result
+
+
+def copy_into(target: NumArray, source: NumArray, threads: int) -> None:
+    """Write the source, of the target's dtype and shape, into the target, which shares no memory with it."""
+    if target.nbytes < POOL_LEAST:
+        np.copyto(target, source)
+        return
+    addresses = start_of(source), start_of(target)
+    pieces = _pieces(target, source, threads, is_aligned=addresses[1] % ALIGNMENT == 0)
+    if pieces is None:
+        np.copyto(target, source)
+    else:
+        pieces.run(addresses)
+
+
+def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: bool) -> Pieces | None:
+    """The kernel for a copy between such layouts; None where NumPy has to do it, or kernels have not paid yet."""
+    key = (target.itemsize, target.shape, target.strides, source.strides, threads, is_aligned)
+    found = _kept.of(key, (), lambda: drafted(target, source, threads, streams=is_aligned))
+    if found is None or isinstance(found, Pieces):
+        return found
+    if tiering.mode() is tiering.Mode.OFF or not tiering.is_worth(found.kernel, target.nbytes * _SAVED):
+        return None
+    address = address_of(found.kernel)
+    if address is None:
+        return None
+    made = Pieces(address, found.blocks, 2, threads, target.nbytes * _NANOSECONDS_A_BYTE)
+    _kept.put(key, (), made)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A copy whose kernel is not compiled; the bases of its blocks are source and target."""
+
+    kernel: KernelCode
+    blocks: tuple[Block, ...]
+
+
+_kept: Final[Kept[Draft | Pieces | None]] = Kept(256)
+
+
+def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> Draft | None:
+    """The copy between such layouts; None where NumPy has to do it."""
+    kind = _KINDS.get(target.itemsize)
+    written, read = strides_over(target, target.shape), strides_over(source, target.shape)
+    if kind is None or not is_installed() or not source.flags.aligned or min(written) < 0:
+        return None
+    nest = row_nest(target.shape, (written, read), apart=False)
+    outer, inner = nest.strides
+    if outer[-1] != target.itemsize:
+        return None
+    rows_aligned = all(stride % ALIGNMENT == 0 for stride in outer[:-1])
+    stores = Stores.STREAMED if streams and rows_aligned and target.nbytes >= STREAMED else Stores.PLAIN
+    body = Body((Load(0),), (kind,), (), (Result(0, kind, None),), frozenset(), 0)
+    kernel = build_kernel(body, replace(nest, strides=(inner,)), [kind], stores)
+    duration = target.nbytes * _NANOSECONDS_A_BYTE
+    places = 2 * kernel.axes, 3 * kernel.axes + 1
+    blocks = []
+    cuts = _cuts(nest, kind.bytes, duration, threads)
+    for box in map(cuts.ranges, range(cuts.count)):
+        counts, origins = [stop - start for start, stop in box], [start for start, _ in box]
+        words = (*counts, *origins, 0, *inner, 0, *outer[:-1], 0)
+        ahead = [sum([start * step for start, step in zip(origins, own, strict=True)]) for own in (inner, outer)]
+        blocks.append(Block(words, moved(places, ((0, 0), (1, 0)), ahead)))
+    return Draft(KernelCode(kernel), tuple(blocks))
+
+
+def _cuts(nest: Nest, item: int, duration: float, threads: int) -> Cuts:
+    """Tiles of what is read across, so that the lines of memory of a tile stay in the cache; else the pieces of any work."""
+    _, read = nest.strides
+    across = [loop for loop, step in enumerate(read[:-1]) if abs(step) == item] if abs(read[-1]) > item else []
+    if not across:
+        return cuts_of(nest, Work(duration, threads, Reduction.NONE))
+    rows = min(nest.sizes[across[0]], _TILE_ROWS)
+    made = Cuts.none(nest.sizes).cut(across[0], range(0, nest.sizes[across[0]], rows))
+    return made.cut(len(read) - 1, range(0, nest.sizes[-1], max(_TILE_ITEMS // rows // ALIGNMENT, 1) * ALIGNMENT))
+
+
+def joined(parts: Sequence[NumArray], axis: int, threads: int) -> NumArray:
+    """Arrays of one dtype one after the other along an axis."""
+    shape = list(parts[0].shape)
+    shape[axis] = sum([part.shape[axis] for part in parts])
+    result: NumArray = room(tuple(shape), parts[0].dtype)
+    before, start = (slice(None),) * axis, 0
+    for part in parts:
+        stop = start + part.shape[axis]
+        if part.size:
+            copy_into(result[(*before, slice(start, stop))], part, threads)
+        start = stop
+    return result
+
+
+def cycled(array: NumArray, shape: tuple[int, ...], threads: int) -> NumArray:
+    """The items in row-major order, of which there are some, over and over until the shape is full."""
+    result: NumArray = room(shape, array.dtype)
+    flat, items = result.reshape(-1), array.reshape(-1)
+    turns, rest = divmod(flat.size, items.size)
+    if turns:
+        cycles = flat[: turns * items.size].reshape(turns, items.size)
+        copy_into(cycles, np.broadcast_to(items, cycles.shape), threads)
+    if rest:
+        copy_into(flat[flat.size - rest :], items[:rest], threads)
+    return result
+
+
+# ---------------------------------------------------------------------------------------------------- gathering
+#
+# Gathers through kernels: an element-wise body with one item by index, bound and cut like any other.
+#
+# An index outside its axis ends the kernel; the gather on NumPy then finds it again and says so.
+
+LEAST_ROW: Final = 16
+"""Items of what an index picks (if it is not one item), from which a kernel copies them better than NumPy."""
+LEAST: Final = 1 << 12
+_GATHERING_KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
+_INDICES: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64})
+
+
+class Outside(Exception):
+    """An index is outside its axis."""
+
+
+class GatherRun(CompiledRun):
+    """One gather; None where NumPy has to do it."""
+
+    def fail(self, kernel: Kernel, place: int, word: int) -> NoReturn:
+        raise Outside
+
+    def gathered(self, table: NumArray, indices: NumArray) -> NumArray | None:
+        (table_at, _), (indices_at, _) = self.views
+        try:
+            found = self.run({table_at: table, indices_at: indices}, None)
+        except Outside:
+            return None
+        made: NumArray | None = found[0] if found else None
+        return made
+
+
+def gather_run(
+    phase: LibraryPhase, kinds: Sequence[Kind], table: NumArray, indices: NumArray, threads: int, least: int = LEAST
+) -> GatherRun | None:
+    """Kept with the phase; `kinds` of table and indices; of fewer than `least` points there is none."""
+    mode = tiering.mode()
+    if mode is tiering.Mode.OFF or not is_installed() or not table.flags.c_contiguous:
+        return None
+    key = (id(phase), table.shape, indices.shape, threads, mode, least)
+    return _gathering_kept.of(key, (phase,), lambda: _made(phase, kinds, table.shape, indices.shape, threads, mode, least))
+
+
+_gathering_kept: Final[Kept[GatherRun | None]] = Kept(256)
+
+
+def _made(
+    phase: LibraryPhase, kinds: Sequence[Kind], table: tuple[int, ...], indices: tuple[int, ...], threads: int,
+    mode: tiering.Mode, least: int,
+) -> GatherRun | None:  # fmt: skip
+    axis, attributes = phase.attributes["axis"], phase.attributes
+    assert isinstance(axis, int)
+    if frame_of(phase) or attributes.get("fills") or attributes.get("sorts") is not None:
+        return None
+    if not set(kinds[:1]) <= _GATHERING_KINDS:
+        return None
+    space = (*table[:axis], *indices, *table[axis + 1 :])
+    inner = prod(table[axis + 1 :])
+    points = prod(space)
+    if not points or not prod(table) or kinds[1] not in _INDICES or not (inner == 1 or inner >= LEAST_ROW or points < LEAST):
+        return None
+    if points < least and mode is not tiering.Mode.ALWAYS:
+        return None
+    scalars = [table[axis], inner * DTYPES[kinds[0]].itemsize]
+    body = gathering(kinds[0], kinds[1], None, proved=False)
+    at_first: tuple[Any, ...] = (*(slice(None),) * axis, 0, *(None,) * len(indices), ...)  # an item would be a copy
+    wide: tuple[Any, ...] = (*(None,) * axis, *(slice(None),) * len(indices), *(None,) * (len(table) - axis - 1), ...)
+    source, places = phase.args[:2]
+    views: list[tuple[ValueId, Callable[[Any], Any]]] = [
+        (source, lambda array: array[at_first]),
+        (places, lambda array: array[wide]),
+    ]
+    return GatherRun(body, views, space, list(kinds), scalars, threads, mode, _nothing, 0)
+
+
+def _nothing(values: Any, overwrite: Any) -> tuple[Any, ...]:
+    return ()
+
+
+# ---------------------------------------------------------------------------------------------------- scanning
+#
+# Scans through compiled kernels, in the order of scans.
+#
+# Many lines are shared by the team.  One long line is a chain of pieces, each from what is before it, so that an interrupt is
+# heard between them.
+
+SCANNING_LEAST: Final = RUN + 1
+"""Fewer items stay on NumPy."""
+PARALLEL: Final = 20_000.0
+"""Nanoseconds of work from which lines are shared out."""
+_HEARD: Final = 1 << 25
+"""Bytes of a line that one thread scans before an interrupt is heard."""
+_SCANNING_SAVED: Final = 2.0
+"""Nanoseconds an item over NumPy."""
+_BYTE_WORK: Final = 0.05
+_ORDERED_WORK: Final = 0.2
+"""Nanoseconds a byte, and an item in the order of scans, on one thread, roughly."""
+_PIECES: Final = 4
+"""Pieces a thread."""
+_PARITIES: Final = frozenset({"ne", "eq"})
+"""Functions of truth values that are scanned besides those that kernels reduce with."""
+_SOURCE, _RESULT, _CARRY = range(3)
+"""The bases of all pieces."""
+
+
+def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int) -> NumArray | None:
+    """The scan of every line along `axis`; None where NumPy has to do it."""
+    ready = scan_plan(function, kind, arg, axis, threads)
+    if ready is None:
+        return None
+    result: NumArray = room(arg.shape, arg.dtype)
+    ready.run(arg, result)
+    return result
+
+
+def scan_plan(
+    function: str, kind: Kind, arg: NumArray, axis: int, threads: int, least: int = SCANNING_LEAST, runs: int = 1
+) -> Ready | None:  # fmt: skip
+    """What scans arrays of this layout; kept.  `least`: fewer items stay on NumPy; asked for once in so many `runs`."""
+    if arg.dtype != DTYPES[kind]:
+        return None
+    key = (function, kind, arg.shape, arg.strides, axis, threads, tiering.mode())
+    ready, axes = _scanning_kept.get(key), _merged(arg, axis)
+    if ready is not None or axes is None or not _is_scanned(function, kind):
+        return ready
+    code = _code(function, kind, arg, axis)
+    address = address_for(code, arg.size, least, runs * (5_000 + arg.size * _SCANNING_SAVED))
+    made = None if address is None else _scanning_made(code, address, arg, axis, axes, threads)
+    return None if made is None else _scanning_kept.put(key, (), made)
+
+
+def _is_scanned(function: str, kind: Kind) -> bool:
+    is_reduction = function in REDUCTIONS or (kind is Kind.BOOL and function in _PARITIES)
+    return kind in KINDS and kind is not Kind.CHAR and is_reduction
+
+
+def _scanning_made(code: Scan, address: int, arg: NumArray, axis: int, axes: tuple[int, int], threads: int) -> Ready | None:
+    bytes = code.kind.bytes
+    work = arg.nbytes * _BYTE_WORK + (0 if code.is_free else arg.size * _ORDERED_WORK)
+    if code.form is ScansForm.COLUMNS:
+        columns = _columns(code, arg, axis, axes, threads if work >= PARALLEL else 1, work)
+        return None if columns is None else Ready(code, Pieces(address, columns, 3, threads, work))
+    lines, length, step = prod(arg.shape[:axis]), arg.shape[axis], arg.strides[axis]
+    if lines == 1 and work >= tiering.LONG_NANOSECONDS:
+        batch, blocks = _HEARD // (bytes * BLOCK) * BLOCK, []
+        for place, first in enumerate(range(0, length, batch)):
+            starts = first * step, first * bytes, place * bytes
+            blocks.append(_lines(code, 1, min(batch, length - first), (0, step), starts))
+        return Ready(code, Pieces(address, blocks, 3, 1, work), is_chain=True)
+    each = -(-lines // tiering.pieces(_PIECES * threads if threads > 1 and work >= PARALLEL else 1, work))
+    blocks = [
+        _lines(code, min(each, lines - first), length, (axes[0], step), (first * axes[0], first * length * bytes, 0))
+        for first in range(0, lines, each)
+    ]
+    return Ready(code, Pieces(address, blocks, 3, threads, work))
+
+
+def _lines(code: Scan, lines: int, length: int, strides: tuple[int, int], starts: tuple[int, int, int]) -> Block:
+    """The words of lines.  `strides`: of the source.  `starts`: the source, the result, and what is before, from the bases."""
+    own = (strides[0],) if code.unit else strides
+    words = [lines, length, 0, *own, 0, length * code.kind.bytes, 0]
+    after = 3 + len(own)
+    return Block(words, list(zip((2, after, after + 2), zip((_SOURCE, _RESULT, _CARRY), starts, strict=True), strict=True)))
+
+
+def _merged(arg: NumArray, axis: int) -> tuple[int, int] | None:
+    """Strides of the axes before `axis` as one, and of those behind it as one; None where they are not evenly spaced."""
+    before = common_stride(arg.shape[:axis], arg.strides[:axis])
+    behind = common_stride(arg.shape[axis + 1 :], arg.strides[axis + 1 :])
+    return None if before is None or behind is None else (before, behind)
+
+
+def _code(function: str, kind: Kind, arg: NumArray, axis: int) -> Scan:
+    inner, length = prod(arg.shape[axis + 1 :]), arg.shape[axis]
+    if inner == 1:
+        aligned = axis == 0 or length * kind.bytes % ALIGNMENT == 0
+        return Scan(function, kind, ScansForm.LINES, arg.strides[axis] == kind.bytes, arg.nbytes >= STREAMED and aligned)
+    return Scan(function, kind, ScansForm.COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Pieces whose bases are the source, the result, and what is before lines, which is nothing.  In a chain each piece leaves
+    what is before the next one."""
+
+    code: Scan
+    pieces: Pieces
+    is_chain: bool = False
+
+    @property
+    def carry(self) -> NumArray:
+        return _carry(self.code.function, self.code.kind)
+
+    def run(self, arg: NumArray, result: NumArray) -> None:
+        carry = np.resize(self.carry[:1], len(self.pieces.blocks) + 1) if self.is_chain else self.carry
+        self.pieces.run((start_of(arg), start_of(result), start_of(carry)))
+
+
+@cache
+def _carry(function: str, kind: Kind) -> NumArray:
+    """What is before every line is nothing; what is behind is nobody's."""
+    return np.full(2, neutral(function, kind), DTYPES[kind])
+
+
+_scanning_kept: Kept[Ready] = Kept(256)
+
+
+# ------------------------------------------------------------------------------------------------ columns
+
+
+def _columns(code: Scan, arg: NumArray, axis: int, axes: tuple[int, int], team: int, work: float) -> list[Block] | None:
+    bytes, cells = code.kind.bytes, prod(arg.shape[axis + 1 :])
+    if axes[1] != bytes:
+        return None
+    tables, length = prod(arg.shape[:axis]), arg.shape[axis]
+    pitch = cells * bytes
+    by_table = team == 1 or tables >= 2 * team
+    count, least = (tables, 1) if by_table else (cells, ALIGNMENT // bytes)
+    wanted = tiering.pieces(1 if team == 1 else _PIECES * team, work)
+    each = count if wanted == 1 else max(least, -(-count // (wanted * least)) * least)
+    starts = list(range(0, count, each))
+    if not by_table and len(starts) > 1 and count - starts[-1] < least:
+        starts.pop()  # fewer lines than a vector go to the piece before
+    blocks = []
+    for first, stop in zip(starts, [*starts[1:], count], strict=True):
+        table, cell = (first, 0) if by_table else (0, first)
+        own = (stop - first, cells) if by_table else (tables, stop - first)
+        words = (own[0], length, own[1], 0, axes[0], arg.strides[axis], 0, length * pitch, pitch)
+        source, result = table * axes[0] + cell * bytes, table * length * pitch + cell * bytes
+        blocks.append(Block(words, [(3, (_SOURCE, source)), (6, (_RESULT, result))]))
+    return blocks
+
+
+# ---------------------------------------------------------------------------------------------------- scattering
+#
+# Keyed reductions of one number a key through a compiled loop.
+#
+# Whole numbers and truth values are exact in any order: several tables, and a set of them for each thread.  Floats run in the
+# order of the items of each key, as their definition says: on one thread, or where keys ascend in pieces of whole runs.
+
+SCATTERING_LEAST: Final = 1 << 14
+_TABLES: Final = 4
+_TABLE_BYTES: Final = 1 << 18
+"""Larger tables are not multiplied: they would not stay in cache.  Nor are tables that are not small beside the keys, so that all
+together they are less than the scratch memory of the phase."""
+_MOST_PIECES: Final = 8
+_GLANCE: Final = 64
+"""Keys that ascend if all do."""
+_SCATTERING_SAVED: Final = 4.0
+"""Nanoseconds an item over NumPy."""
+_EACH: Final = 1.0
+
+
+def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int, threads: int) -> Any:
+    """The bins' values; None where NumPy has to do it (or has as good a way), or a key is not a bin."""
+    count = len(keys)
+    if kind not in KINDS or kind is Kind.CHAR or function not in REDUCTIONS or len(items) != count:
+        return None
+    if items.dtype != DTYPES[kind] or keys.dtype != np.int64:
+        return None
+    exact = not kind.is_float
+    small = bins * kind.bytes * _TABLES <= min(_TABLE_BYTES, count)
+    stride = items.strides[0]
+    step = Step.NONE if stride == 0 else Step.UNIT if stride == kind.bytes else Step.STRIDED
+    code = Scatter(function, kind, _TABLES if exact and small else 1, keys.strides[0] == keys.itemsize, step)
+    address = address_for(code, count, SCATTERING_LEAST, count * _SCATTERING_SAVED)
+    if address is None:
+        return None
+    pieces = min(threads, _MOST_PIECES) if count >= POLICY_PARALLEL else 1
+    tables = None
+    if code.tables == 1 and bool((keys[1:_GLANCE] >= keys[: _GLANCE - 1][: count - 1]).all()):
+        tables = _by_runs(replace(code, runs=True), keys, items, bins, pieces)
+    if tables is None:
+        pieces = pieces if exact and small else 1
+        tables = np.full((pieces * code.tables, bins), neutral(function, kind), DTYPES[kind])
+        each = -(-count // pieces)
+        if not _run(code, address, keys, items, tables, [min(piece * each, count) for piece in range(pieces + 1)]):
+            return None
+    result = PLAIN[function].reduce(tables, axis=0, dtype=DTYPES[kind]) if len(tables) > 1 else tables[0]
+    return _with_empty_bins(function, kind, keys, result)
+
+
+def _by_runs(code: Scatter, keys: NumArray, items: NumArray, bins: int, pieces: int) -> NumArray | None:
+    """One table, where all keys ascend: no two pieces have a key in common.  None where they do not, or there is no such code."""
+    count = len(keys)
+    address = address_for(code, count, SCATTERING_LEAST, count * _SCATTERING_SAVED)
+    if address is None:
+        return None
+    starts = [0]
+    for piece in range(1, pieces):
+        near = max(starts[-1], piece * count // pieces)
+        start = near + int(np.searchsorted(keys[near:], keys[near], "right")) if near < count else count
+        if start < count and keys[start - 1] > keys[start]:
+            return None
+        starts.append(start)
+    table: NumArray = np.full((1, bins), neutral(code.function, code.kind), DTYPES[code.kind])
+    return table if _run(code, address, keys, items, table, [*starts, count]) else None
+
+
+def _run(code: Scatter, address: int, keys: NumArray, items: NumArray, tables: NumArray, bounds: list[int]) -> bool:
+    """Each piece with tables of its own, or all with one.  Did they take all keys?"""
+    pieces = len(bounds) - 1
+    each = len(tables) // pieces
+    key_address, item_address = start_of(keys), start_of(items)
+    table_address, pitch = start_of(tables), tables.strides[0]
+    key_stride, item_stride = keys.strides[0], items.strides[0]
+    calls: list[list[int]] = []
+    for piece, (start, stop) in enumerate(pairwise(bounds)):
+        if start >= stop:
+            continue
+        words = [stop - start, tables.shape[1], key_address + start * key_stride]
+        words += [] if code.unit else [key_stride]
+        words += [item_address + start * item_stride, *([item_stride] if code.step is Step.STRIDED else [])]
+        words += [table_address + piece * each * pitch, pitch]
+        calls.append(words)
+    return not run_once(address, calls, pieces, len(keys) * _EACH)
+
+
+def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray) -> NumArray:
+    """Bins without items hold the function's identity, which is not always what a table starts with."""
+    from .numpy_reductions import identity
+
+    if function in ("min", "max") or (kind.is_float and function == "add"):
+        untouched = result == neutral(function, kind)
+        if function == "add":
+            untouched &= np.signbit(result)
+        if untouched.any():
+            untouched[keys[untouched.take(keys)]] = False  # touched by what changes nothing
+            if untouched.any():
+                result[untouched] = identity(function, kind)
+    return result
+
+
+# ---------------------------------------------------------------------------------------------------- selecting
+#
+# Compress and where through compiled kernels: pieces of the mask are counted, then each writes what it holds.
+
+SELECTING_LEAST: Final = 1 << 13
+"""Masks of fewer items stay on NumPy."""
+_SELECTING_SAVED: Final = 2.0
+"""Nanoseconds an item over NumPy."""
+_WORK: Final = 0.5
+_SELECTING_PIECES: Final = 4
+"""Pieces a thread."""
+_TOGETHER: Final = 64
+_CELL_BYTES: Final = 1 << 12
+"""Larger cells are copied by NumPy as well."""
+_ITEMS: Final = {1: (Kind.U8, 1), 4: (Kind.I32, 1), 8: (Kind.I64, 1), 16: (Kind.I64, 2)}
+"""How items of so many bytes are copied: as so many numbers of a kind."""
+DUE: Final = 2
+MASKS: Final = (5, 7)
+SOURCE: Final = 9
+"""Where in `words_of` they are."""
+
+
+@cache
+def code_of(bytes: int, step: int) -> Select:
+    """Of items (cells) of so many bytes, with such a stride."""
+    if bytes in _ITEMS:
+        kind, count = _ITEMS[bytes]
+        return Select(SelectingForm.ITEMS, kind, count, unit=step == bytes)
+    return Select(SelectingForm.CELLS, Kind.I64 if bytes % 8 == 0 else Kind.I32 if bytes % 4 == 0 else Kind.U8)
+
+
+def words_of(code: Select, tables: int, items: int, masks: tuple[int, int], due: int, target: int, *, first: int = 0,
+             source: tuple[int, int, int] = (0, 0, 0), bytes: int = 0) -> list[int]:  # fmt: skip
+    """The block of words.  `masks`: where, and from table to table; `source`: where, from table to table and item to item."""
+    words = [tables, items, due, first, bytes // code.kind.bytes, *masks, *masks]
+    if not code.is_numbering:
+        words += source[: 2 if code.unit else 3]
+    return [*words, target, *((bytes,) if code.form is SelectingForm.CELLS else ())]
+
+
+def _is_read(mask: NumArray) -> bool:
+    """Can code read a mask?"""
+    return sys.byteorder == "little" and mask.dtype == np.bool_ and mask.flags.c_contiguous
+
+
+def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArray | None:
+    """The cells along `axis` whose item of the mask (a vector as long as the axis) holds; None where NumPy has to do it."""
+    items, tables = len(mask), prod(arg.shape[:axis])
+    if mask.ndim != 1 or items != arg.shape[axis] or not _is_read(mask) or not arg.size:
+        return None
+    bytes = arg.itemsize * prod(arg.shape[axis + 1 :])
+    table = common_stride(arg.shape[:axis], arg.strides[:axis])
+    packed = common_stride(arg.shape[axis + 1 :], arg.strides[axis + 1 :])
+    if table is None or (bytes != arg.itemsize and packed != arg.itemsize) or bytes > _CELL_BYTES:
+        return None
+    step = arg.strides[axis]
+    code = code_of(bytes, step)
+    address = address_for(code, arg.size, SELECTING_LEAST, items * tables * _SELECTING_SAVED)
+    if address is None:
+        return None
+    team = threads if items * tables * _WORK >= POLICY_PARALLEL else 1
+    by_table = tables >= 2 * team
+    starts = _starts(items, 1 if by_table else team)
+    ends = list(accumulate(_counts(mask, starts)))
+    due = ends[-1]
+    result: NumArray = room((*arg.shape[:axis], due, *arg.shape[axis + 1 :]), arg.dtype)
+    source, target, masks = start_of(arg), start_of(result), start_of(mask)
+    each = max(1, -(-tables // (_SELECTING_PIECES * team)) if team > 1 else tables) if by_table else 1
+    calls = []
+    for first in range(0, tables, each):
+        count = min(each, tables - first)
+        for start, stop, begin, end in zip(starts, [*starts[1:], items], [0, *ends[:-1]], ends, strict=True):
+            calls.append(words_of(
+                code, count, stop - start, (masks + start, 0), (end - begin) * count, target + (first * due + begin) * bytes,
+                source=(source + first * table + start * step, table, step), bytes=bytes,
+            ))  # fmt: skip
+    run_once(address, calls, team, items * tables * _WORK)
+    return result
+
+
+def places(mask: NumArray, threads: int) -> NumArray | None:
+    """Where a vector holds, or the coordinates of where a matrix does; None where NumPy has to do it."""
+    if mask.ndim not in (1, 2) or not _is_read(mask) or not mask.size:
+        return None
+    pairs = mask.ndim == 2
+    code = Select(SelectingForm.PAIRS if pairs else SelectingForm.PLACES)
+    address = address_for(code, mask.size, SELECTING_LEAST, mask.size * _SELECTING_SAVED * mask.ndim)
+    if address is None:
+        return None
+    team = threads if mask.size * _WORK >= POLICY_PARALLEL else 1
+    length = len(mask)
+    width = mask.size // length
+    starts = _starts(length, team, max(1, _TOGETHER // width) if pairs else _TOGETHER)
+    ends = list(accumulate(_counts(mask, starts)))
+    result: NumArray = room((ends[-1], 2) if pairs else (ends[-1],), np.dtype(np.int64))
+    masks, target = start_of(mask), start_of(result)
+    calls = []
+    for start, stop, begin, end in zip(starts, [*starts[1:], length], [0, *ends[:-1]], ends, strict=True):
+        if pairs:
+            tables, items, own, result_at = stop - start, width, (masks + start * width, width), target + begin * 16
+        else:
+            tables, items, own, result_at = 1, stop - start, (masks + start, 0), target + begin * 8
+        calls.append(words_of(code, tables, items, own, end - begin, result_at, first=start))
+    run_once(address, calls, team, mask.size * _WORK)
+    return result
+
+
+def _starts(items: int, team: int, grain: int = _TOGETHER) -> list[int]:
+    pieces = _SELECTING_PIECES * team if team > 1 else 1
+    step = max(grain, -(-items // (pieces * grain)) * grain)
+    return list(range(0, items, step))
+
+
+def _counts(mask: NumArray, starts: Sequence[int]) -> list[int]:
+    return [int(np.count_nonzero(mask[a:b])) for a, b in zip(starts, [*starts[1:], len(mask)], strict=True)]
+
+
+# ---------------------------------------------------------------------------------------------------- uniforms
+#
+# Uniform numbers of a key through compiled code, in pieces for the team; NumPy makes a last odd one.
+
+UNIFORMS_LEAST: Final = 1 << 13
+_UNIFORMS_SAVED: Final = 12.0
+"""Nanoseconds an item over NumPy."""
+_UNIFORMS_EACH: Final = 2.0
+
+
+def fill(out: NumArray, key: int, stream: int, threads: int) -> None:
+    """Fill a contiguous f64 vector with the first numbers of a key and stream."""
+    count = len(out)
+    blocks = count // 2
+    address = address_for(Uniforms(), count, UNIFORMS_LEAST, count * _UNIFORMS_SAVED) if blocks else None
+    if address is None:
+        fill_uniform(out, key, stream)
+        return
+    keys = [word for r in range(PHILOX_ROUNDS) for word in ((key + r * WEYL_0) & MASK, ((key >> 32) + r * WEYL_1) & MASK)]
+    start = start_of(out)
+    team = threads if count * _UNIFORMS_EACH >= POLICY_PARALLEL else 1
+    step = -(-blocks // (4 * team)) if team > 1 else blocks
+    calls = [
+        (min(step, blocks - first), first, stream & MASK, (stream >> 32) & MASK, *keys, start + first * 16)
+        for first in range(0, blocks, step)
+    ]
+    run_once(address, calls, team, count * _UNIFORMS_EACH)
+    done = blocks * 2
+    fill_uniform(out[done:], key, stream, done)

@@ -1,0 +1,681 @@
+"""Reads: a projection with known sizes, compiled into a function from an operand to a view over the iteration space.
+
+Axes of the space that the read does not depend on have length 1 in the view, so that NumPy's broadcasting replicates and
+nothing is computed twice.  An affine stage without fills is a strided view of its operand, a stage with fills copies the part
+that is read into a padded box.  A reshape is NumPy's where strides can say it, or a copy of few items; else it is `deferred`, and
+so is every stage before it: their items are copied box by box of the space, by whoever works on it.
+
+Note [Safety of strided views].  `bounds` computes the least and greatest index on every axis from the sizes; a view is
+made only if both lie in the operand.  A projection that leaves it is a bug in Rho and raises AssertionError.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from math import prod
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ...lang.support.records import certain, dataclass
+from ...typechecker.core.arrays import Payload
+from ...typechecker.elements import Kind
+from ...typechecker.sizes.polynomials import Size
+from ..graph.phases import Affine, Projection, Read, Reshaped, Stage, Structured, ValueId
+from ..vm.run_state import room
+
+# ---------------------------------------------------------------------------------------------------- kinds
+#
+# Storage of kinds on the CPU back end: one NumPy dtype a kind.
+#
+# Text is stored as code points (`uint32`), so that comparison and sorting are those of numbers; the boundary converts to
+# and from NumPy's `U1` without a copy.  Everything else is stored as the outside stores it.
+
+NumArray: TypeAlias = np.ndarray[Any, Any]
+
+DTYPES: Final[dict[Kind, np.dtype[Any]]] = {
+    Kind.BOOL: np.dtype(np.bool_), Kind.U8: np.dtype(np.uint8), Kind.I32: np.dtype(np.int32),
+    Kind.I64: np.dtype(np.int64), Kind.F32: np.dtype(np.float32), Kind.F64: np.dtype(np.float64),
+    Kind.C64: np.dtype(np.complex64), Kind.C128: np.dtype(np.complex128), Kind.CHAR: np.dtype(np.uint32),
+}  # fmt: skip
+
+FILLS: Final[dict[Kind, int]] = dict.fromkeys(Kind, 0) | {Kind.CHAR: ord(" ")}
+"""The prototype of each kind, as stored."""
+
+
+def constant(kind: Kind, value: Payload) -> NumArray:
+    """A 0-d array of the kind (the form that ufuncs take fastest)."""
+    return np.array(ord(value) if isinstance(value, str) else value, DTYPES[kind])
+
+
+def constants(kind: Kind, data: tuple[Payload, ...], shape: tuple[int, ...]) -> NumArray:
+    """A read-only array of the kind from row-major items."""
+    if kind is Kind.CHAR:
+        data = tuple(map(ord, data))  # type: ignore[arg-type]
+    made = np.array(data, DTYPES[kind]).reshape(shape)
+    made.flags.writeable = False
+    return made
+
+
+def start_of(array: NumArray) -> int:
+    """Where its first item is."""
+    found: int = array.__array_interface__["data"][0]
+    return found
+
+
+def stored(value: NumArray, kind: Kind) -> NumArray:
+    """An outside array as it is stored here: text becomes code points, foreign byte orders and layouts are copied."""
+    if type(value) is np.ndarray and value.dtype is DTYPES[kind]:
+        return value
+    if kind is Kind.CHAR and value.dtype.kind == "U":
+        value = np.ascontiguousarray(value, np.dtype("U1")).view(np.uint32).reshape(value.shape)
+    return np.asarray(value, DTYPES[kind])
+
+
+def shown(value: NumArray, kind: Kind) -> NumArray:
+    """A stored array as the outside knows it: text has dtype `U1`."""
+    if kind is Kind.CHAR:
+        return np.ascontiguousarray(value, np.uint32).view(np.dtype("U1")).reshape(value.shape)
+    return value
+
+
+# ---------------------------------------------------------------------------------------------------- layouts
+#
+# Shapes and strides of the arrays that kernels are bound to.
+
+def broadcasts(shape: tuple[int, ...], space: tuple[int, ...]) -> bool:
+    """Does an array of this shape broadcast over the space?"""
+    if len(shape) != len(space):
+        return prod(shape) == 1
+    return all(own in (1, size) for own, size in zip(shape, space, strict=True))
+
+
+def contiguous(sizes: Sequence[int], bytes: int) -> tuple[int, ...]:
+    """Strides of an array of these sizes, and 0 for a reduce axis."""
+    strides: list[int] = []
+    for size in reversed(sizes):
+        strides.insert(0, bytes)
+        bytes *= size
+    return (*strides, 0)
+
+
+def common_stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
+    """The stride of some axes as one, 0 where they repeat what is there once; None where they are not evenly spaced."""
+    step = 0
+    reach: int | None = None
+    """How far the axes inside go in all; None before the first of them, whose stride may be 0."""
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if size == 1:
+            continue
+        if reach is None:
+            step = stride
+        elif stride != reach:
+            return None
+        reach = stride * size
+    return step
+
+
+def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:
+    """The strides of a reshape that copies nothing; None where there are none."""
+    if prod(shape) == 0 or prod(shape) == 1:
+        return (0,) * len(target)
+    kept = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
+    runs: list[list[int]] = []  # [items, stride of the last]
+    for n, s in kept:
+        if runs and runs[-1][1] == n * s:
+            runs[-1] = [runs[-1][0] * n, s]
+        else:
+            runs.append([n, s])
+    made = [0] * len(target)
+    axis = len(target) - 1
+    for items, stride in reversed(runs):
+        while items > 1:
+            while target[axis] == 1:
+                axis -= 1
+            if items % target[axis]:
+                return None
+            made[axis] = stride
+            stride *= target[axis]
+            items //= target[axis]
+            axis -= 1
+    return tuple(made)
+
+
+# ---------------------------------------------------------------------------------------------------- deferred
+#
+# Reads that no strides can say (a ravel of a broadcast or of a transpose), as arrays of which boxes are copied when asked for.
+#
+# Note [Boxes of a ravel].  A box of a reshaped array is a few runs of its row-major order, and a run is the end of one row of the
+# source, rows in full, and the start of another, for each axis in turn.  So a copy costs what a copy of the box costs, however
+# large the source is.  Where runs would be very short, and where an affine stage before the reshape leaves most of a bounding box
+# unread, items are fetched by index arithmetic, a few at a time.
+
+DeferredNumbers: TypeAlias = tuple[int, ...]
+Box: TypeAlias = tuple[slice, ...]
+
+WHOLE: Final = 1 << 13
+"""Arrays of at most this many items are copied at once."""
+POINTS: Final = 1 << 15
+"""Items that are copied at a time where all of them are wanted."""
+SHORTEST: Final = 32
+"""Items of a run from which on runs are copied one by one."""
+AROUND: Final = 2
+"""A bounding box may be this many times the size of what is read of it."""
+FETCHED: Final = 1 << 12
+"""Items that are fetched by index arithmetic at a time."""
+
+
+class Deferred:
+    """An array of a shape of which nothing is there yet."""
+
+    def __init__(self, shape: DeferredNumbers, dtype: np.dtype[Any]) -> None:
+        self.shape, self.dtype, self.ndim = shape, dtype, len(shape)
+
+    def __getitem__(self, box: Sequence[slice]) -> NumArray:
+        """The items in a box of unit steps, as an array to read."""
+        bounds = tuple(part.indices(size)[:2] for part, size in zip(box, self.shape, strict=True))
+        return self.box(bounds)
+
+    def box(self, bounds: Sequence[tuple[int, int]]) -> NumArray:
+        raise NotImplementedError
+
+    def take(self, indices: tuple[NumArray, ...]) -> NumArray:
+        """The items at some indices, one array of them an axis."""
+        raise NotImplementedError
+
+    def fetched(self, bounds: Sequence[tuple[int, int]]) -> NumArray:
+        """A box by index arithmetic."""
+        extents = tuple(stop - start for start, stop in bounds)
+        made: NumArray = np.empty(prod(extents), self.dtype)
+        for first in range(0, len(made), FETCHED):
+            points = np.unravel_index(np.arange(first, min(first + FETCHED, len(made))), extents)
+            points = tuple([own + start for own, (start, _) in zip(points, bounds, strict=True)])
+            made[first : first + FETCHED] = self.take(points)
+        return made.reshape(extents)
+
+    def into(self, target: NumArray) -> NumArray:
+        """All items, copied to where they are to lie, some at a time."""
+        for box in boxes_of(self.shape):
+            target[box] = self[box]
+        return target
+
+    def whole(self) -> NumArray:
+        return self.box([(0, size) for size in self.shape])
+
+
+Source: TypeAlias = NumArray | Deferred
+
+
+def boxes_of(shape: DeferredNumbers) -> Iterator[Box]:
+    """Boxes of about `POINTS` items that tile a shape, as much as can be of the last axes."""
+    steps, left = [1] * len(shape), POINTS
+    for axis in reversed(range(len(shape))):
+        steps[axis] = max(1, min(shape[axis], left))
+        left //= steps[axis]
+    for corner in itertools.product(*(range(0, size, step) for size, step in zip(shape, steps, strict=True))):
+        yield tuple([slice(at, min(at + step, size)) for at, step, size in zip(corner, steps, shape, strict=True)])
+
+
+def reshaped(source: Source, shape: DeferredNumbers) -> Source:
+    """The row-major order of an array under other axes: a view, a copy where it is small, else boxes of it."""
+    if prod(shape) <= max(WHOLE, 1):
+        return (source.whole() if isinstance(source, Deferred) else source).reshape(shape)
+    if not isinstance(source, Deferred):
+        if source.flags.c_contiguous:
+            return source.reshape(shape)
+        if reshaped_strides(source.shape, source.strides, shape) is not None:
+            return source.reshape(shape)
+    return Ravelled(source, shape)
+
+
+class Ravelled(Deferred):
+    """The row-major order of an array under other axes.  See Note [Boxes of a ravel]."""
+
+    def __init__(self, source: Source, shape: DeferredNumbers) -> None:
+        super().__init__(shape, source.dtype)
+        self.source = source
+
+    def box(self, bounds: Sequence[tuple[int, int]]) -> NumArray:
+        shape, last = self.shape, len(bounds) - 1
+        while last > 0 and bounds[last] == (0, shape[last]):
+            last -= 1
+        inner = prod(shape[last + 1 :])
+        start, stop = bounds[last]
+        run = (stop - start) * inner
+        extents = tuple(b - a for a, b in bounds)
+        count = prod(extents[:last])
+        if count > 1 and run < SHORTEST:
+            return self.fetched(bounds)
+        made: NumArray = np.empty((count, run), self.dtype)
+        for target, corner in zip(made, itertools.product(*(range(a, b) for a, b in bounds[:last])), strict=True):
+            place = 0
+            for index, size in zip(corner, shape, strict=False):
+                place = place * size + index
+            first = (place * shape[last] + start) * inner
+            _copy_run(self.source, first, first + run, target)
+        return made.reshape(extents)
+
+    def take(self, indices: tuple[NumArray, ...]) -> NumArray:
+        flat = np.zeros_like(indices[0])
+        for index, size in zip(indices, self.shape, strict=True):
+            flat = flat * size + index
+        return _taken(self.source, tuple(np.unravel_index(flat, self.source.shape)))
+
+
+class Moved(Deferred):
+    """An affine stage over an array: index d is Σ coefficients[d][a] × point[a] + constants[d]; outside lies `fill`, if any."""
+
+    def __init__(self, source: Deferred, shape: DeferredNumbers, coefficients: Sequence[DeferredNumbers],
+        constants: DeferredNumbers, fill: int | None
+                 ) -> None:  # fmt: skip
+        super().__init__(shape, source.dtype)
+        self.source, self.coefficients, self.constants, self.fill = source, coefficients, constants, fill
+
+    def box(self, bounds: Sequence[tuple[int, int]]) -> NumArray:
+        extents = tuple(stop - start for start, stop in bounds)
+        if 0 in extents:
+            return np.empty(extents, self.dtype)
+        reach: list[tuple[int, int]] = []
+        for row, constant in zip(self.coefficients, self.constants, strict=True):
+            ends = [(c * start, c * (stop - 1)) for c, (start, stop) in zip(row, bounds, strict=True)]
+            reach.append((constant + sum(map(min, ends)), constant + sum(map(max, ends)) + 1))
+        around = [stop - start for start, stop in reach]
+        if prod(around) > AROUND * max(prod(extents), WHOLE):
+            return self.fetched(bounds)
+        own = self._padded(reach)
+        strides = tuple([
+            sum(row[axis] * stride for row, stride in zip(self.coefficients, own.strides, strict=True))
+            for axis in range(len(extents))
+        ])  # fmt: skip
+        corner = []
+        for row, constant, (least, _) in zip(self.coefficients, self.constants, reach, strict=True):
+            corner.append(slice(constant + sum(c * start for c, (start, _) in zip(row, bounds, strict=True)) - least, None))
+        return np.lib.stride_tricks.as_strided(own[tuple(corner)], extents, strides)
+
+    def _padded(self, reach: Sequence[tuple[int, int]]) -> NumArray:
+        """The items in a box of the source, with fills around it where it is left."""
+        inside = [(max(0, start), min(size, stop)) for (start, stop), size in zip(reach, self.source.shape, strict=True)]
+        if inside == list(reach):
+            return self.source.box(inside)
+        made: NumArray = np.full([stop - start for start, stop in reach], self.fill, self.dtype)
+        if all(start < stop for start, stop in inside):
+            part = [slice(a - low, b - low) for (a, b), (low, _) in zip(inside, reach, strict=True)]
+            made[tuple(part)] = self.source.box(inside)
+        return made
+
+    def take(self, indices: tuple[NumArray, ...]) -> NumArray:
+        found: list[NumArray] = []
+        inside = np.ones(indices[0].shape, bool)
+        for row, constant, size in zip(self.coefficients, self.constants, self.source.shape, strict=True):
+            index = np.full(indices[0].shape, constant)
+            for own, c in zip(indices, row, strict=True):
+                if c:
+                    index = index + c * own
+            if self.fill is not None:
+                inside &= (index >= 0) & (index < size)
+            found.append(index)
+        if self.fill is None:
+            return self.source.take(tuple(found))
+        made: NumArray = np.full(indices[0].shape, self.fill, self.dtype)
+        made[inside] = self.source.take(tuple([index[inside] for index in found]))
+        return made
+
+
+def _taken(source: Source, indices: tuple[NumArray, ...]) -> NumArray:
+    return source.take(indices) if isinstance(source, Deferred) else source[indices]
+
+
+def _copy_run(source: Source, start: int, stop: int, target: NumArray, before: DeferredNumbers = ()) -> None:
+    """Items `start` to `stop` of the row-major order of the cell at these indices.  See Note [Boxes of a ravel]."""
+    shape = source.shape[len(before) :]
+    row = prod(shape[1:])
+    cell = [slice(index, index + 1) for index in before]
+    first = start // row
+    if start % row or stop - start < row:
+        end = min(stop, (first + 1) * row)
+        _copy_run(source, start - first * row, end - first * row, target[: end - start], (*before, first))
+        start, target, first = end, target[end - start :], first + 1
+    rows = (stop - start) // row
+    if rows:
+        part = source[(*cell, slice(first, first + rows), *[slice(0, size) for size in shape[1:]])]
+        target[: rows * row].reshape(part.shape)[...] = part
+        start, target, first = start + rows * row, target[rows * row :], first + rows
+    if start < stop:
+        _copy_run(source, start - first * row, stop - first * row, target, (*before, first))
+
+
+# ---------------------------------------------------------------------------------------------------- views
+
+View: TypeAlias = Callable[[Any], Any]
+Numbers: TypeAlias = tuple[int, ...]
+PADDING_LIMIT: Final = 4
+"""A padded box may be this many times the size of what is read; beyond it items are fetched one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAffine:
+    """An affine stage in numbers: index d is Σ coefficients[d][a] × point[a] + constants[d]."""
+
+    space: Numbers
+    shape: Numbers
+    coefficients: tuple[Numbers, ...]
+    constants: Numbers
+
+
+def compile_view(
+    projection: Projection, space: Numbers, fill: int, number: Callable[[Size], int]
+) -> tuple[View, tuple[bool, ...]]:
+    """The view of a read, and which axes of the space it varies on."""
+    boxes = [space]
+    for stage in projection.stages:
+        boxes.append(tuple(map(number, stage.shape if isinstance(stage, Affine) else stage.target)))
+    varying = [tuple(size != 1 for size in boxes[-1])]
+    for stage, box, target in zip(reversed(projection.stages), reversed(boxes[:-1]), reversed(boxes[1:]), strict=True):
+        varying.insert(0, _varying(stage, box, target, varying[0]))
+    if not projection.stages:
+        return _itself, varying[0]
+    reduced = [tuple(n if on else 1 for n, on in zip(box, which, strict=True)) for box, which in zip(boxes, varying, strict=True)]
+    steps: list[View] = []
+    for place, stage in enumerate(projection.stages):
+        box, reached, target, matters = reduced[place], boxes[place + 1], reduced[place + 1], varying[place + 1]
+        if isinstance(stage, Affine) and stage.fills:
+            target, matters = reached, (True,) * len(reached)
+        step = _compile_stage(stage, box, target, matters, fill, number)
+        if isinstance(stage, Affine) and any(isinstance(later, Reshaped) for later in projection.stages[place + 1 :]):
+            step = _or_deferred(step, stage, box, target, matters, fill, number)
+        steps.append(step if target == reduced[place + 1] else _filling(step, reached))
+    if len(steps) == 1:
+        return steps[0], varying[0]
+    steps.reverse()
+    if prod(reduced[0]) <= WHOLE:
+        return _few(steps), varying[0]
+
+    def view(operand: Any) -> Any:
+        for step in steps:
+            operand = step(operand)
+        return operand
+
+    return view, varying[0]
+
+
+def _few(steps: Sequence[View]) -> View:
+    """A view of few items, which are there when it is made."""
+
+    def view(operand: Any) -> Any:
+        for step in steps:
+            operand = step(operand)
+        return operand.whole() if isinstance(operand, Deferred) else operand
+
+    return view
+
+
+def compile_views(
+    phase: Structured, space: Numbers, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
+) -> tuple[list[tuple[ValueId, View]], list[tuple[bool, ...]]]:
+    """Of all reads of a phase: the views with what they are of, and which axes of the space each varies on."""
+    made = [compile_view(read.projection, space, FILLS[kinds(read.value)], number) for read in phase.reads]
+    return [(read.value, view) for read, (view, _) in zip(phase.reads, made, strict=True)], [varying for _, varying in made]
+
+
+def may_defer(read: Read) -> bool:
+    """May a view of it be deferred, of some operand?"""
+    return any(isinstance(stage, Reshaped) for stage in read.projection.stages)
+
+
+def _itself(operand: Any) -> Any:
+    return operand
+
+
+def _varying(stage: Stage, box: Numbers, target: Numbers, varies: tuple[bool, ...]) -> tuple[bool, ...]:
+    """On which axes of its box a stage's target depends, given which of the target's axes matter.
+
+    An axis on which nothing varies has length 1 from here on; a fill depends on every index."""
+    if isinstance(stage, Affine):
+        used = {t.axis for index, on in zip(stage.indices, varies, strict=True) if on or stage.fills for t in index.terms}
+        return tuple(size != 1 and axis in used for axis, size in enumerate(box))
+    if 0 in box:
+        return tuple(size != 1 for size in box)
+    found = [False] * len(box)
+    for sources, targets in groups(box, target):
+        if any(varies[axis] for axis in targets):
+            for axis in sources:
+                found[axis] = box[axis] != 1
+    return tuple(found)
+
+
+def groups(source: Numbers, target: Numbers) -> Iterator[tuple[range, range]]:
+    """The shortest runs of axes of equal products, from the front, of two boxes of equal size without zeros."""
+    i = j = 0
+    while i < len(source) or j < len(target):
+        start_i, start_j, left, right = i, j, 1, 1
+        while True:
+            if left < right or (left == right and i == start_i and i < len(source)):
+                left *= source[i]
+                i += 1
+            elif right < left or (left == right and j == start_j and j < len(target)):
+                right *= target[j]
+                j += 1
+            if left == right and (i > start_i or i == len(source)) and (j > start_j or j == len(target)):
+                break
+        yield range(start_i, i), range(start_j, j)
+
+
+def _filling(step: View, shape: Numbers) -> View:
+    """A stage that may leave its box needs the box's whole extent, also on axes along which the operand repeats."""
+    return lambda operand: step(_repeated(operand, shape))
+
+
+def _reshaped(stage: Reshaped, space: Numbers, shape: Numbers, matters: tuple[bool, ...], number: Callable[[Size], int]) -> View:
+    """Axes that are reinterpreted together are needed in full when one of them matters."""
+    source, target = tuple(map(number, stage.source)), tuple(map(number, stage.target))
+    wanted = list(shape)
+    if 0 not in source:
+        for _, axes in groups(source, target):
+            if any(matters[axis] for axis in axes):
+                for axis in axes:
+                    wanted[axis] = target[axis]
+    needed = tuple(wanted)
+    if needed == shape:
+        return lambda operand: reshaped(operand, space)
+    return lambda operand: reshaped(_repeated(operand, needed), space)
+
+
+def _repeated(operand: Any, shape: Numbers) -> Any:
+    """An operand that repeats along axes on which it has one item."""
+    if not isinstance(operand, Deferred):
+        return np.broadcast_to(operand, shape)
+    rows = [[int(axis == own and operand.shape[own] != 1) for axis in range(len(shape))] for own in range(len(shape))]
+    return Moved(operand, shape, tuple(map(tuple, rows)), (0,) * len(shape), None)
+
+
+def _compile_stage(
+    stage: Stage, space: Numbers, shape: Numbers, matters: tuple[bool, ...], fill: int, number: Callable[[Size], int]
+) -> View:
+    if isinstance(stage, Reshaped):
+        return _reshaped(stage, space, shape, matters, number)
+    known = known_affine(stage, space, shape, matters, number)
+    if 0 in space:
+        return lambda operand: np.empty(space, operand.dtype)
+    low, high = bounds(known)
+    match reach_of(stage, known, low, high):
+        case Reach.INSIDE:
+            return _strided(known)
+        case Reach.AROUND:
+            return _padded(known, low, high, fill)
+        case Reach.FAR:
+            return _fetched(known, fill)
+
+
+def _or_deferred(
+    view: View, stage: Affine, space: Numbers, shape: Numbers, matters: Sequence[bool], fill: int, number: Callable[[Size], int]
+) -> View:
+    """An affine stage after a reshape: of an array `view`, of what is deferred the same of its boxes."""
+    known = known_affine(stage, space, shape, matters, number)
+
+    def found(operand: Any) -> Any:
+        if isinstance(operand, Deferred) and 0 not in space:
+            return Moved(operand, known.space, known.coefficients, known.constants, fill if stage.fills else None)
+        return view(operand)
+
+    return found
+
+
+def known_affine(
+    stage: Affine, space: Numbers, shape: Numbers, matters: Sequence[bool], number: Callable[[Size], int]
+) -> KnownAffine:
+    """A stage in numbers; indices that do not matter are 0."""
+    coefficients = [[0] * len(space) for _ in shape]
+    constants = [0] * len(shape)
+    for place, (row, index) in enumerate(zip(coefficients, stage.indices, strict=True)):
+        if not matters[place]:
+            continue
+        constants[place] = number(index.constant)
+        for term in index.terms:
+            if space[term.axis] != 1:
+                row[term.axis] += term.coefficient
+    return KnownAffine(space, shape, tuple(map(tuple, coefficients)), tuple(constants))
+
+
+class Reach(Enum):
+    """How far a read goes beyond its operand."""
+
+    INSIDE = "not at all"
+    AROUND = "so little that the operand is padded"
+    FAR = "so far that items are fetched one by one"
+
+
+def reach_of(stage: Affine, known: KnownAffine, low: Numbers, high: Numbers) -> Reach:
+    if all(a >= 0 and b < n for a, b, n in zip(low, high, known.shape, strict=True)):
+        return Reach.INSIDE
+    certain(stage.fills, f"a read stays in its operand: {low} to {high} of {known.shape}")
+    near = prod(b - a + 1 for a, b in zip(low, high, strict=True)) <= PADDING_LIMIT * max(prod(known.space), 64)
+    return Reach.AROUND if near else Reach.FAR
+
+
+def bounds(stage: KnownAffine) -> tuple[Numbers, Numbers]:
+    """The least and greatest index of each target axis over a space that is not empty."""
+    low, high = list(stage.constants), list(stage.constants)
+    for axis, row in enumerate(stage.coefficients):
+        for coefficient, size in zip(row, stage.space, strict=True):
+            reach = coefficient * (size - 1)
+            low[axis] += min(reach, 0)
+            high[axis] += max(reach, 0)
+    return tuple(low), tuple(high)
+
+
+def _strided(stage: KnownAffine) -> View:
+    """In-bounds affine stage: indexing and transposing where that says it, else explicit strides."""
+    uses = [[(axis, c) for axis, c in enumerate(row) if c] for row in stage.coefficients]
+    axes = [terms[0][0] for terms in uses if len(terms) == 1]
+    if all(len(terms) <= 1 for terms in uses) and len(set(axes)) == len(axes):
+        return _indexed(stage, uses)
+
+    def view(operand: Any) -> Any:
+        strides = operand.strides
+        offset = sum(c * s for c, s in zip(stage.constants, strides, strict=True))
+        made = tuple(
+            sum(row[axis] * stride for row, stride in zip(stage.coefficients, strides, strict=True))
+            for axis in range(len(stage.space))
+        )
+        if operand.flags.c_contiguous:
+            return np.ndarray(stage.space, operand.dtype, operand, offset, made)
+        start = operand[tuple(slice(c, None) for c in stage.constants)]
+        return np.lib.stride_tricks.as_strided(start, stage.space, made)
+
+    return view
+
+
+def _indexed(stage: KnownAffine, uses: Sequence[Sequence[tuple[int, int]]]) -> View:
+    """Each operand axis is a number or a slice along one axis of the space."""
+    picks: list[Any] = []
+    kept: list[int] = []
+    for terms, start in zip(uses, stage.constants, strict=True):
+        if not terms:
+            picks.append(start)
+            continue
+        axis, step = terms[0]
+        last = start + step * (stage.space[axis] - 1)
+        stop = last + (1 if step > 0 else -1)
+        picks.append(slice(start, stop if stop >= 0 else None, step))
+        kept.append(axis)
+    index = (*picks, ...)  # without the last an item would be a copy
+    whole = all(p == slice(0, n, 1) for p, n in zip(picks, stage.shape, strict=True))
+    order = sorted(range(len(kept)), key=kept.__getitem__)
+    permuted = order != list(range(len(order)))
+    shape = stage.space
+
+    def view(operand: Any) -> Any:
+        if not whole:
+            operand = operand[index]
+        if permuted:
+            operand = operand.transpose(order)
+        return operand if operand.shape == shape else operand[expand]
+
+    expand = tuple(slice(None) if axis in kept else None for axis in range(len(shape)))
+    return view
+
+
+def _padded(stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> View:
+    """Copy what is read into a box with fills around it, then view that."""
+    box = tuple(b - a + 1 for a, b in zip(low, high, strict=True))
+    inner = _strided(
+        KnownAffine(stage.space, box, stage.coefficients, tuple(c - a for c, a in zip(stage.constants, low, strict=True)))
+    )
+    source, target, empty = [], [], False
+    for a, b, n in zip(low, high, stage.shape, strict=True):
+        start, stop = max(a, 0), min(b + 1, n)
+        empty = empty or start >= stop
+        source.append(slice(start, stop))
+        target.append(slice(start - a, stop - a))
+
+    def view(operand: Any) -> Any:
+        padded: NumArray = room(box, operand.dtype)
+        if empty:
+            padded.fill(fill)
+        else:
+            _fill_around(padded, target, fill)
+            padded[tuple(target)] = operand[tuple(source)]
+        return inner(padded)
+
+    return view
+
+
+def _fill_around(padded: NumArray, inside: Sequence[slice], fill: int) -> None:
+    """Fill all but the inside box, slab by slab."""
+    region: list[slice] = []
+    for axis, part in enumerate(inside):
+        rest = (slice(None),) * (len(inside) - axis - 1)
+        if part.start:
+            padded[(*region, slice(0, part.start), *rest)] = fill
+        if part.stop < padded.shape[axis]:
+            padded[(*region, slice(part.stop, None), *rest)] = fill
+        region.append(part)
+
+
+def points_inside(stage: KnownAffine) -> tuple[list[NumArray], NumArray]:
+    """The index along each axis that every point of the space reads, and which points read inside the operand."""
+    indices, inside = [], np.ones(stage.space, bool)
+    for row, constant, size in zip(stage.coefficients, stage.constants, stage.shape, strict=True):
+        index = np.full(stage.space, constant)
+        for axis, coefficient in enumerate(row):
+            if coefficient:
+                shape = [1] * len(stage.space)
+                shape[axis] = stage.space[axis]
+                index = index + coefficient * np.arange(stage.space[axis]).reshape(shape)
+        inside &= (index >= 0) & (index < size)
+        indices.append(index)
+    return indices, inside
+
+
+def _fetched(stage: KnownAffine, fill: int) -> View:
+    """Item by item through index arrays (a sparse read far outside its operand)."""
+    indices, inside = points_inside(stage)
+
+    def view(operand: Any) -> Any:
+        found = np.full(stage.space, fill, operand.dtype)
+        found[inside] = operand[tuple(index[inside] for index in indices)]
+        return found
+
+    return view

@@ -1,0 +1,167 @@
+"""The only module that imports CuPy, when it is first asked for: importing it takes long, and most machines have none."""
+
+from __future__ import annotations
+
+import ctypes
+from contextlib import nullcontext
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from ...lang.support.records import dataclass
+
+# ---------------------------------------------------------------------------------------------------- cupy_leaf
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """A card that CuPy can use; memory in bytes."""
+
+    number: int
+    name: str
+    memory: int
+    capability: str
+
+
+@cache
+def is_installed() -> bool:
+    """Is CuPy there to be imported?  (Importing it takes long; this does not.)"""
+    return find_spec("cupy") is not None
+
+
+@cache
+def cupy() -> Any:
+    """CuPy with at least one usable card; None otherwise."""
+    if not is_installed():
+        return None
+    try:
+        import cupy as found
+
+        return found if found.cuda.runtime.getDeviceCount() > 0 else None
+    except (ImportError, OSError, RuntimeError):
+        return None
+
+
+def errors(xp: Any) -> tuple[type[BaseException], ...]:
+    """What CuPy raises where a card, its driver or a library of CUDA fails."""
+    return RuntimeError, OSError, ImportError, MemoryError, xp.cuda.compiler.CompileException
+
+
+def raising(xp: Any) -> Any:
+    """A context in which linear algebra without a result raises `LinAlgError`; CuPy does not by itself."""
+    if getattr(xp, "__name__", "") != "cupy":
+        return nullcontext()
+    import cupyx
+
+    return cupyx.errstate(linalg="raise")
+
+
+def gpus() -> tuple[Gpu, ...]:
+    """The cards of this machine; none without CuPy."""
+    found = cupy()
+    if found is None:
+        return ()
+    made = []
+    for number in range(found.cuda.runtime.getDeviceCount()):
+        facts = found.cuda.runtime.getDeviceProperties(number)
+        name = facts["name"]
+        made.append(
+            Gpu(number, name.decode() if isinstance(name, bytes) else str(name), int(facts["totalGlobalMem"]),
+                f"{facts['major']}.{facts['minor']}")
+        )  # fmt: skip
+    return tuple(made)
+
+
+def tier() -> str:
+    """How phases run on a card of this machine, in words; or why they do not."""
+    if not is_installed():
+        return "none (CuPy is not installed)"
+    found = gpus()
+    if not found:
+        return "none (CuPy finds no usable card)"
+    return f"CUDA through CuPy, generated kernels: {', '.join(f'{gpu.name} ({gpu.capability})' for gpu in found)}"
+
+
+# ---------------------------------------------------------------------------------------------------- nvrtc_leaf
+#
+# The only module that knows NVRTC: CUDA C++ to PTX, with or without a GPU.
+#
+# The library comes with the package `nvidia-cuda-nvrtc-cu12` (extra `cuda`) or, of CUDA 13, `nvidia-cuda-nvrtc`, and is called
+# through ctypes.  Programs run through
+# CuPy, which has its own way to NVRTC; this one says on any machine whether a kernel compiles.
+
+OPTIONS: Final = ("--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true")
+"""Of every compilation: no multiplication is contracted with an addition, denormals are kept, quotients and roots are rounded."""
+ADDED: Final = ("--device-as-default-execution-space",)
+"""What CuPy adds of itself, beside the architecture of the card."""
+ARCHITECTURE: Final = "compute_90"
+
+
+class Unsupported(Exception):
+    """NVRTC refuses the text: its log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """`ptx` is text; `log` is empty where the compiler has nothing to say."""
+
+    ptx: str
+    log: str
+
+
+@cache
+def library() -> Any:
+    """NVRTC, None where it is missing."""
+    for place in _folders():
+        for pattern in ("lib/libnvrtc.so*", "bin/nvrtc64*.dll"):
+            for file in sorted(Path(place).glob(pattern)):
+                if "builtins" in file.name or "alt" in file.name:
+                    continue
+                try:
+                    return ctypes.CDLL(str(file))
+                except OSError:
+                    continue
+    return None
+
+
+def _folders() -> list[str]:
+    """Where the packages of CUDA 12 and of CUDA 13 put it."""
+    found: list[str] = []
+    for package in ("nvidia.cuda_nvrtc", "nvidia.cu13"):
+        try:
+            spec = find_spec(package)
+        except ModuleNotFoundError:
+            continue
+        found += () if spec is None else spec.submodule_search_locations or ()
+    return found
+
+
+def compile_text(text: str, architecture: str = ARCHITECTURE) -> Compiled:
+    """Unsupported: the text is no good.  AssertionError: there is no NVRTC."""
+    nvrtc = library()
+    assert nvrtc is not None, "nvidia-cuda-nvrtc-cu12 is not installed"
+    program = ctypes.c_void_p()
+    _call(nvrtc.nvrtcCreateProgram, ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None)
+    try:
+        options = [option.encode() for option in (*OPTIONS, *ADDED, f"--gpu-architecture={architecture}")]
+        code = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
+        log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        if code:
+            raise Unsupported(log or f"NVRTC error {code}")
+        return Compiled(_text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program), log)
+    finally:
+        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _text(size_of: Any, fill: Any, program: ctypes.c_void_p) -> str:
+    size = ctypes.c_size_t()
+    _call(size_of, program, ctypes.byref(size))
+    buffer = ctypes.create_string_buffer(max(1, size.value))
+    _call(fill, program, buffer)
+    return buffer.value.decode(errors="replace").strip()
+
+
+def _call(function: Any, *args: Any) -> None:
+    code = function(*args)
+    if code:
+        raise Unsupported(f"NVRTC error {code}")

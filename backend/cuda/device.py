@@ -1,0 +1,322 @@
+"""One card as a back end (`device.Backend`): generated kernels for structured phases and loops, CuPy's libraries for the rest.
+
+A device has two streams: one computes, one copies.  What is large travels through pinned memory on the copying stream
+(`staging`).  Arrays come from a pool of the card's own, held to the memory that the plan of the run declares.
+
+What CuPy raises (a kernel that faults, a library that is missing) is E710, and a lack of memory is a MemoryError: `_here` sees
+to that, so everything that touches the card is in it.
+
+Phases without kernels (`kernels.cuda_support`) run on the host between two transfers; `hosted` counts them by name, so that
+whoever shows a run can say so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ..codegen.cuda_support import missing
+from ..cpu.backend import CpuBackend
+from ..cpu.views import DTYPES, NumArray, constants, shown, stored
+from ..graph import traverse
+from ..graph.fusion_groups import joined
+from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
+from ..vm.backend_interface import CheckFailed, Index, Kernel, Types, Whole
+from .bindings import cupy, errors
+from .launch import Modules, compile_region, compile_rows, compile_structured
+from .library import compile_library
+
+# ---------------------------------------------------------------------------------------------------- staging
+#
+# Transfers between a card and the host's memory, through two pinned buffers of one size.
+#
+# Only pinned memory is copied beside other work, and there is little of it: a value goes through piece by piece, one buffer being
+# filled or emptied while the card copies the other.  An event per buffer says when it is free again, so a value is on its way
+# when `up` returns, and nothing of the caller's memory is needed any more.
+#
+# The copying stream waits for what computes (whose memory the copy may take), and what computes later waits for the copy.
+
+PINNED: Final = 1 << 16
+"""Bytes from which a transfer goes through pinned memory."""
+STAGE: Final = 1 << 23
+"""Bytes of each buffer."""
+
+
+class _Room:
+    """A buffer, and the event after which it is free."""
+
+    def __init__(self, xp: Any) -> None:
+        self.bytes: NumArray = np.frombuffer(xp.cuda.alloc_pinned_memory(STAGE), np.uint8, STAGE)
+        self.event = xp.cuda.Event(disable_timing=True)
+        self.is_used = False
+
+    def wait(self) -> None:
+        if self.is_used:
+            self.event.synchronize()
+
+    def record(self, stream: Any) -> None:
+        self.event.record(stream)
+        self.is_used = True
+
+
+class Staging:
+    """The buffers of one card, made when they are first needed; one transfer at a time."""
+
+    def __init__(self, xp: Any, compute: Any, copies: Any) -> None:
+        self.xp, self.compute, self.copies = xp, compute, copies
+        self._lock = Lock()
+        self._rooms: list[_Room] = []
+        self._turn = 0
+
+    def up(self, host: NumArray) -> Any:
+        """An array on the card.  Later work on the computing stream finds it complete."""
+        made = self.xp.empty(host.shape, host.dtype)
+        source = np.ascontiguousarray(host).reshape(-1).view(np.uint8)
+        target = made.reshape(-1).view(np.uint8)
+        with self._lock:
+            self._after_computing()
+            for start in range(0, source.size, STAGE):
+                stop, room = min(start + STAGE, source.size), self._room()
+                room.wait()
+                part = room.bytes[: stop - start]
+                part[...] = source[start:stop]
+                target[start:stop].set(part, stream=self.copies)
+                room.record(self.copies)
+            self.compute.wait_event(room.event)
+        return made
+
+    def down(self, value: Any) -> NumArray:
+        """A copy in the host's own memory; waits for it."""
+        whole = self.xp.ascontiguousarray(value)
+        source = whole.reshape(-1).view(np.uint8)
+        made = np.empty(whole.shape, whole.dtype)
+        target = made.reshape(-1).view(np.uint8)
+        coming: list[tuple[int, int, _Room]] = []
+        with self._lock:
+            self._after_computing()
+            for start in range(0, source.size, STAGE):
+                stop, room = min(start + STAGE, source.size), self._room()
+                room.wait()
+                source[start:stop].get(stream=self.copies, out=room.bytes[: stop - start], blocking=False)
+                room.record(self.copies)
+                coming.append((start, stop, room))
+                if len(coming) > 1:
+                    _empty(coming.pop(0), target)
+            for one in coming:
+                _empty(one, target)
+        return made
+
+    def _room(self) -> _Room:
+        if not self._rooms:
+            self._rooms = [_Room(self.xp), _Room(self.xp)]
+        self._turn ^= 1
+        return self._rooms[self._turn]
+
+    def _after_computing(self) -> None:
+        event = self.xp.cuda.Event(disable_timing=True)
+        event.record(self.compute)
+        self.copies.wait_event(event)
+
+
+def _empty(coming: tuple[int, int, _Room], target: NumArray) -> None:
+    start, stop, room = coming
+    room.wait()
+    target[start:stop] = room.bytes[: stop - start]
+
+
+# ---------------------------------------------------------------------------------------------------- card
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What runs on one card share: memory that is freed is taken again, and no kernel is loaded twice."""
+
+    compute: Any
+    staging: Staging
+    pool: Any
+    modules: Modules
+
+
+_cards: dict[tuple[int, int], Card] = {}
+
+
+def _card(xp: Any, number: int) -> Card:
+    key = id(xp), number
+    if key not in _cards:
+        with xp.cuda.Device(number):
+            streams = [xp.cuda.Stream(non_blocking=True) for _ in range(2)]
+            _cards[key] = Card(streams[0], Staging(xp, *streams), xp.cuda.MemoryPool(), Modules(xp))
+    return _cards[key]
+
+
+def _told(error: BaseException, number: int) -> BaseException:
+    """What CuPy raised, as the executor knows failures."""
+    text = str(error).strip().splitlines() or [type(error).__name__]
+    if isinstance(error, MemoryError) or "cudaErrorMemoryAllocation" in text[0]:
+        return MemoryError(text[0])
+    return CheckFailed(Code.E710, f"card {number}: {text[0]}")
+
+
+class CudaBackend:
+    """Card `number`; `limit`: the most bytes its arrays may take; `xp`: CuPy."""
+
+    def __init__(self, number: int = 0, limit: int | None = None, xp: Any = None) -> None:
+        found = cupy() if xp is None else xp
+        assert found is not None, "there is no card"
+        self.xp, self.number = found, number
+        self.hosted: Counter[str] = Counter()
+        self._host = CpuBackend()
+        card = _card(found, number)
+        self._compute, self._staging, self._pool, self._modules = card.compute, card.staging, card.pool, card.modules
+        with found.cuda.Device(number):
+            self._pool.set_limit(size=limit or 0)
+
+    @contextmanager
+    def _here(self) -> Iterator[Any]:
+        xp = self.xp
+        try:
+            with xp.cuda.Device(self.number), xp.cuda.using_allocator(self._room), self._compute:
+                yield xp
+        except errors(xp) as error:
+            raise _told(error, self.number) from error
+
+    def _room(self, size: int) -> Any:
+        """Memory of the pool.  Its limit counts what it keeps for later too, and it does not let go of that by itself."""
+        try:
+            return self._pool.malloc(size)
+        except self.xp.cuda.memory.OutOfMemoryError:
+            self._pool.free_all_blocks()
+            return self._pool.malloc(size)
+
+    # ------------------------------------------------------------------------------------------ kernels
+
+    def structured(self, phase: Structured, types: Types) -> Kernel:
+        operands = tuple(dict.fromkeys(read.value for read in phase.reads))
+        fallback = self._through_host(lambda: self._host.structured(phase, types), operands)
+        with self._here() as xp:
+            kernel = compile_structured(xp, self._modules, phase, types.kind, types.number, fallback)
+        if kernel is None:
+            return self._counted(missing(phase, types.types) or "body", fallback)
+        return self._placed(kernel)
+
+    def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], types: Types) -> Kernel:
+        with self._here() as xp:
+            kernel = compile_rows(xp, self._modules, joined(members, wanted), types.kind, types.number)
+        if kernel is not None:
+            return self._placed(kernel)
+        return _one_by_one([(member, self.structured(member, types)) for member in members], wanted)
+
+    def library(self, phase: LibraryPhase, types: Types) -> Kernel:
+        with self._here() as xp:
+            kernel = compile_library(xp, self._modules, phase, types)
+        if kernel is None:
+            fallback = self._through_host(lambda: self._host.library(phase, types), phase.args)
+            return self._counted(missing(phase, types.types) or phase.op, fallback)
+        return self._placed(kernel)
+
+    def whole(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> Whole | None:
+        """A loop as launches; other phases are gone through."""
+        if not isinstance(phase, Loop):
+            return None
+        with self._here() as xp:
+            runner = compile_region(xp, self._modules, phase, types, lambda constant: self.constant(constant, types))
+        if runner is None:
+            return None
+
+        def run(memory: Mapping[ValueId, Any]) -> Sequence[Any] | None:
+            with self._here():
+                return runner(memory, [memory[value] for value in phase.initial], types.number(phase.trip))
+
+        return run
+
+    def _placed(self, kernel: Kernel) -> Kernel:
+        def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+            with self._here():
+                return kernel(memory, overwrite)
+
+        return run
+
+    def _through_host(self, make: Callable[[], Kernel], operands: tuple[ValueId, ...]) -> Kernel:
+        """A kernel of the host, made when it is needed, on arrays of the device."""
+        made_once: list[Kernel] = []
+
+        def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+            if not made_once:
+                made_once.append(make())
+            own = {value: self._to_host(memory[value]) for value in operands}
+            with np.errstate(all="ignore"):
+                made = made_once[0](own, None)
+            return tuple(self._to_device(np.asarray(array)) for array in made)
+
+        return run
+
+    def _counted(self, name: str, kernel: Kernel) -> Kernel:
+        def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+            self.hosted[name] += 1
+            return kernel(memory, overwrite)
+
+        return run
+
+    # ---------------------------------------------------------------------------------------- transfers
+
+    def bring(self, value: Any, kind: Kind) -> Any:
+        return self._to_device(stored(value, kind))
+
+    def fetch(self, value: Any, kind: Kind) -> Any:
+        return shown(self._to_host(value), kind)
+
+    def constant(self, phase: Constant, types: Types) -> Any:
+        return self._to_device(constants(types.kind(phase.result), phase.data, types.shape(phase.result)))
+
+    def _to_device(self, host: NumArray) -> Any:
+        with self._here() as xp:
+            return xp.array(host) if host.nbytes < PINNED else self._staging.up(host)
+
+    def _to_host(self, value: Any) -> NumArray:
+        with self._here():
+            return np.asarray(value.get()) if value.nbytes < PINNED else self._staging.down(value)
+
+    # ------------------------------------------------------------------------------------------- arrays
+
+    def item(self, value: Any) -> Any:
+        with self._here():
+            return value.item()
+
+    def part(self, value: Any, index: Index) -> Any:
+        return value[index] if index else value
+
+    def empty(self, kind: Kind, shape: tuple[int, ...]) -> Any:
+        with self._here() as xp:
+            return xp.empty(shape, DTYPES[kind])
+
+    def place(self, target: Any, index: Index, part: Any) -> None:
+        with self._here():
+            target[index] = part
+
+    def quiet(self) -> Any:
+        return np.errstate(all="ignore")
+
+
+def _one_by_one(kernels: Sequence[tuple[Structured, Kernel]], wanted: Sequence[ValueId]) -> Kernel:
+    """The members of a chain in order, where there is no code for all of it; what none needs any more is let go."""
+    last: dict[ValueId, int] = {}
+    for place, (member, _) in enumerate(kernels):
+        last.update(dict.fromkeys((*traverse.operands(member), *traverse.results(member)), place))
+    last.update(dict.fromkeys(wanted, len(kernels)))
+
+    def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+        known = {value: memory[value] for value in last if value in memory}
+        for place, (member, kernel) in enumerate(kernels):
+            known.update(zip(traverse.results(member), kernel(known, None), strict=True))
+            for value in [value for value in known if last[value] <= place]:
+                del known[value]
+        return tuple(known[value] for value in wanted)
+
+    return run

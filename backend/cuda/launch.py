@@ -1,0 +1,463 @@
+"""Structured phases through generated CUDA kernels: binds a kernel to arrays of a device and launches it on the current stream.
+
+A kernel is printed for the layout of its operands and compiled once a text (`modules`).  Results are laid out as the nest of
+loops has them, so neighbouring threads touch neighbouring items.  A kernel with checks is waited for; where one failed, the phase
+runs on the host, which knows what to say.
+
+Note [Views].  CuPy arrays over given memory do not say whom they share it with, so no such array becomes a value: a phase that
+only renames indices copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ...typechecker.sizes.polynomials import Size
+from ..codegen.cuda_printer import THREADS, CudaText, cuda_text, value
+from ..cpu.numpy_reductions import identity_array
+from ..cpu.phases import Kernel as Run
+from ..cpu.views import (
+    DTYPES,
+    FILLS,
+    KnownAffine,
+    Reach,
+    bounds,
+    contiguous,
+    known_affine,
+    points_inside,
+    reach_of,
+    reshaped_strides,
+)
+from ..graph.bind import KnownValues
+from ..graph.fusion_groups import LONGEST, Joined
+from ..graph.phases import Affine, AxisKind, Constant, Loop, Projection, ReadNode, Reshaped, Stage, Structured, ValueId
+from ..jit.compiler import Kept
+from ..loopir.facts import iteration_of
+from ..loopir.ir import Program
+from ..loopir.reductions import MOST
+from ..lower.body import Body, build_body, build_kernel, narrow
+from ..lower.kernel_ir import BLOCK, Form, Kernel, Nest, plan_nest, row_nest
+from ..lower.phase import card_kernel, most_of
+from ..lower.region import Region, lower_region
+from ..lower.rows import RowsCode, card_rows
+from ..lower.scope import Data, First, Given, State, Turn, Unsupported
+from ..transform import shapes
+from ..transform.pipeline import ON_CARDS, POINTWISE_ON_CARDS, optimise
+from ..vm.backend_interface import Types
+from .bindings import OPTIONS
+
+# ---------------------------------------------------------------------------------------------------- layouts
+#
+# Reads as addresses and strides: a projection with known sizes, applied to where an operand lies in a device's memory.
+#
+# The twin of `cpu.views` without arrays of views: kernels want an address and strides.  An affine stage without fills moves the
+# address and combines strides; a reshape keeps strides where it can; what cannot be said by strides is copied on the device.
+#
+# Every address a kernel may form from a `Placed` lies in its array: `KnownAffine` bounds are checked here from the sizes, and a
+# projection that leaves its operand without fills raises AssertionError.
+
+Numbers: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Items of `array`'s memory: the first one `offset` bytes from its first, the others by strides in bytes."""
+
+    array: Any
+    offset: int
+    shape: Numbers
+    strides: Numbers
+
+    @property
+    def address(self) -> int:
+        return int(self.array.data.ptr) + self.offset
+
+    def strided(self, xp: Any) -> Any:
+        """The items as an array, not copied.  It must not outlive the step: nothing says that it shares memory."""
+        return xp.ndarray(self.shape, self.array.dtype, memptr=self.array.data + self.offset, strides=self.strides)
+
+
+Reading: TypeAlias = Callable[[Any], Placed]
+
+
+def whole(array: Any) -> Placed:
+    """An array as it is."""
+    return Placed(array, 0, tuple(array.shape), tuple(array.strides))
+
+
+def compile_reading(xp: Any, projection: Projection, space: Numbers, fill: int, number: Callable[[Size], int]) -> Reading:
+    """From an operand to where the points of the space read it."""
+    boxes = [space]
+    for stage in projection.stages:
+        boxes.append(tuple(map(number, stage.shape if isinstance(stage, Affine) else stage.target)))
+    steps = [
+        _compile_stage(xp, stage, boxes[place], boxes[place + 1], fill, number)
+        for place, stage in enumerate(projection.stages)
+    ]  # fmt: skip
+    steps.reverse()
+
+    def read(operand: Any) -> Placed:
+        placed = whole(operand)
+        for step in steps:
+            placed = step(placed)
+        return placed
+
+    return read
+
+
+def compile_readings(xp: Any, phase: Structured, space: Numbers, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
+                     ) -> list[tuple[ValueId, Reading]]:  # fmt: skip
+    """Of all reads of a phase."""
+    return [
+        (read.value, compile_reading(xp, read.projection, space, FILLS[kinds(read.value)], number)) for read in phase.reads
+    ]  # fmt: skip
+
+
+def _compile_stage(
+    xp: Any, stage: Stage, space: Numbers, shape: Numbers, fill: int, number: Callable[[Size], int]
+) -> Callable[[Placed], Placed]:
+    if isinstance(stage, Reshaped):
+        return lambda placed: _reshaped(xp, placed, space)
+    known = known_affine(stage, space, shape, (True,) * len(shape), number)
+    if 0 in space:
+        return lambda placed: Placed(placed.array, 0, space, (0,) * len(space))
+    low, high = bounds(known)
+    match reach_of(stage, known, low, high):
+        case Reach.INSIDE:
+            return lambda placed: _moved(placed, known)
+        case Reach.AROUND:
+            return lambda placed: _padded(xp, placed, known, low, high, fill)
+        case Reach.FAR:
+            return lambda placed: _fetched(xp, placed, known, fill)
+
+
+def _moved(placed: Placed, stage: KnownAffine) -> Placed:
+    offset = placed.offset + sum(c * s for c, s in zip(stage.constants, placed.strides, strict=True))
+    strides = tuple(
+        sum(row[axis] * stride for row, stride in zip(stage.coefficients, placed.strides, strict=True))
+        for axis in range(len(stage.space))
+    )
+    return Placed(placed.array, offset, stage.space, strides)
+
+
+def _reshaped(xp: Any, placed: Placed, target: Numbers) -> Placed:
+    """The row-major order under other axes; copied where strides cannot say it."""
+    strides = reshaped_strides(placed.shape, placed.strides, target)
+    if strides is None:
+        return whole(placed.strided(xp).copy().reshape(target))
+    return Placed(placed.array, placed.offset, target, strides)
+
+
+def _padded(xp: Any, placed: Placed, stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> Placed:
+    """Copy what is read into a box with fills around it."""
+    box = tuple(b - a + 1 for a, b in zip(low, high, strict=True))
+    made = xp.full(box, fill, placed.array.dtype)
+    source, target = [], []
+    for a, b, n in zip(low, high, stage.shape, strict=True):
+        start, stop = max(a, 0), max(max(a, 0), min(b + 1, n))
+        source.append(slice(start, stop))
+        target.append(slice(start - a, stop - a))
+    if all(part.start < part.stop for part in source):
+        made[tuple(target)] = placed.strided(xp)[tuple(source)]
+    constants = tuple(c - a for c, a in zip(stage.constants, low, strict=True))
+    return _moved(whole(made), KnownAffine(stage.space, box, stage.coefficients, constants))
+
+
+def _fetched(xp: Any, placed: Placed, stage: KnownAffine, fill: int) -> Placed:
+    """Item by item through index arrays (a sparse read far outside its operand)."""
+    indices, inside = points_inside(stage)
+    made = xp.full(stage.space, fill, placed.array.dtype)
+    if inside.any():
+        where = tuple(xp.asarray(axis) for axis in np.nonzero(inside))
+        made[where] = placed.strided(xp)[tuple(xp.asarray(index[inside]) for index in indices)]
+    return whole(made)
+
+
+# ---------------------------------------------------------------------------------------------------- modules
+#
+# Loop programs on a device: compiled once a text, launched nest by nest on the current stream.
+
+MOST_BLOCKS: Final = 1 << 20
+
+
+class Modules:
+    """The compiled texts of one device."""
+
+    def __init__(self, xp: Any) -> None:
+        self.xp = xp
+        self._modules: dict[str, Any] = {}
+        self._functions: dict[tuple[str, str], Any] = {}
+        self.launches: Kept[Any] = Kept(256)
+        """Of library phases and of loops, by what they are for."""
+
+    def function(self, source: str, name: str) -> Any:
+        found = self._functions.get((source, name))
+        if found is None:
+            if source not in self._modules:
+                self._modules[source] = self.xp.RawModule(code=source, options=OPTIONS)
+            found = self._functions[source, name] = self._modules[source].get_function(name)
+        return found
+
+    def launch(self, source: str, name: str, blocks: int, args: Sequence[int]) -> None:
+        """Every argument is a word of 64 bits: a size, a stride, an address."""
+        words = tuple([np.int64(arg) for arg in args])
+        self.function(source, name)((max(1, min(blocks, MOST_BLOCKS)),), (THREADS,), words)
+
+    def run(self, text: CudaText, words: Sequence[int]) -> bool:
+        """Enqueue a program whose parameters and views are such words; did a check fail?"""
+        parameters = dict(zip(text.parameters, words, strict=False))
+        shapes = [(tuple(value(length, parameters) for length in view.shape), view.kind) for view in text.scratch]
+        rooms = [self.xp.empty(shape, DTYPES[kind]) for shape, kind in shapes]
+        failed = self.xp.zeros((1,), np.int32) if text.is_checked else None
+        rooms += [] if failed is None else [failed]
+        every = (*words, *(int(room.data.ptr) for room in rooms))
+        for grid in text.grids:
+            self.launch(text.source, grid.name, grid.blocks(parameters), every)
+        return failed is not None and bool(failed.item())
+
+
+# ---------------------------------------------------------------------------------------------------- launching
+
+Values: TypeAlias = Mapping[ValueId, Any]
+
+
+def compile_structured(
+    xp: Any, modules: Modules, phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], on_host: Run
+) -> Run | None:
+    """The kernel of a phase for known sizes; None: the body has what kernels do not have."""
+    space = tuple(number(axis.size) for axis in phase.axes)
+    reduces = any(a.kind is AxisKind.REDUCE for a in phase.axes)
+    if 0 in space:
+        return _empty(xp, phase, space[:-1] if reduces else space, kinds)
+    reads = compile_readings(xp, phase, space, kinds, number)
+    if not reduces and all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
+        return _renaming(xp, phase, reads)
+    body = build_body(phase, complexes=True)
+    if body is None or body.is_from_the_right:
+        return None
+    body = narrow(body)
+    operands = [kinds(read.value) for read in phase.reads]
+    return Launch(xp, modules, body, reads, space, operands, [number(size) for size in body.sizes], on_host).run
+
+
+def compile_rows(
+    xp: Any, modules: Modules, chain: Joined, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
+) -> Run | None:
+    """A chain along rows in one launch; None: its members run one by one."""
+    phase, body = chain.phase, build_body(chain.phase)
+    space = tuple(number(axis.size) for axis in phase.axes)
+    if body is None or 0 in space or space[-1] > LONGEST:
+        return None
+    reads = compile_readings(xp, phase, space, kinds, number)
+    operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
+    launch = Launch(xp, modules, body, reads, space, operands, scalars, None, chain.is_row)
+    return lambda values, overwrite: launch.run(values, None)
+
+
+def _empty(xp: Any, phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueId], Kind]) -> Run:
+    def run(values: Values, overwrite: Any) -> tuple[Any, ...]:
+        return tuple(xp.asarray(identity_array(r.reduction, kinds(r.value), parallel)) for r in phase.results)
+
+    return run
+
+
+def _renaming(xp: Any, phase: Structured, reads: Sequence[tuple[ValueId, Reading]]) -> Run:
+    """See Note [Views]."""
+    picks = []
+    for result in phase.results:
+        node = phase.body[result.node]
+        assert isinstance(node, ReadNode)
+        picks.append(reads[node.index])
+
+    def run(values: Values, overwrite: Any) -> tuple[Any, ...]:
+        return tuple(read(values[value]).strided(xp).copy() for value, read in picks)
+
+    return run
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A kernel for operands of one layout; `shape`: of its results.  `is_row`: those that have an item a row, of a chain."""
+
+    kernel: Kernel
+    text: CudaText
+    nest: Nest
+    shape: tuple[int, ...]
+    is_row: tuple[bool, ...] = ()
+
+    def words(self, scalars: Sequence[int], operands: Sequence[int], results: Sequence[int]) -> list[int]:
+        """What its functions take: scalars, addresses."""
+        kernel, sizes = self.kernel, self.nest.sizes
+        words = [*sizes, *(0 for _ in sizes), *scalars]
+        if kernel.form is not Form.MAP:
+            words.append(-(-sizes[-1] // BLOCK))
+        for address, strides in zip(operands, self.nest.strides, strict=True):
+            words += address, *strides
+        for place, (address, result) in enumerate(zip(results, kernel.results, strict=True)):
+            on_row = bool(self.is_row) and self.is_row[place]
+            words += address, *contiguous(sizes[: kernel.result_axes - on_row], result.kind.bytes)[: kernel.result_axes]
+        return words
+
+
+class Launch:
+    """A phase; its kernels by the layout of the operands.  `is_row`: of a chain along rows, which results have an item a row."""
+
+    def __init__(
+        self, xp: Any, modules: Modules, body: Body, reads: Sequence[tuple[ValueId, Reading]], space: tuple[int, ...],
+        operands: Sequence[Kind], scalars: Sequence[int], on_host: Run | None, is_row: tuple[bool, ...] = (),
+    ) -> None:  # fmt: skip
+        self.xp, self.modules, self.body, self.reads, self.space = xp, modules, body, reads, space
+        self.operands, self.scalars, self.on_host = operands, list(scalars), on_host
+        self.reduces, self.is_row = body.results[0].reduction is not None, is_row
+        self.kept: dict[tuple[tuple[int, ...], ...], Bound] = {}
+
+    def run(self, values: Values, overwrite: Any) -> tuple[Any, ...]:
+        placed = [read(values[value]) for value, read in self.reads]
+        bound = self.bound([p.strides for p in placed])
+        results = self.room(bound, overwrite)
+        if self.launch(bound, placed, results, self.scalars):
+            assert self.on_host is not None, "a body without checks does not fail"
+            self.on_host(values, None)
+            raise AssertionError("a check failed on the device and not on the host")
+        return self.finish(bound, results)
+
+    def bound(self, strides: Sequence[tuple[int, ...]]) -> Bound:
+        key = tuple(strides)
+        found = self.kept.get(key)
+        if found is None:
+            flat = [tuple(0 if n == 1 else s for n, s in zip(self.space, own, strict=True)) for own in strides]
+            nest = row_nest(self.space, flat) if self.is_row else plan_nest(self.space, self.reduces, flat, self.body.coordinates)
+            kernel, length = build_kernel(self.body, nest, self.operands), nest.sizes[-1]
+            if self.is_row:
+                program = card_rows(RowsCode(kernel, self.is_row, 1 << (length - 1).bit_length()))
+            else:
+                program = card_kernel(kernel, most_of(length) if self.reduces else MOST)
+            shape = tuple(self.space[axis] for axis in nest.order)
+            found = self.kept[key] = Bound(kernel, cuda_text(program), nest, shape, self.is_row)
+        return found
+
+    def room(self, bound: Bound, overwrite: Any) -> list[Any]:
+        """An array for each result, laid out as the nest has it."""
+        made: list[Any] = []
+        if bound.text.is_checked:
+            overwrite = None  # whoever says what failed needs the operands
+        for place, result in enumerate(self.body.results):
+            dtype = DTYPES[result.kind]
+            if place == 0 and overwrite is not None and overwrite.dtype == dtype and overwrite.shape == self.space:
+                moved = overwrite.transpose(bound.nest.order)
+                if moved.flags.c_contiguous:
+                    made.append(moved)
+                    continue
+            on_row = bool(self.is_row) and self.is_row[place]
+            made.append(self.xp.empty(bound.shape[:-1] if on_row else bound.shape, dtype))
+        return made
+
+    def launch(self, bound: Bound, placed: Sequence[Placed], results: Sequence[Any], scalars: Sequence[int]) -> bool:
+        """Enqueue the kernel; did a check fail?"""
+        addresses = [int(result.data.ptr) for result in results]
+        return self.modules.run(bound.text, bound.words(scalars, [p.address for p in placed], addresses))
+
+    def finish(self, bound: Bound, results: Sequence[Any]) -> tuple[Any, ...]:
+        """The results: complex sums joined from their parts, axes in the program's order."""
+        made: list[Any] = []
+        for place, array in enumerate(results):
+            if place in self.body.split:
+                made.append(join_parts(self.xp, array, results[place + 1]))
+            elif place - 1 not in self.body.split:
+                made.append(array)
+        order = bound.nest.order
+        if list(order) == sorted(order):
+            return tuple(made)
+        back = sorted(range(len(order)), key=order.__getitem__)
+        return tuple(value.transpose(back) for value in made)
+
+
+def join_parts(xp: Any, real: Any, imaginary: Any) -> Any:
+    """Complex numbers of two arrays of floats."""
+    made = xp.empty(real.shape, np.complex64 if real.dtype == np.float32 else np.complex128)
+    made.real[...], made.imag[...] = real, imaginary
+    return made
+
+
+# ---------------------------------------------------------------------------------------------------- regions
+#
+# Loops whose iterations are nests of independent loops: a program of launches, once an iteration, on buffers of the state.
+#
+# Rotations, edges that are joined or chosen, phases that need each other's results: each iteration is lowered as on processors,
+# but not cut into interiors and edges, as a launch takes longer than a choice.  Where items of the state see only themselves one
+# launch does many iterations (`loops.transform.interchanging`), few enough that an interrupt is heard and no launch outlasts a
+# display's patience.
+
+STRETCH: Final = 1 << 36
+"""Operations on elements between two chances to interrupt."""
+LoopRunner: TypeAlias = Callable[[Mapping[ValueId, Any], list[Any], int], "tuple[Any, ...] | None"]
+"""From the values of a memory, the first state and the number of turns to the last state; None: its turns are steps."""
+
+
+def compile_region(
+    xp: Any, modules: Modules, loop: Loop, types: Types, constant: Callable[[Constant], Any]
+) -> LoopRunner | None:
+    """None: not all of an iteration is nests."""
+    region, program = modules.launches.of(("region", id(loop)), (loop,), lambda: nests_of(loop, types))
+    if region is None or program is None:
+        return None
+    text, stretch = cuda_text(program), 1
+    if region.is_pointwise:
+        stretch = max(1, STRETCH // iteration_of(loop, types.types).functions)
+
+    def words_of(values: Mapping[ValueId, Any], state: Sequence[Any], buffers: Sequence[Sequence[Any]]) -> tuple[list[int], Any]:
+        """The words of a launch, and what they show."""
+        words, shown = [0, 0, *map(types.number, region.sizes)], list[Any]()
+        for view in program.views:
+            match region.sources[view.name]:
+                case Given(value):
+                    arrays: Sequence[Any] = [xp.ascontiguousarray(values[value])]
+                case Data(phase):
+                    arrays = [constant(phase)]
+                case First(place):
+                    arrays = [xp.ascontiguousarray(state[place])]
+                case State(place):
+                    arrays = buffers[place]
+                case _:
+                    continue
+            shown += arrays
+            first, *others = (int(array.data.ptr) for array in arrays)
+            strides = [*(other - first for other in others), *arrays[0].strides, view.kind.bytes]
+            words += first, *strides[: len(view.shape) - bool(view.shape)]
+        return words, shown
+
+    def repeat(values: Mapping[ValueId, Any], state: list[Any], turns: int) -> tuple[Any, ...] | None:
+        buffers = [
+            [xp.empty(one.shape, one.dtype)] if region.is_pointwise
+            else [one.copy(), *(xp.empty(one.shape, one.dtype) for _ in range(doubled))]
+            for one, doubled in zip(state, region.states, strict=True)
+        ]  # fmt: skip
+        words, shown = words_of(values, state, buffers)
+        for start in range(0, turns, stretch):
+            words[:2] = start, min(turns, start + stretch)
+            if modules.run(text, words):
+                return None  # whoever runs it step by step says what failed
+            if region.is_pointwise:
+                words, shown = words_of(values, [own for own, in buffers], buffers)
+        del shown
+        return tuple(own[turns % len(own)] for own in buffers)
+
+    return repeat
+
+
+def nests_of(loop: Loop, types: Types) -> tuple[Region | None, Program | None]:
+    """The region of a loop, and its nests as a program; None: it is of another sort."""
+    if not loop.is_plain or loop.keep or loop.until is not None:
+        return None, None
+    try:
+        region = lower_region(loop, types.types, types.guards, KnownValues(loop.body.phases, types.types))
+    except Unsupported:
+        return None, None
+    turn = next((name for name, source in region.sources.items() if isinstance(source, Turn)), None)
+    program = optimise(region.program, POINTWISE_ON_CARDS if region.is_pointwise else ON_CARDS)
+    return region, shapes.parallelise_iteration(program, turn)

@@ -1,0 +1,577 @@
+"""Library phases through CuPy, where CuPy does what the language says; `kernels.cuda_support` lists them.
+
+An implementation takes a `Call` and the operands, arrays of the device, and gives the results; none shares memory with an
+operand.  Failed checks and run-time sizes wait for the device.  Products, transforms and linear algebra round as their
+libraries do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import identity_of, neutral
+from ..codegen.cuda_printer import cuda_text
+from ..codegen.cuda_scalars import is_joined
+from ..codegen.cuda_support import LIBRARY
+from ..cpu.numpy_reductions import keys_of
+from ..cpu.numpy_scalars import fill_pairs
+from ..cpu.views import DTYPES, FILLS
+from ..graph.phases import LibraryPhase
+from ..graph.projections import frame_of, framed_of
+from ..library.operation import Attributes
+from ..library.select import check_gather, check_indices, check_update
+from ..loopir.templates import MOST_BINS, CardKeyedForm, CardScansForm, card_keyed, card_scan
+from ..lower.body import PART, Body, cycling, gathering, operand_kinds, rotating
+from ..lower.kernel_ir import BLOCK
+from ..vm.backend_interface import CheckFailed, Kernel, Types
+from .bindings import raising
+from .launch import Launch, Modules, Placed
+
+# ---------------------------------------------------------------------------------------------------- call
+#
+# One execution of a library phase on a device, as implementations see it.
+
+Arrays: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Attributes):
+    """One execution of a phase on a device."""
+
+    xp: Any
+    modules: Modules
+    types: Types
+
+    def shape(self) -> tuple[int, ...]:
+        return self.types.shape(self.phase.results[0])
+
+    def kind(self) -> Kind:
+        return self.types.kind(self.phase.results[0])
+
+
+Implementation: TypeAlias = Callable[[Call, Arrays], Any]
+
+
+# ---------------------------------------------------------------------------------------------------- sorting
+#
+# Grades and sorts of lines: a stable sort of integer keys whose order is that of the items.
+#
+# `¯0.0` equals `0.0`, NaN comes last in either sense: the keys of `cpu.order`.
+
+def order_keys(xp: Any, items: Any, *, descending: bool) -> Any:
+    """Integers in the order of the items (not complex)."""
+    return keys_of(xp, items, xp.isnan(items) if items.dtype.kind == "f" else None, descending=descending)
+
+
+def stable_order(xp: Any, keys: Any) -> Any:
+    """Positions along the last axis in ascending order of keys, equal ones in their order; CuPy's only sort is stable."""
+    return xp.argsort(keys, axis=-1, kind="stable").astype(np.int64)
+
+
+def grade(call: Call, arrays: Any) -> Any:
+    """Of lines along the last axis; of cells that are no items one item after the other, the last one first."""
+    xp, (arg,) = call.xp, arrays
+    if not arg.size:
+        return xp.broadcast_to(xp.arange(call.shape()[-1]), call.shape()).copy()
+    keys = order_keys(xp, arg, descending=call.flag("descending"))
+    if arg.ndim == frame_of(call.phase) + 1:
+        return stable_order(xp, keys)
+    columns = keys.reshape(len(keys), -1)
+    order = stable_order(xp, columns[:, -1])
+    for column in range(columns.shape[1] - 2, -1, -1):
+        order = xp.take(order, stable_order(xp, xp.take(columns[:, column], order)))
+    return order
+
+
+def sorted_items(xp: Any, items: Any, *, descending: bool) -> Any:
+    """The items of each line in the order of their stable grade; equal whole numbers are all the same."""
+    if items.dtype.kind == "f" or descending:
+        order = stable_order(xp, order_keys(xp, items, descending=descending))
+        return xp.take(items, order) if items.ndim == 1 else xp.take_along_axis(items, order, -1)
+    return xp.sort(items)
+
+
+# ---------------------------------------------------------------------------------------------------- fetching
+#
+# Gathers, rotations and cyclic reshapes through kernels that check each index where they use it.
+#
+# An index outside its axis reads item 0 and is noted; what the gather wrote is then thrown away, and the indices are looked
+# through for the first bad one, which the message names.  Where indices were proved to be inside nothing is waited for.
+
+Numbers = tuple[int, ...]
+
+
+def gather(call: Call, arrays: Any) -> Any:
+    order = call.phase.attributes.get("sorts")
+    if order is not None:
+        return sorted_items(call.xp, arrays[0], descending=order == "down")
+    xp, axis, rank, shape, kind = call.xp, call.axis(), frame_of(call.phase), call.shape(), call.kind()
+    (table, indices, *others), carried = arrays, framed_of(call.phase)
+    frames = [rank if rank and carries else 0 for carries in carried]
+    cell = table.shape[frames[0] :]
+    length, fills, checked = cell[axis], call.flag("fills"), call.flag("checked")
+    if not prod(shape) or not length:
+        if prod(shape[:rank]) and (fills or checked):
+            check_gather(call.phase, cell, indices, others)
+        return xp.full(shape, FILLS[kind], table.dtype)
+    picked, behind = indices.ndim - frames[1], len(cell) - axis - 1
+    own = (0,) * (rank - frames[0]) + table.strides[: frames[0] + axis] + (0,) * picked + table.strides[frames[0] + axis + 1 :]
+    places = (0,) * (rank - frames[1]) + indices.strides[: frames[1]] + (0,) * axis + indices.strides[frames[1] :] + (0,) * behind
+    body = gathering(kind, _kind(indices), FILLS[kind] if fills else None, proved=not checked)
+    step = table.strides[frames[0] + axis]
+    made = _fetched(call, body, kind, shape, [Placed(table, 0, shape, own), Placed(indices, 0, shape, places)], (length, step))
+    if made is None:
+        check_gather(call.phase, cell, indices, others)
+        raise AssertionError("a kernel found an index outside an axis, and the indices have none")
+    return made
+
+
+def rotate(call: Call, arrays: Any) -> Any:
+    """By index, so that the amount stays on the device."""
+    arg, amount = arrays
+    axis, shape, kind = call.axis(), tuple(arg.shape), call.kind()
+    if not arg.size:
+        return arg.copy()
+    own = tuple(0 if place == axis else stride for place, stride in enumerate(arg.strides))
+    steps = iter(amount.strides)
+    by = tuple(0 if place == axis or not amount.ndim else next(steps) for place in range(arg.ndim))
+    body = rotating(kind, _kind(amount), axis)
+    operands = [Placed(arg, 0, shape, own), Placed(amount, 0, shape, by)]
+    return _fetched(call, body, kind, shape, operands, (shape[axis], arg.strides[axis]))
+
+
+def reshape_cycle(call: Call, arrays: Any) -> Any:
+    xp, shape, kind = call.xp, call.shape(), call.kind()
+    count = prod(shape)
+    if not arrays[0].size or not count:
+        return xp.full(shape, FILLS[kind], DTYPES[kind])
+    arg = arrays[0].reshape(-1)
+    none = Placed(arg, 0, (count,), (0,))
+    made = _fetched(call, cycling(kind), kind, (count,), [none, none], (arg.size, arg.strides[0]))
+    assert made is not None, "nothing is checked"
+    return made.reshape(shape)
+
+
+def _kind(array: Any) -> Kind:
+    return next(kind for kind, dtype in DTYPES.items() if dtype == array.dtype)
+
+
+def _fetched(
+    call: Call, body: Body, kind: Kind, shape: Numbers, operands: Sequence[Placed], scalars: Sequence[int]
+) -> Any | None:
+    """The items; None: an index is outside its axis."""
+    source, other = operands
+    kinds = operand_kinds(kind, _kind(other.array))
+    placed = [source, other]
+    if kind.is_complex:
+        placed.append(Placed(source.array, source.offset + kinds[0].bytes, source.shape, source.strides))
+    launch = _launch(call.modules, body, shape, tuple(kinds))
+    bound = launch.bound([p.strides for p in placed])
+    results = launch.room(bound, None)
+    if launch.launch(bound, placed, results, scalars):
+        return None
+    return launch.finish(bound, results)[0]
+
+
+def _launch(modules: Modules, body: Body, shape: Numbers, kinds: tuple[Kind, ...]) -> Launch:
+    def make() -> Launch:
+        return Launch(modules.xp, modules, body, [], shape, kinds, [], None)
+
+    made: Launch = modules.launches.of((body, shape, kinds), (), make)
+    return made
+
+
+# ---------------------------------------------------------------------------------------------------- keyed
+#
+# Keyed reductions, by generated kernels.
+
+def key_reduce(call: Call, arrays: Any) -> Any:
+    """Cells of several items have one after the other in each bin; sums of complex numbers are two of floats."""
+    xp, function, shape = call.xp, call.function(), call.shape()
+    bins, kind, items = shape[0], call.kind(), xp.ascontiguousarray(arrays[1])
+    keys = xp.ascontiguousarray(arrays[0].reshape(-1).astype(np.int64))
+    if kind.is_complex:
+        kind = PART[kind]
+        items = items.reshape(-1).view(DTYPES[kind])
+    width = items.size // keys.size if keys.size else 0
+    flat = (bins, width if keys.size else prod(shape[1:]) * (2 if call.kind().is_complex else 1))
+    result = _scattered(call, kind, keys, items, flat) if is_joined(function, kind) else _grouped(call, kind, keys, items, flat)
+    return (result.reshape(-1).view(DTYPES[call.kind()]) if call.kind().is_complex else result).reshape(shape)
+
+
+def _scattered(call: Call, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
+    xp, function, (bins, width) = call.xp, call.function(), shape
+    result = xp.full(shape, neutral(function, kind), DTYPES[kind])
+    if not width:
+        check_indices(keys, bins, checked=call.flag("checked"), place=call.phase.indexing)
+    elif keys.size:
+        is_few = width == 1 and bins <= MOST_BINS and keys.size >= _MANY * bins
+        if _run(call, kind, CardKeyedForm.FEW if is_few else CardKeyedForm.SCATTER, (keys, items, result)):
+            check_indices(keys, bins, checked=True, place=call.phase.indexing)
+    if function in ("min", "max"):
+        _fill_empty(call, function, xp.bincount(keys, minlength=bins) == 0, result)
+    return result
+
+
+def _grouped(call: Call, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
+    xp, function, bins = call.xp, call.function(), shape[0]
+    if call.flag("checked"):
+        check_indices(keys, bins, checked=True, place=call.phase.indexing)
+    order = stable_order(xp, keys)
+    starts = xp.searchsorted(xp.take(keys, order), xp.arange(bins + 1)).astype(np.int64)
+    result = xp.empty(shape, DTYPES[kind])
+    _fill_empty(call, function, starts[1:] == starts[:-1], result)
+    if items.size:
+        _run(call, kind, CardKeyedForm.GROUPED, (starts, order, items, result))
+    return result
+
+
+_MANY = 64
+"""Items a bin from which blocks of threads have bins of their own."""
+
+
+def _run(call: Call, kind: Kind, form: CardKeyedForm, arrays: Sequence[Any]) -> bool:
+    """Did a check fail?"""
+    *keys, items, result = arrays
+    bins, width = result.shape
+    sizes = {"count": keys[-1].size, "width": width, "bins": bins}
+    apart = () if form is CardKeyedForm.FEW else (width * items.dtype.itemsize,)
+    words = [sizes[name] for name in form.value] + [int(array.data.ptr) for array in keys]
+    words += [word for array in (items, result) for word in (int(array.data.ptr), *apart)]
+    return call.modules.run(cuda_text(card_keyed(call.function(), kind, form, checked=call.flag("checked"))), words)
+
+
+def _fill_empty(call: Call, function: str, empty: Any, result: Any) -> None:
+    """What no items give, in the bins that have none; E204 where there is no such value."""
+    value = identity_of(function, call.kind())
+    if value is not None:
+        result[empty] = value
+    elif bool(empty.any()):
+        raise CheckFailed(Code.E204, f"{function} of no items has no value")
+
+
+# ---------------------------------------------------------------------------------------------------- linear
+#
+# Linear algebra of one square matrix, through cuSOLVER; what is singular is found as on the CPU.
+
+_EPSILON: Final = float(np.finfo(np.float64).eps)
+_SINGULAR: Final = "the matrix is singular"
+
+
+def _wide(a: Any) -> Any:
+    return a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
+
+
+def _shaped(call: Call, result: Any) -> Any:
+    return result.astype(DTYPES[call.kind()]).reshape(call.shape())
+
+
+def _solution(xp: Any, a: Any, b: Any) -> Any:
+    """x with a +.× x = b.  E703: a column depends on those before it, or seems to for rounding."""
+    r = xp.linalg.qr(a)[1]
+    pivots, scale = xp.abs(xp.diagonal(r)), xp.abs(r).max(axis=0)
+    if bool((pivots <= scale * _EPSILON * len(a)).any()):
+        raise CheckFailed(Code.E703, _SINGULAR)
+    return xp.linalg.solve(a, b)
+
+
+def _solve(call: Call, arrays: Any) -> Any:
+    b, a = map(_wide, arrays)
+    if not a.size or not b.size:
+        return call.xp.zeros(call.shape(), DTYPES[call.kind()])
+    if a.dtype != b.dtype:
+        a, b = a.astype(np.complex128), b.astype(np.complex128)
+    return _shaped(call, _solution(call.xp, a, b.reshape(len(b), -1)))
+
+
+def _inverse(call: Call, arrays: Any) -> Any:
+    a = _wide(arrays[0])
+    if not a.size:
+        return call.xp.zeros(call.shape(), DTYPES[call.kind()])
+    return _shaped(call, _solution(call.xp, a, call.xp.eye(len(a), dtype=a.dtype)))
+
+
+def _cholesky(call: Call, arrays: Any) -> Any:
+    xp, a = call.xp, _wide(arrays[0])
+    if not a.size:
+        return _shaped(call, a)
+    try:
+        with raising(xp):
+            lower = xp.linalg.cholesky(a)
+    except np.linalg.LinAlgError:
+        raise CheckFailed(Code.E703, "the matrix is not positive definite") from None
+    if not bool((xp.diagonal(lower).real > 0).all()):
+        raise CheckFailed(Code.E703, "the matrix is not positive definite")
+    return _shaped(call, lower)
+
+
+def _determinant(call: Call, arrays: Any) -> Any:
+    return _shaped(call, call.xp.asarray(call.xp.linalg.det(_wide(arrays[0]))))
+
+
+LINEAR: Final[dict[str, Callable[[Call, Any], Any]]] = {
+    "inverse": _inverse, "solve": _solve, "cholesky": _cholesky, "det": _determinant,
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- scanning
+#
+# Scans on a device: CuPy's for sums of whole numbers, which are exact in any order; else generated kernels, in the order of
+# scans.
+
+_SCANNING_MANY: Final = 4096
+"""Lines from which each has a thread of its own."""
+
+
+def scan(call: Call, arrays: Any) -> Any:
+    xp, axis, function, kind = call.xp, call.axis() + frame_of(call.phase), call.function(), call.kind()
+    arg = xp.ascontiguousarray(arrays[0])
+    if not arg.size:
+        return arg.copy()
+    if function == "add" and kind is Kind.I64:
+        return xp.cumsum(arg, axis=axis, dtype=arg.dtype)
+    result = xp.empty(arg.shape, arg.dtype)
+    length, inner = arg.shape[axis], math.prod(arg.shape[axis + 1 :])
+    lines, addresses, step = arg.size // length, (int(arg.data.ptr), int(result.data.ptr)), arg.dtype.itemsize
+    form = CardScansForm.BLOCKS if length > BLOCK else CardScansForm.BLOCK
+    if inner > 1 or lines >= _SCANNING_MANY:
+        form = CardScansForm.LINES
+    sizes = (lines // inner, length, inner) if form is CardScansForm.LINES else (lines, length, -(-length // BLOCK))
+    strides = (length * inner * step, inner * step) if form is CardScansForm.LINES else (length * step,)
+    words = [*sizes[: len(form.value)], *(word for address in addresses for word in (address, *strides))]
+    call.modules.run(cuda_text(card_scan(function, kind, form)), words)
+    return result
+
+
+# ---------------------------------------------------------------------------------------------------- searching
+#
+# Searches on a device, through one stable sort of integer keys; operands of one kind, cells that are single items.
+#
+# Equality is exact: 0.0 equals ¯0.0, which have one key, and NaN equals nothing.
+
+def _positions(xp: Any, table: Any, arg: Any) -> Any:
+    """For each item of `arg` the first equal one of the vector `table`, its length if none."""
+    size = table.size
+    if not size or not arg.size:
+        return xp.full(arg.shape, size, np.int64)
+    keys, wanted = (order_keys(xp, items, descending=False) for items in (table, arg))
+    order = stable_order(xp, keys)
+    ordered = xp.take(keys, order)
+    places = xp.searchsorted(ordered, wanted.reshape(-1)).reshape(arg.shape)
+    inside = xp.minimum(places, size - 1)
+    found = (places < size) & (xp.take(ordered, inside) == wanted) & (arg == arg)
+    return xp.where(found, xp.take(order, inside), size).astype(np.int64)
+
+
+def index_of(call: Call, arrays: Any) -> Any:
+    table, arg = arrays
+    return _positions(call.xp, table, arg)
+
+
+def member_of(call: Call, arrays: Any) -> Any:
+    arg, table = arrays
+    return _positions(call.xp, table.reshape(-1), arg) < table.size
+
+
+def first_occurrence(call: Call, arrays: Any) -> Any:
+    """Is each item the first equal to it?  A NaN is."""
+    xp, arg = call.xp, arrays[0]
+    if not arg.size:
+        return xp.empty(arg.shape, np.bool_)
+    return (_positions(xp, arg, arg) == xp.arange(arg.size)) | (arg != arg)
+
+
+def interval_index(call: Call, arrays: Any) -> Any:
+    """(Count of table items not after the item) - 1; -1 for a NaN."""
+    xp, (table, arg) = call.xp, arrays
+    keys, wanted = (order_keys(xp, items, descending=False) for items in (table, arg))
+    if not arg.size:
+        return xp.empty(arg.shape, np.int64)
+    found = xp.searchsorted(xp.sort(keys), wanted.reshape(-1), side="right").reshape(arg.shape).astype(np.int64) - 1
+    return xp.where(arg == arg, found, -1)
+
+
+def match(call: Call, arrays: Any) -> Any:
+    left, right = arrays
+    if left.shape != right.shape:
+        return call.xp.zeros((), np.bool_)
+    return (left == right).all()
+
+
+# ---------------------------------------------------------------------------------------------------- selecting
+#
+# Selection and update by indices on a device; every index that was not proved to be inside its axis is checked.
+
+def update(call: Call, arrays: Any) -> Any:
+    """`arg` with arg[i;j;…] ← value; of places that come twice a stable sort finds the last, which wins."""
+    xp, indexed = call.xp, call.phase.attributes["indexed"]
+    assert isinstance(indexed, tuple)
+    arg, *present, value = arrays
+    cell, supply = arg.shape, iter(present)
+    last = max((axis + 1 for axis, has in enumerate(indexed) if has), default=0)
+    choices = []
+    for has, length in zip(indexed, cell, strict=True):
+        choice = next(supply).astype(np.int64) if has else xp.arange(length)
+        choices.append(choice)
+    if call.flag("checked"):
+        check_update(call.phase, {axis: choices[axis][np.newaxis] for axis, has in enumerate(indexed) if has}, cell)
+    selection = tuple(n for choice in choices[:last] for n in choice.shape)
+    places, used = xp.zeros((1,) * len(selection), np.int64), 0
+    for choice, length in zip(choices[:last], cell, strict=False):
+        after = len(selection) - used - choice.ndim
+        places = places * length + choice.reshape((1,) * used + choice.shape + (1,) * after)
+        used += choice.ndim
+    flat = xp.broadcast_to(places, selection).reshape(-1)
+    tail = cell[last:]
+    result = arg.copy()
+    if not flat.size or not math.prod(tail):
+        return result
+    rows = result.reshape(math.prod(cell[:last]), *tail)
+    if value.ndim == 0:
+        rows[flat] = value
+        return rows.reshape(cell)
+    values = xp.broadcast_to(value, (*selection, *tail)).reshape(flat.size, *tail)
+    order = stable_order(xp, flat)
+    ordered = xp.take(flat, order)
+    final = xp.take(order, xp.flatnonzero(xp.concatenate((ordered[1:] != ordered[:-1], xp.ones((1,), np.bool_)))))
+    rows[xp.take(flat, final)] = xp.take(values, final, 0)
+    return rows.reshape(cell)
+
+
+# ---------------------------------------------------------------------------------------------------- library
+
+_PIECE: Final = 1 << 22
+"""Blocks of random numbers generated at once: what intermediate words take is bounded."""
+
+
+def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types) -> Kernel | None:
+    """The phase as a kernel; None: the host has to do it."""
+    row = LIBRARY.get(phase.op)
+    if row is None or not row.condition(phase, types.types):
+        return None
+    implementation, call, operands = IMPLEMENTATIONS[phase.op], Call(phase, xp, modules, types), phase.args
+
+    def run(memory: Any, overwrite: Any) -> Arrays:
+        try:
+            made = implementation(call, tuple([memory[value] for value in operands]))
+        except CheckFailed as failure:
+            raise failure.at(phase.span) from None
+        return made if isinstance(made, tuple) else (made,)
+
+    return run
+
+
+# -------------------------------------------------------------------------------------------- making
+
+
+def _size_vector(call: Call, arrays: Any) -> Any:
+    return call.xp.asarray(np.array(call.sizes(call.types), np.int64).reshape(call.shape()))
+
+
+def _random(call: Call, arrays: Any) -> Any:
+    """Uniform f64 from an integer key or a pair."""
+    xp, shape = call.xp, call.shape()
+    words = [*arrays[0].reshape(-1).get().tolist(), 0]
+    count = math.prod(shape)
+    result = xp.empty((count + 1) // 2 * 2, np.float64).reshape(-1, 2)
+    for first in range(0, len(result), _PIECE):
+        fill_pairs(xp, result[first : first + _PIECE], first, int(words[0]), int(words[1]))
+    return result.reshape(-1)[:count].reshape(shape).copy()
+
+
+# -------------------------------------------------------------------------------------------- moving
+
+
+def _join(call: Call, arrays: Arrays) -> Any:
+    return call.xp.concatenate(arrays, call.axis())
+
+
+def _stack(call: Call, arrays: Arrays) -> Any:
+    return call.xp.stack(arrays, call.axis())
+
+
+# ----------------------------------------------------------------------------------------- selecting
+
+
+def _mask_update(call: Call, arrays: Arrays) -> Any:
+    arg, mask, value = arrays
+    cell = arg.shape[mask.ndim :]
+    places = call.xp.flatnonzero(mask.reshape(-1))
+    if value.ndim and value.shape != (places.size, *cell):
+        raise CheckFailed(Code.E140, f"{value.shape[0]} replacements for {places.size} places")
+    result = arg.copy().reshape(mask.size, *cell)
+    result[places] = value
+    return result.reshape(arg.shape)
+
+
+def _compress(call: Call, arrays: Arrays) -> Any:
+    mask, arg = arrays
+    return call.xp.take(arg, call.xp.flatnonzero(mask.reshape(-1)), call.axis())
+
+
+def _expand(call: Call, arrays: Arrays) -> Any:
+    (mask, arg), axis, xp = arrays, call.axis(), call.xp
+    places = xp.flatnonzero(mask.reshape(-1))
+    if places.size != arg.shape[axis]:
+        raise CheckFailed(Code.E703, f"the mask has {places.size} places for {arg.shape[axis]} items")
+    result = xp.full((*arg.shape[:axis], mask.size, *arg.shape[axis + 1 :]), FILLS[call.kind()], DTYPES[call.kind()])
+    result[(*(slice(None),) * axis, places)] = arg
+    return result
+
+
+def _where(call: Call, arrays: Arrays) -> Any:
+    xp, mask = call.xp, arrays[0]
+    found = xp.flatnonzero(mask.reshape(-1)).astype(np.int64)
+    if mask.ndim <= 1:
+        return found
+    columns = []
+    for size in reversed(mask.shape):
+        columns.append(found % max(size, 1))
+        found = found // max(size, 1)
+    return xp.stack(columns[::-1], 1)
+
+
+def _runtime_size(call: Call, arrays: Arrays) -> Any:
+    return ()
+
+
+# ----------------------------------------------------------------------------------------- computing
+
+
+def _contract(call: Call, arrays: Arrays) -> Any:
+    xp, (left, right) = call.xp, arrays
+    shared = left.shape[-1]
+    if not shared or not left.size or not right.size:
+        return xp.zeros(call.shape(), left.dtype)
+    rows, columns = left.size // shared, right.size // shared
+    return xp.matmul(left.reshape(rows, shared), right.reshape(shared, columns)).reshape(call.shape())
+
+
+def _transform(name: str) -> Implementation:
+    def run(call: Call, arrays: Arrays) -> Any:
+        xp, arg, shape, dtype = call.xp, arrays[0], call.shape(), DTYPES[call.kind()]
+        if not arg.size or 0 in shape:
+            return xp.zeros(shape, dtype)
+        wide = arg.astype(np.complex128 if arg.dtype.kind == "c" else np.float64)
+        moved = xp.fft.irfft(wide, shape[-1]) if name == "irfft" else getattr(xp.fft, name)(wide)
+        return (moved if dtype.kind == "c" else moved.real).astype(dtype)
+
+    return run
+
+
+IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
+    "size_vector": _size_vector, "join": _join, "stack": _stack, "rotate": rotate, "reshape_cycle": reshape_cycle,
+    "gather": gather, "update": update, "mask_update": _mask_update, "scan": scan, "contract": _contract, "compress": _compress,
+    "expand": _expand, "where": _where, "runtime_size": _runtime_size, "grade": grade, "key_reduce": key_reduce,
+    "random": _random, "index_of": index_of, "member_of": member_of, "first_occurrence": first_occurrence,
+    "interval_index": interval_index, "match": match,
+    **{name: _transform(name) for name in ("fft", "ifft", "rfft", "irfft")}, **LINEAR,
+}  # fmt: skip

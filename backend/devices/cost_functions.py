@@ -1,0 +1,549 @@
+"""Ticks of shards asked for at each shard's own size, with bounds of whole ranges of sizes.
+
+A table of a profile may have steps, plateaus, kinks and falls, so no few points and straight lines between them say what a shard
+takes.  A `Curve` asks the cost model at every number of rows that comes up, once, and for a range of rows evaluates the same
+formula over a `Span`: what comes out is below every shard of the range.
+
+Note [Ranges].  The rows 1 to R are halved again and again; each part that comes up keeps its bound.  The most rows within a time
+are sought from above, in parts whose bound leaves hope.  A search that has looked at `MOST_PARTS` parts gives the largest number
+that is not refuted yet, so what planners conclude from it is a bound in any case; certificates then fall short of the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum, IntEnum
+from fractions import Fraction
+from heapq import heappop, heappush
+from typing import Any, Final, Protocol
+
+from ...lang.support.records import dataclass
+
+# ---------------------------------------------------------------------------------------------------- spans
+#
+# A formula of costs over a whole range of rows: what it is worth for each number of them, and bounds of all.
+#
+# The cost model is asked once with a `Span` in place of the number of rows.  It goes through the same formulas as a number does,
+# knows between which numbers it lies, and writes down what is done to it; the `Formula` that comes out is then evaluated for any
+# number of rows, or for the ends of any part of the range, without asking the model again.
+#
+# A `Span` is no `int`: what has no rule here raises TypeError, and a comparison whose outcome depends on the number raises
+# `Undecided`; whoever asked takes a smaller range then.  `largest` and `smallest` stand for `max` and `min`, which compare.
+
+class Undecided(Exception):
+    """A comparison is true for some numbers of a span and false for others."""
+
+
+class LookedUp(Protocol):
+    """A table: its value at a number, and the least and greatest between two."""
+
+    def at(self, size: int, /) -> int: ...
+    def between(self, low: int, high: int, /) -> tuple[int, int]: ...
+
+
+class Op(IntEnum):
+    ROWS = 0
+    CONSTANT = 1
+    ADD = 2
+    SUBTRACT = 3
+    MULTIPLY = 4
+    DIVIDE = 5
+    LARGEST = 6
+    SMALLEST = 7
+    TABLE = 8
+
+
+Step = tuple[Op, Any, Any]
+"""An operation on the results of two earlier steps; a table and a step; a number."""
+Line = tuple[int, int]
+"""(a, b) of a × rows + b."""
+
+
+_NOTHING: Step = (Op.CONSTANT, 0, None)
+
+
+class Trace:
+    """The steps of a formula of `first` to `last` rows."""
+
+    def __init__(self, first: int, last: int) -> None:
+        self.first, self.last = first, last
+        self.steps: list[Step] = []
+        self.places: dict[Step, int] = {}
+        self.rows = self.span(first, last, (Op.ROWS, None, None), (1, 0))
+
+    def span(self, low: int, high: int, step: Step, line: Line | None = None) -> Span:
+        if low == high:
+            step, line = (Op.CONSTANT, low, None), (0, low)
+        place = self.places.get(step)
+        if place is None:
+            place = self.places[step] = len(self.steps)
+            self.steps.append(step)
+        return Span(low, high, place, self, line)
+
+    def along(self, line: Line) -> tuple[int, int]:
+        """The ends of what goes in a line with the rows."""
+        ends = line[0] * self.first + line[1], line[0] * self.last + line[1]
+        return min(ends), max(ends)
+
+    def of(self, value: Any) -> Span:
+        """A number as a span of one."""
+        if isinstance(value, Span):
+            return value
+        if isinstance(value, int):
+            return self.span(value, value, (Op.CONSTANT, value, None))
+        raise TypeError(f"no span of {type(value).__name__}")
+
+    def formula(self, result: Any) -> Formula:
+        place = self.of(result).place
+        return Formula(self._needed(place), place)
+
+    def _needed(self, place: int) -> tuple[Step, ...]:
+        """All steps, but for what no later one asks: those are nothing."""
+        wanted = [False] * len(self.steps)
+        wanted[place] = True
+        for at in range(len(self.steps) - 1, -1, -1):
+            op, a, b = self.steps[at]
+            if wanted[at] and op > Op.CONSTANT:
+                wanted[b] = True
+                if op != Op.TABLE:
+                    wanted[a] = True
+        return tuple(step if wanted[at] else _NOTHING for at, step in enumerate(self.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """Steps, and the place of the last."""
+
+    steps: Sequence[Step]
+    result: int
+
+    def at(self, rows: int) -> int:
+        """The result for a number of rows in the range."""
+        found: list[int] = []
+        for op, a, b in self.steps:
+            if op == Op.TABLE:
+                found.append(a.at(found[b]))
+            elif op == Op.CONSTANT:
+                found.append(a)
+            elif op == Op.ADD:
+                found.append(found[a] + found[b])
+            elif op == Op.MULTIPLY:
+                found.append(found[a] * found[b])
+            elif op == Op.SUBTRACT:
+                found.append(found[a] - found[b])
+            elif op == Op.LARGEST:
+                found.append(found[a] if found[a] > found[b] else found[b])
+            elif op == Op.SMALLEST:
+                found.append(found[a] if found[a] < found[b] else found[b])
+            elif op == Op.DIVIDE:
+                found.append(found[a] // found[b])
+            else:
+                found.append(rows)
+        return found[self.result]
+
+    def between(self, first: int, last: int) -> tuple[int, int]:
+        """Bounds of the result for `first` to `last` rows, which are in the range."""
+        found: list[tuple[int, int]] = []
+        for op, a, b in self.steps:
+            if op == Op.TABLE:
+                found.append(a.between(*found[b]))
+            elif op == Op.CONSTANT:
+                found.append((a, a))
+            elif op == Op.ROWS:
+                found.append((first, last))
+            else:
+                found.append(_bounds(op, found[a], found[b]))
+        return found[self.result]
+
+
+def _bounds(op: Op, one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    (a, b), (c, d) = one, other
+    match op:
+        case Op.ADD:
+            return a + c, b + d
+        case Op.SUBTRACT:
+            return a - d, b - c
+        case Op.LARGEST:
+            return max(a, c), max(b, d)
+        case Op.SMALLEST:
+            return min(a, c), min(b, d)
+        case Op.MULTIPLY:
+            if a >= 0 and c >= 0:
+                return a * c, b * d
+            products = (a * c, a * d, b * c, b * d)
+            return min(products), max(products)
+        case _:
+            if c <= 0:
+                raise Undecided
+            quotients = (a // c, a // d, b // c, b // d)
+            return min(quotients), max(quotients)
+
+
+class Span:
+    """Some whole number from `low` to `high`, both included: what a step of a trace makes; `line`: if it is one of the rows."""
+
+    __slots__ = ("high", "line", "low", "place", "trace")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, low: int, high: int, place: int, trace: Trace, line: Line | None) -> None:
+        self.low, self.high, self.place, self.trace, self.line = low, high, place, trace, line
+
+    def __repr__(self) -> str:
+        return f"Span({self.low}, {self.high})"
+
+    def apply(self, op: Op, one: Any, other: Any) -> Span:
+        a, b = self.trace.of(one), self.trace.of(other)
+        line = _line(op, a.line, b.line)
+        low, high = _bounds(op, (a.low, a.high), (b.low, b.high)) if line is None else self.trace.along(line)
+        return self.trace.span(low, high, (op, a.place, b.place), line)
+
+    def less(self, other: Any) -> Span | int:
+        """The difference to another: 0 to itself."""
+        return 0 if isinstance(other, Span) and other.place == self.place else self - other
+
+    def looked_up(self, table: LookedUp) -> Span:
+        return self.trace.span(*table.between(self.low, self.high), (Op.TABLE, table, self.place))
+
+    def __add__(self, other: Any) -> Span:
+        return self.apply(Op.ADD, self, other)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Span:
+        return self.apply(Op.SUBTRACT, 0, self)
+
+    def __sub__(self, other: Any) -> Span:
+        return self.apply(Op.SUBTRACT, self, other)
+
+    def __rsub__(self, other: Any) -> Span:
+        return self.apply(Op.SUBTRACT, other, self)
+
+    def __mul__(self, other: Any) -> Span:
+        return self.apply(Op.MULTIPLY, self, other)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Any) -> Span:
+        return self.apply(Op.DIVIDE, self, other)
+
+    def __rfloordiv__(self, other: Any) -> Span:
+        return self.apply(Op.DIVIDE, other, self)
+
+    def __abs__(self) -> Span:
+        return largest(self, -self)  # type: ignore[no-any-return]
+
+    def __lt__(self, other: Any) -> bool:
+        low, high = _ends(self.less(other))
+        return _decided(high < 0, low >= 0)
+
+    def __ge__(self, other: Any) -> bool:
+        return not self < other
+
+    def __gt__(self, other: Any) -> bool:
+        low, high = _ends(self.less(other))
+        return _decided(low > 0, high <= 0)
+
+    def __le__(self, other: Any) -> bool:
+        return not self > other
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, int | Span):
+            return NotImplemented
+        low, high = _ends(self.less(other))
+        return _decided(low == high == 0, high < 0 or low > 0)
+
+    def __bool__(self) -> bool:
+        return self != 0
+
+
+def _line(op: Op, one: Line | None, other: Line | None) -> Line | None:
+    """What becomes of two lines."""
+    if one is None or other is None:
+        return None
+    (a, b), (c, d) = one, other
+    if op is Op.ADD:
+        return a + c, b + d
+    if op is Op.SUBTRACT:
+        return a - c, b - d
+    if op is Op.MULTIPLY and not (a and c):
+        return a * d + b * c, b * d
+    return None
+
+
+def _ends(value: Any) -> tuple[int, int]:
+    if isinstance(value, Span):
+        return value.low, value.high
+    if isinstance(value, int):
+        return value, value
+    raise TypeError(f"no span of {type(value).__name__}")
+
+
+def _decided(true: bool, false: bool) -> bool:
+    if true is false:
+        raise Undecided
+    return true
+
+
+def largest(*values: Any) -> Any:
+    """As `max`."""
+    return _one_of(Op.LARGEST, values)
+
+
+def smallest(*values: Any) -> Any:
+    """As `min`."""
+    return _one_of(Op.SMALLEST, values)
+
+
+def _one_of(op: Op, values: Sequence[Any]) -> Any:
+    if any(isinstance(value, Span) for value in values):
+        found = values[0]
+        for value in values[1:]:
+            span = found if isinstance(found, Span) else value
+            found = span.apply(op, found, value) if isinstance(span, Span) else _one_of(op, (found, value))
+        return found
+    return max(values) if op is Op.LARGEST else min(values)
+
+
+# ---------------------------------------------------------------------------------------------------- ticks
+#
+# What problems and profiles both speak of: how many ticks a shard takes, and which directions of a link exclude each other.
+
+class Duplex(Enum):
+    HALF = "half"  # one channel for both directions
+    FULL = "full"  # one channel a direction
+    SIMPLEX = "simplex"  # only from source to target
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """Ticks of a shard by its rows: points joined by straight lines, rounded up; before the first point its ticks, after
+    the last on along the last line; a single point is proportional.  Atomic phases have one point, (1, ticks).  Never
+    decreasing.  (`curves` has ticks that are asked for at each number of rows, and may fall.)"""
+
+    points: tuple[tuple[int, int], ...]
+
+    def at(self, rows: int) -> int:
+        """Ticks of `rows` rows, at least 1 row; for an atomic phase `rows` is 1."""
+        points = self.points
+        if len(points) == 1:
+            size, ticks = points[0]
+            return -(-ticks * rows // size)
+        if rows <= points[0][0]:
+            return points[0][1]
+        place = next((i for i, (size, _) in enumerate(points) if rows <= size), len(points) - 1)
+        (low, first), (high, last) = points[place - 1], points[place]
+        return first + -(-(last - first) * (rows - low) // (high - low))
+
+    @property
+    def key(self) -> object:
+        """Equal for tables that give the same ticks for every number of rows."""
+        return self.points
+
+    def least(self, first: int, last: int) -> int:
+        """No shard of `first` to `last` rows takes less."""
+        return self.at(first)
+
+    def roughly(self, first: int, last: int) -> int:
+        """As `least`, where a weaker answer will do."""
+        return self.at(first)
+
+    def most(self, time: int, rows: int) -> int:
+        """The most rows, of up to `rows`, that take at most `time` ticks; never fewer than there are."""
+        return self.about(time, rows)
+
+    def about(self, time: int, rows: int) -> int:
+        """As many rows, of up to `rows`, as take at most `time` ticks; the most, where ticks never fall."""
+        if time < 0 or rows < 1:
+            return 0
+        if self.at(rows) <= time:
+            return rows
+        low, high = 0, rows - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self.at(middle) <= time:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    def rate(self, rows: int) -> Fraction:
+        """No shard of 1 to `rows` rows takes fewer ticks a row: on a straight line that is at an end."""
+        points = self.points
+        if len(points) == 1:
+            return Fraction(points[0][1], points[0][0])
+        rates = [Fraction(ticks, size) for size, ticks in points if 1 <= size <= rows]
+        for r in (1, rows):
+            if r <= points[0][0]:
+                rates.append(Fraction(points[0][1], r))
+                continue
+            place = next((i for i, (size, _) in enumerate(points) if r <= size), len(points) - 1)
+            (low, first), (high, last) = points[place - 1], points[place]
+            rates.append((first + Fraction((last - first) * (r - low), high - low)) / r)
+        return min(rates)
+
+
+# ---------------------------------------------------------------------------------------------------- curves
+
+MOST_PARTS: Final = 150
+MOST_RATED: Final = 100
+CLOSE: Final = Fraction(199, 200)
+"""A bound that is that part of what is found is good enough."""
+SHOWN: Final = 12
+"""Halvings of all rows at which a curve is written down, where it has to be."""
+
+
+class Curve(Ticks):
+    """`exact`: the ticks of so many rows; `traced`: the formula of their grains for rows in a range (Undecided, TypeError), of
+    which `up` makes ticks.
+
+    `points` are some points of it, for texts and comparisons; nothing is concluded from them."""
+
+    __slots__ = ("_exact", "_formulas", "_known", "_opaque", "_parts", "_rates", "_traced", "_up", "rows")
+    rows: int
+    _exact: Callable[[int], int]
+    _traced: Callable[[int, int], Formula]
+    _up: Callable[[int], int]
+    _known: dict[int, int]
+    _parts: dict[tuple[int, int], int]
+    _rates: dict[int, Fraction]
+    _formulas: dict[tuple[int, int], Formula | None]
+    _opaque: bool
+
+    def __init__(
+        self, rows: int, exact: Callable[[int], int], traced: Callable[[int, int], Formula], up: Callable[[int], int]
+    ) -> None:
+        for name, value in (
+            ("rows", rows), ("_exact", exact), ("_traced", traced), ("_up", up), ("_known", {}), ("_parts", {}),
+            ("_rates", {}), ("_formulas", {}), ("_opaque", False),
+        ):  # fmt: skip
+            object.__setattr__(self, name, value)
+        sizes = sorted({1, rows, *(max(1, rows >> halving) for halving in range(1, SHOWN + 1))})
+        object.__setattr__(self, "points", tuple((size, self.at(size)) for size in sizes))
+
+    def __repr__(self) -> str:
+        return f"Curve({self.points})"
+
+    def at(self, rows: int) -> int:
+        """The ticks of a shard of so many rows."""
+        found = self._known.get(rows)
+        if found is None:
+            formula = self._formula(rows, rows)
+            found = self._known[rows] = self._exact(rows) if formula is None else self._up(formula.at(rows))
+        return found
+
+    @property
+    def key(self) -> object:
+        """Curves are compared as they are, not by some points of them."""
+        return id(self)
+
+    def _formula(self, first: int, last: int) -> Formula | None:
+        """That of the largest part which holds these rows, which lie in one; None if they are less alike than that."""
+        low, high = 1, self.rows
+        while low < high and not self._opaque:
+            if (low, high) not in self._formulas:
+                self._formulas[low, high] = self._try(low, high)
+            formula = self._formulas[low, high]
+            if formula is not None:
+                return formula
+            middle = (low + high) // 2
+            if first <= middle < last:
+                return None
+            low, high = (low, middle) if last <= middle else (middle + 1, high)
+        return None
+
+    def _try(self, first: int, last: int) -> Formula | None:
+        try:
+            return self._traced(first, last)
+        except Undecided:
+            return None
+        except TypeError:  # a part of the cost model that knows no spans
+            object.__setattr__(self, "_opaque", True)
+            return None
+
+    def _floor(self, first: int, last: int) -> int:
+        """No shard of `first` to `last` rows takes less: what a look at all of them together tells."""
+        if first == last:
+            return self.at(first)
+        found = self._parts.get((first, last))
+        if found is None:
+            formula = self._formula(first, last)
+            found = self._parts[first, last] = 0 if formula is None else self._up(formula.between(first, last)[0])
+        return found
+
+    def roughly(self, first: int, last: int) -> int:
+        """As `least`, at one look."""
+        return self._floor(first, min(last, self.rows))
+
+    def least(self, first: int, last: int) -> int:
+        """No shard of `first` to `last` rows takes less.  See Note [Ranges]."""
+        last = min(last, self.rows)
+        if first >= last:
+            return self.at(last)
+        best = min(self.at(first), self.at(last))
+        waiting = [(self._floor(1, self.rows), 1, self.rows)]
+        settled = best
+        for _ in range(MOST_PARTS):
+            if not waiting:
+                return settled
+            floor, low, high = heappop(waiting)
+            if floor * CLOSE.denominator >= best * CLOSE.numerator:
+                return min(settled, floor)  # the parts that wait have no lower bound
+            if low == high or (self._opaque and high - low >= MOST_PARTS):
+                if low == high:
+                    best = min(best, floor)
+                    settled = min(settled, best)
+                    continue
+                return 0
+            middle = (low + high) // 2
+            for part in ((low, middle), (middle + 1, high)):
+                if part[1] >= first and part[0] <= last:
+                    heappush(waiting, (self._floor(*part), *part))
+        return min([settled, *(floor for floor, _, _ in waiting)])
+
+    def most(self, time: int, rows: int) -> int:
+        """The most of up to `rows` rows that take at most `time`, or a little more.  See Note [Ranges]."""
+        rows = min(rows, self.rows)
+        waiting = [(1, self.rows)]
+        for _ in range(MOST_PARTS):
+            if not waiting:
+                return 0
+            low, high = waiting.pop()
+            if low > rows or self._floor(low, high) > time:
+                continue
+            top = min(high, rows)
+            if self.at(top) <= time:
+                return top
+            if low == top:
+                continue
+            if self._opaque and high - low >= MOST_PARTS:
+                return top
+            middle = (low + high) // 2
+            waiting += [(low, middle), (middle + 1, high)]
+        return min(waiting[-1][1], rows) if waiting else 0
+
+    def rate(self, rows: int) -> Fraction:
+        """No shard of 1 to `rows` rows takes fewer ticks a row."""
+        rows = min(rows, self.rows)
+        if rows not in self._rates:
+            self._rates[rows] = self._least_rate(rows)
+        return self._rates[rows]
+
+    def _least_rate(self, rows: int) -> Fraction:
+        best = min(Fraction(self.at(rows), rows), Fraction(self.at(1)))
+        waiting = [(Fraction(self._floor(1, self.rows), self.rows), 1, self.rows)]
+        for _ in range(MOST_RATED):
+            if not waiting:
+                return best
+            floor, low, high = waiting[0]
+            if floor >= best * CLOSE:
+                return min(best, floor)
+            heappop(waiting)
+            if low == high:
+                best = min(best, floor)
+                continue
+            middle = (low + high) // 2
+            for first, last in ((low, middle), (middle + 1, high)):
+                if first <= rows:
+                    best = min(best, Fraction(self.at(min(last, rows)), min(last, rows)))
+                    heappush(waiting, (Fraction(self._floor(first, last), min(last, rows)), first, last))
+        return min([best, *(floor for floor, _, _ in waiting)])

@@ -1,0 +1,502 @@
+"""What a structured phase will run as: which tier, which streams of bytes, which applications at how many points.
+
+Asked of those who decide (`kernels.policy`, `kernels.build`, `kernels.nest`), so that the rules stay in one place.  A phase is a
+*kernel* where kernels know its whole body and its size is worth one in the long run; else it is *calls* of NumPy, one an
+application, box by box.
+
+Note [What counts].  An application counts at the points on which it varies; in a kernel what varies along the innermost loop
+counts at all points, and what does not is outside that loop.  Small whole numbers count in the narrow kinds they are computed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from enum import Enum
+from math import prod
+from typing import Final, TypeAlias
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import ArrayType, Kind
+from ...typechecker.scalars import SUMMED
+from ...typechecker.sizes.polynomials import Size
+from ..graph import traverse
+from ..graph.bind import BoundGraph
+from ..graph.phases import (
+    Affine,
+    ApplyNode,
+    AxisKind,
+    Constant,
+    ConstantNode,
+    Input,
+    LibraryPhase,
+    Node,
+    Output,
+    Phase,
+    PhaseId,
+    Print,
+    Read,
+    ReadNode,
+    Structured,
+    ValueId,
+)
+from ..graph.projections import is_unread
+from ..jit import tiering
+from ..jit.compiler import Kept
+from ..lower.body import Body, build_body, narrow
+from ..lower.kernel_ir import BLOCK, Apply, Coordinate, Form, Literal, Load, Nest, plan_nest
+from ..scalar.table import class_of
+from .cost_functions import largest, smallest
+from .op_tables import Around, Rates
+from .profile import GRAIN, Grains, Table
+
+# ---------------------------------------------------------------------------------------------------- forms
+
+Number: TypeAlias = Callable[[Size], int]
+Types: TypeAlias = Mapping[ValueId, ArrayType]
+Axes: TypeAlias = frozenset[int]
+ALONG: Final = "along_"
+"""In front of a reduction that is a function of a node: a chain along rows has such."""
+
+
+LINE: Final = 64
+"""Bytes that come from memory together."""
+
+
+class Tier(Enum):
+    KERNEL = "one compiled kernel"
+    CALLS = "a NumPy call an application"
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """An operand of which `size` bytes are read.  `across`: neighbours in the innermost loop do not lie side by side."""
+
+    value: ValueId
+    kind: Kind
+    size: int
+    across: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A function at `points` points, each touching `each` bytes; `constant`: its divisor (or exponent) is one."""
+
+    function: str
+    compute: Kind
+    kind: Kind
+    points: int
+    each: int
+    parameter: int = 0
+    constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """`points` numbers reduced.  They come in runs: rows (`along`), or what lies side by side across the reduce axis."""
+
+    function: str
+    kind: Kind
+    along: bool
+    points: int
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A phase as it will run; `written`: bytes of its results; `chain`: applications that wait for one another; `lines`: how
+    often its innermost loops (one, or two where they reduce across) are entered, `line`: the length of the last that is not
+    reduced; `nanoseconds`: of the work that the policy sees in it; `nest`: its loops; `chained`: is it a chain along rows?"""
+
+    tier: Tier
+    points: int
+    reads: tuple[Stream, ...]
+    written: tuple[tuple[Kind, int], ...]
+    applied: tuple[Applied, ...]
+    reduced: tuple[Reduced, ...]
+    chain: tuple[Applied, ...]
+    lines: int
+    line: int
+    nanoseconds: int
+    nest: Nest
+    chained: bool
+
+    @property
+    def own(self) -> int:
+        """Bytes that the phase itself touches."""
+        return sum(stream.size for stream in self.reads) + sum(size for _, size in self.written)
+
+
+def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: Number, *, kernels: bool) -> Work:
+    """`kernels`: are there any?  `extents` of the axes (of a shard, maybe), none of them 0."""
+    chained = any(isinstance(node, ApplyNode) and node.function.startswith(ALONG) for node in phase.body)
+    body = build_body(phase, complexes=not chained) if kernels and _is_candidate(phase, types, extents) else None
+    reads = tuple(varies(read, extents) for read in phase.reads)
+    shapes = [tuple(map(number, types[read.value].shape)) for read in phase.reads]
+    steps = [strides(read, extents, shape) for read, shape in zip(phase.reads, shapes, strict=True)]
+    kinds = [types[read.value].element.kind for read in phase.reads]
+    reduces = bool(phase.axes) and phase.axes[-1].kind is AxisKind.REDUCE
+    bytes_ = [tuple(s * kind.bytes for s in own) for own, kind in zip(steps, kinds, strict=True)]
+    nest = plan_nest(extents, reduces, bytes_, {len(extents) - 1} if chained else ())  # rows of a chain stay rows
+    inner = _inner(nest)
+    streams = _streams(phase, reads, shapes, steps, kinds, extents, inner)
+    if body is None:
+        applied = chain = calls(phase, reads, extents)
+        results = [(types[r.value].element.kind, r.reduction) for r in phase.results]
+        points = [prod(extents)] * len(results)
+    else:
+        body = narrow(body)
+        counted = {r.node for r in body.results if r.reduction == "add" and _is_count(body, r.node)}
+        applied, chain = _kernel(body, reads, extents, inner, counted)
+        results = [(Kind.BOOL if r.node in counted else r.kind, r.reduction) for r in body.results]
+        points = [prod(extents)] * len(results)
+    cells = prod(extents[:-1]) if reduces else prod(extents)
+    reduced = tuple(_reduced(kind, name, count, nest, body is None) for (kind, name), count in zip(results, points, strict=True)
+                    if name is not None)  # fmt: skip
+    across = nest.form is Form.ACROSS
+    lines = 1 if nest.form is Form.ALONG else prod(nest.sizes[: -2 if across else -1])
+    line = nest.sizes[-2 if across else -1] if nest.sizes and nest.form is not Form.ALONG else 0
+    made = [(types[r.value].element.kind, prod(map(number, types[r.value].shape))) for r in phase.results]
+    written = tuple((kind, smallest(cells, whole) * kind.bytes) for kind, whole in made)
+    seen = 0 if body is None else tiering.work(body, prod(extents))
+    return Work(Tier.CALLS if body is None else Tier.KERNEL, prod(extents), streams, written, applied, reduced, chain,
+                lines, line, seen, nest, chained)  # fmt: skip
+
+
+def _is_candidate(phase: Structured, types: Types, extents: Sequence[int]) -> bool:
+    applied = [node.function for node in phase.body if isinstance(node, ApplyNode)]
+    sums = any(r.reduction in SUMMED and types[r.value].element.kind.is_float for r in phase.results)
+    return tiering.is_candidate(prod(extents), applied, sums=sums)
+
+
+# ------------------------------------------------------------------------------------------ operands
+
+
+def varies(read: Read, extents: Sequence[int]) -> Axes:
+    """The axes along which a read is not the same."""
+    wide = frozenset(axis for axis, size in enumerate(extents) if size != 1)
+    stages = read.projection.stages
+    if stages and isinstance(first := stages[0], Affine):
+        return wide & {term.axis for index in first.indices for term in index.terms}
+    return wide
+
+
+def strides(read: Read, extents: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
+    """Elements of the operand between neighbours on each axis of the space, as if it lay in row-major order."""
+    stages = read.projection.stages
+    if not stages:
+        return _row_major(shape)
+    if len(stages) > 1 or not isinstance(only := stages[0], Affine):
+        return _row_major(extents)
+    found = [0] * len(extents)
+    for index, step in zip(only.indices, _row_major(shape), strict=True):
+        for term in index.terms:
+            found[term.axis] += term.coefficient * step
+    return tuple(found)
+
+
+def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    steps = [1] * len(shape)
+    for place in range(len(shape) - 2, -1, -1):
+        steps[place] = steps[place + 1] * shape[place + 1]
+    return tuple(steps)
+
+
+def _inner(nest: Nest) -> Axes:
+    """The axes of the vector loop."""
+    place = -2 if nest.form is Form.ACROSS and len(nest.groups) > 1 else -1
+    return frozenset(nest.groups[place]) if nest.groups else frozenset()
+
+
+def _streams(phase: Structured, reads: Sequence[Axes], shapes: Sequence[tuple[int, ...]], steps: Sequence[tuple[int, ...]],
+             kinds: Sequence[Kind], extents: Sequence[int], inner: Axes) -> tuple[Stream, ...]:  # fmt: skip
+    """Bytes of each operand once, however often and shifted it is read."""
+    found: dict[ValueId, Stream] = {}
+    for read, on, shape, own, kind in zip(phase.reads, reads, shapes, steps, kinds, strict=True):
+        moving = [abs(own[axis]) for axis in inner & on]
+        apart = largest(1, smallest(LINE // kind.bytes, *moving or (1,)))  # what lies between is read too, in lines of the cache
+        size = smallest(prod(shape), prod(extents[axis] for axis in on) * apart) * kind.bytes
+        across = bool(moving) and smallest(*moving) > 1
+        before = found.get(read.value)
+        if before is None or (size, across) > (before.size, before.across):
+            found[read.value] = Stream(read.value, kind, size, across or (before is not None and before.across))
+    return tuple(found.values())
+
+
+# ---------------------------------------------------------------------------------------- applications
+
+
+def _is_count(body: Body, place: int) -> bool:
+    """Truth values are counted as they are: no conversion is made for a sum of them."""
+    node = body.nodes[place]
+    return isinstance(node, Apply) and node.function == "convert" and body.kinds[node.args[0]] is Kind.BOOL
+
+
+def _kernel(
+    body: Body, reads: Sequence[Axes], extents: Sequence[int], inner: Axes, counted: Collection[int]
+) -> tuple[tuple[Applied, ...], tuple[Applied, ...]]:
+    """See Note [What counts]; and the longest chain, of which transcendental functions take most."""
+    varying: list[Axes] = []
+    chains: list[tuple[Applied, ...]] = []
+    found: list[Applied] = []
+    whole = prod(extents)
+    for place, node in enumerate(body.nodes):
+        match node:
+            case Load(operand):
+                varying.append(reads[operand])
+            case Coordinate(axis):
+                varying.append(frozenset({axis} if extents[axis] != 1 else ()))
+            case Apply():
+                on = frozenset[int]().union(*(varying[a] for a in node.args))
+                varying.append(on - {len(extents) - 1} if node.function.startswith(ALONG) else on)
+                points = whole if on & inner else prod(extents[axis] for axis in on)
+                each = node.kind.bytes + sum(body.kinds[a].bytes for a in node.args)
+                constant = any(isinstance(body.nodes[a], Literal) for a in node.args)
+                applied = Applied(node.function, node.compute, node.kind, points, each, node.parameter, constant)
+                if place not in counted:
+                    found.append(applied)
+                chains.append((*max((chains[a] for a in node.args), key=_length, default=()), applied))
+                continue
+            case _:
+                varying.append(frozenset())
+        chains.append(())
+        assert len(chains) == place + 1
+    return tuple(found), max(chains, key=_length, default=())
+
+
+def _length(chain: tuple[Applied, ...]) -> tuple[int, int]:
+    return sum(class_of(one.function) == "transcendental" for one in chain), len(chain)
+
+
+def calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> tuple[Applied, ...]:
+    """The applications of a body as they are, in its order."""
+    varying: list[Axes] = []
+    found: list[Applied] = []
+    for node in phase.body:
+        match node:
+            case ReadNode():
+                varying.append(reads[node.index])
+            case ApplyNode():
+                on = frozenset[int]().union(*(varying[a] for a in node.args))
+                varying.append(on - {len(extents) - 1} if node.function.startswith(ALONG) else on)
+                compute = _kind_of(phase.body[node.args[1 if node.function == "select" else 0]])
+                each = node.kind.bytes + sum(_kind_of(phase.body[a]).bytes for a in node.args)
+                constant = any(isinstance(phase.body[a], ConstantNode) for a in node.args)
+                points = prod(extents[axis] for axis in on)
+                found.append(Applied(_plain(phase, node), compute, node.kind, points, each, node.parameter, constant))
+            case _:
+                axis = getattr(node, "axis", None)
+                varying.append(frozenset({axis}) if axis is not None and extents[axis] != 1 else frozenset())
+    return tuple(found)
+
+
+_POWERS: Final = {2.0: "mul", 0.5: "sqrt"}
+
+
+def _plain(phase: Structured, node: ApplyNode) -> str:
+    """A power that is quicker than powers are."""
+    if node.function == "pow" and isinstance(power := phase.body[node.args[1]], ConstantNode) and isinstance(power.value, float):
+        return _POWERS.get(power.value, node.function)
+    return node.function
+
+
+def _kind_of(node: Node) -> Kind:
+    return node.kind if isinstance(node, ReadNode | ConstantNode | ApplyNode) else Kind.I64
+
+
+def _reduced(kind: Kind, function: str, points: int, nest: Nest, calls: bool) -> Reduced:
+    length = nest.sizes[-1]
+    if nest.form is Form.ACROSS and not calls:
+        return Reduced(function, kind, False, points, nest.sizes[-2])
+    return Reduced(function, kind, True, points, length)
+
+
+# ---------------------------------------------------------------------------------------------------- reuse
+#
+# How many bytes a program touches between two uses of a value: whether an operand is still near when a phase reads it.
+#
+# A program is taken to run again and again, as a block of a loop does: what is used once a run comes round after all other bytes
+# of the run.  Views are their operand under other indices.
+
+_kept: Kept[dict[PhaseId, Around]] = Kept(16)
+
+
+def surroundings(bound: BoundGraph, number: Number) -> dict[PhaseId, Around]:
+    """Of every phase; kept with the graph."""
+
+    def make() -> dict[PhaseId, Around]:
+        made: dict[PhaseId, Around] = {}
+        _walk(bound.graph.phases, bound.graph.types, number, made, outermost=True)
+        return made
+
+    return _kept.of(id(bound), (bound,), make)
+
+
+def _walk(phases: Sequence[Phase], types: Types, number: Number, made: dict[PhaseId, Around], *, outermost: bool = False) -> int:
+    """Enter the phases of a block, and of blocks inside; the bytes that one pass through it touches."""
+    roots: dict[ValueId, ValueId] = {}
+    touched = [_touched(phase, types, number, roots, made) for phase in phases]
+    total = sum(size for size, _ in touched)
+    by_library = {value for phase in phases if isinstance(phase, LibraryPhase) for value in phase.results}
+    binary = _binary(phases)
+    last: dict[ValueId, int] = {}
+    before = 0 if outermost else next((size for size, _ in reversed(touched) if size), 0)  # a turn follows one
+    clock = -total
+    for _ in range(2):
+        before = before if not outermost else 0
+        for phase, (size, values) in zip(phases, touched, strict=True):
+            since = {value: clock - last.get(roots.get(value, value), clock - total) for value in traverse.operands(phase)}
+            given = traverse.operands(phase)
+            alike = len(set(given)) > 1 and len({roots.get(value, value) for value in given}) == 1
+            handed = any(roots.get(value, value) in by_library for value in given)
+            made[phase.id] = Around(
+                total, since, _is_unknown(phase, types), alike, handed, before, total - size, phase.id in binary
+            )
+            last.update((value, clock) for value in values)
+            clock, before = clock + size, size or before
+    return total
+
+
+def _binary(phases: Sequence[Phase]) -> set[PhaseId]:
+    """Phases that encode by constant powers of two."""
+    powers = {phase.result for phase in phases if isinstance(phase, Constant) and all(map(_is_power, phase.data))}
+    encodes = [phase for phase in phases if isinstance(phase, LibraryPhase) and phase.op == "encode"]
+    return {phase.id for phase in encodes if phase.args[0] in powers}
+
+
+def _is_power(value: object) -> bool:
+    return isinstance(value, int) and value > 0 and not value & (value - 1)
+
+
+def is_view(phase: Phase) -> bool:
+    return isinstance(phase, Structured) and all(
+        isinstance(phase.body[r.node], ReadNode) and not r.reduction for r in phase.results
+    )
+
+
+def _is_unknown(phase: Phase, types: Types) -> bool:
+    """Is there a size that only a run knows?"""
+    sizes = [size for value in (*traverse.operands(phase), *traverse.results(phase)) for size in types[value].shape]
+    return any(size.constant is None for size in (*sizes, *traverse.sizes(phase)))
+
+
+def _touched(
+    phase: Phase, types: Types, number: Number, roots: dict[ValueId, ValueId], made: dict[PhaseId, Around]
+) -> tuple[int, tuple[ValueId, ...]]:
+    inside = [_walk(graph.phases, types, number, made) for graph in traverse.subgraphs(phase)]
+    if isinstance(phase, Input | Output | Print):
+        return 0, ()
+    if is_view(phase):
+        assert isinstance(phase, Structured)
+        for result in phase.results:
+            node = phase.body[result.node]
+            assert isinstance(node, ReadNode)
+            source = phase.reads[node.index].value
+            roots[result.value] = roots.get(source, source)
+        return 0, ()
+    if is_unread(phase):
+        return 0, ()
+    values = dict.fromkeys(roots.get(value, value) for value in (*traverse.operands(phase), *traverse.results(phase)))
+    sizes = {value: prod(map(number, types[value].shape)) * types[value].element.kind.bytes for value in values}
+    if isinstance(phase, LibraryPhase) and phase.op == "gather":  # what is not picked is not touched
+        source = roots.get(phase.args[0], phase.args[0])
+        sizes[source] = min(sizes[source], sum(sizes.get(value, 0) for value in phase.results))
+    size = sum(sizes.values())
+    return max([size, *inside]), tuple(values)
+
+
+# ---------------------------------------------------------------------------------------------------- teams
+#
+# What a team of threads takes for one thread's work: how a phase is shared out, and what that changes.
+#
+# Note [Sharing].  Kernels are cut into pieces by the work that the policy sees in them.  Pieces cost something before the first
+# one runs (`cut`); helpers that sleep are woken only for work that is worth it, and come late.  What that makes of one thread's
+# time is measured in programs: `team` where helpers are woken, `team.reduced` to reduce all to one cell, `team.long` in long
+# loops, `team.rows` of chains that make a number of each row, `team.handed` where one thread has just made an operand.  It hardly
+# depends on whether a thread moves or computes.  (Tables of earlier calibrations had `team.moved` for moving.)
+
+OVERLAP: Final = (1, 8)
+"""The part of the shorter of moving and computing that the longer does not hide."""
+
+
+class Sharing(Enum):
+    """See Note [Sharing]."""
+
+    ALONE = "one thread"
+    CUT = "pieces, which helpers do not wake for"
+    WOKEN = "pieces, which helpers wake for"
+    ROWS = "rows of a chain that makes a number of each"
+    LONG = "pieces of a loop that Python hands out, to hear an interrupt between them"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """`joined`: are partial results put together at the end?  `handed`: do operands lie with the thread that made them?"""
+
+    sharing: Sharing = Sharing.ALONE
+    joined: bool = False
+    handed: bool = False
+
+
+ALONE: Final = Shared()
+
+
+def shared_out(nest: Nest, reduces: bool, nanoseconds: int, threads: int, turns: int = 1) -> Shared:
+    """How work is shared of which the policy takes one turn for so long."""
+    if threads <= 1 or nanoseconds < tiering.SHARED_NANOSECONDS:
+        return ALONE
+    joined = not _has_cells(nest, reduces, threads)
+    if joined and (not reduces or nest.sizes[-1] < 2 * BLOCK * threads):
+        return ALONE
+    whole = nanoseconds * max(1, turns)
+    if turns > 1 and whole >= tiering.LONG_NANOSECONDS:
+        return Shared(Sharing.LONG)
+    return Shared(Sharing.WOKEN if whole > tiering.WORTH_WAKING else Sharing.CUT, joined)
+
+
+def rows_shared_out(nest: Nest, nanoseconds: int, threads: int, moves: bool) -> Shared:
+    """The same of a chain along rows; `moves`: does it write as much as it reads?"""
+    if threads <= 1 or nanoseconds < tiering.PIECES_NANOSECONDS or not any(size >= 2 * threads for size in nest.sizes[:-1]):
+        return ALONE
+    return Shared(Sharing.WOKEN if moves else Sharing.ROWS)
+
+
+def _has_cells(nest: Nest, reduces: bool, threads: int) -> bool:
+    """Is there a loop over cells that is long enough to be cut?"""
+    parallel = len(nest.sizes) - reduces
+    for loop, size in enumerate(nest.sizes[:parallel]):
+        inner = loop == parallel - 1 and nest.form is not Form.ALONG
+        if size >= (256 * threads if inner else 2 * threads):
+            return True
+    return False
+
+
+def overlapped(moved: int, computed: int) -> int:
+    longer, shorter = largest(moved, computed), smallest(moved, computed)
+    return Grains(longer + shorter * OVERLAP[0] // OVERLAP[1])
+
+
+def together(moved: int, computed: int, shared: Shared, rates: Rates) -> int:
+    """What the executor takes for so much moving and computing of one thread, in grains."""
+    alone = overlapped(moved, computed)
+    match shared.sharing:
+        case Sharing.ALONE:
+            return alone
+        case Sharing.CUT:
+            table = rates.table(("cut.reduced", "cut") if shared.joined else ("cut",), Kind.F64)
+            return alone + (0 if table is None else table.at(1))
+        case Sharing.ROWS | Sharing.LONG:
+            table = rates.table(("team.rows" if shared.sharing is Sharing.ROWS else "team.long", "team"), Kind.F64)
+            return alone if table is None else _mapped(alone, table)
+        case Sharing.WOKEN:
+            names: tuple[str, ...] = ("team.moved", "team") if moved > computed else ("team",)
+            names = ("team.reduced", *names) if shared.joined else names
+            table = rates.table(("team.handed", *names) if shared.handed else names, Kind.F64)
+            return alone if table is None else _mapped(alone, table)
+
+
+def _mapped(alone: int, table: Table) -> int:
+    """Below the first point the same is added as there; above the last, times are in proportion."""
+    least = table.size[0] * GRAIN
+    if alone < least:
+        return Grains(largest(alone // 2, alone + (table.ns[0] - table.size[0]) * GRAIN))
+    return table.rate(-(-alone // GRAIN))

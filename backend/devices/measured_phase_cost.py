@@ -1,0 +1,176 @@
+"""How long a phase takes in the form it will have: what moves past the processor, what is computed, and the call.
+
+Time = the step + the longer of moving and computing + a part of the shorter, since a processor does both at once, but not
+perfectly.
+
+Note [Moving].  A byte costs by how many others were touched since it was last (`reuse`): what was touched lately is still near.
+`read` and `write` are measured by the bytes of all that goes round.
+
+Note [Computing].  `point.…` is one more application in a kernel on one thread, `ufunc.…` one NumPy call's; `row.…` and `column.…`
+reduce runs of so many numbers (1024 runs).  `teams` turns what one thread would take into what the executor takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import is_sequential
+from ..scalar.table import class_of
+from .cost_functions import largest
+from .kernel_form import ALONG, Applied, Reduced, Shared, Tier, Work, overlapped, rows_shared_out, shared_out, together
+from .op_tables import Around, Rates
+from .profile import Grains, Table, scalar_stems
+
+RUNS: Final = 1024
+"""Runs that `row` and `column` are about."""
+APART: Final = (4, 5)
+"""How much of what a step takes more behind other phases is its own code and data, not the executor's."""
+_SAME: Final = {"square": "mul", "half_power": "sqrt"}
+
+
+ALONE: Final = Around()
+
+
+def work_grains(work: Work, rates: Rates, around: Around = ALONE) -> Grains:
+    """NoTable: an application that the device has no figure for."""
+    start = step(rates, around, more(work))
+    moved, computed = moved_grains(work, rates, around), applied_grains(work, rates)
+    if work.tier is Tier.KERNEL:
+        return Grains(start + together(moved, computed, shared_work(work, rates, handed=around.handed), rates))
+    fresh = sum(_fresh(size, rates) for _, size in work.written if not work.reduced)
+    return Grains(start + fresh + overlapped(moved, computed))
+
+
+def shared_work(work: Work, rates: Rates, turns: int = 1, *, handed: bool = False) -> Shared:
+    threads = rates.device.threads
+    if work.chained:
+        written = sum(size for _, size in work.written)
+        return rows_shared_out(work.nest, work.nanoseconds, threads, 2 * written >= work.own - written)
+    return replace(shared_out(work.nest, bool(work.reduced), work.nanoseconds, threads, turns), handed=handed)
+
+
+def _fresh(size: int, rates: Rates) -> int:
+    """What memory takes that was not there before."""
+    table = rates.table(("fresh",), Kind.F64)
+    return 0 if table is None or size < table.size[0] else table.at(size)
+
+
+def more(work: Work) -> int:
+    """Operands of a kernel beyond one, or NumPy calls beyond one."""
+    return max(0, len(work.reads) - 1 if work.tier is Tier.KERNEL else len(work.applied) + len(work.reduced) - 1)
+
+
+def step(rates: Rates, around: Around, calls: int = 0) -> Grains:
+    """What running a phase takes beside its work; `calls`: those after the first."""
+    table = rates.table(("call",), Kind.F64)
+    own = rates.require(("step",), Kind.F64)
+    return Grains(cooled(own, around) + (0 if table is None else calls * table.at(max(1, around.before))))
+
+
+def cooled(table: Table, around: Around) -> Grains:
+    """What a step takes after other phases: a table by what ran just before; of what ran at any time, it feels a part."""
+    warm = table.at(1)
+    part = (table.at(max(1, around.apart)) - warm) * APART[0] // APART[1]
+    return Grains(max(table.at(max(1, around.before)), warm + part))
+
+
+def applied_grains(work: Work, rates: Rates) -> int:
+    """What one thread computes.  See Note [Computing]."""
+    if work.tier is Tier.KERNEL:
+        computed = _applied(work, "point.", rates) + sum(_reduced(one, rates) for one in work.reduced)
+        lines = rates.table(("line.column" if work.reduced else "line",), Kind.F64) if work.lines > 1 else None
+        return computed + (0 if lines is None else lines.at(work.line) * work.lines // RUNS)
+    reduced = sum(_looked_up(r.function, "ufunc.reduce.", r.kind, r.points * r.kind.bytes, rates) for r in work.reduced)
+    return _applied(work, "ufunc.", rates) + reduced
+
+
+def chained_grains(work: Work, rates: Rates) -> int:
+    """What the applications take that wait for one another, where nothing else goes on meanwhile."""
+    turn = rates.require(("turn",), Kind.F64).rate(3 * Kind.F64.bytes * work.points)
+    alone, among = rates.table(("turn.exp",), Kind.F64), rates.table(("point.exp",), Kind.F64)
+    total = 0
+    for one in work.chain:
+        waits = turn
+        if class_of(one.function) == "transcendental" and alone is not None and among is not None:
+            size = among.size[0]  # a series waits for itself: so much longer as `exp` does
+            waits = largest(turn, _each(one, "point.", rates) * alone.rate(size) // among.rate(size))
+        total += waits
+    return total
+
+
+def moved_grains(work: Work, rates: Rates, around: Around) -> int:
+    """See Note [Moving]."""
+    moved, own = 0, work.own
+    for stream in work.reads:
+        where = largest(around.since.get(stream.value, own), stream.size)
+        moved += _stream("read", stream.size, where, rates)
+        if stream.across and (strided := rates.table(("strided",), stream.kind)) is not None:
+            moved += strided.rate(stream.size)
+    if not work.reduced:
+        for _, size in work.written:
+            where = size if rates.reuses else largest(own, around.total)
+            moved += _stream("read" if rates.reuses else "write", size, where, rates)
+    return moved
+
+
+def _stream(name: str, size: int, where: int, rates: Rates) -> int:
+    return rates.require((name,), Kind.F64).rate(size, where)
+
+
+def _applied(work: Work, prefix: str, rates: Rates) -> int:
+    total = 0
+    for one in work.applied:
+        if one.function.startswith(ALONG):  # of a chain along rows
+            row = Reduced(one.function.removeprefix(ALONG), one.kind, along=True, points=work.points, run=max(1, work.line))
+            size, called = row.points * row.kind.bytes, prefix == "ufunc."
+            total += _looked_up(row.function, "ufunc.reduce.", row.kind, size, rates) if called else _reduced(row, rates)
+            continue
+        total += _each(one, prefix, rates)
+    return total
+
+
+def _each(one: Applied, prefix: str, rates: Rates) -> Grains:
+    table = _table_of(one.function, one.compute, one.kind, one.parameter, prefix, rates, constant=one.constant)
+    return table.rate(one.points * one.each)
+
+
+def _table_of(function: str, compute: Kind, kind: Kind, parameter: int, prefix: str, rates: Rates, *, constant: bool) -> Table:
+    function = _SAME.get(function, function)
+    kind = kind if function.startswith("convert") else compute
+    stems = scalar_stems(function, compute, parameter)
+    if constant:
+        stems = (f"{function}.constant", *stems)
+    return _first(rates, (*(prefix + stem for stem in stems), *_class(prefix, function)), kind)
+
+
+def application_rate(function: str, compute: Kind, kind: Kind, parameter: int, rates: Rates) -> float:
+    """Of one application more in a kernel, an item; in grains."""
+    each = 2 * compute.bytes + kind.bytes
+    return _table_of(function, compute, kind, parameter, "point.", rates, constant=False).rate(each * 1000) / 1000
+
+
+def _class(prefix: str, function: str) -> tuple[str, ...]:
+    """What stands in for a function that was not measured."""
+    return (f"{prefix}exp", f"{prefix}add") if class_of(function) == "transcendental" else (f"{prefix}add",)
+
+
+def _first(rates: Rates, stems: Iterable[str], kind: Kind) -> Table:
+    return rates.require(tuple(stems), kind)
+
+
+def _looked_up(function: str, prefix: str, kind: Kind, size: int, rates: Rates) -> int:
+    from_the_right = (f"{prefix}div",) if is_sequential(function) else ()
+    return rates.require((prefix + function, *from_the_right, f"{prefix}add"), kind).rate(size)
+
+
+def _reduced(one: Reduced, rates: Rates) -> int:
+    """Runs of numbers, reduced one after the other; from the right each application, which is counted apart, waits for the one
+    before."""
+    if is_sequential(one.function):
+        return rates.require(("turn", "point.add"), Kind.F64).rate(3 * Kind.F64.bytes * one.points) if one.along else 0
+    name = "row" if one.along else "column"
+    table = rates.require((f"{name}.{one.function}", f"{name}.add", f"row.{one.function}", "row.add"), one.kind)
+    return table.at(one.run) * one.points // (one.run * RUNS)

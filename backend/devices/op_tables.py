@@ -1,0 +1,212 @@
+"""Looks tables of a device up by operation and element type, with what stands in for a missing one."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from decimal import Decimal
+from math import ceil, isfinite
+from typing import Any, Final
+
+from ...lang.diagnostics.model import Code, Diagnostic, Refused
+from ...lang.support.files import Pipes, read_text
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...typechecker.core.blocks import CoreGuard
+from ...typechecker.elements import Kind
+from ..graph.bind import NOTHING_KNOWN, KnownValues
+from ..graph.phases import PhaseId, ValueId
+from .profile import BY_WORK, SCHEMA, DeviceProfile, Grains, Profile, Table, kinds_near
+from .profile_toml import LARGEST, Places, Problems, profile_of, shown
+
+# ---------------------------------------------------------------------------------------------------- rates
+
+OPERANDS: Final = 3
+"""Items that an operation touches, of those whose tables are by bytes: two operands and a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What else a program does: `total` bytes go round before a phase runs again, `since[v]` were touched since value v was;
+    `unknown`: are there sizes that only a run knows?  `alike`: are all operands the same value, but for their indices?
+    `handed`: did one thread of a library phase make one of them?  `before`: bytes of the phase that ran
+    just before, which push the executor's own data out of the caches; none before the first phase of a program.  `apart`: bytes
+    of all other phases, which push out what only this one needs.  `binary`: are the bases it encodes by powers of two?"""
+
+    total: int = 0
+    since: Mapping[ValueId, int] = field(default_factory=dict)
+    unknown: bool = False
+    alike: bool = False
+    handed: bool = False
+    before: int = 0
+    apart: int = 0
+    binary: bool = False
+
+
+class NoTable(Exception):
+    """The device has no table for `operation`: it cannot run the phase."""
+
+    def __init__(self, operation: str) -> None:
+        super().__init__(operation)
+        self.operation = operation
+
+
+class Rates:
+    """One device's tables.  `reuses`: results are written where an operand was, so that no fresh memory is touched."""
+
+    def __init__(
+        self, device: DeviceProfile, *, reuses: bool = False, around: Mapping[PhaseId, Around] | None = None,
+        guards: Sequence[CoreGuard] = (), known: KnownValues = NOTHING_KNOWN,
+    ) -> None:  # fmt: skip
+        self.device = device
+        self.guards, self.known = guards, known
+        self.reuses = reuses
+        self.around = around or {}
+        self.measured = "step.f64" in device.ops
+        self.kernels = "row.add.f64" in device.ops
+        self._found: dict[tuple[tuple[str, ...], Kind], Table | None] = {}
+
+    def reusing(self) -> Rates:
+        return self if self.reuses else self._with(self.around, reuses=True)
+
+    def _with(self, around: Mapping[PhaseId, Around], *, reuses: bool) -> Rates:
+        return Rates(self.device, reuses=reuses, around=around, guards=self.guards, known=self.known)
+
+    def gathering(self, one: PhaseId, members: Sequence[PhaseId]) -> Rates:
+        """`one` stands for all these phases together."""
+        known = [self.around[member] for member in members if member in self.around]
+        since = {value: size for around in reversed(known) for value, size in around.since.items()}
+        unknown = any(each.unknown for each in known)
+        handed = any(each.handed for each in known)
+        before = known[0].before if known else 0
+        apart = min((each.apart for each in known), default=0)
+        around = Around(max((each.total for each in known), default=0), since, unknown, handed=handed, before=before, apart=apart)
+        return self._with({**self.around, one: around}, reuses=self.reuses)
+
+    def table(self, stems: Iterable[str], kind: Kind) -> Table | None:
+        """The first that exists: exact kind and name before near kinds, those before wider names."""
+        key = (tuple(stems), kind)
+        if key not in self._found:
+            names = (f"{stem}.{near.value}" for stem in key[0] for near in kinds_near(kind))
+            self._found[key] = next((self.device.ops[name] for name in names if name in self.device.ops), None)
+        return self._found[key]
+
+    def whole(self, stems: Iterable[str], kind: Kind) -> Table | None:
+        """The table of a whole phase: of a declared device without one, what its roofline says."""
+        wanted = tuple(stems)
+        found, roof = self.table(wanted, kind), self.device.roofline
+        if found is not None or roof is None or self.measured:
+            return found
+        if wanted[0].partition(".")[0] in BY_WORK:
+            return Table.of_rate(roof.flops)
+        return Table.of_rate(min(roof.bandwidth, roof.flops * OPERANDS * kind.bytes))
+
+    def require(self, stems: Iterable[str], kind: Kind) -> Table:
+        wanted = tuple(stems)
+        found = self.whole(wanted, kind)
+        if found is None:
+            raise NoTable(f"{wanted[0]}.{kind.value}")
+        return found
+
+    def grains(self, stems: Iterable[str], kind: Kind, size: int) -> Grains:
+        """The time of `size`; NoTable."""
+        return self.require(stems, kind).at(size)
+
+
+# ---------------------------------------------------------------------------------------------------- from_code
+#
+# A profile that a Python function writes: run once, and data from then on.
+#
+# The file has a function `profile()` that gives what a `device-profile/1` file says as dicts and lists.  Where a table is
+# wanted it may have a function from a size to nanoseconds instead; it is asked at powers of four, or at the sizes of
+# `{"size": […], "ns": function}`.  What comes out is read as any profile is, so costs have their break points where the tables
+# have theirs, and nothing runs later.
+
+LARGEST_CODE: Final = 1 << 20
+"""Characters."""
+SIZES: Final = tuple(1 << power for power in range(6, 37, 2))
+"""Where a function is asked that says no sizes: 64 bytes to 64 GiB."""
+DEEPEST: Final = 20
+
+
+def profile_from(path: str) -> Profile:
+    """Run a file's `profile()`.  Refused: E704 it cannot be read, E705 it fails or what it gives is no profile."""
+    try:
+        text = read_text(path, LARGEST_CODE, Pipes.REFUSED)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise Refused([Diagnostic(Code.E704, f"`{path}` cannot be read: {reason}", Span(path, 0, 0))]) from None
+    names: dict[str, Any] = {"__name__": "costs", "__file__": path}
+
+    def give() -> object:
+        exec(compile(text, path, "exec"), names)
+        made = names.get("profile")
+        if not callable(made):
+            raise TypeError("there is no function `profile()`, whose result is the profile")
+        return made()
+
+    values = _run(give, path, text)
+    if not isinstance(values, Mapping):
+        raise _refused(path, text, 0, f"`profile()` gives {type(values).__name__}, not a dict")
+    plain = _plain(values, path, text, "", 0)
+    return profile_of({"schema": SCHEMA, **plain}, Problems(Places(path, text, {})))
+
+
+def _run(code: Callable[[], object], path: str, text: str) -> object:
+    try:
+        return code()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # code of the user's, also one that exits
+        line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
+        frames = traceback.extract_tb(error.__traceback__)
+        line = line or next((frame.lineno for frame in reversed(frames) if frame.filename == path), None)
+        raise _refused(path, text, line or 0, f"{type(error).__name__}: {error}") from None
+
+
+def _refused(path: str, text: str, line: int, message: str) -> Refused:
+    """E705 at a line, counted from 1; 0: at the beginning."""
+    lines = text.splitlines(keepends=True)
+    start = sum(map(len, lines[: line - 1])) if line else 0
+    length = len(lines[line - 1].rstrip()) if 0 < line <= len(lines) else 0
+    return Refused([Diagnostic(Code.E705, message, Span(path, start, start + length))])
+
+
+def _plain(value: object, path: str, text: str, place: str, depth: int) -> Any:
+    """Values as a file has them: dicts, lists, texts, whole numbers, decimals; tables in place of functions."""
+    if depth > DEEPEST:
+        raise _refused(path, text, 0, f"{place}: nested too deeply")
+    match value:
+        case bool() | str():
+            return value
+        case Mapping():
+            if callable(function := value.get("ns")) and set(value) <= {"size", "ns"}:
+                sizes = _plain(value.get("size", SIZES), path, text, f"{place}.size", depth + 1)
+                return _table(function, sizes, path, text, place)
+            return {str(name): _plain(one, path, text, f"{place}.{name}".lstrip("."), depth + 1) for name, one in value.items()}
+        case Sequence():
+            return [_plain(one, path, text, f"{place}[{i}]", depth + 1) for i, one in enumerate(value)]
+        case float():
+            return Decimal(repr(value))
+        case _ if hasattr(value, "__index__"):
+            return int(value)
+        case _ if callable(value):
+            return _table(value, list(SIZES), path, text, place)
+        case _ if hasattr(value, "isoformat"):
+            return value
+    raise _refused(path, text, 0, f"{place}: {type(value).__name__} has no place in a profile")
+
+
+def _table(function: Callable[[int], object], sizes: object, path: str, text: str, place: str) -> dict[str, Any]:
+    """What a function says at some sizes, rounded up."""
+    if not isinstance(sizes, list) or not all(isinstance(size, int) for size in sizes):
+        raise _refused(path, text, 0, f"{place}.size: must be whole numbers, not {shown(sizes)}")
+    times: list[int] = []
+    for size in sizes:
+        ns = _run(lambda size=size: function(size), path, text)  # type: ignore[misc]
+        number = float(ns) if isinstance(ns, int | float) or hasattr(ns, "__float__") else float("nan")
+        if not (isfinite(number) and 0 <= number <= LARGEST):
+            raise _refused(path, text, 0, f"{place}: at size {size} it says {shown(ns)}, not a number of nanoseconds")
+        times.append(ceil(number))
+    return {"size": sizes, "ns": times}

@@ -1,0 +1,444 @@
+"""Estimates: how long a phase of a bound graph, or a shard of it, takes on a device of a profile.
+
+`phase_ticks` is what planners ask; `phase_grains` the same unrounded, `step_ns` what one execution of a step takes with the
+executor's work around it (for `run --analyze`).  Run-time sizes count at their caps.  A loop, fold or map that is compiled
+whole is what its loop program takes (`regions`); else a loop is trip × body with a launch an iteration (where loops run as one
+kernel: its operands once, and its applications every turn), a map or fold its body once a cell.  A branch is its longer arm.
+
+Note [Steps].  The first execution of a step finds or makes its kernel: `host_dispatch_ns`, or what the tables `first` say on a
+measured device (those of library phases include it).  Every execution costs `launch_ns`.  Both are part of a
+phase's ticks, because one host queue a device is all that a problem knows.
+
+Note [Shards].  `cut` names an axis: of `phase.axes` for a structured phase, an entry of `phase.signature` for a library phase.
+Tables are asked at the shard's own size; `curves` has what planners are told of sizes in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from math import prod
+from typing import Final
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ...typechecker.sizes.polynomials import Size, SizeVariable, number as size_number
+from ...typechecker.sizes.size import capacity
+from ..codegen.cuda_support import missing
+from ..graph import traverse
+from ..graph.bind import BoundGraph, KnownValues
+from ..graph.phases import Branch, Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, SubGraph
+from ..graph.projections import cells_of, frame_of, framed_of, is_unread
+from ..graph.registry import LIBRARY
+from ..lower.fusion_units import shape_of
+from .cost_functions import Curve, Formula, Ticks, Trace, Undecided, largest, smallest
+from .kernel_form import Number, Types, is_view, surroundings
+from .loop_cost import BOOLE, chains_in, region_grains, repeated_grains, structured_grains
+from .measured_phase_cost import cooled
+from .op_tables import Around, NoTable, Rates
+from .profile import BY_WORK, GRAIN, Backend, Calibration, DeviceProfile, Grains, Profile
+
+# ---------------------------------------------------------------------------------------------------- library
+#
+# Time of a library phase: which table it is looked up in, and at which size.
+#
+# A phase over a frame whose op goes cell by cell costs its cell's time once a cell; ops that take the frame at once cost by
+# all bytes touched.
+
+Shape = tuple[int, ...]
+
+TALL: Final = 8
+"""A product with one side this many times the others is tall or wide."""
+THIN: Final = 4
+"""A product with fewer rows or columns moves data, it does not compute."""
+ROW_BYTES: Final = 64
+"""Cells of at least this many bytes are gathered by the row."""
+FEW: Final = 64
+"""Items that are looked for among so few are found by going through them."""
+BOUNDS: Final = 8
+"""What `interval_index.few` is about; `interval_index` is about √n bounds of n items."""
+NEAR: Final = 1 << 18
+"""Bytes of items, indices and results that stay in the second cache."""
+_CELL_BY_CELL: Final = frozenset({"rotate", "gather", "scan", "find", "update", "compress", "key_reduce", "solve"})
+_CUBIC: Final = BY_WORK - {"gemm", "factor"}
+
+
+def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Number, cut: tuple[int, int] | None) -> Grains:
+    """`cut`: (entry of the signature, its rows)."""
+    if phase.op == "runtime_size":
+        return Grains(0)
+    args = [tuple(map(number, types[a].shape)) for a in phase.args]
+    results = [tuple(map(number, types[r].shape)) for r in phase.results]
+    if cut is not None:
+        args, results = _cut(phase, args, results, cut)
+    frame = frame_of(phase)
+    points = prod(results[0][:frame]) if results else 1
+    framed = framed_of(phase)
+    cells = [shape[frame if carries else 0 :] for shape, carries in zip(args, framed, strict=True)]
+    made = [shape[frame:] for shape in results]
+    if 0 in (points, *(prod(shape) for shape in made)) and not phase.defines:
+        return Grains(0)
+    kind = types[phase.args[0]].element.kind if phase.args else types[phase.results[0]].element.kind
+    if is_unread(phase):
+        start = rates.table(("first",), Kind.F64)  # nobody reads its result: it is not made
+        return Grains(0) if start is None else cooled(start, rates.around.get(phase.id, Around()))
+    if phase.op == "contract":
+        alike = rates.around.get(phase.id, Around()).alike
+        return Grains(points * _product(cells[0], cells[1], types[phase.results[0]].element.kind, rates, alike))
+    if phase.op in _CUBIC:
+        work = LIBRARY[phase.op].work(cells_of(phase, types))
+        size = sum(number(capacity(count)) for count in work.values()) if cut is None else prod(cells[0]) * cells[0][-1]
+        return Grains(points * rates.grains(LIBRARY[phase.op].stems, kind, largest(1, size)))
+    once = points if phase.op in _CELL_BY_CELL else 1
+    size = sum(prod(s) * types[a].element.kind.bytes for s, a in zip(args, phase.args, strict=True))
+    if phase.op == "reshape_cycle":
+        size = smallest(size, prod(results[0]) * kind.bytes)  # what is left off is not read
+    size += sum(prod(s) * types[r].element.kind.bytes for s, r in zip(results, phase.results, strict=True))
+    return _by_bytes(phase, types, rates, cells, kind, -(-size // once), once)
+
+
+def _by_bytes(
+    phase: LibraryPhase, types: Types, rates: Rates, cells: Sequence[Shape], kind: Kind, size: int, times: int
+) -> Grains:
+    """The time of `times` cells that touch `size` bytes each, with a launch for every cell after the first."""
+    stems = LIBRARY[phase.op].stems
+    again = (times - 1) * rates.device.launch_ns * GRAIN
+    match phase.op:
+        case "scan":
+            function, axis = str(phase.attributes["function"]), phase.attributes["axis"]
+            tail = "row" if axis == len(cells[0]) - 1 else "col"
+            stems = (f"scan.{function}.{tail}", f"scan.add.{tail}", f"scan.{function}", "scan.add", "scan")
+        case "gather":
+            axis = phase.attributes["axis"]
+            assert isinstance(axis, int)
+            if phase.attributes.get("sorts") is not None:
+                sorts = ("gather.sorts", "sort", "grade")
+                return Grains(times * rates.grains(sorts, kind, 2 * prod(cells[0]) * kind.bytes) + again)
+            width = types[phase.args[0]].element.kind.bytes
+            if prod(cells[0][axis + 1 :]) * width >= ROW_BYTES:
+                stems = ("gather.rows", "gather")
+            picked = prod(cells[1])
+            read = picked * width * prod(cells[0][:axis]) * prod(cells[0][axis + 1 :])
+            size = 2 * read + picked * 8  # what is not picked is not touched
+            source = 3 * prod(cells[0]) * width  # as a table knows it: as many picked as there are
+            if rates.measured and largest(size, source) > NEAR:
+                return Grains(times * rates.require(stems, kind).rate(size, largest(source, NEAR)) + again)
+        case "update":
+            size = 2 * prod(cells[0]) * kind.bytes + 2 * prod(cells[-1]) * kind.bytes
+        case "key_reduce":
+            kind = types[phase.args[1]].element.kind
+            function = str(phase.attributes["function"])
+            stems = (f"key_reduce.{function}", "key_reduce.add", *stems)
+            if prod(cells[1][len(cells[0]) :]) > 1:
+                stems = (f"key_reduce.{function}.rows", "key_reduce.add.rows", *stems)
+        case "encode" if rates.around.get(phase.id, Around()).binary:
+            stems = ("encode.binary", *stems)
+        case "index_of" | "member_of" if prod(cells[0 if phase.op == "index_of" else 1]) <= FEW:
+            stems = (f"{phase.op}.few", *stems)
+        case "interval_index":
+            return Grains(times * _searched(prod(cells[0]), kind, size, stems, rates) + again)
+        case "find":
+            size = prod(cells[0]) * prod(cells[1]) * kind.bytes
+        case "compress" | "mask_update" | "grade_by" | "expand":
+            kind = types[phase.args[1 if phase.op != "mask_update" else 0]].element.kind
+        case "decode":
+            size = largest(size, 2 * prod(cells[1]) * kind.bytes)
+        case _:
+            pass
+    return Grains(times * rates.grains(stems, kind, size) + again)
+
+
+def _searched(bounds: int, kind: Kind, size: int, stems: Sequence[str], rates: Rates) -> int:
+    """Each item goes through as many halvings as the bounds have, so between two tables time goes by the logarithm of their
+    number."""
+    if bounds == BOUNDS:
+        return rates.grains(("interval_index.few", *stems), kind, size)
+    many, few = rates.grains(stems, kind, size), rates.table(("interval_index.few",), kind)
+    if few is None:
+        return many
+    least, level = few.at(size), _level(bounds)
+    usual = max(_level(BOUNDS) + 1, _level(max(1, size // (2 * kind.bytes))) // 2)
+    return max(least * 2 // 3, least + (many - least) * (level - _level(BOUNDS)) // (usual - _level(BOUNDS)))
+
+
+def _level(count: int) -> int:
+    """Its binary logarithm in 64ths."""
+    return int((max(1, count) ** 64).bit_length()) - 1
+
+
+def cold(rates: Rates, around: Around) -> Grains:
+    """What a step takes more after one that touched much."""
+    if not rates.measured:
+        return Grains(0)
+    library = rates.table(("first.library",), Kind.F64)
+    if library is not None:
+        return Grains(cooled(library, around) - library.at(1))
+    tables = [table for name in ("step", "first") if (table := rates.table((name,), Kind.F64)) is not None]
+    return Grains(sum(max(0, cooled(table, around) - table.at(1)) for table in tables))
+
+
+def _product(left: Shape, right: Shape, kind: Kind, rates: Rates, alike: bool) -> Grains:
+    """`left +.× right` of one cell; `alike`: a matrix and its transpose, whose product is symmetric."""
+    shared = left[-1] if left else right[0] if right else 1
+    rows, columns = prod(left[:-1]), prod(right[1:])
+    touched = (rows * shared + shared * columns + rows * columns) * kind.bytes
+    work = 2 * rows * columns * shared
+    if rows == 1 and columns == 1:
+        return rates.grains(("dot", "gemv", "gemm.square", "gemm"), kind, touched)
+    if smallest(rows, columns) < THIN and rates.table(("gemv",), kind) is not None:
+        return rates.grains(("gemv",) if smallest(rows, columns) == 1 else ("gemm.thin", "gemv"), kind, touched)
+    most, rest = largest(rows, columns), largest(shared, smallest(rows, columns))
+    shape = "square" if most < TALL * rest else "tall" if rows >= columns else "wide"
+    own = ("gemm.own",) if alike and rows == columns else ()
+    return rates.grains((*own, f"gemm.{shape}", "gemm.square", "gemm"), kind, work)
+
+
+def _cut(phase: LibraryPhase, args: list[Shape], results: list[Shape], cut: tuple[int, int]) -> tuple[list[Shape], list[Shape]]:
+    """Shapes of a shard: the axes that the signature cuts together have `rows`."""
+    entry, rows = phase.signature[cut[0]], cut[1]
+    own = [
+        shape if axis is None else (*shape[:axis], rows, *shape[axis + 1 :])
+        for shape, axis in zip(args, entry.operands, strict=True)
+    ]
+    if entry.result is None:
+        return own, results
+    axis = entry.result
+    return own, [(*shape[:axis], rows, *shape[axis + 1 :]) for shape in results]
+
+
+# ---------------------------------------------------------------------------------------------------- cost
+
+NEVER: Final = 1 << 50
+"""Ticks of a shard whose size no table is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A shard has `rows` along `axis`.  See Note [Shards]."""
+
+    axis: int
+    rows: int
+
+
+class Execution(Enum):
+    """Which execution of a step is meant.  See Note [Steps]."""
+
+    FIRST = "first"
+    AGAIN = "again"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Nanoseconds: the point, and between which the middle eight in ten runs are expected."""
+
+    ns: int
+    p10: int
+    p90: int
+
+
+def phase_ticks(
+    phase: Phase, bound: BoundGraph, profile: Profile, group: str, *, axis: int | None = None, rows: int = 0,
+    grain: int = 1, tick_ns: int = 1, execution: Execution = Execution.FIRST,
+) -> Ticks | None:  # fmt: skip
+    """Ticks of a phase on one device of a group; with `axis`, of its shards of `rows` points along it, dealt out by `grain`.
+    None: it cannot run there."""
+    device = profile.device(group)
+    if device is None or device.backend is Backend.STORE:
+        return None
+    number = numbers_of(bound)
+    rates = _rates(device, bound, number)
+    overhead = device.launch_ns * GRAIN
+    if execution is Execution.FIRST:
+        overhead += making_grains(phase, rates)
+    else:
+        rates = rates.reusing()
+
+    def grains(cut: Cut | None) -> Grains:
+        return Grains(phase_grains(phase, bound.graph.types, rates, number, cut) + overhead)
+
+    def exact(count: int) -> int:
+        try:
+            return _up(grains(Cut(axis or 0, min(count * grain, rows))), tick_ns)
+        except NoTable:  # only for sizes that no table is about
+            return NEVER
+
+    def traced(first: int, last: int) -> Formula:
+        trace = Trace(first, last)
+        try:
+            return trace.formula(grains(Cut(axis or 0, smallest(trace.rows * grain, rows))))
+        except NoTable:
+            raise Undecided from None
+
+    def up(found: int) -> int:
+        return _up(found, tick_ns)
+
+    try:
+        if axis is None or rows < 1:
+            return Ticks(((1, _up(grains(None), tick_ns)),))
+        _ = grains(Cut(axis, 1)), grains(Cut(axis, rows))
+    except NoTable:
+        return None
+    return Curve(-(-rows // grain), exact, traced, up)
+
+
+def _rates(device: DeviceProfile, bound: BoundGraph, number: Number) -> Rates:
+    known = KnownValues(traverse.all_phases(bound.graph), bound.graph.types)
+    return Rates(device, around=surroundings(bound, number), guards=bound.graph.guards, known=known)
+
+
+def making_ticks(phases: Iterable[Phase], profile: Profile, group: str, tick_ns: int = 1) -> int:
+    """What the first executions of the steps of these phases take more than the next."""
+    device = profile.device(group)
+    rates = None if device is None else Rates(device)
+    return 0 if rates is None else _up(sum(making_grains(phase, rates) for phase in phases), tick_ns)
+
+
+def combine_ticks(partial_bytes: int, profile: Profile, tick_ns: int = 1) -> int:
+    """Ticks for home to merge one partial result of that many bytes."""
+    home = profile.home
+    table = Rates(home).whole(("copy", "add"), Kind.F64)
+    grains = (home.launch_ns + home.host_dispatch_ns) * GRAIN + (0 if table is None else table.at(3 * partial_bytes))
+    return _up(grains, tick_ns)
+
+
+def missing_operation(phase: Phase, bound: BoundGraph, device: DeviceProfile) -> str | None:
+    """The operation that a device has no table for, which keeps the phase from running there."""
+    try:
+        phase_grains(phase, bound.graph.types, Rates(device), numbers_of(bound))
+    except NoTable as missing:
+        return missing.operation
+    return None
+
+
+def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: Cut | None = None) -> Grains:
+    """Time of the work of a phase, without what its own step costs.  NoTable."""
+    where = None if cut is None else (cut.axis, cut.rows)
+    if rates.device.backend is Backend.CUDA and (lacking := missing(phase, types)) is not None:
+        raise NoTable(lacking)
+
+    def called(routine: Phase) -> int:
+        return phase_grains(routine, types, rates.reusing(), number)
+
+    match phase:
+        case Structured():
+            return structured_grains(phase, types, rates, number, where)
+        case LibraryPhase():
+            away = cold(rates, rates.around.get(phase.id, Around()))
+            return Grains(library_grains(phase, types, rates, number, where) + away)
+        case Loop():
+            if (merged := repeated_grains(phase, types, rates, number, where)) is not None:
+                return merged
+            if cut is None and (whole := region_grains(phase, types, rates, number, called)) is not None:
+                return whole
+            trip = number(phase.trip)
+            once, each = _block(phase.body, types, rates, number, cut) if phase.index is None else (0, 0)
+            turns = trip * each if phase.index is None else 0
+            if phase.index is not None:
+                once, turns = _turns(phase, phase.index, types, rates, number, trip)
+            if phase.until is not None:
+                first, again = _block(phase.until, types, rates, number)
+                once, turns = once + first, turns + trip * again
+            return Grains(once + turns)
+        case Map():
+            if (whole := region_grains(phase, types, rates, number, called)) is not None:
+                return whole
+            once, each = _block(phase.body, types, rates, number)
+            cells = 1
+            for size in phase.frame:
+                cells *= number(size)
+            return Grains(once + cells * each)
+        case Fold():
+            if (whole := region_grains(phase, types, rates, number, called)) is not None:
+                return whole
+            once, each = _block(phase.body, types, rates, number)
+            return Grains(once + max(0, number(types[phase.args[0]].shape[0]) - 1) * each)
+        case Branch():
+            arms = [sum(_block(arm, types, rates, number)) for arm in (phase.then, phase.otherwise)]
+            return Grains(max(arms))
+        case Constant() | Input() | Print() | Output():
+            return Grains(0)
+
+
+def _turns(phase: Loop, index: SizeVariable, types: Types, rates: Rates, number: Number, trip: int) -> tuple[int, int]:
+    """What a loop with an index costs once and in all its turns, by those at five places (Boole's rule)."""
+    once = total = 0
+    for place, weight in enumerate(BOOLE):
+        at = {index: size_number(max(0, trip - 1) * place // 4)}
+        first, each = _block(phase.body, types, rates, lambda size, at=at: number(size.substitute(at)))  # type: ignore[misc]
+        once, total = max(once, first), total + weight * each
+    return once, total * trip // sum(BOOLE)
+
+
+def _block(graph: SubGraph, types: Types, rates: Rates, number: Number, cut: Cut | None = None) -> tuple[int, int]:
+    """What a body costs once (its kernels) and each time it runs, its results taking dying buffers.  See Note [Steps].
+
+    `cut`: of the axes that all its phases share."""
+    once = each = 0
+    rates = rates.reusing()
+    for phase in graph.phases:
+        once += making_grains(phase, rates)
+        grains = phase_grains(phase, types, rates, number, cut)
+        each += rates.device.launch_ns * GRAIN + grains - _first_of_library(phase, rates, grains)
+    return once, each + rates.device.launch_ns * GRAIN
+
+
+def step_ns(
+    phase: Phase, bound: BoundGraph, device: DeviceProfile, calibration: Calibration, launches: int = 1
+) -> Estimate | None:
+    """What `launches` executions of the step of a phase take, the first making its kernel.  None: it cannot run there.
+
+    Of the last member of a chain along rows: what the chain takes."""
+    number = numbers_of(bound)
+    rates = _rates(device, bound, number)
+    if rates.measured and (chain := chains_in(bound).get(phase.id)) is not None:
+        phase = shape_of(chain)
+        rates = rates.gathering(phase.id, chain.ids)
+    try:
+        grains = phase_grains(phase, bound.graph.types, rates, number)
+    except NoTable:
+        return None
+    again = launches * (device.launch_ns * GRAIN + grains) - (launches - 1) * _first_of_library(phase, rates, grains)
+    return with_interval(_up(making_grains(phase, rates) + again, 1), calibration)
+
+
+def making_grains(phase: Phase, rates: Rates) -> Grains:
+    """What the first execution of a step takes more than the next.  See Note [Steps]."""
+    if rates.measured:
+        around = rates.around.get(phase.id, Around())
+        first = rates.table(("first",), Kind.F64) if isinstance(phase, Structured) else None
+        made = rates.table(("first.made",), Kind.F64) if isinstance(phase, Structured) and around.unknown else None
+        found = Grains(0) if first is None else cooled(first, around)
+        return found if made is None or is_view(phase) else Grains(found + cooled(made, around))
+    return Grains(rates.device.host_dispatch_ns * GRAIN)
+
+
+def _first_of_library(phase: Phase, rates: Rates, grains: Grains) -> int:
+    """What the first execution of a library step takes more than the next: tables of library phases include it."""
+    table = rates.table(("first.library",), Kind.F64) if isinstance(phase, LibraryPhase) else None
+    return 0 if table is None else min(int(table.at(1)), grains // 2)
+
+
+def with_interval(ns: int, calibration: Calibration) -> Estimate:
+    low, high = 1 - calibration.residual_p10, 1 + calibration.residual_p90
+    return Estimate(ns, int(ns * low), -int(-(ns * high) // 1))
+
+
+def numbers_of(bound: BoundGraph) -> Callable[[Size], int]:
+    """Sizes as numbers, run-time sizes at their caps."""
+    known: dict[Size, int] = {}
+
+    def number(size: Size) -> int:
+        value = size.constant
+        if value is not None:
+            return value
+        found = known.get(size)
+        if found is None:
+            found = known[size] = capacity(size).evaluate({})
+        return found
+
+    return number
+
+
+def _up(grains: int, tick_ns: int) -> int:
+    """To ticks, rounded up: the only rounding of an estimate."""
+    return -(-grains // (GRAIN * tick_ns))

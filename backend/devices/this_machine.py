@@ -1,0 +1,195 @@
+"""What reading and writing files takes: as a device's tables say, else of a usual disk.
+
+`disk.read`: bytes that are not in memory; `disk.write`: until the disk has them; `scratch.write` and `scratch.read`: a temporary
+file, which the system keeps in memory as far as it can.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from errno import ENOENT
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from ...lang.diagnostics.model import Code, Diagnostic, Refused
+from ...lang.primitives.table import nearest
+from ...lang.support.caches import cache_folder, read_private
+from ...lang.support.files import NotRegular, Pipes, TooLarge, read_text, replace_file
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from .profile import GRAIN, Backend, Calibration, DeviceProfile, Profile, Table
+from .profile_toml import LARGEST_PROFILE, canonical, read_profile
+
+# ---------------------------------------------------------------------------------------------------- disks
+
+READ: Final = "disk.read.u8"
+WRITE: Final = "disk.write.u8"
+SCRATCH_WRITE: Final = "scratch.write.u8"
+SCRATCH_READ: Final = "scratch.read.u8"
+DECLARED: Final = {
+    READ: Table.of_rate(1_500_000_000), WRITE: Table.of_rate(400_000_000), SCRATCH_WRITE: Table.of_rate(1_000_000_000),
+    SCRATCH_READ: Table.of_rate(3_000_000_000),
+}  # fmt: skip
+
+
+def disk_ns(device: DeviceProfile, name: str, count: int) -> int:
+    """What so many bytes take."""
+    return device.ops.get(name, DECLARED[name]).at(count) // GRAIN
+
+
+# ---------------------------------------------------------------------------------------------------- shipped
+#
+# Profiles that come with Rho, and profiles in files: both by what `--devices` was given.
+
+FOLDER: Final = Path(__file__).parent / "shipped"
+
+
+def shipped_names() -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+
+
+def load_profile(name: str) -> Profile:
+    """A shipped profile by its name, or one in a file.  Refused: E704 there is none, E705 it is not a profile."""
+    return read_profile(*profile_text(name))
+
+
+def profile_text(name: str) -> tuple[str, str]:
+    """The name in messages and the text of a profile.  Refused: E704."""
+    names = shipped_names()
+    path = FOLDER / f"{name}.toml" if name in names else Path(name)
+    try:
+        return (f"<profile {name}>" if name in names else name), read_text(path, LARGEST_PROFILE, Pipes.READ)
+    except (OSError, ValueError) as error:
+        guess = nearest(name, names)
+        meant = f"; did you mean `{guess}`?" if guess else ""
+        reason = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "cannot be read as a file"
+        if isinstance(error, NotRegular | TooLarge):
+            reason = f"cannot be read: {error.strerror}"
+        what = f"`{name}` is not a shipped profile and {reason}{meant}"
+        raise Refused([Diagnostic(Code.E704, what, Span(name, 0, 0), notes=(f"shipped: {', '.join(names)}",))]) from None
+
+
+# ---------------------------------------------------------------------------------------------------- host
+#
+# This machine as a profile: one CPU device with the cores and memory it grants, and the tables that are known for it.
+#
+# Whoever asks finds out the facts (`shell.execution.stored_plans`); nothing here looks at the system but for the folder of
+# calibrations.  A calibration is kept in the user's cache folder under the fingerprint of the facts that change its figures:
+# the processor, the threads, NumPy's version and the kernels in use.  Without one the tables are those of `shipped/default.toml`,
+# or of `default-compiled` with compiled kernels.
+
+DEFAULT: Final = "default"
+COMPILED: Final = "default-compiled"
+NAME: Final = "cpu0"
+VERSION: Final = 5
+"""Of what calibration measures and how it is stored: another version asks for another calibration."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostFacts:
+    """What the system grants: cores, bytes of memory (0: unknown), and the processor's name."""
+
+    cores: int
+    memory: int
+    model: str
+
+    def facts(self) -> dict[str, str | int]:
+        return {"cpu": self.model, "threads": self.cores, "version": VERSION}
+
+
+def host_profile(facts: HostFacts, tier: str, described: Mapping[str, str | int]) -> Profile:
+    """A profile of one device without tables."""
+    device = DeviceProfile(
+        NAME, "cpu", Backend.CPU, threads=facts.cores, memory_bytes=facts.memory or None, home=True
+    )  # fmt: skip
+    return Profile((device,), (), False, Calibration(facts={**described, "kernels": tier}))
+
+
+def machine_profile(facts: HostFacts, tier: str, numpy: str, folder: Path | None = None) -> Profile:
+    """This machine as it is known: calibrated, or with the default tables, which say why a stored calibration is not used."""
+    bare = host_profile(facts, tier, {**facts.facts(), "numpy": numpy})
+    path = cache_file(bare, folder)
+    try:
+        stored = None if path is None else stored_calibration(path, bare)
+    except UnusableCalibration as error:
+        default = with_default_tables(bare)
+        return replace(default, calibration=replace(default.calibration, unusable=f"`{path}` {error}"))
+    if stored is None:
+        return with_default_tables(bare)
+    return replace(bare, devices=(_with_times_of(bare.home, stored.home),), calibration=stored.calibration)
+
+
+class UnusableCalibration(Exception):
+    """A stored calibration that is not used; the text completes a sentence that begins with its path."""
+
+
+def stored_calibration(path: Path, bare: Profile) -> Profile | None:
+    """The calibration that was stored for a machine; None if there is none.  UnusableCalibration.
+
+    The first line of the file is the digest of the others: what is damaged or edited is never planned with."""
+    data = read_private(path, LARGEST_PROFILE)
+    if data is None:
+        if os.path.lexists(path):
+            raise UnusableCalibration("or its folder is no regular one that only this user can write")
+        return None
+    head, _, text = data.partition(b"\n")
+    if head != _digest_line(text):
+        raise UnusableCalibration("was changed after it was measured")
+    try:
+        found = read_profile(str(path), text.decode("utf-8"))
+    except (ValueError, RecursionError, Refused):
+        raise UnusableCalibration("is not a profile") from None
+    if dict(found.calibration.facts) != dict(bare.calibration.facts) or len(found.devices) != 1:
+        raise UnusableCalibration("was measured on another machine, or by another version")
+    return found
+
+
+def _digest_line(text: bytes) -> bytes:
+    return b"# sha256 " + sha256(text).hexdigest().encode()
+
+
+def _with_times_of(device: DeviceProfile, known: DeviceProfile) -> DeviceProfile:
+    return replace(
+        device, ops=known.ops, launch_ns=known.launch_ns, host_dispatch_ns=known.host_dispatch_ns, sync_ns=known.sync_ns,
+        alloc_ns=known.alloc_ns,
+    )  # fmt: skip
+
+
+def with_default_tables(bare: Profile) -> Profile:
+    known = load_profile(COMPILED if str(bare.calibration.facts.get("kernels", "")).startswith("llvm") else DEFAULT)
+    declared = replace(known.calibration, calibrated=None, facts=bare.calibration.facts)
+    return replace(bare, devices=(_with_times_of(bare.home, known.home),), calibration=declared)
+
+
+def merged(known: Profile, found: Profile) -> Profile:
+    """Two calibrations of one machine: the mean where both measured a size, else what was found last."""
+    device, before = found.home, known.home
+    ops = {name: _mean(before.ops.get(name), table) for name, table in device.ops.items()}
+    return replace(found, devices=(replace(device, ops=ops),))
+
+
+def _mean(before: Table | None, table: Table) -> Table:
+    old = {} if before is None else dict(zip(before.size, before.ns, strict=True))
+    return Table(table.size, tuple((ns + old.get(size, ns)) // 2 for size, ns in zip(table.size, table.ns, strict=True)))
+
+
+def keep_calibration(profile: Profile, folder: Path | None = None) -> Path:
+    """Write a calibration where `machine_profile` finds it.  OSError; UnusableCalibration: it would not be used there."""
+    path = cache_file(profile, folder)
+    if path is None:
+        raise FileNotFoundError(ENOENT, "this user has no home folder")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    text = canonical(profile).encode("utf-8")
+    replace_file(path, lambda file: (file.write(_digest_line(text) + b"\n"), file.write(text)), mode=0o600)
+    stored_calibration(path, profile)
+    return path
+
+
+def cache_file(profile: Profile, folder: Path | None = None) -> Path | None:
+    """Where the calibration of a machine is kept: `rho/devices` in the user's cache folder; None for a user who has none."""
+    facts = "\n".join(f"{name}={value}" for name, value in sorted(profile.calibration.facts.items()))
+    place = folder or cache_folder("devices")
+    return None if place is None else place / f"{sha256(facts.encode()).hexdigest()[:16]}.toml"

@@ -1,0 +1,280 @@
+"""What a device holds in a plan of several devices: whole values, pieces of values, and partial results.
+
+A piece is a box of a value with its array.  A step takes the box it needs out of what is held: a view where one piece covers
+it, else a new array put together of the pieces.  Arrays are immutable here, so views are safe.
+
+`limit` is the device's memory in bytes; holding more logical bytes at the end of a tick raises `OutOfMemory`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import field
+from math import prod
+from threading import RLock
+from typing import Any, Final, Protocol, TypeAlias
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ..graph.phases import PhaseId, ValueId
+from ..schedule.plan.plan import ALIGNMENT, Box, DeviceId, Queue, Step, TransferStep
+from ..schedule.program_facts.partitioning import meet
+from ..vm.backend_interface import Backend, Index, Kernel
+from ..vm.run_state import Machine, Memory
+
+# ---------------------------------------------------------------------------------------------------- pieces
+
+class OutOfMemory(Exception):
+    """A device would hold more than it may: `held` and `limit` in bytes."""
+
+    def __init__(self, held: int, limit: int) -> None:
+        super().__init__(f"{held} bytes of {limit}")
+        self.held = held
+        self.limit = limit
+
+
+@dataclass(slots=True)
+class Holdings:
+    """`memory` has the whole values, for kernels of whole phases; `touched` collects the devices that took memory; `kernels` are
+    those of its shards (`shards.Known`)."""
+
+    name: DeviceId
+    backend: Backend
+    touched: set[DeviceId]
+    limit: int | None = None
+    memory: Memory = field(default_factory=dict)
+    pieces: dict[ValueId, dict[Box, Any]] = field(default_factory=dict)
+    partials: dict[ValueId, list[tuple[Box, Any]]] = field(default_factory=dict)
+    held: int = 0
+    most: int = 0
+    sizes: dict[ValueId, dict[Box | None, int]] = field(default_factory=dict)
+    kernels: dict[Hashable, Kernel] = field(default_factory=dict)
+
+    def count(self, value: ValueId, box: Box | None, size: int) -> None:
+        """Bytes are taken for a value or a piece of it."""
+        own = self.sizes.setdefault(value, {})
+        if box in own:
+            return
+        own[box] = size
+        self.held += size
+        self.touched.add(self.name)
+
+    def settle(self) -> None:
+        """All steps of a tick have been taken: what comes and goes within it was never there together."""
+        self.most = max(self.most, self.held)
+        if self.limit is not None and self.held > self.limit:
+            raise OutOfMemory(self.held, self.limit)
+
+    def keep(self, value: ValueId, box: Box | None, array: Any, shape: tuple[int, ...]) -> None:
+        """Hold a piece; one that is the whole value goes to the memory."""
+        if box is None or is_whole(box, shape):
+            self.memory[value] = array
+        else:
+            self.pieces.setdefault(value, {})[box] = array
+
+    def free(self, value: ValueId, box: Box | None) -> None:
+        """Let go of all that is held of a value (box None), or of one piece."""
+        if box is None:
+            self.memory.pop(value, None)
+            self.pieces.pop(value, None)
+            self.partials.pop(value, None)
+            self.held -= sum(self.sizes.pop(value, {}).values())
+            return
+        own, gone = self.sizes.get(value, {}), self.partials_in(value, box)
+        for part in (box, *(one for one, _ in gone)):
+            self.held -= own.pop(part, 0)
+        if value in self.pieces:
+            self.pieces[value].pop(box, None)
+        if gone:
+            boxes = [one for one, _ in gone]
+            self.partials[value] = [piece for piece in self.partials[value] if piece[0] not in boxes]
+        if not own:
+            self.memory.pop(value, None)
+
+    def free_whole(self, value: ValueId, box: Box) -> None:
+        """Let go of the piece that is all of a value; `box` is its box."""
+        self.memory.pop(value, None)
+        self.pieces.get(value, {}).pop(box, None)
+        for one in (None, box):
+            self.held -= self.sizes.get(value, {}).pop(one, 0)
+
+    def partials_in(self, value: ValueId, box: Box | None) -> list[tuple[Box, Any]]:
+        """The partial results of subtrees in a box; None: all."""
+        return [
+            piece for piece in self.partials.get(value, ())
+            if box is None or all(a <= c and d <= b for (a, b), (c, d) in zip(box, piece[0], strict=True))
+        ]  # fmt: skip
+
+    def take(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
+        """The part of a value in a box."""
+        found = self.memory.get(value)
+        if found is not None:
+            return found if is_whole(box, shape) else self.backend.part(found, slices(box))
+        held = self.pieces.get(value, {})
+        if box in held:
+            return held[box]
+        for own, array in held.items():
+            if all(a <= b and c <= d for (a, d), (b, c) in zip(own, box, strict=True)):
+                return self.backend.part(array, slices(within(box, own)))
+        return self.assemble(held, box, kind)
+
+    def take_in_place(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
+        """An array of the whole shape, of which only the box is filled."""
+        if value in self.memory:
+            return self.memory[value]
+        target = self.backend.empty(kind, shape)
+        if all(start < stop for start, stop in box):
+            self.backend.place(target, slices(box), self.take(value, box, kind, shape))
+        return target
+
+    def assemble(self, held: Mapping[Box, Any], box: Box, kind: Kind) -> Any:
+        """A new array of a box, put together of the pieces that meet it."""
+        target = self.backend.empty(kind, extents(box))
+        missing = prod(extents(box))
+        for own, array in held.items():
+            common = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(own, box, strict=True))
+            if all(start < stop for start, stop in common):
+                part = self.backend.part(array, slices(within(common, own)))
+                self.backend.place(target, slices(within(common, box)), part)
+                missing -= prod(extents(common))
+        if missing > 0:
+            raise AssertionError("a step needs what its device does not hold")
+        return target
+
+
+def is_whole(box: Box, shape: tuple[int, ...]) -> bool:
+    return all(start == 0 and stop == size for (start, stop), size in zip(box, shape, strict=True))
+
+
+def within(box: Box, outer: Box) -> Box:
+    """A box relative to the origin of another."""
+    return tuple((start - origin, stop - origin) for (start, stop), (origin, _) in zip(box, outer, strict=True))
+
+
+def slices(box: Box) -> Index:
+    return tuple(slice(start, stop) for start, stop in box)
+
+
+def extents(box: Box) -> tuple[int, ...]:
+    return tuple(max(0, stop - start) for start, stop in box)
+
+
+# ---------------------------------------------------------------------------------------------------- others
+#
+# Who else runs parts of a plan: what the loops that execute queues ask about devices that are not in this process.
+#
+# By default nobody does (`ALONE`), and every step is run here.  `cluster.crossing` is the other answer: a process runs the steps
+# of its own devices, and values, fences and run-time sizes go between processes.
+
+Parts: TypeAlias = Sequence[tuple[Box | None, Any]]
+"""What a transfer carries: arrays with their boxes, None for the whole value."""
+
+
+class Gate(Protocol):
+    """Where the threads of a process wait for each other, and for other processes."""
+
+    def arrived(self, fence: Hashable, of: int) -> None:
+        """One of so many queues, one of another process, has come to a fence."""
+
+    def forget(self, fences: Sequence[Hashable]) -> None: ...
+    def halt(self, error: BaseException | None) -> None:
+        """Let no queue go on; with an error, that is why."""
+
+    def is_idle(self) -> bool:
+        """Does every queue wait for what is still to come, or has it ended?"""
+
+
+class Others:
+    """Nobody: all devices are here."""
+
+    __slots__ = ()
+
+    def is_here(self, device: DeviceId) -> bool:
+        return True
+
+    def steps(self, queue: Queue) -> tuple[Step, ...]:
+        """The steps of a queue, of the plan or of a turn, that this process runs."""
+        return queue.steps
+
+    def runners(self, queue: Queue) -> int:
+        """How many processes come to the fences of a queue."""
+        return 1
+
+    def begin(self, machine: Machine, gate: Gate) -> None:
+        """The queues of this process are about to run."""
+
+    def passed(self, fence: Hashable, of: int) -> None:
+        """A queue of this process has come to a fence."""
+
+    def failed(self, start: tuple[int, ...], queue: int) -> None:
+        """A queue of this process has ended by a failure of the program, at a step that starts then."""
+
+    def awaited(self, step: TransferStep) -> Hashable | None:
+        """What to wait for before a transfer: its arrival, where it comes from another process."""
+        return None
+
+    def send(self, step: TransferStep, parts: Parts, kind: Kind) -> None:
+        raise AssertionError("every device is here")
+
+    def receive(self, step: TransferStep, kind: Kind) -> Parts:
+        """What has arrived of a transfer."""
+        raise AssertionError("every device is here")
+
+
+ALONE: Final = Others()
+
+
+# ---------------------------------------------------------------------------------------------------- fleet
+#
+# What the devices of a run hold, and which pieces of it transfers are still to read.
+#
+# Note [Deferred frees].  A piece that is freed while transfers still have to read it goes when the last of them has, as
+# operands of a copy do on a real queue.
+
+Action: TypeAlias = Callable[[], None]
+
+
+@dataclass(slots=True)
+class Fleet:
+    """The holdings of every device of this process, and the boxes that transfers are still to read of their values."""
+
+    machine: Machine
+    holdings: dict[DeviceId, Holdings]
+    combined: frozenset[PhaseId]
+    sharing: frozenset[ValueId]
+    to_read: dict[tuple[DeviceId, ValueId], Counter[Box | None]] = field(default_factory=dict)
+    deferred: dict[tuple[DeviceId, ValueId], list[Box | None]] = field(default_factory=dict)
+    lock: Any = field(default_factory=RLock)
+    others: Others = ALONE
+
+    def bytes(self, value: ValueId, box: Box | None = None, partials: int = 1) -> int:
+        """Bytes of a buffer, rounded to its grain; results of one phase share one, and the partial results of a box of rows."""
+        shape = self.machine.cap_shape(value) if box is None else extents(box)
+        size = prod(shape) * self.machine.kind(value).bytes * partials
+        return size if value in self.sharing else -(-size // ALIGNMENT) * ALIGNMENT
+
+    def free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
+        """See Note [Deferred frees]."""
+        with self.lock:
+            if any(meet(box, other) for other in self.to_read.get((device, value), ())):
+                self.deferred.setdefault((device, value), []).append(box)
+            else:
+                self._let_go(device, value, box)
+
+    def has_read(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
+        left = self.to_read[device, value]
+        left[box] -= 1
+        if not left[box]:
+            del left[box]
+        waiting = self.deferred.get((device, value), [])
+        for piece in [one for one in waiting if meet(one, box) and not any(meet(one, other) for other in left)]:
+            waiting.remove(piece)
+            self._let_go(device, value, piece)
+
+    def _let_go(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
+        holdings = self.holdings[device]
+        if box is not None and box == tuple((0, size) for size in self.machine.cap_shape(value)):
+            holdings.free_whole(value, box)
+        else:
+            holdings.free(value, box)

@@ -1,0 +1,418 @@
+"""How a queue gets on: its steps in order, what it waits for before each, and what it hands on after it.
+
+A queue is a generator.  It yields what it waits for, and is resumed when that has come; who is resumed is for its driver: `clock`
+takes the queue whose next step starts first on the predicted clock, `threads` gives each a thread.  The queues of a plan are
+gone along so, and those of each turn of a loop that they run together (`turning`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import field, replace
+from heapq import heappop, heappush
+from typing import Final, NamedTuple, Protocol, TypeAlias
+
+from ...lang.diagnostics.model import RunFailed
+from ...lang.support.processes import LISTENING
+from ...lang.support.records import dataclass
+from ..graph import traverse
+from ..graph.phases import PhaseId, ValueId
+from ..schedule.plan.plan import (
+    Box,
+    CombineStep,
+    DeviceId,
+    FenceStep,
+    JoinStep,
+    LoopStep,
+    Queue,
+    RunStep,
+    Step,
+    TransferStep,
+    WaitStep,
+)
+from ..vm.backend_interface import CheckFailed
+from ..vm.run_state import Machine
+from .buffers import ALONE, Action, Fleet, Gate, Others
+
+# ---------------------------------------------------------------------------------------------------- firsts
+#
+# Which of several failures is told, where several queues run: the same one whoever was quicker.
+#
+# Of the shards of a phase the one whose items come first in the array is first, whenever it ran; shards are where the earliest of
+# their phase starts, and other steps where they start, on the predicted clock.
+
+OF_THE_PROGRAM: Final = (RunFailed, CheckFailed)
+"""After these the other queues go on; anything else stops them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What ended queue number `queue`, at a step that is at `start` (see `Order`; in a loop also: in which turn, and where)."""
+
+    start: tuple[int, ...]
+    queue: int
+    error: BaseException
+
+
+class Order:
+    """Where steps are."""
+
+    def __init__(self, queues: Iterable[Sequence[Step]]) -> None:
+        self.earliest: dict[PhaseId, int] = {}
+        for step in (step for steps in queues for step in steps):
+            if isinstance(step, RunStep) and step.box is not None:
+                self.earliest[step.phase] = min(step.start, self.earliest.get(step.phase, step.start))
+
+    def of(self, step: Step, now: tuple[int, ...]) -> tuple[int, ...]:
+        """`now`: where what came before is."""
+        if isinstance(step, RunStep) and step.box is not None:
+            return self.earliest[step.phase], step.phase, *(first for first, _ in step.box)
+        start = getattr(step, "start", None)
+        return now if start is None else (start,)
+
+
+def first_of(failures: Sequence[Failure]) -> Failure | None:
+    """What stopped everything, else the first."""
+    for failure in failures:
+        if not isinstance(failure.error, OF_THE_PROGRAM):
+            return failure
+    return min(failures, key=lambda failure: (failure.start, failure.queue), default=None)
+
+
+# ---------------------------------------------------------------------------------------------------- queues
+
+Compile: TypeAlias = Callable[[Fleet, Step, DeviceId], Action]
+
+
+class Awaited(NamedTuple):
+    """What a queue waits for: a fence (None: nothing), then a tick of the predicted clock."""
+
+    fence: Hashable | None
+    tick: int = 0
+
+
+@dataclass(slots=True)
+class Fences:
+    """How often each fence is still to be come to; `now`: the tick, where there is a clock."""
+
+    to_come: dict[Hashable, int] = field(default_factory=dict)
+    now: int = 0
+
+    def is_passed(self, fence: Hashable) -> bool:
+        return not self.to_come.get(fence, 1)
+
+    def passed(self, fence: Hashable, of: int) -> None:
+        """One of so many queues has come to a fence."""
+        self.to_come[fence] = self.to_come.get(fence, of) - 1
+
+    def forget(self, fences: Sequence[Hashable]) -> None:
+        """Nobody will wait for these again."""
+        for fence in fences:
+            self.to_come.pop(fence, None)
+
+
+@dataclass(slots=True)
+class Queues:
+    """The queues of a plan, or of a turn of a loop, by number: their steps in this process, and what these do.
+
+    `counts`: how many queues of all processes come to each fence; `reads`: what transfers read."""
+
+    fleets: dict[int, Fleet]
+    steps: dict[int, tuple[Step, ...]]
+    actions: dict[int, list[Action]]
+    counts: Counter[Hashable]
+    reads: dict[tuple[DeviceId, ValueId], Counter[Box | None]]
+    order: Order
+    others: Others
+
+    @property
+    def fleet(self) -> Fleet:
+        """What all have, whichever machine of which queue it names."""
+        return next(iter(self.fleets.values()))
+
+    def begin(self) -> None:
+        """Transfers are to read what they read each time."""
+        self.fleet.to_read.update({key: Counter(boxes) for key, boxes in self.reads.items()})
+
+
+def compile_queues(queues: Mapping[int, Queue], machines: Mapping[int, Machine], around: Fleet, compile: Compile) -> Queues:
+    """Queues by number, with the machine of each, on the devices of a fleet."""
+    counts, reads = Counter[Hashable](), dict[tuple[DeviceId, ValueId], Counter[Box | None]]()
+    combined: set[PhaseId] = set()
+    others = around.others
+    for queue in queues.values():
+        for step in queue.steps:
+            if isinstance(step, FenceStep):
+                counts[step.fence] += others.runners(queue)
+            elif isinstance(step, CombineStep):
+                combined.add(step.phase)
+            elif isinstance(step, TransferStep) and others.is_here(step.source):
+                reads.setdefault((step.source, step.value), Counter())[step.box] += 1
+    phases = next(iter(machines.values())).phases
+    several = [made for made in map(traverse.results, phases.values()) if len(made) > 1]
+    sharing = frozenset(value for made in several for value in made)
+    common = replace(around, combined=frozenset(combined), sharing=sharing, to_read={}, deferred={})
+    fleets = {which: replace(common, machine=machine) for which, machine in machines.items()}
+    steps = {which: others.steps(queue) for which, queue in queues.items()}
+    actions = {
+        which: [compile(fleets[which], step, queue.device) for step in steps[which]] for which, queue in queues.items()
+    }  # fmt: skip
+    order = Order(queue.steps for queue in queues.values())
+    return Queues(fleets, steps, actions, counts, reads, order, others)
+
+
+class Gang(Protocol):
+    """A loop that several queues run together (`turning`)."""
+
+    def go(self, course: Course, fences: Fences) -> Iterator[Awaited]:
+        """The part of one of them."""
+
+
+@dataclass(slots=True)
+class Course:
+    """A queue on its way, and where it is (`Order`).  `turn`: of which loop and turn, whose ticks count from `began`."""
+
+    which: int
+    queues: Queues
+    gangs: Mapping[PhaseId, Gang] = field(default_factory=dict)
+    turn: tuple[int, ...] = ()
+    began: int = 0
+    at: tuple[int, ...] = (0,)
+
+    def go(self, fences: Fences) -> Iterator[Awaited]:
+        queues = self.queues
+        steps, actions = queues.steps.get(self.which, ()), queues.actions.get(self.which, ())
+        for step, action in zip(steps, actions, strict=True):
+            self.at = queues.order.of(step, self.at)
+            yield Awaited(self.fence_before(step), self.began + getattr(step, "start", 0))
+            if isinstance(step, LoopStep | JoinStep) and step.phase in self.gangs:
+                yield from self.gangs[step.phase].go(self, fences)
+            else:
+                action()
+            if isinstance(step, FenceStep):
+                fences.passed(self.named(step.fence), queues.counts[step.fence])
+
+    def fence_before(self, step: Step) -> Hashable | None:
+        if isinstance(step, WaitStep):
+            return self.named(step.fence)
+        return self.queues.others.awaited(step) if isinstance(step, TransferStep) else None
+
+    def named(self, fence: Hashable) -> Hashable:
+        """Fences in a loop are new in every turn."""
+        return (*self.turn, fence) if self.turn else fence
+
+
+# ---------------------------------------------------------------------------------------------------- clock
+#
+# Runs queues one after the other in this thread: the one whose next step starts first on the predicted clock goes on.
+#
+# So execution is deterministic, costs no more for ten thousand devices than for their steps, and a simulated device holds at each
+# tick what the plan says it holds then.
+
+@dataclass(slots=True)
+class _Clock(Fences):
+    """`ready`: when queues may go on; `waiting`: for fences."""
+
+    ready: list[tuple[int, int]] = field(default_factory=list)
+    waiting: dict[Hashable, list[int]] = field(default_factory=dict)
+
+    def passed(self, fence: Hashable, of: int) -> None:
+        Fences.passed(self, fence, of)
+        for which in self.waiting.pop(fence, ()) if self.is_passed(fence) else ():
+            heappush(self.ready, (self.now, which))
+
+
+def run_by_clock(courses: Sequence[Course], settle: Callable[[], None]) -> Failure | None:
+    """Run every queue to its end; the failure to be raised, if there is one.  `settle` is called at the end of each tick.
+
+    After a failure of the program the other queues go on as far as they come, as in threads."""
+    clock = _Clock(ready=[(0, place) for place in range(len(courses))])
+    ways = [course.go(clock) for course in courses]
+    place, under_way, failures = 0, len(courses), list[Failure]()
+    try:
+        while clock.ready:
+            now, following = heappop(clock.ready)
+            if now > clock.now and not failures:  # what has failed frees nothing more
+                settle()
+            clock.now, place = now, following
+            try:
+                for fence, tick in ways[place]:
+                    if fence is not None and not clock.is_passed(fence):
+                        clock.waiting.setdefault(fence, []).append(place)
+                        break
+                    if tick > now:
+                        heappush(clock.ready, (tick, place))
+                        break
+                else:
+                    under_way -= 1
+            except OF_THE_PROGRAM as error:
+                failures.append(Failure(courses[place].at, courses[place].which, error))
+        if not failures:
+            settle()
+    except BaseException as error:
+        failures.append(Failure(courses[place].at, courses[place].which, error))
+    if under_way and not failures:
+        raise AssertionError("every queue waits for another")
+    return first_of(failures)
+
+
+# ---------------------------------------------------------------------------------------------------- threads
+#
+# Runs the queues of a plan whose devices are all of this machine: a thread each.
+#
+# The caller's thread takes the home queue, so prints, limits on time and Ctrl-C are where they always are.  Values do not depend
+# on who is first: every step's operands are behind fences.  Neither do failures of the program: after one the other queues go on
+# as far as they come, and of all failures the first is raised (`firsts`).  Anything else (memory, an
+# interrupt, a mistake in Rho) stops all threads at once.  Queues that wait for each other are found, never waited for.
+
+MOST_THREADS: Final = 64
+
+
+class _Stop(SystemExit):
+    """Raised in threads whose work is not wanted any more, which end without a word wherever it comes."""
+
+
+@dataclass(slots=True)
+class _Gate(Fences):
+    """Where threads wait for each other, and what went wrong.  `change` guards everything."""
+
+    unfinished: set[int] = field(default_factory=set)
+    others: Others = ALONE
+    change: threading.Condition = field(default_factory=threading.Condition)
+    waiting: dict[int, Hashable] = field(default_factory=dict)
+    failures: list[Failure] = field(default_factory=list)
+    stopped: bool = False
+    unreached: bool = False
+
+    def wait(self, queue: int, fence: Hashable) -> bool:
+        """Wait for a fence; False: it will never be passed."""
+        with self.change:
+            self.waiting[queue] = fence
+            self.change.notify_all()
+            try:
+                while not (self.stopped or self.is_passed(fence)):
+                    if self.stuck():
+                        self.unreached = True
+                        self.change.notify_all()
+                        return False
+                    self.change.wait(LISTENING)
+                return not self.stopped
+            finally:
+                del self.waiting[queue]
+
+    def stuck(self) -> bool:
+        """Does everyone wait for a fence that is still to come, from here?"""
+        return self.others is ALONE and self.waits()
+
+    def is_idle(self) -> bool:
+        with self.change:
+            return self.waits()
+
+    def waits(self) -> bool:
+        return all(queue in self.waiting and not self.is_passed(self.waiting[queue]) for queue in self.unfinished)
+
+    def passed(self, fence: Hashable, of: int) -> None:
+        self.others.passed(fence, of)
+        self.arrived(fence, of)
+
+    def arrived(self, fence: Hashable, of: int) -> None:
+        with self.change:
+            Fences.passed(self, fence, of)
+            self.change.notify_all()
+
+    def forget(self, fences: Sequence[Hashable]) -> None:
+        with self.change:
+            Fences.forget(self, fences)
+
+    def finished(self, queue: int, failure: Failure | None, *, stop: bool) -> None:
+        with self.change:
+            self.unfinished.discard(queue)
+            if failure is not None:
+                self.failures.append(failure)
+            self.stopped = self.stopped or stop
+            self.change.notify_all()
+        if failure is not None and not stop:
+            self.others.failed(failure.start, queue)
+
+    def halt(self, error: BaseException | None) -> None:
+        with self.change:
+            if error is not None:
+                self.failures.append(Failure((0,), 0, error))
+            self.stopped = True
+            self.change.notify_all()
+
+    def let_go(self) -> None:
+        """Give the lock back if this thread holds it: an exception from outside (`interrupt`, Ctrl-C) may arrive between the
+        taking of a lock and the block that gives it back, and everyone else would wait for ever."""
+        with suppress(RuntimeError):  # it is not this thread's, or no longer
+            while True:
+                self.change.release()
+
+    def wait_for_all(self) -> None:
+        with self.change:
+            while self.unfinished and not self.stopped:
+                self.change.wait(LISTENING)
+
+
+def run_in_threads(
+    courses: Sequence[Course], quiet: Callable[[], AbstractContextManager[object]], others: Others, begin: Callable[[Gate], None]
+) -> Failure | None:  # fmt: skip
+    """Run every queue to its end, the first in this thread; the failure to be raised, if there is one.
+
+    `quiet`: what each thread works in; `begin`: is told of the gate."""
+    gate = _Gate(unfinished={course.which for course in courses}, others=others)
+    begin(gate)
+    threads: list[threading.Thread] = []
+
+    def serve(course: Course) -> None:
+        failure, stop = None, False
+        try:
+            with quiet():
+                for fence, _ in course.go(gate):
+                    if gate.stopped or (fence is not None and not gate.wait(course.which, fence)):
+                        return
+        except _Stop:
+            pass
+        except BaseException as error:
+            failure = Failure(course.at, course.which, error)
+            stop = not isinstance(error, OF_THE_PROGRAM)
+        finally:
+            gate.let_go()
+            gate.finished(course.which, failure, stop=stop)
+
+    def work(course: Course) -> None:
+        try:
+            with suppress(_Stop):
+                serve(course)
+        finally:
+            gate.let_go()
+
+    try:
+        for course in courses[1:]:
+            thread = threading.Thread(target=work, args=(course,), daemon=True)
+            thread.start()
+            threads.append(thread)
+        for course in courses[:1]:
+            serve(course)
+        gate.wait_for_all()
+    except BaseException as error:  # an interrupt while nothing of this thread's own queue ran
+        gate.let_go()
+        gate.halt(error)
+    while alive := [thread for thread in threads if thread.is_alive()]:
+        if gate.stopped:
+            interrupt(alive)  # again, since one that comes inside a finalizer is ignored
+        alive[0].join(LISTENING)
+    if gate.unreached and not gate.failures:
+        raise AssertionError("every queue waits for another")
+    return first_of(gate.failures)
+
+
+def interrupt(threads: Sequence[threading.Thread]) -> None:
+    """Let no thread go on beyond what it does in compiled code."""
+    for thread in threads:
+        if thread.ident is not None and thread.is_alive():
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Stop))

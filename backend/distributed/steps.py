@@ -1,0 +1,711 @@
+"""What the steps of several queues do: shards on their devices, transfers between them, and partial results combined.
+
+A step takes what it needs from the holdings of its own device (`pieces`) and nowhere else, so a missing transfer is found, never
+papered over.  Holdings are changed under one lock, and kernels run outside it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import field, replace
+from enum import Enum
+from functools import partial
+from time import perf_counter_ns
+from typing import Any, TypeAlias
+
+from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
+from ...lang.support.records import certain, dataclass
+from ...lang.syntax.source import Span
+from ...typechecker.elements import ArrayType
+from ...typechecker.sizes.polynomials import Size, number
+from ..cpu.backend import CpuBackend
+from ..cpu.views import stored
+from ..graph import traverse
+from ..graph.loop_iteration import Turn
+from ..graph.phases import (
+    ApplyNode,
+    Axis,
+    AxisKind,
+    LibraryPhase,
+    Loop,
+    Phase,
+    Projection,
+    Read,
+    ReadNode,
+    Result,
+    Structured,
+    SubGraph,
+    ValueId,
+)
+from ..graph.shard_of_phase import restrict
+from ..io.external_arrays import StoreBackend
+from ..schedule.plan.plan import (
+    Box,
+    BranchStep,
+    CellsStep,
+    CombineStep,
+    DeviceId,
+    FenceStep,
+    FreeStep,
+    JoinStep,
+    LoopStep,
+    Plan,
+    RowsStep,
+    RunStep,
+    Step,
+    StreamStep,
+    SubPlan,
+    TransferStep,
+    WaitStep,
+)
+from ..schedule.program_facts.partitioning import (
+    BLOCK,
+    Shared,
+    as_one,
+    box_of_state,
+    is_ordered,
+    is_shared,
+    length,
+    operand_boxes,
+    reads_of,
+    result_boxes,
+    shared_loops,
+    subtrees,
+)
+from ..schedule.solution import QueueKind
+from ..vm.backend_interface import Backend, Kernel, Types
+from ..vm.bytecode import assemble
+from ..vm.interpreter import compile_words
+from ..vm.run_state import Machine, Observer, Took, announce
+from .buffers import ALONE, Action, Fleet, Holdings, Others, OutOfMemory, Parts, extents
+from .queues import Awaited, Compile, Course, Fences, Queues, compile_queues, run_by_clock, run_in_threads
+
+# ---------------------------------------------------------------------------------------------------- shards
+#
+# Kernels of shards: a box of a phase compiled with the kernels that the back end has for whole phases.
+#
+# A box that cuts a reduce axis gives partial results: one for each largest subtree of the order of sums inside it, so that the
+# combined bits are those of the uncut phase; functions that are exact in any order give one.
+
+Take: TypeAlias = Callable[[ValueId, Box, bool], Any]
+"""The array of a box of a value; with True, one of the whole shape of which only the box matters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One result of a shard: its box, or for a `partial` one the box of the iteration space it is over."""
+
+    value: ValueId
+    box: Box
+    partial: bool
+    array: Any
+
+
+Pair: TypeAlias = Callable[[Any, Any], Any]
+Shard: TypeAlias = Callable[[Take], list[Made]]
+Known: TypeAlias = dict[Hashable, Kernel]
+"""Kernels by the restricted phase and the types of its values."""
+
+
+class Makes(Enum):
+    """What a shard makes."""
+
+    RESULTS = "boxes of the results"
+    PARTIALS = "partial results, to be combined"
+
+
+def compile_shard(
+    phase: Structured | LibraryPhase | Loop, box: Box, makes: Makes, types: Types, backend: Backend, known: Known
+) -> Shard:  # fmt: skip
+    """The kernel of a box of a phase whose sizes are known; `known`: those of a device, for boxes that differ in place alone."""
+    if isinstance(phase, LibraryPhase):
+        return _library(phase, box, types, backend)
+    if isinstance(phase, Loop):
+        return _loop(phase, box, types, backend)
+    parts = _parts(phase, box, types) if makes is Makes.PARTIALS else [box]
+    shards = [_structured(phase, part, makes, types, backend, known) for part in parts]
+    return shards[0] if len(shards) == 1 else lambda take: [made for shard in shards for made in shard(take)]
+
+
+def _parts(phase: Structured, box: Box, types: Types) -> list[Box]:
+    """The boxes that give partial results."""
+    if not any(is_ordered(phase, r.value, types.types) for r in phase.results):
+        return [box]
+    length = types.number(phase.axes[-1].size)
+    first, stop = box[-1][0] // BLOCK, -(-box[-1][1] // BLOCK)
+    nodes = subtrees(first, stop, -(-length // BLOCK))
+    return [(*box[:-1], (a * BLOCK, min(b * BLOCK, length))) for a, b in nodes]
+
+
+def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend: Backend, known: Known) -> Shard:
+    restricted = restrict(phase, box)
+    results = result_boxes(phase, types.types, box)
+    local: dict[ValueId, ArrayType] = {}
+    for read, new, part, full in zip(phase.reads, restricted.phase.reads, restricted.boxes, restricted.whole, strict=True):
+        old = types.types[read.value]
+        local[new.value] = old if full else replace(old, shape=_sizes(extents(part)))
+    for result, part in zip(phase.results, results, strict=True):
+        local[result.value] = replace(types.types[result.value], shape=_sizes(extents(part)))
+    key = restricted.phase, *local.items()
+    kernel = known.get(key)
+    if kernel is None:
+        kernel = known[key] = backend.structured(restricted.phase, Types(local, types.sizes, types.guards))
+    wanted = [
+        (new.value, read.value, part, full)
+        for read, new, part, full in zip(phase.reads, restricted.phase.reads, restricted.boxes, restricted.whole, strict=True)
+    ]
+    partial = makes is Makes.PARTIALS
+    places = [(result.value, box if partial else part) for result, part in zip(phase.results, results, strict=True)]
+
+    def run(take: Take) -> list[Made]:
+        own = {new: take(value, part, full) for new, value, part, full in wanted}
+        made = kernel(own, None)
+        return [Made(value, place, partial, array) for (value, place), array in zip(places, made, strict=True)]
+
+    return run
+
+
+def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
+    """All turns of a box of an element-wise loop: in one kernel where the back end has one, else a kernel a turn."""
+    turn = as_one(loop, types.types)
+    assert isinstance(turn, Structured), "only element-wise loops have boxes"
+    restricted = restrict(turn, box)
+    states, trip = len(loop.initial), types.number(loop.trip)
+    reads = restricted.phase.reads
+    wanted = [
+        (new.value, read.value, part, full)
+        for read, new, part, full in zip(turn.reads, reads, restricted.boxes, restricted.whole, strict=True)
+    ]
+    shape = _sizes(extents(box))
+    local = {
+        new: types.types[old] if full else replace(types.types[old], shape=_sizes(extents(part)))
+        for new, old, part, full in wanted
+    }
+    made = tuple(ValueId(-1 - len(reads) - place) for place in range(states))
+    for value, new in zip(loop.results, made, strict=True):
+        local[value] = local[new] = replace(types.types[value], shape=shape)
+    params = tuple(read.value for read in reads[:states])
+    results = tuple(replace(r, value=new) for r, new in zip(restricted.phase.results, made, strict=True))
+    body = replace(restricted.phase, results=results)
+    alone = replace(loop, initial=params, body=SubGraph(params, (body,), made))
+    own_types = Types(local, types.sizes, types.guards)
+    together = backend.whole(alone, own_types, {})
+    kernel = backend.structured(body, own_types)
+
+    def run(take: Take) -> list[Made]:
+        own = {new: take(value, part, full) for new, value, part, full in wanted}
+        state: Sequence[Any] = [own[param] for param in params]
+        done = None if together is None else together(own)
+        for _ in range(0 if done is not None else trip):
+            own |= zip(params, state, strict=True)
+            state = kernel(own, None)
+        return [Made(value, box, False, array) for value, array in zip(loop.results, done or state, strict=True)]
+
+    return run
+
+
+def _library(phase: LibraryPhase, box: Box, types: Types, backend: Backend) -> Shard:
+    needed = operand_boxes(phase, types.types, box)
+    results = result_boxes(phase, types.types, box)
+    args = tuple(ValueId(-1 - place) for place in range(len(phase.args)))
+    cut = zip(args, phase.args, needed, strict=True)
+    local = {new: replace(types.types[old], shape=_sizes(extents(part))) for new, old, part in cut}
+    for value, part in zip(phase.results, results, strict=True):
+        local[value] = replace(types.types[value], shape=_sizes(extents(part)))
+    kernel = backend.library(replace(phase, args=args), Types(local, types.sizes, types.guards))
+
+    def run(take: Take) -> list[Made]:
+        own = {new: take(old, part, False) for new, old, part in zip(args, phase.args, needed, strict=True)}
+        made = kernel(own, None)
+        return [Made(value, part, False, array) for value, part, array in zip(phase.results, results, made, strict=True)]
+
+    return run
+
+
+def _sizes(shape: Sequence[int]) -> tuple[Size, ...]:
+    return tuple(number(n) for n in shape)
+
+
+# --------------------------------------------------------------------------------------- combining
+
+
+def combine(phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types, backend: Backend) -> Any:
+    """Partial results, which tile the reduce axis, joined in the order of sums."""
+    return combine_with(pair_of(phase, reduction_of(phase, value), value, types, backend), phase, value, partials, types)
+
+
+def combine_with(pair: Pair, phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types) -> Any:
+    """The same with the function that `pair_of` made before."""
+    length = types.number(phase.axes[-1].size)
+    ordered = sorted(((box[-1], array) for box, array in partials), key=lambda item: item[0])
+    if not is_ordered(phase, value, types.types):
+        found = ordered[0][1]
+        for _, array in ordered[1:]:
+            found = pair(found, array)
+        return found
+    blocks = -(-length // BLOCK)
+    nodes = {start // BLOCK: (-(-stop // BLOCK), array) for (start, stop), array in ordered}
+    size = 1
+    while size < blocks:
+        for start in range(0, blocks, 2 * size):
+            middle = start + size
+            if middle in nodes and start in nodes and nodes[start][0] == middle:
+                stop, right = nodes.pop(middle)
+                nodes[start] = (stop, pair(nodes[start][1], right))
+        size *= 2
+    (_, found), *rest = nodes.values()
+    certain(not rest, "partial results tile the reduce axis")
+    return found
+
+
+def reduction_of(phase: Structured, value: ValueId) -> str:
+    """The function that joins partial results of one result."""
+    function = next(r.reduction for r in phase.results if r.value == value)
+    assert function is not None
+    return function
+
+
+def pair_of(phase: Structured | LibraryPhase, function: str, value: ValueId, types: Types, backend: Backend) -> Pair:
+    """One application of a function that joins partial results of `value`, element by element."""
+    type = types.types[value]
+    kind, left, right = type.element.kind, ValueId(-1), ValueId(-2)
+    axes = tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
+    body = (ReadNode(0, kind), ReadNode(1, kind), ApplyNode(function, (0, 1), kind))
+    reads = (Read(left, Projection(())), Read(right, Projection(())))
+    joined = Structured(phase.id, phase.span, axes, reads, body, (Result(value, 2, None),))
+    local = Types({left: type, right: type, value: type}, types.sizes, types.guards)
+    kernel = backend.structured(joined, local)
+    return lambda a, b: kernel({left: a, right: b}, None)[0]
+
+
+# ---------------------------------------------------------------------------------------------------- steps
+
+def compile_step(fleet: Fleet, step: Step, device: DeviceId, home: DeviceId) -> Action:
+    """What a step of the queue of a device does."""
+    match step:
+        case RunStep() if step.box is not None:
+            return _shard(fleet, step, step.box, device)
+        case LoopStep() | JoinStep() if is_shared(step):
+            return lambda: None  # their queues run them together
+        case JoinStep() | RowsStep() | StreamStep():
+            raise AssertionError("queues join what they share; chains and passes are steps of one device")
+        case RunStep() | LoopStep() | BranchStep() | CellsStep():
+            return _whole(fleet, step, device)
+        case CombineStep():
+            return _combine(fleet, step, home)
+        case FreeStep():
+            where = device if step.device is None else step.device
+
+            def free() -> None:
+                for value in step.values:
+                    fleet.free(where, value, step.box)
+
+            return free
+        case TransferStep():
+            return _transfer(fleet, step, device)
+        case FenceStep() | WaitStep():
+            return lambda: None
+
+
+def _shard(fleet: Fleet, step: RunStep, box: Box, device: DeviceId) -> Action:
+    machine, holdings = fleet.machine, fleet.holdings[device]
+    phase = machine.phases[step.phase]
+    assert isinstance(phase, Structured | LibraryPhase | Loop), "other phases have no boxes"
+    makes = Makes.PARTIALS if step.phase in fleet.combined else Makes.RESULTS
+    shapes = {value: machine.cap_shape(value) for value in (*reads_of(phase, machine.types), *traverse.results(phase))}
+
+    def take(value: ValueId, part: Box, full: bool) -> Any:
+        kind, shape = machine.kind(value), shapes[value]
+        with fleet.lock:
+            return holdings.take_in_place(value, part, kind, shape) if full else holdings.take(value, part, kind, shape)
+
+    made_once: list[Shard] = []
+
+    def run() -> None:
+        machine.current = phase
+        if not made_once:
+            with machine.making:
+                made_once.append(compile_shard(phase, box, makes, machine, machine.backends[device], holdings.kernels))
+        results = made_once[0](take)
+        with fleet.lock:
+            for value, count in Counter(made.value for made in results if made.partial).items():
+                holdings.count(value, box, fleet.bytes(value, partials=count))
+            for made in results:
+                if made.partial:
+                    holdings.partials.setdefault(made.value, []).append((made.box, made.array))
+                else:
+                    holdings.count(made.value, made.box, fleet.bytes(made.value, made.box))
+                    holdings.keep(made.value, made.box, made.array, shapes[made.value])
+
+    return machine.observed(run, phase, device)
+
+
+def _whole(fleet: Fleet, step: RunStep | LoopStep | BranchStep | CellsStep, device: DeviceId) -> Action:
+    machine, holdings = fleet.machine, fleet.holdings[device]
+    phase = machine.phases[step.phase]
+    action = compile_words(machine, assemble([step], machine.phases, machine.types), device)
+    needed = tuple(dict.fromkeys(traverse.uses(phase)))
+    results = traverse.results(phase)
+
+    def run() -> None:
+        machine.current = phase
+        with fleet.lock:
+            assembled = [value for value in needed if value not in holdings.memory and value in holdings.pieces]
+            for value in assembled:
+                shape = machine.shape(value)
+                holdings.memory[value] = holdings.take(value, tuple((0, n) for n in shape), machine.kind(value), shape)
+            for value in results:
+                holdings.count(value, None, fleet.bytes(value))
+        action(holdings.memory)
+        with fleet.lock:
+            for value in assembled:
+                del holdings.memory[value]
+
+    return run
+
+
+def _combine(fleet: Fleet, step: CombineStep, home: DeviceId) -> Action:
+    machine, holdings = fleet.machine, fleet.holdings[home]
+    phase = machine.phases[step.phase]
+    assert isinstance(phase, Structured), "only structured phases are combined"
+
+    pairs: dict[ValueId, Pair] = {}
+
+    def run() -> None:
+        machine.current = phase
+        for value in traverse.results(phase):
+            if value not in pairs:
+                with machine.making:
+                    pairs[value] = pair_of(phase, reduction_of(phase, value), value, machine, machine.backends[home])
+            made = combine_with(pairs[value], phase, value, holdings.partials[value], machine)
+            with fleet.lock:
+                holdings.free(value, None)
+                holdings.count(value, None, fleet.bytes(value))
+                holdings.memory[value] = made
+
+    return machine.observed(run, phase, home)
+
+
+def _transfer(fleet: Fleet, step: TransferStep, link: DeviceId) -> Action:
+    machine, others, value = fleet.machine, fleet.others, step.value
+    kind = machine.kind(value)
+    maker = _maker(machine, value)
+
+    def run() -> None:
+        machine.current = maker
+        if others.is_here(step.source) and others.is_here(step.target):
+            with fleet.lock:
+                parts = taken()
+            parts = carried(parts)
+            with fleet.lock:
+                put(parts)
+                fleet.has_read(step.source, value, step.box)
+        elif others.is_here(step.source):
+            with fleet.lock:
+                parts = taken()
+            others.send(step, parts, kind)
+            with fleet.lock:
+                fleet.has_read(step.source, value, step.box)
+        else:
+            parts = others.receive(step, kind)
+            with fleet.lock:
+                put(parts)
+
+    def taken() -> Parts:
+        source = fleet.holdings[step.source]
+        if step.partial:
+            return source.partials_in(value, step.box)
+        if step.box is None:
+            return [(None, source.memory[value])]
+        return [(step.box, source.take(value, step.box, kind, machine.cap_shape(value)))]
+
+    def carried(parts: Parts) -> Parts:
+        """What the target is to hold, nothing of what is in a file then.  Arrays are immutable, so two memories of one back end
+        may share one, but for those of two cards."""
+        source, target = (fleet.holdings[device].backend for device in (step.source, step.target))
+        if type(source) is type(target) and getattr(source, "number", None) == getattr(target, "number", None):
+            return parts
+        fetched = [(box, source.fetch(array, kind)) for box, array in parts]
+        if isinstance(target, StoreBackend):
+            file = fleet.holdings[step.target].memory.get(value)  # the results of a phase travel together, and some are nobody's
+            for box, array in fetched if file is not None else ():
+                target.write(file, box, array)
+            return []
+        if isinstance(target, CpuBackend):
+            return [(box, stored(array, kind)) for box, array in fetched]
+        return [(box, target.bring(array, kind)) for box, array in fetched]
+
+    def put(parts: Parts) -> None:
+        target = fleet.holdings[step.target]
+        if step.partial:
+            target.count(value, step.box, fleet.bytes(value, partials=len(parts)))
+        for box, array in parts:
+            if step.partial:
+                assert box is not None, "partial results have boxes"
+                target.partials.setdefault(value, []).append((box, array))
+            else:
+                target.count(value, box, fleet.bytes(value, box))
+                target.keep(value, box, array, machine.cap_shape(value))
+
+    return machine.observed(run, step, link)
+
+
+def _maker(machine: Machine, value: ValueId) -> Phase | None:
+    return next((phase for phase in machine.phases.values() if value in traverse.results(phase)), None)
+
+
+# ---------------------------------------------------------------------------------------------------- turning
+#
+# Loops that several queues run together: every queue does its part of each turn, and nobody begins a turn before all are there.
+#
+# A turn's entries take the states from where the loop's operands are, or where the last turn left them.  After a turn each device
+# keeps its states and lets go of everything else that the turn made.  Queues meet at fences that are new in every turn, so that
+# waiting, failing and stopping are as anywhere else (`queues`).
+
+@dataclass(slots=True)
+class Together:
+    """One loop; `states`: by device, the arrays of its states between turns, with their boxes."""
+
+    plan: Plan
+    shared: Shared
+    around: Queues
+    compile: Compile
+    body: Queues = field(init=False)
+    leave: Queues | None = field(init=False, default=None)
+    states: dict[DeviceId, list[Any]] = field(default_factory=dict)
+    first: int = field(init=False)
+    """Of the queues that this process runs."""
+    parties: int = field(init=False)
+    """How many meet where all queues meet, in all processes."""
+
+    def __post_init__(self) -> None:
+        queues, others = [which for which, _ in self.shared.parts], self.around.others
+        self.first = min(which for which in queues if self.around.steps[which])
+        self.parties = sum(others.runners(self.plan.main.queues[which]) for which in queues)
+        self.body = self.side(self.shared.step.body, self.shared.turn)
+        if self.shared.step.leave is not None and self.shared.leave is not None:
+            self.leave = self.side(self.shared.step.leave, self.shared.leave)
+
+    # ------------------------------------------------------------------------------ compiling
+
+    def side(self, plan: SubPlan, turn: Turn) -> Queues:
+        """The queues of a turn, or of what follows the last, with the numbers that they have in the plan around it."""
+        graph = turn.bound.graph
+        where = {(queue.device, queue.kind): which for which, queue in enumerate(self.plan.main.queues)}
+        phases = {phase.id: phase for phase in traverse.all_phases(graph)}
+        entries = {phase.id: place for place, phase in enumerate(graph.phases[: len(turn.axes)])}
+        queues = {where[queue.device, queue.kind]: queue for queue in plan.queues}
+        machines = {
+            which: replace(self.around.fleets[which].machine, types=graph.types, phases=phases, current=None, observe=None)
+            for which in queues
+        }  # fmt: skip
+
+        def action(fleet: Fleet, step: Step, device: DeviceId) -> Action:
+            if isinstance(step, RunStep) and step.phase in entries:
+                return self.entry(fleet, turn, entries[step.phase], step.box, device)
+            return self.compile(fleet, step, device)
+
+        return compile_queues(queues, machines, self.around.fleet, action)
+
+    def entry(self, fleet: Fleet, turn: Turn, place: int, box: Box | None, device: DeviceId) -> Action:
+        """The state is where it lies already."""
+        machine, holdings = fleet.machine, fleet.holdings[device]
+        value, first = turn.loop.body.params[place], turn.loop.initial[place]
+        shape, kind = machine.cap_shape(value), machine.kind(value)
+        wanted = tuple((0, n) for n in shape) if box is None else box
+
+        def enter() -> None:
+            with fleet.lock:
+                own = self.states.get(device)
+                array = holdings.take(first, wanted, kind, shape) if own is None else own[place]
+                holdings.count(value, box, fleet.bytes(value, box))
+                holdings.keep(value, box, array, shape)
+
+        return enter
+
+    # ------------------------------------------------------------------------------ the part of a queue
+
+    def go(self, course: Course, fences: Fences) -> Iterator[Awaited]:
+        start, which, trip = perf_counter_ns(), course.which, self.shared.turn.loop.trip.constant or 0
+        machine, queue = self.around.fleets[which].machine, self.plan.main.queues[which]
+        machine.current = self.shared.turn.loop
+        device = queue.device if queue.kind is QueueKind.COMPUTE else None
+        done = 0
+        while done < trip:
+            yield from self.turn(self.body, self.shared.step.body, course, fences, done)
+            done += 1
+            stop = self.is_last(self.devices[0] if device is None else device)
+            if self.shared.turn.stop is not None:
+                yield self.meet(fences, done - 1, "told")
+            if device is not None:
+                self.settle_states(device)
+            if stop:
+                break
+        if self.leave is not None and self.shared.step.leave is not None:
+            yield from self.turn(self.leave, self.shared.step.leave, course, fences, done)
+        if device is not None:
+            self.finish(device)
+        if machine.observe is not None:
+            machine.observe(Took(self.shared.turn.loop, queue.device, start, perf_counter_ns()))
+
+    def turn(self, side: Queues, plan: SubPlan, course: Course, fences: Fences, turn: int) -> Iterator[Awaited]:
+        id, which = self.shared.step.phase, course.which
+        if which == self.first:
+            side.begin()
+        yield self.meet(fences, turn, "begin")
+        if which == self.first:  # nobody is in the turn before any more
+            fences.forget([(id, turn - 1, fence) for fence in ("begin", "end", "told", *self.body.counts)])
+        inside, began = Course(which, side, turn=(id, turn), began=fences.now), course.at
+        try:
+            yield from inside.go(fences)
+        except BaseException:
+            course.at = (*began, turn, *inside.at)
+            self.blame(side, which)
+            raise
+        yield Awaited(None, inside.began + length(plan))
+        yield self.meet(fences, turn, "end")
+
+    def meet(self, fences: Fences, turn: int, what: str) -> Awaited:
+        """To go on when all queues of the loop have come here."""
+        fence = (self.shared.step.phase, turn, what)
+        fences.passed(fence, self.parties)
+        return Awaited(fence)
+
+    def blame(self, side: Queues, which: int) -> None:
+        """The phase at which a turn stopped is where the run stopped."""
+        current = side.fleets[which].machine.current
+        if current is not None:
+            self.around.fleets[which].machine.current = current
+
+    # ------------------------------------------------------------------------------ between turns
+
+    @property
+    def devices(self) -> list[DeviceId]:
+        """Those of this process that take part."""
+        return [device for device in self.shared.rows_on(self.plan) if self.around.others.is_here(device)]
+
+    def boxes(self, device: DeviceId) -> list[tuple[int, Box | None]]:
+        """The states that a device has, by place, and of each its box (None: all of it)."""
+        rows = self.shared.rows_on(self.plan)[device]
+        found: list[tuple[int, Box | None]] = []
+        for place, axis in enumerate(self.shared.turn.axes):
+            if axis is not None:
+                found.append((place, box_of_state(self.shared.turn, place, rows)))
+            elif device == self.plan.home:
+                found.append((place, None))
+        return found
+
+    def is_last(self, device: DeviceId) -> bool:
+        """Does a turn say, to that device, that it was the last?"""
+        stop, fleet = self.shared.turn.stop, self.body.fleet
+        if stop is None:
+            return False
+        with fleet.lock:
+            return bool(fleet.machine.backends[device].item(fleet.holdings[device].memory[stop]))
+
+    def settle_states(self, device: DeviceId) -> None:
+        """Keep the states that a turn has left on a device, and nothing else of the turn."""
+        turn, fleet = self.shared.turn, self.body.fleet
+        holdings = fleet.holdings[device]
+        kept: list[Any] = [None] * len(turn.axes)
+        with fleet.lock:
+            for place, box in self.boxes(device):
+                value = turn.next[place]
+                shape = fleet.machine.cap_shape(value)
+                wanted = tuple((0, n) for n in shape) if box is None else box
+                kept[place] = holdings.take(value, wanted, fleet.machine.kind(value), shape)
+            for phase in turn.bound.graph.phases:
+                for value in traverse.results(phase):
+                    holdings.free(value, None)
+            self.states[device] = kept
+
+    def finish(self, device: DeviceId) -> None:
+        """The last states are the loop's results."""
+        states = self.states.pop(device)
+        if self.leave is not None:
+            return
+        fleet, loop = self.body.fleet, self.shared.turn.loop
+        holdings = fleet.holdings[device]
+        with fleet.lock:
+            for place, box in self.boxes(device):
+                value = loop.results[place]
+                holdings.count(value, box, fleet.bytes(value, box))
+                holdings.keep(value, box, states[place], fleet.machine.cap_shape(value))
+
+
+# ---------------------------------------------------------------------------------------------------- distributed
+#
+# Executes a plan of several queues, each device with its own holdings.
+#
+# How queues get on is in `queues`, what steps do in `steps`, loops that several run together in `turning`; here it is decided who
+# drives them.
+
+class Pace(Enum):
+    """How queues of several devices get on."""
+
+    PREDICTED = "one step after the other, by the predicted clock"
+    SIMULATED = "so, and no device may hold more than the memory that the plan declares"
+    THREADS = "each in a thread of its own"
+
+
+def run_distributed(machine: Machine, plan: Plan, pace: Pace, others: Others = ALONE) -> dict[DeviceId, int]:
+    """Execute the main sub-plan; the most bytes each device held.  With `others` its steps on the devices of this process.
+
+    In threads there is no tick at whose end to count: what was held is not known."""
+    touched: set[DeviceId] = set()
+
+    def settle() -> None:
+        for device in touched:
+            holdings[device].settle()
+        touched.clear()
+
+    def compile(fleet: Fleet, step: Step, device: DeviceId) -> Action:
+        return compile_step(fleet, step, device, plan.home)
+
+    holdings = {
+        device.id: Holdings(
+            device.id, machine.backends[device.id], touched, device.memory if pace is Pace.SIMULATED else None,
+            machine.memories[device.id],
+        )
+        for device in plan.devices if others.is_here(device.id)
+    }  # fmt: skip
+    around = Fleet(machine, holdings, frozenset(), frozenset(), others=others)
+    told = _one_at_a_time(machine.observe, around.lock)
+    machines = {which: replace(machine, observe=told) for which in range(len(plan.main.queues))}  # each at its own phase
+    for own in machines.values():
+        announce(own)
+    queues = compile_queues(dict(enumerate(plan.main.queues)), machines, around, compile)
+    queues.begin()
+    shared = shared_loops(plan, machine.around) if plan.spread and machine.around is not None else {}
+    gangs = {
+        phase: Together(plan, loop, queues, compile)
+        for phase, loop in shared.items() if any(queues.steps[which] for which, _ in loop.parts)
+    }  # fmt: skip
+    courses = [Course(which, queues, gangs) for which, steps in queues.steps.items() if steps]
+    if pace is not Pace.THREADS:
+        failure = run_by_clock(courses, settle)
+    else:
+        first = plan.home if others.is_here(plan.home) else next(iter(holdings))
+        is_first = [queue.kind is QueueKind.COMPUTE and queue.device == first for queue in plan.main.queues]
+        courses.sort(key=lambda course: not is_first[course.which])
+        failure = run_in_threads(courses, machine.backends[first].quiet, others, partial(others.begin, machine))
+    if failure is None:
+        return {} if pace is Pace.THREADS else {device: held.most for device, held in holdings.items()}
+    machine.current = machines[failure.queue].current
+    if isinstance(failure.error, OutOfMemory):
+        span = machine.current.span if machine.current is not None else Span("", 0, 0)
+        message = f"a device would hold {failure.error.held:,} bytes and has {failure.error.limit:,}"
+        raise RunFailed([Diagnostic(Code.E702, message, span)]) from None
+    raise failure.error
+
+
+def _one_at_a_time(observe: Observer | None, lock: Any) -> Observer | None:
+    if observe is None:
+        return None
+
+    def told(took: Took) -> None:
+        with lock:
+            observe(took)
+
+    return told

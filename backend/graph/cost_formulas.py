@@ -1,0 +1,383 @@
+"""What each phase costs, as polynomials in the sizes: operations by class, bytes read and written, scratch, parallel axes.
+
+Classes are those of a device profile (scheduling.md 4.1): one per scalar function group for structured phases, one per
+library op otherwise; the device's table turns counts into time.  Run-time sizes count at their caps, because buffers have the
+cap.  Bytes read count each element as often as it is read (the quantity); `touched` counts an operand once.
+
+A loop costs trip × body (with an index, the sum of its turns), a map frame × body, a fold (length - 1) × body, a branch the
+larger arm in each class (sizes have a maximum).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import Final
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import ArrayType
+from ...typechecker.scalars import is_sequential
+from ...typechecker.sizes.polynomials import ONE, ZERO, Monomial, Size, SizeOrigin, SizeVariable, number, product, variable
+from ...typechecker.sizes.size import at_most_summed, capacity, maximum, stand_in
+from ..scalar.table import class_of
+from . import traverse
+from .bind import in_terms_of
+from .phases import (
+    ApplyNode,
+    AxisKind,
+    Branch,
+    Constant,
+    Fold,
+    Graph,
+    Input,
+    LibraryPhase,
+    Loop,
+    Map,
+    Output,
+    Phase,
+    Print,
+    Structured,
+    SubGraph,
+    ValueId,
+)
+from .projections import Operands, cells_of, frame_of
+from .registry import LIBRARY
+
+# ---------------------------------------------------------------------------------------------------- costs
+
+Types = Mapping[ValueId, ArrayType]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """`operations`: counts by class.  `read`, `written`, `touched`, `scratch`: bytes.  `parallel`: the axes that may be cut
+    without a combine step, as (result axis, size)."""
+
+    operations: Mapping[str, Size]
+    read: Size
+    written: Size
+    touched: Size
+    scratch: Size
+    parallel: tuple[tuple[int, Size], ...]
+
+    def total(self) -> Size:
+        """All operations together, for a first comparison."""
+        found = ZERO
+        for count in self.operations.values():
+            found = found + count
+        return found
+
+
+FREE: Final = Cost({}, ZERO, ZERO, ZERO, ZERO, ())
+
+
+def bytes_of(type: ArrayType) -> Size:
+    """Bytes of a value's buffer, run-time sizes at their caps."""
+    return product(capacity(s) for s in type.shape) * type.element.kind.bytes
+
+
+def cost_of(phase: Phase, types: Types) -> Cost:
+    """The cost of one phase, sub-graphs included."""
+    match phase:
+        case Structured():
+            return _structured(phase, types)
+        case LibraryPhase():
+            return _library(phase, types)
+        case Loop():
+            if phase.index is not None:
+                return _turns(phase, phase.index, types)
+            inner = _block(phase.body, types)
+            if phase.until is not None:
+                inner = _add(inner, _block(phase.until, types))
+            return _times(inner, capacity(phase.trip))
+        case Map():
+            return _times(_block(phase.body, types), product(capacity(s) for s in phase.frame))
+        case Fold():
+            return _times(_block(phase.body, types), capacity(types[phase.args[0]].shape[0]))
+        case Branch():
+            return _either(_block(phase.then, types), _block(phase.otherwise, types))
+        case Constant():
+            return Cost({}, ZERO, bytes_of(types[phase.result]), ZERO, ZERO, ())
+        case Input() | Print() | Output():
+            return FREE
+
+
+def graph_cost(graph: Graph) -> Cost:
+    """The whole program's cost (scratch: the most that one phase needs)."""
+    return _block(SubGraph((), graph.phases, ()), graph.types)
+
+
+def _structured(phase: Structured, types: Types) -> Cost:
+    sizes = [capacity(a.size) for a in phase.axes]
+    points = product(sizes)
+    operations: dict[str, Size] = {}
+    for node in phase.body:
+        if isinstance(node, ApplyNode):
+            _count(operations, class_of(node.function), points)
+    if not operations and not any(r.reduction for r in phase.results):
+        operations["copy"] = points
+    for result in phase.results:
+        if result.reduction is not None:
+            _count(operations, "reduce", points)
+    read, touched = ZERO, ZERO
+    seen: set[ValueId] = set()
+    for item in phase.reads:
+        each = types[item.value].element.kind.bytes
+        read = read + points * each
+        if item.value not in seen:
+            touched = touched + bytes_of(types[item.value])
+            seen.add(item.value)
+    written = _sum(bytes_of(types[r.value]) for r in phase.results)
+    parallel = tuple((a, size) for a, size in enumerate(sizes) if phase.axes[a].kind is AxisKind.PARALLEL)
+    return Cost(operations, read, written, touched, ZERO, parallel)
+
+
+def _library(phase: LibraryPhase, types: Types) -> Cost:
+    cells = cells_of(phase, types)
+    row = LIBRARY[phase.op]
+    frame = product(capacity(s) for s in types[phase.results[0]].shape[: frame_of(phase)]) if phase.results else ONE
+    operations = {name: capacity(count) * frame for name, count in row.work(cells).items()}
+    touched = _sum(bytes_of(types[a]) for a in dict.fromkeys(phase.args))
+    written = _sum(bytes_of(types[r]) for r in phase.results)
+    parallel = tuple(
+        (s.result, capacity(types[phase.results[0]].shape[s.result]))
+        for s in phase.signature
+        if s.result is not None and s.combine is None
+    )
+    return Cost(operations, touched, written, touched, row.scratch(Operands(phase, types)), parallel)
+
+
+def _block(graph: SubGraph, types: Types) -> Cost:
+    total = FREE
+    for phase in graph.phases:
+        total = _add(total, cost_of(phase, types))
+    return total
+
+
+def _turns(phase: Loop, index: SizeVariable, types: Types) -> Cost:
+    """The sum over the turns of a loop with an index; scratch is the largest turn's."""
+    inside = set(phase.body.params)
+    for own in traverse.all_phases(phase.body):
+        inside.update(traverse.uses(own), traverse.results(own), *[graph.params for graph in traverse.subgraphs(own)])
+    known = {value: types[value] for value in inside}
+    turn = in_terms_of(Graph(phase.body.phases, known, {}, (), (), ()), {index: variable(stand_in(index))})
+    inner, trip = _block(SubGraph((), turn.phases, ()), turn.types), capacity(phase.trip)
+
+    def over_turns(count: Size) -> Size:
+        return at_most_summed(count, index, trip)
+
+    operations = {name: over_turns(count) for name, count in inner.operations.items()}
+    scratch = _block(phase.body, types).scratch
+    total = Cost(operations, over_turns(inner.read), over_turns(inner.written), over_turns(inner.touched), scratch, ())
+    return total if phase.until is None else _add(total, _times(_block(phase.until, types), trip))
+
+
+def _add(a: Cost, b: Cost) -> Cost:
+    operations = dict(a.operations)
+    for name, count in b.operations.items():
+        _count(operations, name, count)
+    return Cost(operations, a.read + b.read, a.written + b.written, a.touched + b.touched, _larger(a.scratch, b.scratch), ())
+
+
+def _either(a: Cost, b: Cost) -> Cost:
+    operations = {
+        n: _larger(a.operations.get(n, ZERO), b.operations.get(n, ZERO)) for n in dict.fromkeys([*a.operations, *b.operations])
+    }
+    return Cost(operations, _larger(a.read, b.read), _larger(a.written, b.written), _larger(a.touched, b.touched),
+                _larger(a.scratch, b.scratch), ())  # fmt: skip
+
+
+def _times(cost: Cost, factor: Size) -> Cost:
+    operations = {n: c * factor for n, c in cost.operations.items()}
+    return Cost(operations, cost.read * factor, cost.written * factor, cost.touched * factor, cost.scratch, ())
+
+
+def _count(operations: dict[str, Size], name: str, count: Size) -> None:
+    operations[name] = operations.get(name, ZERO) + count
+
+
+def _larger(a: Size, b: Size) -> Size:
+    return a if a == b else maximum(a, b)
+
+
+def _sum(sizes: Iterable[Size]) -> Size:
+    total = ZERO
+    for size in sizes:
+        total = total + size
+    return total
+
+
+# ---------------------------------------------------------------------------------------------------- formulas
+#
+# Sizes as formulas of cost: bounds that stay readable, and logarithms.
+#
+# A cost may be bounded from above wherever the exact formula would grow without end: `larger` gives the maximum while that
+# is short, and otherwise the larger coefficient of every monomial, which is never less (sizes are not negative).
+#
+# Note [Logarithms].  Sizes are polynomials; the steps of a tree over n items are ⌈2⍟n⌉.  A `Span` therefore is a size that may
+# mention *logarithms*: variables of its own, each standing for ⌈2⍟n⌉ of a size (0 where n ≤ 1), written as in the language.
+
+_MOST_CHARACTERS: Final = 600
+_MOST_TERMS: Final = 24
+
+
+def larger(a: Size, b: Size) -> Size:
+    """At least both; their maximum where its formula is short."""
+    if a == b or b == ZERO:
+        return a
+    if a == ZERO:
+        return b
+    if _covers(a, b):
+        return a
+    if _covers(b, a):
+        return b
+    if len(a.key) + len(b.key) <= _MOST_CHARACTERS and len(a.terms) + len(b.terms) <= _MOST_TERMS:
+        found = maximum(a, b)
+        if len(found.key) <= _MOST_CHARACTERS:
+            return found
+    return _each_larger(a, b)
+
+
+def _covers(a: Size, b: Size) -> bool:
+    """Is every coefficient of `a` at least that of `b`?  Then so is the size."""
+    terms = dict(a.terms)
+    return all(terms.get(m, 0) >= c for m, c in b.terms) and all(c >= 0 for m, c in a.terms if m not in dict(b.terms))
+
+
+def _each_larger(a: Size, b: Size) -> Size:
+    terms: dict[Monomial, int] = dict(a.terms)
+    for monomial, coefficient in b.terms:
+        terms[monomial] = max(terms.get(monomial, 0), coefficient)
+    return Size({m: max(c, 0) for m, c in terms.items()})
+
+
+def total(sizes: Iterable[Size]) -> Size:
+    """Σ sizes."""
+    terms: dict[Monomial, int] = {}
+    for size in sizes:
+        for monomial, coefficient in size.terms:
+            terms[monomial] = terms.get(monomial, 0) + coefficient
+    return Size(terms)
+
+
+@dataclass(slots=True)
+class Logarithms:
+    """The logarithms of one formula; see Note [Logarithms].  Their ids are negative, so they are not sizes of the program."""
+
+    known: dict[Size, SizeVariable] = field(default_factory=dict)
+
+    def of(self, size: Size) -> Size:
+        """⌈2⍟size⌉, run-time sizes at their caps."""
+        size = capacity(size)
+        constant = size.constant
+        if constant is not None:
+            return number(ceiling_log2(constant))
+        found = self.known.get(size)
+        if found is None:
+            found = SizeVariable(f"(⌈2⍟{size})", -1 - len(self.known), SizeOrigin.INPUT)
+            self.known[size] = found
+        return variable(found)
+
+
+def ceiling_log2(count: int) -> int:
+    """Steps of a tree that joins so many items."""
+    return (count - 1).bit_length() if count > 1 else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A formula that may mention logarithms; `logarithms` says of which sizes."""
+
+    size: Size
+    logarithms: Mapping[SizeVariable, Size]
+
+    def evaluate(self, sizes: Mapping[SizeVariable, int]) -> int:
+        logs = {v: ceiling_log2(of.evaluate(sizes)) for v, of in self.logarithms.items()}
+        return self.size.evaluate({**sizes, **logs})
+
+    def __str__(self) -> str:
+        return str(self.size)
+
+
+# ---------------------------------------------------------------------------------------------------- spans
+#
+# The span of a graph: the longest chain of operations each of which needs the one before, with processors without end.
+#
+# Rules.  An element-wise phase counts the longest chain of functions in its body; an associative reduction of n items ⌈2⍟n⌉ more
+# (the documented order of float sums is a tree too, and its runs of 16 in the leaves count as part of it); other reductions,
+# scans and folds n.  A sort, a search or a grouping of n items counts the square of ⌈2⍟n⌉ (a sorting network) and 1.  A matrix
+# product counts 1 + ⌈2⍟k⌉, a transform 1 + ⌈2⍟n⌉, a factorisation its columns times 1 + ⌈2⍟rows⌉, other library ops 1. A loop
+# counts trips × body, a map its body once, a branch the longer arm and 1.  Views, inputs and constants count nothing.
+#
+# A phase starts when its operands, what its body captures and the run-time sizes that its types mention are there.
+
+def graph_span(graph: Graph) -> Span:
+    """The span of a whole program, in the sizes of its inputs and params."""
+    logs = Logarithms()
+    found = _Walk(graph.types, logs).block(graph.phases)
+    return Span(found, {v: size for size, v in logs.known.items()})
+
+
+class _Walk:
+    def __init__(self, types: Types, logs: Logarithms) -> None:
+        self.types, self.logs = types, logs
+        self.defined: dict[SizeVariable, Size] = {}
+
+    def block(self, phases: Sequence[Phase]) -> Size:
+        """The longest chain in a block; values from outside are there when it starts."""
+        depths: dict[ValueId, Size] = {}
+        longest = ZERO
+        for phase in phases:
+            start = ZERO
+            for value in traverse.uses(phase):
+                start = larger(start, depths.get(value, ZERO))
+            for which in self.mentioned(phase):
+                start = larger(start, self.defined.get(which, ZERO))
+            end = start + self.phase(phase)
+            for value in traverse.results(phase):
+                depths[value] = end
+            for which in traverse.defines(phase):
+                self.defined[which] = end
+            longest = larger(longest, end)
+        return longest
+
+    def mentioned(self, phase: Phase) -> set[SizeVariable]:
+        """The run-time sizes a phase needs (not those it defines)."""
+        if not self.defined:
+            return set()
+        found = {v for size in traverse.sizes(phase) for v in size.variables()}
+        for value in traverse.results(phase):
+            found.update(v for size in self.types[value].shape for v in size.variables())
+        return found - set(traverse.defines(phase))
+
+    def phase(self, phase: Phase) -> Size:
+        """What one phase adds to a chain."""
+        match phase:
+            case Structured():
+                return self.structured(phase)
+            case LibraryPhase():
+                return LIBRARY[phase.op].span(cells_of(phase, self.types), self.logs.of)
+            case Loop():
+                steps = self.block(phase.body.phases)
+                if phase.until is not None:
+                    steps = steps + self.block(phase.until.phases)
+                return steps * capacity(phase.trip)
+            case Fold():
+                return self.block(phase.body.phases) * capacity(self.types[phase.args[0]].shape[0])
+            case Map():
+                return self.block(phase.body.phases)
+            case Branch():
+                return larger(self.block(phase.then.phases), self.block(phase.otherwise.phases)) + 1
+            case Constant() | Input() | Print() | Output():
+                return ZERO
+
+    def structured(self, phase: Structured) -> Size:
+        depths: list[int] = []
+        for node in phase.body:
+            depths.append(1 + max((depths[a] for a in node.args), default=0) if isinstance(node, ApplyNode) else 0)
+        longest = max((depths[r.node] for r in phase.results), default=0)
+        if any(r.reduction is not None for r in phase.results):
+            length = phase.axes[-1].size
+            in_turn = any(is_sequential(r.reduction or "") for r in phase.results)
+            return (capacity(length) if in_turn else self.logs.of(length)) + longest
+        return Size({(): longest})

@@ -1,0 +1,332 @@
+"""Lowering: the typed core becomes the phase graph.
+
+Tuples are gone already, lifts are batched away (`state`, Note [Batching]) or become maps (`control`, Note [Maps]); views
+become projections, element-wise ops bodies, everything else rows of `registry`.  The graph computes exactly what
+`backend.reference` computes on the core, value for value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import field
+
+from ....lang.support.records import dataclass
+from ....lang.syntax.source import Span
+from ....lang.tree import program as program_tree
+from ....typechecker.core import arrays, blocks as core_blocks
+from ....typechecker.core.blocks import defined_sizes, results_of
+from ....typechecker.elements import ArrayType
+from ....typechecker.sizes.polynomials import SizeVariable
+from ..phases import Branch, Fold, Graph, Input, Loop, Map, Output, Phase, Print, SubGraph, ValueId
+from . import library, state as blocks, structured
+from .state import Carried, Facts, FrameAxes, State
+
+# ---------------------------------------------------------------------------------------------------- control
+#
+# Lowering of blocks: lifts become batched ops; loops, folds and branches become phases with sub-graphs.
+#
+# Note [Maps].  What cannot be batched runs cell by cell in a `Map` phase, which holds as little as possible: an op whose result
+# sizes or control depend on a cell (compress by a mask of the cell, a loop that stops when a cell says so, a branch on a cell
+# that is not a cheap selection) and, where it defines a size, the later ops of the block that cannot do without it.  Ops in
+# between that do not depend on the group are lowered before it; ops are pure wherever a frame is in force (E602), so order is
+# free.
+
+def lower_ops(state: State, ops: Sequence[core_blocks.Op], results: Sequence[arrays.ValueId]) -> None:
+    """Lower a block's ops in order, gathering what cannot be batched into maps."""
+    last: _LastMentions | None = None
+    at = 0
+    while at < len(ops):
+        if not must_map(state, ops[at]):
+            lower_op(state, ops[at])
+            at += 1
+            continue
+        last = last or _LastMentions.of(ops, results, state.facts)
+        at = _lower_group(state, ops, at, last)
+
+
+def lower_op(state: State, op: core_blocks.Op) -> None:
+    for part in structured.expanded(state, op):
+        _lower_part(state, part)
+
+
+def _lower_part(state: State, op: core_blocks.Op) -> None:
+    match op:
+        case arrays.Literal():
+            structured.literal(state, op)
+        case arrays.SizeVector():
+            structured.size_vector(state, op)
+        case arrays.Scalar():
+            structured.scalar(state, op)
+        case arrays.Iota():
+            structured.iota(state, op)
+        case arrays.IotaGrid():
+            structured.iota_grid(state, op)
+        case arrays.Reduce():
+            structured.reduce(state, op)
+        case arrays.Reshape():
+            structured.reshape(state, op)
+        case arrays.Transpose():
+            structured.transpose(state, op)
+        case arrays.Spread():
+            structured.spread(state, op)
+        case arrays.Reverse():
+            structured.reverse(state, op)
+        case arrays.Slice():
+            structured.slice_(state, op)
+        case arrays.Windows():
+            structured.windows(state, op)
+        case core_blocks.Lift():
+            lift(state, op)
+        case core_blocks.Loop():
+            loop(state, op)
+        case core_blocks.Branch():
+            branch(state, op)
+        case core_blocks.Fold() | core_blocks.FoldScan():
+            fold(state, op)
+        case arrays.Print():
+            state.emit(Print(state.phase_id(), state.span(op.arg), state.get(op.arg).value))
+        case _:
+            if not library.lower_library(state, op):
+                raise AssertionError(f"no lowering for {type(op).__name__}")
+
+
+def lift(state: State, op: core_blocks.Lift) -> None:
+    """Lower the body over the frame: no phase of its own."""
+    depth = len(state.frame)
+    state.frame.extend(op.frame)
+    axes = tuple(range(depth, len(state.frame)))
+    for param, arg, count in zip(op.body.params, op.args, op.frames, strict=True):
+        carried = state.get(arg)
+        state.bound[param] = Carried(carried.value, carried.frame + axes[:count])
+        if not count and arg in state.constants:
+            state.constants[param] = state.constants[arg]
+        if not count and arg in state.literals:
+            state.literals[param] = state.literals[arg]
+    lower_ops(state, op.body.ops, op.body.results)
+    for result, inner in zip(op.results, op.body.results, strict=True):
+        carried = state.get(inner)
+        outer = tuple(a for a in carried.frame if a < depth)
+        value = state.carry(carried, outer + axes, state.span(result))
+        state.bound[result] = Carried(value, outer)
+    del state.frame[depth:]
+
+
+def loop(state: State, op: core_blocks.Loop) -> None:
+    span = state.span(op.results[0])
+    frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
+    initial = tuple(state.carry(state.get(v), frame, span) for v in op.initial)
+    cells = tuple(_folded(state, v, frame, span) for v in op.cells)
+    body = _subgraph(state, op.body, frame, span)
+    until = None if op.until is None else _subgraph(state, op.until, frame, span)
+    results, moved = _results(state, op.results, frame, behind=op.keep)
+    state.emit(Loop(state.phase_id(), span, op.trip, initial, results, body, until, op.keep, cells, op.index, op.premised))
+    _move_axis(state, moved, frame, span)
+
+
+def branch(state: State, op: core_blocks.Branch) -> None:
+    span = state.span(op.results[0]) if op.results else state.span(op.condition)
+    if state.get(op.condition).frame:  # selectable, else `must_map`
+        lower_ops(state, op.then.ops, op.then.results)
+        lower_ops(state, op.otherwise.ops, op.otherwise.results)
+        for result, then, otherwise in zip(op.results, op.then.results, op.otherwise.results, strict=True):
+            structured.scalar(state, arrays.Scalar(result, "select", (op.condition, then, otherwise)))
+        return
+    frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
+    arms = [_subgraph(state, arm, frame, span) for arm in (op.then, op.otherwise)]
+    results = tuple(state.define(r, frame) for r in op.results)
+    state.emit(Branch(state.phase_id(), span, state.get(op.condition).value, results, arms[0], arms[1], op.sizes))
+
+
+def fold(state: State, op: core_blocks.Fold | core_blocks.FoldScan) -> None:
+    """The folded axis is brought in front of the frame, so that the body's state carries the frame."""
+    span = state.span(op.results[0])
+    scan = isinstance(op, core_blocks.FoldScan)
+    frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
+    args = tuple(_folded(state, arg, frame, span) for arg in op.args)
+    body = _subgraph(state, op.body, frame, span)
+    results, moved = _results(state, op.results, frame, behind=scan)
+    state.emit(Fold(state.phase_id(), span, args, results, body, scan))
+    _move_axis(state, moved, frame, span)
+
+
+def _folded(state: State, arg: arrays.ValueId, frame: FrameAxes, span: Span) -> ValueId:
+    """An operand that a loop goes through, its leading axis in front of the frame."""
+    value = state.carry(state.get(arg), frame, span)
+    rank = len(state.types[value].shape)
+    return state.permute(value, [len(frame), *range(len(frame)), *range(len(frame) + 1, rank)], span)
+
+
+# ------------------------------------------------------------------------------------------ sub-graphs
+
+
+@contextmanager
+def _emitting_apart(state: State) -> Iterator[list[Phase]]:
+    outer = state.phases
+    state.phases = []
+    yield state.phases
+    state.phases = outer
+
+
+def _subgraph(state: State, block: core_blocks.Block, frame: FrameAxes, span: Span) -> SubGraph:
+    """A body whose params and results carry `frame`."""
+    with _emitting_apart(state) as phases:
+        params = tuple(state.define(p, frame) for p in block.params)
+        lower_ops(state, block.ops, block.results)
+        results = tuple(state.carry(state.get(r), frame, span) for r in block.results)
+    return SubGraph(params, tuple(phases), results)
+
+
+def _results(state: State, results: Sequence[arrays.ValueId], frame: FrameAxes, *, behind: bool
+             ) -> tuple[tuple[ValueId, ...], list[tuple[ValueId, ValueId]]]:  # fmt: skip
+    """Result values; with `behind`, the phase makes them with their first own axis in front of the frame, to be moved."""
+    if not behind or not frame:
+        return tuple(state.define(r, frame) for r in results), []
+    made: list[tuple[ValueId, ValueId]] = []
+    for result in results:
+        type = state.type(result)
+        raw = state.fresh(ArrayType(type.element, type.shape[:1] + state.sizes(frame) + type.shape[1:]))
+        made.append((raw, state.define(result, frame)))
+    return tuple(raw for raw, _ in made), made
+
+
+def _move_axis(state: State, moved: Sequence[tuple[ValueId, ValueId]], frame: FrameAxes, span: Span) -> None:
+    for raw, final in moved:
+        rank, depth = len(state.types[raw].shape), len(frame)
+        state.permute(raw, [*range(1, depth + 1), 0, *range(depth + 1, rank)], span, final)
+
+
+# ------------------------------------------------------------------------------------------------ maps
+
+
+def must_map(state: State, op: core_blocks.Op) -> bool:
+    """Can this op only run cell by cell?  (Its operands are lowered.)  See Note [Maps]."""
+    if not state.frame:
+        return False
+    match op:
+        case arrays.Compress():
+            return bool(state.get(op.mask).frame)
+        case arrays.Where():
+            return bool(state.get(op.mask).frame)
+        case arrays.RuntimeSize():
+            return bool(state.get(op.value).frame)
+        case arrays.Format():
+            return bool(state.get(op.arg).frame)
+        case core_blocks.Loop():
+            return op.until is not None and _depends(state, op)
+        case core_blocks.Branch():
+            if op.sizes:
+                return _depends(state, op)
+            return bool(state.get(op.condition).frame) and not blocks.selectable(op, state.facts)
+        case _:
+            return False
+
+
+def _depends(state: State, op: core_blocks.Op) -> bool:
+    return bool(state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op)))
+
+
+@dataclass(frozen=True, slots=True)
+class _LastMentions:
+    """The last op of a block that mentions a size or a value (its length where the block's result does)."""
+
+    sizes: dict[SizeVariable, int] = field(default_factory=dict)
+    values: dict[arrays.ValueId, int] = field(default_factory=dict)
+
+    @staticmethod
+    def of(ops: Sequence[core_blocks.Op], results: Sequence[arrays.ValueId], facts: blocks.Facts) -> _LastMentions:
+        last = _LastMentions()
+        for at, op in enumerate(ops):
+            last.sizes.update(dict.fromkeys(blocks.mentioned_sizes(op, facts.program), at))
+            last.values.update(dict.fromkeys(facts.free_values(op), at))
+        last.values.update(dict.fromkeys(results, len(ops)))
+        return last
+
+
+def _lower_group(state: State, ops: Sequence[core_blocks.Op], start: int, last: _LastMentions) -> int:
+    """Lower the map that starts at `ops[start]`; the position after the last op it considered."""
+    group: list[core_blocks.Op] = []
+    values: set[arrays.ValueId] = set()
+    sizes: set[SizeVariable] = set()
+    at = end = start
+    while at <= end:
+        op = ops[at]
+        inside = (
+            at == start
+            or any(v in values for v in state.facts.free_values(op))
+            or bool(sizes & blocks.mentioned_sizes(op, state.core))
+            or must_map(state, op)
+        )
+        if inside:
+            group.append(op)
+            values.update(results_of(op))
+            sizes.update(defined_sizes(op))
+            end = max([end, *(last.sizes.get(s, at) for s in defined_sizes(op))])
+        else:
+            lower_op(state, op)
+        at += 1
+    live = [v for op in group for v in results_of(op) if last.values.get(v, -1) >= at]
+    _map(state, group, live)
+    return at
+
+
+def _map(state: State, ops: Sequence[core_blocks.Op], live: Sequence[arrays.ValueId]) -> None:
+    span = next((state.span(r) for op in ops for r in results_of(op)), None) or state.span(live[0])
+    captured = [v for v in state.facts.free_of(ops) if state.get(v).frame]
+    frame = state.union(captured, may_fail=any(state.facts.may_fail(op) for op in ops))
+    args, frames, params = [], [], []
+    for value in captured:
+        carried = state.get(value)
+        if carried.frame == frame[: len(carried.frame)]:
+            args.append(carried.value)
+            frames.append(len(carried.frame))
+        else:
+            args.append(state.carry(carried, frame, span))
+            frames.append(len(frame))
+        params.append(state.fresh(state.type(value)))
+    sizes = state.sizes(frame)
+    outside = {v: state.bound[v] for v in captured}
+    outer_frame, state.frame = state.frame, []
+    state.bound.update({v: Carried(p) for v, p in zip(captured, params, strict=True)})
+    with _emitting_apart(state) as phases:
+        lower_ops(state, ops, live)
+        inner = tuple(state.get(v).value for v in live)
+    state.frame = outer_frame
+    state.bound.update(outside)
+    for value in live:  # outside the map it is one element a cell, whatever is known of it inside
+        state.constants.pop(value, None)
+        state.literals.pop(value, None)
+    results = tuple(state.define(v, frame) for v in live)
+    body = SubGraph(tuple(params), tuple(phases), inner)
+    state.emit(Map(state.phase_id(), span, sizes, tuple(args), tuple(frames), results, body))
+
+
+# ---------------------------------------------------------------------------------------------------- lower
+
+def lower(program: core_blocks.Core) -> Graph:
+    """The phase graph of a checked program, before any pass."""
+    state = State(program, Facts(program), next_value=1 + max((int(v) for v in program.types), default=-1))
+    for given in program.inputs:
+        value = state.define(given.value)
+        state.emit(Input(state.phase_id(), given.span, given.name, value))
+    results = (*program.block.results, *(o.value for o in program.outputs))
+    lower_ops(state, program.block.ops, results)
+    for output in program.outputs:
+        state.emit(Output(state.phase_id(), output.span, output.name, state.get(output.value).value))
+    names = {state.get(v).value: name for v, name in program.names.items() if v in state.bound and not state.get(v).frame}
+    scheduled = {word for schedule in program.schedules for word in _words(schedule.directives)}
+    roots = frozenset(state.get(v).value for v, name in program.names.items() if name in scheduled and v in state.bound)
+    return Graph(tuple(state.phases), state.types, names, program.inputs, program.params, program.guards, roots)
+
+
+def _words(directives: tuple[program_tree.Directive, ...]) -> Iterator[str]:
+    pending = list(directives)
+    while pending:
+        for word in pending.pop().words:
+            if isinstance(word, program_tree.DirectiveWord):
+                yield from (word.text, *word.text.split(","))
+            else:
+                pending.extend(word.directives)
+
+
+__all__ = ["lower"]

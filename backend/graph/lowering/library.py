@@ -1,0 +1,231 @@
+"""Lowering of whole-array ops to library phases, each over the frame it is lifted to.
+
+Three ways to lift, best first: an op that works along one axis, or whose operand's leading axes already are a frame, needs
+no frame (the axis shifts); a gather or search whose table is the same for every cell just gets more indices; everything
+else carries the attribute `frame` (phases.py, Note [Frames]).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ....lang.syntax.source import Span
+from ....typechecker.core import arrays, blocks
+from ....typechecker.elements import ArrayType
+from ....typechecker.sizes.polynomials import SizeVariable, number
+from ..phases import Affine, ValueId
+from ..projections import affine, axis_index, constant_index, simplify
+from ..registry import LIBRARY
+from . import structured
+from .state import Carried, FrameAxes, State, op_may_fail
+
+_FEW: Final = 8
+"""Amounts of one rotation up to which it is written as so many rotations."""
+
+
+def framed(state: State, name: str, results: Sequence[arrays.ValueId], args: Sequence[arrays.ValueId],
+           attributes: Mapping[str, object], *, may_fail: bool = False,
+           defines: tuple[SizeVariable, ...] = ()) -> None:  # fmt: skip
+    """A library phase over the union of the operands' frames; an operand carries all of it or none."""
+    span = state.span(results[0])
+    frame = state.union(args, may_fail=may_fail)
+    operands = [state.get(a) for a in args]
+    values = [c.value if not c.frame else state.carry(c, frame, span) for c in operands]
+    flags = tuple(bool(c.frame) for c in operands)
+    made = [state.define(r, frame) for r in results]
+    state.library(name, span, values, made, {**attributes, "frame": len(frame), "framed": flags}, defines)
+
+
+def natural(state: State, name: str, results: Sequence[arrays.ValueId], args: Sequence[arrays.ValueId],
+            attributes: Mapping[str, object], *, axis: int | None = None, may_fail: bool = False) -> None:  # fmt: skip
+    """A library phase whose operands all carry one frame in front, which the op treats as any leading axes."""
+    span = state.span(results[0])
+    frame = state.union(args, may_fail=may_fail)
+    values = [state.carry(state.get(a), frame, span) for a in args]
+    made = [state.define(r, frame) for r in results]
+    shifted = {} if axis is None else {"axis": axis + len(frame)}
+    state.library(name, span, values, made, {**attributes, **shifted})
+
+
+def first_carries(state: State, name: str, result: arrays.ValueId, args: Sequence[arrays.ValueId], leader: int,
+                  attributes: Mapping[str, object]) -> None:  # fmt: skip
+    """If only operand `leader` carries a frame, its frame is more leading axes of the same op; else a framed phase."""
+    others = [a for i, a in enumerate(args) if i != leader]
+    if any(state.get(a).frame for a in others):
+        framed(state, name, [result], args, attributes)
+        return
+    made = state.define(result, state.get(args[leader]).frame)
+    state.library(name, state.span(result), [state.get(a).value for a in args], [made], attributes)
+
+
+def gather(state: State, op: arrays.Gather) -> None:
+    if structured.goes_on(state, op):
+        structured.go_on(state, op)
+        return
+    begins = structured.begins(state, op)
+    checked = op.checked and not begins
+    attributes: dict[str, Any] = {"axis": op.axis, "checked": checked, "fills": op.fills}
+    if op.shift is not None:
+        attributes["shift"] = op.shift.value
+    if checked and op.place is not None:
+        attributes["place"] = op.place
+    arg, indices = state.get(op.arg), structured.ready(state, op) if begins else state.get(op.indices)
+    frame = indices.frame if begins else state.union([op.arg, op.indices], may_fail=checked)
+    span = state.span(op.result)
+    if indices.frame == frame and not arg.frame:
+        made = state.define(op.result, frame)
+        if begins:
+            structured.begin(state, op, indices)
+        if op.axis == 0 or not frame:
+            beside = [] if frame else [state.get(other) for other in op.beside]
+            if beside and not any(other.frame for other in beside):
+                attributes["beside"] = op.axes
+            values = [other.value for other in beside if "beside" in attributes]
+            state.library("gather", span, (arg.value, indices.value, *values), (made,), attributes)
+            return
+        cell = state.shape(op.result)
+        depth, axis = len(frame), op.axis
+        shape = (*cell[:axis], *state.sizes(frame), *cell[axis:])
+        between = state.fresh(ArrayType(state.type(op.result).element, shape))
+        state.library("gather", span, (arg.value, indices.value), (between,), attributes)
+        order = [*range(axis, axis + depth), *range(axis), *range(axis + depth, len(shape))]
+        state.permute(between, order, span, made)
+    elif not indices.frame and arg.frame == frame and (not op.checked or state.inhabited(frame)):
+        made = state.define(op.result, frame)
+        shifted = {**attributes, "axis": op.axis + len(frame)}
+        state.library("gather", span, (arg.value, indices.value), (made,), shifted)
+    else:
+        framed(state, "gather", [op.result], [op.arg, op.indices], attributes, may_fail=op.checked)
+
+
+def rotate(state: State, op: arrays.Rotate) -> None:
+    """The amount of a framed rotation has the arg's whole shape without the axis, so it is replicated to that."""
+    arg, amount = state.get(op.arg), state.get(op.amount)
+    frame = state.union([op.arg, op.amount])
+    span = state.span(op.result)
+    count = state.sizes(frame)[0].constant if len(frame) == 1 else None
+    if amount.frame and not state.shape(op.amount) and count is not None and 0 < count <= _FEW:
+        _rotate_by_each(state, op, frame, count)
+        return
+    value = state.carry(arg, frame, span)
+    by = amount.value
+    if amount.frame:
+        by = state.carry(amount, frame, span)
+        cell = state.shape(op.arg)
+        wanted = state.sizes(frame) + cell[: op.axis] + cell[op.axis + 1 :]
+        if len(state.types[by].shape) < len(wanted):
+            wide = state.fresh(ArrayType(state.types[by].element, wanted))
+            indices = [axis_index(a) for a in range(len(frame))]
+            state.view(wide, span, by, simplify(wanted, (Affine(tuple(indices), state.types[by].shape),)))
+            by = wide
+    elif state.shape(op.amount):
+        by = state.carry(amount, frame, span)
+    made = state.define(op.result, frame)
+    state.library("rotate", span, (value, by), (made,), {"axis": op.axis + len(frame)})
+
+
+def _rotate_by_each(state: State, op: arrays.Rotate, frame: FrameAxes, count: int) -> None:
+    """A rotation by a few amounts is as many rotations, which are indices where they are read."""
+    span, made = state.span(op.result), []
+    for place in range(count):
+        arg, by = (_cell(state, state.get(value), place, span) for value in (op.arg, op.amount))
+        made.append(state.fresh(state.types[arg]))
+        state.library("rotate", span, (arg, by), (made[-1],), {"axis": op.axis})
+    state.library("stack", span, tuple(made), (state.define(op.result, frame),), {"axis": 0})
+
+
+def _cell(state: State, carried: Carried, place: int, span: Span) -> ValueId:
+    """What a value is at a place of a frame of one axis."""
+    if not carried.frame:
+        return carried.value
+    whole = state.types[carried.value]
+    cell = state.fresh(ArrayType(whole.element, whole.shape[1:]))
+    indices = [constant_index(number(place)), *map(axis_index, range(len(whole.shape) - 1))]
+    state.view(cell, span, carried.value, affine(whole.shape[1:], indices, whole.shape))
+    return cell
+
+
+def compress(state: State, op: arrays.Compress) -> None:
+    """The mask carries no frame (else the result would be irregular, and `control` maps it), so the axis just shifts."""
+    carried = state.get(op.arg)
+    made = state.define(op.result, carried.frame)
+    attributes = {"axis": op.axis + len(carried.frame)}
+    state.library("compress", state.span(op.result), (state.get(op.mask).value, carried.value), (made,), attributes, (op.size,))
+
+
+def expand(state: State, op: arrays.Expand) -> None:
+    attributes = {"axis": op.axis, "checked": op.checked}
+    frame = state.union([op.mask, op.arg], may_fail=op.checked)
+    if state.get(op.mask).frame or state.get(op.arg).frame != frame:
+        framed(state, "expand", [op.result], [op.mask, op.arg], attributes, may_fail=op.checked)
+        return
+    made = state.define(op.result, frame)
+    values = (state.get(op.mask).value, state.get(op.arg).value)
+    inhabited = not op.checked or state.inhabited(frame)
+    if inhabited:
+        state.library("expand", state.span(op.result), values, (made,), {**attributes, "axis": op.axis + len(frame)})
+    else:
+        lifted = {**attributes, "frame": len(frame), "framed": (False, True)}
+        state.library("expand", state.span(op.result), values, (made,), lifted)
+
+
+def update(state: State, op: arrays.Update) -> None:
+    present = tuple(i for i in op.indices if i is not None)
+    attributes = {"indexed": tuple(i is not None for i in op.indices), "checked": op.checked, "place": op.place}
+    framed(state, "update", [op.result], [op.arg, *present, op.value], attributes, may_fail=op.checked)
+
+
+def runtime_size(state: State, op: arrays.RuntimeSize) -> None:
+    value = state.get(op.value).value
+    state.library("runtime_size", state.span(op.value), (value,), (), {}, (op.size,))
+
+
+def library(state: State, op: arrays.Library) -> None:
+    attributes, leads, may_fail = dict(op.attributes), LIBRARY[op.name].leads, op_may_fail(op)
+    if not leads:
+        framed(state, op.name, op.results, op.args, attributes, may_fail=may_fail)
+    elif len(leads) == len(op.args):
+        natural(state, op.name, op.results, op.args, attributes, may_fail=may_fail)
+    else:
+        first_carries(state, op.name, op.results[0], op.args, leads[0], attributes)
+
+
+def lower_library(state: State, op: blocks.Op) -> bool:
+    """Lower an op of this module; says whether it was one."""
+    match op:
+        case arrays.Gather():
+            gather(state, op)
+        case arrays.Rotate():
+            rotate(state, op)
+        case arrays.Join():
+            natural(state, "join", [op.result], op.args, {}, axis=op.axis)
+        case arrays.Stack():
+            natural(state, "stack", [op.result], op.args, {}, axis=op.axis)
+        case arrays.Scan():
+            natural(state, "scan", [op.result], [op.arg], {"function": op.function}, axis=op.axis)
+        case arrays.Update():
+            update(state, op)
+        case arrays.MaskUpdate():
+            framed(state, "mask_update", [op.result], [op.arg, op.mask, op.value], {}, may_fail=True)
+        case arrays.Contract():
+            first_carries(state, "contract", op.result, [op.left, op.right], 0, {})
+        case arrays.Compress():
+            compress(state, op)
+        case arrays.Expand():
+            expand(state, op)
+        case arrays.Where():
+            framed(state, "where", [op.result], [op.mask], {}, defines=(op.size,))
+        case arrays.RuntimeSize():
+            runtime_size(state, op)
+        case arrays.KeyReduce():
+            attributes = {"function": op.function, "checked": op.checked, "place": op.place}
+            framed(state, "key_reduce", [op.result], [op.indices, op.arg], attributes, may_fail=op.checked)
+        case arrays.Library():
+            library(state, op)
+        case arrays.Format():
+            digits = {} if op.digits is None else {"digits": op.digits}
+            framed(state, "format", [op.result], [op.arg], digits, defines=(op.size,))
+        case _:
+            return False
+    return True

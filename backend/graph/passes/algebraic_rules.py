@@ -1,0 +1,340 @@
+"""Products with a vector and numbers of a few digits, as the sums that they are, where their operand is made for them alone, and
+digits as arithmetic.
+
+A library phase wants its operand as an array.  A sum reads through the views and takes in the arithmetic that make it: windows
+(`(k↕x)+.×v`, `2⊥⍉3↕x`) are not made, nor are digits that are added up.
+
+Note [Exact quotients].  ⌊x÷w⌋ for w = 2ˢ × an odd m: with r = x modulo w, m times the quotient is ⌊x÷2ˢ⌋-⌊r÷2ˢ⌋, and a product
+with the inverse of m modulo 2⁶⁴ leaves the quotient.  Nothing on the way rounds, and what wraps comes back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import Final
+
+from ....typechecker.elements import ArrayType, Element, Kind
+from ....typechecker.sizes.polynomials import number
+from ..bind import KnownValues
+from ..phases import (
+    Affine,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    Constant,
+    ConstantNode,
+    LibraryPhase,
+    Node,
+    Read,
+    ReadNode,
+    Result,
+    SizeNode,
+    Structured,
+    ValueId,
+)
+from ..projections import IDENTITY, affine, axis_index, constant_index, frame_of, may_fill, sum_of_products, wanted_of
+from ..traverse import all_phases, axis_sizes
+from .rewrite_rules import Change, Match, Scope
+from .rewriting import body_may_fail, has_reduction, is_view
+
+# ---------------------------------------------------------------------------------------------------- sums
+
+_MOST_DIGITS: Final = 16
+
+
+def is_sum_of_products(match: Match, scope: Scope) -> Change | None:
+    """A matrix by a vector, a vector by a matrix, two vectors."""
+    phase, left, right = match.root, match["left"], match["right"]
+    shapes, kind = (scope.types[left].shape, scope.types[right].shape), scope.types[phase.results[0]].element.kind
+    rank = max(map(len, shapes))
+    larger = [value for value, shape in zip((left, right), shapes, strict=True) if len(shape) == rank]
+    if 1 not in map(len, shapes) or not _is_of_one_kind(phase, scope):
+        return None
+    if not any(_is_made_for(value, phase, scope) for value in larger):
+        return None
+    made = sum_of_products(kind, *shapes, 0, (left, right, phase.results[0]))
+    return Change({phase.id: (replace(made, id=phase.id, span=phase.span),)})
+
+
+def is_of_few_digits(match: Match, scope: Scope) -> Change | None:
+    """Horner's rule, a step a digit."""
+    phase, radix, arg = match.root, match["radix"], match["arg"]
+    (result,), radices, digits = phase.results, scope.types[radix].shape, scope.types[arg].shape
+    if len(radices) > 1 or not digits or not _is_of_one_kind(phase, scope) or not _is_made_for(arg, phase, scope):
+        return None
+    counts = [size.constant for size in (*radices, digits[0])]
+    kind, space, length = scope.types[result].element.kind, digits[1:], max(count or 0 for count in counts)
+    if not all(counts) or length > _MOST_DIGITS or kind.is_complex:
+        return None
+    reads: list[Read] = []
+    body: list[Node] = [ConstantNode(kind, 0.0 if kind.is_float else 0)]
+    total = 0
+    for place in range(length):
+        base = [constant_index(number(place if radices[0].constant != 1 else 0))] if radices else []
+        digit = [constant_index(number(place if digits[0].constant != 1 else 0)), *map(axis_index, range(len(space)))]
+        reads += [Read(radix, affine(space, base, radices)), Read(arg, affine(space, digit, digits))]
+        body += [ReadNode(len(reads) - 2, kind), ReadNode(len(reads) - 1, kind)]
+        first = len(body) - 2
+        body += [ApplyNode("mul", (total, first), kind), ApplyNode("add", (first + 2, first + 1), kind)]
+        total = len(body) - 1
+    axes = tuple(Axis(size, AxisKind.PARALLEL) for size in space)
+    made = Structured(phase.id, phase.span, axes, tuple(reads), tuple(body), (Result(result, total, None),))
+    return Change({phase.id: (made,)})
+
+
+def are_digits(match: Match, scope: Scope) -> Change | None:
+    """Each digit by itself, stacked; of i64 in radices that are written."""
+    phase, arg, radices = match.root, match["arg"], _numbers(match["radix"], scope)
+    kind, rank = scope.types[arg].element.kind, len(scope.types[match["radix"]].shape)
+    if kind is not Kind.I64 or not _is_of_one_kind(phase, scope) or rank != 1 or not 0 < len(radices) <= _MOST_DIGITS:
+        return None
+    if min(radices[1:], default=1) < 1 or radices[0] < 0 or prod(radices[1:]) >= 1 << 62:
+        return None
+    type, digits, made = scope.types[phase.results[0]], list[Structured](), list[ValueId]()
+    cell = ArrayType(type.element, type.shape[1:])
+    axes = tuple(Axis(size, AxisKind.PARALLEL) for size in cell.shape)
+    for place, radix in enumerate(radices):
+        body: list[Node] = [ReadNode(0, Kind.I64)]
+        digit = _residue(body, radix, _quotient(body, 0, prod(radices[place + 1 :])))
+        made.append(scope.value())
+        result = Result(made[-1], digit, None)
+        digits.append(Structured(scope.phase(), phase.span, axes, (Read(arg, IDENTITY),), tuple(body), (result,)))
+    stack = LibraryPhase(phase.id, phase.span, "stack", tuple(made), phase.results, {"axis": 0}, (), ())
+    return Change({phase.id: (*digits, stack)}, dict.fromkeys(made, cell))
+
+
+def _numbers(value: ValueId, scope: Scope) -> list[int]:
+    """The integers of a vector, if they are known."""
+    maker, known = scope.makers.get(value), KnownValues(all_phases(scope.graph), scope.types)
+    if isinstance(maker, Constant):
+        return [int(item) for item in maker.data if isinstance(item, int)]
+    steps, (count, *_) = known.steps.get(value), (*(size.constant for size in scope.types[value].shape), None)
+    first = None if steps is None else steps.constant.constant
+    return [] if steps is None or count is None or first is None else [first + steps.coefficients[0] * i for i in range(count)]
+
+
+def _applied(body: list[Node], function: str, *args: int) -> int:
+    body.append(ApplyNode(function, args, Kind.I64))
+    return len(body) - 1
+
+
+def _written(body: list[Node], value: int) -> int:
+    body.append(ConstantNode(Kind.I64, value))
+    return len(body) - 1
+
+
+def _residue(body: list[Node], modulus: int, item: int) -> int:
+    return _applied(body, "residue", _written(body, modulus), item) if modulus else item
+
+
+def _quotient(body: list[Node], item: int, weight: int) -> int:
+    """See Note [Exact quotients]."""
+    if weight == 1:
+        return item
+    shift = (weight & -weight).bit_length() - 1
+    odd, places = weight >> shift, _written(body, shift)
+    whole = _applied(body, "shr", places, item)
+    if odd == 1:
+        return whole
+    rest = _applied(body, "shr", places, _residue(body, weight, item))
+    inverse = pow(odd, -1, 1 << 64)
+    return _applied(body, "mul", _applied(body, "sub", whole, rest), _written(body, inverse - (inverse >> 63 << 64)))
+
+
+def _is_of_one_kind(phase: LibraryPhase, scope: Scope) -> bool:
+    return len({scope.types[value].element.kind for value in (*phase.args, *phase.results)}) == 1
+
+
+def _is_made_for(value: ValueId, reader: LibraryPhase, scope: Scope) -> bool:
+    """Is it a view, or arithmetic that one phase alone reads?"""
+    maker = scope.makers.get(value)
+    if not isinstance(maker, Structured) or has_reduction(maker) or value in scope.graph.roots:
+        return False
+    return is_view(maker) or (scope.readers(value) == [reader] and scope.is_beside(maker, reader))
+
+
+# ---------------------------------------------------------------------------------------------------- orders
+#
+# Rules about orders: `x[⍋x]` is a sort, `k↑x[⍒x]` a part of one, `x⍳⌈/x` and `⊃⍋x` are reductions to a place.
+#
+# Some leave the phases what they are, with attributes that say what may be left undone; who ignores them is right too:
+#   * gather `sorts` ("up" or "down"): it takes the items of each graded vector in the order of its grade, which nobody else
+#     reads, so it may sort the vector;
+#   * `wanted` (first, end), of such a gather and of grades: of the axis that is ordered only these places are read, and the
+#     others may be anything.
+
+FEWEST: Final = 256
+"""Rows of which the first place of the grade is worth a reduction of its own."""
+SHORT: Final = 64
+"""Rows of this length are compared side by side even if they are made elsewhere."""
+NOTHING: Final = (0, 0)
+
+
+def is_sort(match: Match, scope: Scope) -> Change | None:
+    """`x[⍋x]`, of a vector or of each row of a frame."""
+    gather, grade = match.library(0), match.library(1)
+    type, order = scope.types[match["x"]], grade.results[0]
+    frame = frame_of(gather)
+    if len(type.shape) != frame + 1 or frame != frame_of(grade) or scope.readers(order) != [gather]:
+        return None
+    if frame and type.element.kind.is_complex:
+        return None
+    sorts = "down" if grade.attributes.get("descending") is True else "up"
+    return Change({
+        gather.id: (replace(gather, attributes={**gather.attributes, "sorts": sorts}),),
+        grade.id: (replace(grade, attributes={**grade.attributes, "wanted": NOTHING}),),
+    })  # fmt: skip
+
+
+def takes_part_of_order(match: Match, scope: Scope) -> Change | None:
+    """`x[k↑⍒x]`: the same part of the sorted vector, of which no grade is made."""
+    gather, view = match.root, scope.makers.get(match["places"])
+    if not isinstance(view, Structured) or not is_view(view) or may_fill(view.reads[0].projection):
+        return None
+    (read,), type = view.reads, scope.types[match["x"]]
+    grade = scope.makers.get(read.value)
+    if not isinstance(grade, LibraryPhase) or grade.op != "grade" or frame_of(grade) or grade.args[0] != match["x"]:
+        return None
+    alone = scope.readers(read.value) == [view] and scope.readers(match["places"]) == [gather]
+    if len(type.shape) != 1 or not alone or not scope.is_beside(grade, gather) or not scope.is_beside(view, gather):
+        return None
+    ordered, kind = scope.value(), type.element.kind
+    sorts = "down" if grade.attributes.get("descending") is True else "up"
+    attributes = {"axis": 0, "checked": False, "fills": False, "sorts": sorts}
+    whole = replace(gather, id=scope.phase(), args=(match["x"], read.value), results=(ordered,), attributes=attributes)
+    part = replace(
+        view, id=gather.id, span=gather.span, reads=(Read(ordered, read.projection),), body=(ReadNode(0, kind),),
+        results=(Result(gather.results[0], 0, None),),
+    )  # fmt: skip
+    unread = replace(grade, attributes={**grade.attributes, "wanted": NOTHING})
+    types = {ordered: ArrayType(Element(kind), type.shape)}
+    return Change({grade.id: (unread,), view.id: (), gather.id: (whole, part)}, types)
+
+
+def is_part_of_order(match: Match, scope: Scope) -> Change | None:
+    """Only some places of a sort or of a grade are read."""
+    phase = match.root
+    (value,), axis = phase.results, frame_of(phase)
+    shape = scope.types[phase.args[0]].shape
+    if wanted_of(phase) is not None or (phase.op == "gather" and "sorts" not in phase.attributes) or len(shape) != axis + 1:
+        return None
+    readers = scope.readers(value)
+    windows = [
+        _window(reader, read, axis) if isinstance(reader, Structured) else None
+        for reader in readers
+        for read in (reader.reads if isinstance(reader, Structured) else (None,))
+        if read is None or read.value == value
+    ]
+    known = [window for window in windows if window is not None]
+    if not known or len(known) < len(windows):
+        return None
+    first, end = min(start for start, _ in known), max(stop for _, stop in known)
+    length = shape[axis].constant
+    if first < 0 or first >= end or (length is not None and (end > length or 2 * (end - first) > length)):
+        return None
+    return Change({phase.id: (replace(phase, attributes={**phase.attributes, "wanted": (first, end)}),)})
+
+
+def _window(reader: Structured, read: Read | None, axis: int) -> tuple[int, int] | None:
+    """The places along an axis that a read may reach."""
+    if read is None or len(read.projection.stages) != 1:
+        return None
+    (stage,) = read.projection.stages
+    if not isinstance(stage, Affine) or stage.fills or stage.indices[axis].constant.constant is None:
+        return None
+    index = stage.indices[axis]
+    low = high = index.constant.constant or 0
+    for term in index.terms:
+        size = reader.axes[term.axis].size.constant
+        if not size:
+            return None
+        reach = (size - 1) * term.coefficient
+        low, high = low + min(0, reach), high + max(0, reach)
+    return low, high + 1
+
+
+# ---------------------------------------------------------------------------------- reductions to places
+
+
+def is_place_of_extreme(match: Match, scope: Scope) -> Change | None:
+    """`x⍳⌈/x` of each row: with the extreme itself, as it is NaN where one is there, and NaN is nowhere."""
+    search, reduction = match.root, match.phases[1]
+    assert isinstance(reduction, Structured)
+    table, extreme = search.args
+    type, kind = scope.types[table], scope.types[table].element.kind
+    frame, length = frame_of(search), type.shape[-1:]
+    if kind.is_complex or kind is Kind.CHAR or len(type.shape) != frame + 1 or not (length[0].bounds()[0] or 0) >= 1:
+        return None
+    if axis_sizes(reduction.axes) != type.shape or any(value in scope.graph.roots for value in search.results):
+        return None
+    result = next(own for own in reduction.results if own.value == extreme)
+    function = "greatest_place" if result.reduction in ("max", "or") else "least_place"
+    place = scope.value() if kind.is_float else search.results[0]
+    both = replace(reduction, results=(*reduction.results, Result(place, result.node, function)))
+    if not kind.is_float:
+        return Change({reduction.id: (both,), search.id: ()})
+    axes = reduction.axes[:-1]
+    body = (
+        ReadNode(0, kind), ReadNode(1, Kind.I64), SizeNode(length[0]), ApplyNode("eq", (0, 0), Kind.BOOL),
+        ApplyNode("select", (3, 1, 2), Kind.I64),
+    )  # fmt: skip
+    reads = (Read(extreme, IDENTITY), Read(place, IDENTITY))
+    chosen = Structured(search.id, search.span, axes, reads, body, (Result(search.results[0], 4, None),))
+    types = {place: ArrayType(Element(Kind.I64), axis_sizes(axes))}
+    return Change({reduction.id: (both,), search.id: (chosen,)}, types)
+
+
+def is_place(match: Match, scope: Scope) -> Change | None:
+    """The first place of a grade of each of many rows as a reduction, so that it fuses with what makes the rows.  A grade stays
+    where there are few rows, and where the rows are long and made elsewhere: the library finds the place as quickly."""
+    grade = match.root
+    arg, (result,) = grade.args[0], grade.results
+    type, frame = scope.types[arg], frame_of(grade)
+    if wanted_of(grade) != (0, 1) or not _is_worth_it(scope, grade, frame):
+        return None
+    axes = tuple(Axis(size, AxisKind.REDUCE if axis == frame else AxisKind.PARALLEL) for axis, size in enumerate(type.shape))
+    function = "greatest_place" if grade.attributes.get("descending") is True else "least_place"
+    body = (ReadNode(0, type.element.kind),)
+    reduction = Structured(grade.id, grade.span, axes, (Read(arg, IDENTITY),), body, (Result(result, 0, function),))
+    readers = [reader for reader in scope.readers(result) if isinstance(reader, Structured)]
+    changed = {
+        reader.id: (replace(reader, reads=tuple(_without_last(reader, read, result, frame) for read in reader.reads)),)
+        for reader in readers
+    }
+    shorter = replace(scope.types[result], shape=type.shape[:-1])
+    return Change({grade.id: (reduction,), **changed}, {result: shorter})
+
+
+def _is_worth_it(scope: Scope, grade: LibraryPhase, frame: int) -> bool:
+    arg, types = grade.args[0], scope.types
+    numbers = [int(size.constant) for size in types[arg].shape if size.constant is not None]
+    kind = types[arg].element.kind
+    if not frame or len(numbers) != frame + 1 or types[arg].permutation or grade.results[0] in scope.graph.roots:
+        return False
+    if kind.is_complex or kind is Kind.CHAR or not numbers[-1] or prod(numbers[:-1]) < FEWEST:
+        return False
+    maker = scope.makers.get(arg)
+    fuses = (
+        isinstance(maker, Structured) and len(scope.readers(arg)) == 1 and arg not in scope.graph.roots
+        and not has_reduction(maker) and not body_may_fail(maker.body)
+        and all(len(_axes(read)) < len(maker.axes) for read in maker.reads)
+    )  # fmt: skip
+    return fuses or numbers[-1] <= SHORT
+
+
+def _axes(read: Read) -> set[int]:
+    """The axes of the space that a read goes along; a read of several stages goes along all."""
+    stages = read.projection.stages
+    if len(stages) != 1 or not isinstance(stages[0], Affine):
+        return set(range(64))
+    return {term.axis for index in stages[0].indices for term in index.terms}
+
+
+def _without_last(phase: Structured, read: Read, value: ValueId, frame: int) -> Read:
+    """A read of the first item of each row as a read of the places."""
+    if read.value != value:
+        return read
+    (stage,) = read.projection.stages
+    assert isinstance(stage, Affine)
+    return Read(value, affine(axis_sizes(phase.axes), stage.indices[:frame], stage.shape[:frame]))

@@ -1,0 +1,665 @@
+"""Contractions regrouped: regions of products and sums that hold a contraction, in the order that multiplies least.
+
+`(A+.×B)+.×v` becomes `A+.×B+.×v`, and of row sums of `A+.×B` the rows of B are summed first.  Another order rounds in other
+places, within the bound that contractions have (docs/kernels.md); integers wrap, so theirs are the same.  Sizes are numbers here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import field, replace
+from math import prod
+from typing import Final, TypeAlias
+
+from ....lang.support.records import dataclass
+from ....typechecker.elements import ArrayType, Element, Kind
+from ....typechecker.sizes.polynomials import Size, number
+from .. import traverse
+from ..cost_formulas import cost_of
+from ..phases import (
+    OFFER,
+    Affine,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    Graph,
+    LibraryPhase,
+    Node,
+    Phase,
+    PhaseId,
+    Projection,
+    Read,
+    ReadNode,
+    Reshaped,
+    Result,
+    Rewritten,
+    SizeNode,
+    Structured,
+    SubGraph,
+    ValueId,
+)
+from ..projections import affine, axis_index, frame_of
+from ..registry import signature_of
+from ..traverse import all_phases, operands, results, subgraphs, with_subgraphs
+
+# ---------------------------------------------------------------------------------------------------- index_form
+#
+# A region of products and sums in index-set form: the sum over some indices of a product of operands, each with its indices.
+#
+# Members of a region are contractions, and structured phases that multiply what they read and perhaps add along an axis.  They
+# read one another, directly or under other axes (broadcasts, transpositions, diagonals), and each but the last is read by the
+# next alone, once.  What is shared or shown stays an operand.
+
+MOST: Final = 10
+"""Operands of a region: every order of so many is looked at."""
+_KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.C128, Kind.C64, Kind.I64})
+Index = int
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A value, with the index of each of its axes."""
+
+    value: ValueId
+    indices: tuple[Index, ...]
+
+
+@dataclass(slots=True)
+class Region:
+    """`result`: the indices of what it makes; all others are summed over.  `cost`: multiplications as it is written.
+
+    An index has its extent in `sizes` whether or not an operand has it: of one that none has, every term is the same."""
+
+    kind: Kind
+    result: tuple[Index, ...]
+    sizes: dict[Index, int] = field(default_factory=dict)
+    operands: list[Operand] = field(default_factory=list)
+    members: list[Phase] = field(default_factory=list)
+    cost: int = 0
+
+    @property
+    def repetitions(self) -> int:
+        """How often the sum over the operands' indices is repeated: the extents of summed indices that no operand has."""
+        read = {index for operand in self.operands for index in operand.indices}
+        return prod(size for index, size in self.sizes.items() if index not in read and index not in self.result)
+
+    @property
+    def contracts(self) -> bool:
+        """Is there a contraction, whose tolerance all may have?"""
+        return self.kind is Kind.I64 or any(isinstance(member, LibraryPhase) for member in self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What regions of one block may take in: members by their value, and how often values are read anywhere."""
+
+    members: Mapping[ValueId, Phase]
+    uses: Counter[ValueId]
+    shapes: Mapping[ValueId, tuple[int, ...]]
+
+
+def is_member(phase: Phase, kind_of: Mapping[ValueId, Kind], shapes: Mapping[ValueId, tuple[int, ...]]) -> bool:
+    """Does a phase only multiply and add?  All sizes are numbers."""
+    match phase:
+        case LibraryPhase():
+            if phase.op != "contract" or frame_of(phase):
+                return False
+            values = (*phase.args, *phase.results)
+            if not all(value in shapes for value in values):
+                return False
+            return _one_kind(values, kind_of) and all(shapes[arg] for arg in phase.args)
+        case Structured():
+            values = (*(read.value for read in phase.reads), *(result.value for result in phase.results))
+            if len(phase.results) != 1 or not phase.reads or not all(value in shapes for value in values):
+                return False
+            plain = all(size.constant is not None for size in traverse.axis_sizes(phase.axes))
+            plain = plain and all(_indices(phase, read) is not None for read in phase.reads)
+            return plain and _one_kind(values, kind_of) and _multiplies(phase)
+        case _:
+            return False
+
+
+def _one_kind(values: tuple[ValueId, ...], kind_of: Mapping[ValueId, Kind]) -> bool:
+    kinds = {kind_of[value] for value in values}
+    return len(kinds) == 1 and not kinds.isdisjoint(_KINDS)
+
+
+def _multiplies(phase: Structured) -> bool:
+    (result,) = phase.results
+    if result.reduction not in (None, "add"):
+        return False
+    return all(isinstance(n, ReadNode) or (isinstance(n, ApplyNode) and n.function == "mul") for n in phase.body)
+
+
+def _indices(phase: Structured, read: Read) -> tuple[int, ...] | None:
+    """The axis of the space that each axis of the operand is; None where it is none."""
+    stages = read.projection.stages
+    if not stages:
+        return tuple(range(len(phase.axes)))
+    if len(stages) != 1 or not isinstance(stages[0], Affine) or stages[0].fills:
+        return None
+    found: list[int] = []
+    for index, size in zip(stages[0].indices, stages[0].shape, strict=True):
+        if len(index.terms) != 1 or index.terms[0].coefficient != 1 or index.constant.constant != 0:
+            return None
+        if phase.axes[index.terms[0].axis].size != size:
+            return None
+        found.append(index.terms[0].axis)
+    return tuple(found)
+
+
+def region_of(root: Phase, value: ValueId, block: Block, kind: Kind) -> Region:
+    """The largest region that ends with a phase."""
+    rank = len(block.shapes[value])
+    region = Region(kind, tuple(range(rank)), dict(enumerate(block.shapes[value])))
+    pending = [Operand(value, region.result)]
+    while pending:
+        operand = pending.pop()
+        inner = root if not region.members else block.members.get(operand.value)
+        room = len(region.operands) + len(pending) + len(traverse.operands(inner) if inner is not None else ()) <= MOST
+        if inner is None or (region.members and (block.uses[operand.value] != 1 or not room)):
+            region.operands.append(operand)
+            continue
+        region.members.append(inner)
+        pending += reversed(_opened(region, inner, operand.indices, block))
+    return region
+
+
+def _opened(region: Region, phase: Phase, indices: tuple[Index, ...], block: Block) -> list[Operand]:
+    """What a member reads, in the region's indices."""
+    if isinstance(phase, LibraryPhase):
+        left, right = phase.args
+        shared = len(region.sizes)
+        region.sizes[shared] = block.shapes[right][0]
+        split = len(block.shapes[left]) - 1
+        region.cost += prod(block.shapes[left]) * prod(block.shapes[right][1:])
+        return [Operand(left, (*indices[:split], shared)), Operand(right, (shared, *indices[split:]))]
+    assert isinstance(phase, Structured)
+    names = list(indices)
+    if phase.axes and phase.axes[-1].kind is AxisKind.REDUCE:
+        names.append(len(region.sizes))
+        region.sizes[names[-1]] = _number(phase.axes[-1].size)
+    points = prod(map(_number, traverse.axis_sizes(phase.axes)))
+    region.cost += points if len(phase.body) > 1 or (phase.axes[-1:] and phase.axes[-1].kind is AxisKind.REDUCE) else 0
+    made: list[Operand] = []
+    for node in _factors(phase):
+        axes = _indices(phase, phase.reads[node.index])
+        assert axes is not None
+        made.append(Operand(phase.reads[node.index].value, tuple(names[axis] for axis in axes)))
+    return made
+
+
+def _number(size: Size) -> int:
+    assert size.constant is not None
+    return size.constant
+
+
+def _factors(phase: Structured) -> list[ReadNode]:
+    """The factors of the product, as often as they are there."""
+    pending, found = [phase.results[0].node], []
+    while pending:
+        node = phase.body[pending.pop()]
+        if isinstance(node, ReadNode):
+            found.append(node)
+        else:
+            assert isinstance(node, ApplyNode)
+            pending += reversed(node.args)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- tree
+#
+# The order of products that multiplies least: every tree over at most `index_form.MOST` operands.
+#
+# What two parts make has the indices that something else still needs; all others are summed where they last occur.  Of trees that
+# multiply as often the one whose parts take least memory is chosen.
+
+Part: TypeAlias = "int | tuple[Part, Part]"
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """`part`: an operand by its number, or two parts to multiply.  `cost`: multiplications, and items of what lies between."""
+
+    part: Part
+    cost: tuple[int, int]
+
+
+def best_tree(region: Region) -> Tree:
+    """See the module.  Sets of operands and of indices are numbers, one bit a member."""
+    sets = [sum({1 << index for index in operand.indices}) for operand in region.operands]
+    points = _Points(region)
+    result = sum(1 << index for index in region.result)
+    whole = (1 << len(sets)) - 1
+    best: dict[int, tuple[int, int, int, int]] = {}  # multiplications, items between, indices, the first part of two (or none)
+    wanted = [result] * (whole + 1)
+    for members in range(whole + 1):
+        for place, own in enumerate(sets):
+            if not members >> place & 1:
+                wanted[members] |= own
+    for place, own in enumerate(sets):
+        left = own & wanted[1 << place]
+        summed = left != own
+        best[1 << place] = (points.of(own) if summed else 0, points.of(left) if summed else 0, left, 0)
+    for members in sorted(range(1, whole + 1), key=int.bit_count):
+        if members not in best:
+            best[members] = _best_split(members, best, wanted[members], points)
+    cost, between, _, _ = best[whole]
+    return Tree(_part(whole, best), (cost, between))
+
+
+def _best_split(
+    members: int, best: dict[int, tuple[int, int, int, int]], kept: int, points: _Points
+) -> tuple[int, int, int, int]:
+    """The cheapest two parts of some operands."""
+    found: tuple[int, int, int, int] | None = None
+    lowest = members & -members
+    first = members
+    while (first := (first - 1) & members) > 0:
+        if not first & lowest:
+            continue  # the other way round
+        a, b = best[first], best[members ^ first]
+        least = a[0] + b[0]
+        if found is not None and least > found[0]:
+            continue
+        both = a[2] | b[2]
+        cost, between = least + points.of(both), a[1] + b[1] + points.of(both & kept)
+        if found is None or (cost, between) < found[:2]:
+            found = (cost, between, both & kept, first)
+    assert found is not None
+    return found
+
+
+def _part(members: int, best: dict[int, tuple[int, int, int, int]]) -> Part:
+    first = best[members][3]
+    if not first:
+        return members.bit_length() - 1
+    return _part(first, best), _part(members ^ first, best)
+
+
+class _Points:
+    """How many points a box of some indices has."""
+
+    def __init__(self, region: Region) -> None:
+        self.sizes, self.known = region.sizes, {0: 1}
+
+    def of(self, indices: int) -> int:
+        found = self.known.get(indices)
+        if found is None:
+            low = indices & -indices
+            found = self.known[indices] = self.sizes[low.bit_length() - 1] * self.of(indices ^ low)
+        return found
+
+
+# ---------------------------------------------------------------------------------------------------- phases
+#
+# A tree of products as phases: contractions of matrices where that is what two parts are, else sums and products as such.
+
+RESULT: Final = -1
+"""Stands for what a region makes, where operands have their numbers."""
+
+
+class Making:
+    """Makes phases; new values go into `types`."""
+
+    def __init__(self, graph: Graph, types: dict[ValueId, ArrayType]) -> None:
+        self.graph, self.types = graph, types
+        self.last_value = max(graph.types, default=0)
+        self.last_phase = max((phase.id for phase in all_phases(graph)), default=0)
+        self.made: list[Phase] = []
+        self.region: Region
+        self.repeated: int | None = None
+        self.root: Phase
+        self.target: tuple[ValueId, tuple[Index, ...]]
+
+    def phases(self, region: Region, tree: Tree, value: ValueId, root: Phase) -> list[Phase]:
+        self.made, self.region, self.root = [], region, root
+        wanted = frozenset(region.result)
+        self.repeated = self.smallest() if region.repetitions != 1 else None
+        found = self.part(tree.part, wanted, frozenset())
+        if self.repeated == RESULT:
+            found = self.times(found, region.repetitions)
+        self.view(found, region.result, value)
+        return self.made
+
+    def smallest(self) -> int:
+        """The operand with the fewest items, or `RESULT` if that has fewer: what a number multiplies with the least work."""
+        parts = {place: set(operand.indices) for place, operand in enumerate(self.region.operands)}
+        parts[RESULT] = set(self.region.result).intersection(set().union(*parts.values()))
+        return min(parts, key=lambda place: prod(self.region.sizes[index] for index in parts[place]))
+
+    # ------------------------------------------------------------------------------------- parts of a tree
+
+    def part(self, part: Part, result: frozenset[Index], others: frozenset[Index]) -> Operand:
+        """What a part makes; `others`: the indices of what it is multiplied with later."""
+        if isinstance(part, int):
+            summed = self.summed(self.region.operands[part], result | others)
+            return self.times(summed, self.region.repetitions) if part == self.repeated else summed
+        left, right = part
+        first = self.part(left, result, others | self.all_of(right))
+        second = self.part(right, result, others | self.all_of(left))
+        kept = (frozenset(first.indices) | frozenset(second.indices)) & (result | others)
+        return self.joined(first, second, kept)
+
+    def all_of(self, part: Part) -> frozenset[Index]:
+        if isinstance(part, int):
+            return frozenset(self.region.operands[part].indices)
+        return self.all_of(part[0]) | self.all_of(part[1])
+
+    def summed(self, operand: Operand, kept: Collection[Index]) -> Operand:
+        """An operand with the indices that nothing else has summed, one after the other; a diagonal read as such."""
+        for index in dict.fromkeys(operand.indices):
+            if index in kept:
+                continue
+            rest = tuple(own for own in dict.fromkeys(operand.indices) if own != index)
+            operand = self.structured([operand], rest, index)
+        if len(set(operand.indices)) < len(operand.indices):
+            operand = self.view(operand, tuple(dict.fromkeys(operand.indices)))
+        return operand
+
+    def joined(self, first: Operand, second: Operand, kept: frozenset[Index]) -> Operand:
+        """Two parts multiplied, and summed over what is not kept."""
+        if first.indices[:1] == second.indices[-1:] and first.indices[-1:] != second.indices[:1]:
+            first, second = second, first  # which need not be turned
+        both = [index for index in first.indices if index in second.indices]
+        shared = [index for index in both if index not in kept]
+        batch = [index for index in both if index in kept]
+        left = [index for index in first.indices if index not in both]
+        right = [index for index in second.indices if index not in both]
+        if not shared:
+            return self.structured([first, second], (*batch, *left, *right), None)
+        if not (batch or left or right) and len(shared) > 1:  # a sum of items: neither is turned
+            return self.summed(self.structured([first, second], tuple(shared[:-1]), shared[-1]), ())
+        if batch and not (left and right):
+            merged = [self.flattened(part, (*batch, *own), shared) for part, own in ((first, left), (second, right))]
+            return self.structured(merged, (*batch, *left, *right), shared[0])
+        a = self.flattened(first, (*batch, *left), shared)
+        b = self.flattened(second, tuple(batch), shared, tuple(right))
+        return self.contracted(a, b, tuple(batch), tuple(left), tuple(right))
+
+    def flattened(
+        self, operand: Operand, before: tuple[Index, ...], shared: Sequence[Index], behind: tuple[Index, ...] = ()
+    ) -> Operand:
+        """With its axes in this order, and the shared ones as one, which the first of them names from now on."""
+        if len(shared) == 1:
+            return self.view(operand, (*before, shared[0], *behind))
+        moved = self.view(operand, (*before, *shared, *behind))
+        old = self.shape(moved.indices)
+        new = (*self.shape(before), number(prod(self.region.sizes[index] for index in shared)), *self.shape(behind))
+        return Operand(self.moved(moved.value, Projection((Reshaped(new, old),)), new), (*before, shared[0], *behind))
+
+    # ------------------------------------------------------------------------------------------- phases
+
+    def shape(self, indices: Sequence[Index]) -> tuple[Size, ...]:
+        return tuple(number(self.region.sizes[index]) for index in indices)
+
+    def value(self, shape: tuple[Size, ...]) -> ValueId:
+        self.last_value += 1
+        made = ValueId(self.last_value)
+        self.types[made] = ArrayType(Element(self.region.kind), shape)
+        return made
+
+    def id(self) -> PhaseId:
+        self.last_phase += 1
+        return PhaseId(self.last_phase)
+
+    def type(self, value: ValueId) -> ArrayType:
+        return self.types.get(value) or self.graph.types[value]
+
+    def moved(self, value: ValueId, projection: Projection, shape: tuple[Size, ...], target: ValueId | None = None) -> ValueId:
+        """A view of a value."""
+        made = self.value(shape) if target is None else target
+        axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)
+        body = (ReadNode(0, self.region.kind),)
+        self.made.append(
+            Structured(self.id(), self.root.span, axes, (Read(value, projection),), body, (Result(made, 0, None),))
+        )
+        return made
+
+    def view(self, operand: Operand, order: tuple[Index, ...], target: ValueId | None = None) -> Operand:
+        """The operand with its axes in an order; of repeated ones the diagonal."""
+        if operand.indices == order and target is None:
+            return operand
+        if operand.indices == order and target is not None and self.renamed(operand.value, target):
+            return Operand(target, order)
+        shape = self.type(target).shape if target is not None else self.shape(order)
+        places = [axis_index(order.index(index)) for index in operand.indices]
+        projection = affine(shape, places, self.type(operand.value).shape)
+        return Operand(self.moved(operand.value, projection, shape, target), order)
+
+    def renamed(self, value: ValueId, target: ValueId) -> bool:
+        """Let the phase that made a value last make the target instead."""
+        last = self.made[-1] if self.made else None
+        if isinstance(last, Structured) and last.results[0].value == value:
+            self.made[-1] = replace(last, results=(replace(last.results[0], value=target),))
+        elif isinstance(last, LibraryPhase) and last.results == (value,):
+            self.made[-1] = replace(last, results=(target,))
+        else:
+            return False
+        self.types.pop(value, None)
+        return True
+
+    def structured(self, operands: Sequence[Operand], result: tuple[Index, ...], summed: Index | None) -> Operand:
+        """The product of one or two operands, with one index summed."""
+        names = result if summed is None else (*result, summed)
+        sizes: dict[Index, Size] = {}
+        for operand in operands:
+            sizes.update(zip(operand.indices, self.type(operand.value).shape, strict=True))
+        space = tuple(sizes[index] for index in names)
+        kinds = [AxisKind.REDUCE if index == summed else AxisKind.PARALLEL for index in names]
+        axes = tuple(map(Axis, space, kinds))
+        reads: list[Read] = []
+        for operand in operands:
+            places = [axis_index(names.index(index)) for index in operand.indices]
+            reads.append(Read(operand.value, affine(space, places, self.type(operand.value).shape)))
+        body: list[Node] = [ReadNode(place, self.region.kind) for place in range(len(reads))]
+        if len(reads) == 2:
+            body.append(ApplyNode("mul", (0, 1), self.region.kind))
+        made = self.value(tuple(sizes[index] for index in result))
+        reduction = None if summed is None else "add"
+        results = (Result(made, len(body) - 1, reduction),)
+        self.made.append(Structured(self.id(), self.root.span, axes, tuple(reads), tuple(body), results))
+        return Operand(made, result)
+
+    def times(self, operand: Operand, count: int) -> Operand:
+        """The operand multiplied by a whole number."""
+        kind, shape = self.region.kind, self.type(operand.value).shape
+        body: list[Node] = [ReadNode(0, kind), SizeNode(number(count))]
+        if kind is not Kind.I64:
+            body.append(ApplyNode("convert", (1,), kind))
+        body.append(ApplyNode("mul", (0, len(body) - 1), kind))
+        made = self.value(shape)
+        axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)
+        reads = (Read(operand.value, Projection(())),)
+        self.made.append(Structured(self.id(), self.root.span, axes, reads, tuple(body), (Result(made, len(body) - 1, None),)))
+        return Operand(made, operand.indices)
+
+    def contracted(
+        self, first: Operand, second: Operand, batch: tuple[Index, ...], left: tuple[Index, ...], right: tuple[Index, ...]
+    ) -> Operand:
+        """`first +.× second`, of each point of a frame; several axes of a side stay several."""
+        order = (*batch, *left, *right)
+        made = self.value(self.shape(order))
+        attributes = {"frame": len(batch), "framed": (True, True)} if batch else {}
+        phase = LibraryPhase(self.id(), self.root.span, "contract", (first.value, second.value), (made,), attributes, (), ())
+        self.made.append(replace(phase, signature=signature_of(phase, {**self.graph.types, **self.types})))
+        return Operand(made, order)
+
+
+# ---------------------------------------------------------------------------------------------------- wording
+#
+# A tree of products in the words of the language: `(+/v)×+/w` for whoever takes an offer; None where that needs more than
+# transpositions, sums and products of vectors and matrices that have a name.
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """An expression and the index of each of its axes; `whole`: may it stand on the left of a function as it is?"""
+
+    text: str
+    indices: tuple[Index, ...]
+    whole: bool = False
+
+    @property
+    def left(self) -> str:
+        return self.text if self.whole else f"({self.text})"
+
+
+def written(region: Region, tree: Tree, names: Mapping[ValueId, str]) -> str | None:
+    """See the module.  A name must stand for one value."""
+    shared = Counter(names.values())
+    if region.repetitions != 1 or any(shared[names.get(operand.value, "")] != 1 for operand in region.operands):
+        return None
+    found = _wording_part(tree.part, region, names, frozenset(region.result))
+    turned = None if found is None else _turned(found, region.result)
+    return None if turned is None else turned.text
+
+
+def _wording_part(part: Part, region: Region, names: Mapping[ValueId, str], kept: frozenset[Index]) -> _Words | None:
+    """`kept`: the indices that the result or something else needs."""
+    if isinstance(part, int):
+        operand = region.operands[part]
+        repeated = len(set(operand.indices)) < len(operand.indices) or len(operand.indices) > 2
+        return None if repeated else _summed(_Words(names[operand.value], operand.indices, True), kept)
+    left, right = (_wording_indices(one, region) for one in part)
+    first, second = _wording_part(part[0], region, names, kept | right), _wording_part(part[1], region, names, kept | left)
+    return None if first is None or second is None else _joined(first, second, kept)
+
+
+def _wording_indices(part: Part, region: Region) -> frozenset[Index]:
+    if isinstance(part, int):
+        return frozenset(region.operands[part].indices)
+    return _wording_indices(part[0], region) | _wording_indices(part[1], region)
+
+
+def _summed(words: _Words, kept: frozenset[Index]) -> _Words:
+    """Over the indices that nothing else needs."""
+    for place in range(len(words.indices) - 1, -1, -1):
+        if words.indices[place] not in kept:
+            glyph = "+/" if place == len(words.indices) - 1 else "+⌿"
+            words = _Words(glyph + words.text, (*words.indices[:place], *words.indices[place + 1 :]))
+    return words
+
+
+def _joined(first: _Words, second: _Words, kept: frozenset[Index]) -> _Words | None:
+    both = [index for index in first.indices if index in second.indices]
+    summed = [index for index in both if index not in kept]
+    if len(summed) == 1 and both == summed:
+        (index,) = summed
+        a = _turned(first, (*(one for one in first.indices if one != index), index))
+        b = _turned(second, (index, *(one for one in second.indices if one != index)))
+        return None if a is None or b is None else _Words(f"{a.left}+.×{b.text}", (*a.indices[:-1], *b.indices[1:]))
+    if not both and first.indices and second.indices:
+        return _Words(f"{first.left}∘.×{second.text}", (*first.indices, *second.indices))
+    if not first.indices or not second.indices:
+        return _Words(f"{first.left}×{second.text}", first.indices or second.indices)
+    same = _turned(second, first.indices)
+    return None if same is None else _summed(_Words(f"{first.left}×{same.text}", first.indices), kept)
+
+
+def _turned(words: _Words, indices: tuple[Index, ...]) -> _Words | None:
+    """With its axes in another order."""
+    if words.indices == indices:
+        return words
+    return _Words(f"⍉{words.left}", indices) if words.indices[::-1] == indices and len(indices) == 2 else None
+
+
+# ---------------------------------------------------------------------------------------------------- contractions
+
+_LARGEST: Final = (1 << 63) - 1
+WORTH: Final = 0.75
+"""The share of the multiplications that is left, at most, where the order is changed."""
+REGROUPED: Final = "products"
+OFFERED: Final = 2
+LEAST_OFFERED: Final = 1 << 16
+"""What sums without a product would spare, and take, at least, for the plan to say so: their order is theirs."""
+
+
+def regroup(graph: Graph) -> Graph:
+    """See the module."""
+    regrouping = _Regrouping(graph)
+    phases = regrouping.block(graph.phases)
+    if not regrouping.notes:
+        return graph
+    if not regrouping.types and phases == graph.phases:
+        phases = graph.phases
+    types = {**graph.types, **regrouping.types}
+    return replace(graph, phases=phases, types=types, rewritten=(*graph.rewritten, *regrouping.notes))
+
+
+class _Regrouping:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.uses: Counter[ValueId] = Counter(graph.roots)
+        for phase in all_phases(graph):
+            self.uses.update(operands(phase))
+            for sub in subgraphs(phase):
+                self.uses.update(sub.results)
+        self.uses.update(graph.roots)
+        self.shapes: dict[ValueId, tuple[int, ...]] = {}
+        for value, type in graph.types.items():
+            sizes = [size.constant for size in type.shape]
+            if None not in sizes:
+                self.shapes[value] = tuple(int(size) for size in sizes if size is not None)
+        self.kinds: dict[ValueId, Kind] = {value: type.element.kind for value, type in graph.types.items()}
+        self.types: dict[ValueId, ArrayType] = {}
+        self.notes: list[Rewritten] = []
+        self.making = Making(graph, self.types)
+
+    def subgraph(self, graph: SubGraph) -> SubGraph:
+        phases = self.block(graph.phases)
+        return graph if phases == graph.phases else replace(graph, phases=phases)
+
+    def block(self, phases: Sequence[Phase]) -> tuple[Phase, ...]:
+        phases = [with_subgraphs(phase, self.subgraph) for phase in phases]
+        members = {results(phase)[0]: phase for phase in phases if is_member(phase, self.kinds, self.shapes)}
+        block = Block(members, self.uses, self.shapes)
+        inner = {value for phase in members.values() for value in operands(phase) if value in members and self.uses[value] == 1}
+        replaced: dict[PhaseId, list[Phase]] = {}
+        pending = [value for value in members if value not in inner]
+        done: set[ValueId] = set()
+        while pending:
+            value = pending.pop()
+            if value in done:
+                continue
+            done.add(value)
+            region = region_of(members[value], value, block, self.kinds[value])
+            pending += [operand.value for operand in region.operands if operand.value in inner]
+            made = self.regrouped(region, value)
+            if made is not None:
+                replaced.update({member.id: [] for member in region.members})
+                replaced[members[value].id] = made
+        if not replaced:
+            return tuple(phases)
+        return tuple(new for phase in phases for new in replaced.get(phase.id, [phase]))
+
+    def regrouped(self, region: Region, value: ValueId) -> list[Phase] | None:
+        """The region in the best order; None if that saves little."""
+        if len(region.members) < 2 or len(region.operands) < 2 or 0 in region.sizes.values() or region.repetitions > _LARGEST:
+            return None
+        tree = best_tree(region)
+        if tree.cost[0] > WORTH * region.cost:
+            return None
+        root = region.members[0]
+        if region.contracts:
+            made = self.making.phases(region, tree, value, root)
+            says = f"regrouped: {self.fewer(region, made, self.types)} operations"
+            self.notes.append(Rewritten(REGROUPED, says, root.span))
+            return made
+        if region.cost >= max(OFFERED * tree.cost[0], LEAST_OFFERED):
+            types: dict[ValueId, ArrayType] = {}
+            fewer = self.fewer(region, Making(self.graph, types).phases(region, tree, value, root), types)
+            says = f"written with `+.×`, its sums might have another order: {fewer} operations"
+            self.notes.append(Rewritten(OFFER, says, root.span, written(region, tree, self.graph.names) or ""))
+        return None
+
+    def fewer(self, region: Region, made: Sequence[Phase], types: Mapping[ValueId, ArrayType]) -> str:
+        """How many times fewer operations than its members the phases that are made of a region take, as plans count them."""
+        before = _operations(region.members, self.graph.types)
+        factor = before / max(1, _operations(made, {**self.graph.types, **types}))
+        return f"{factor:.0f}× fewer" if factor >= 10 else f"{factor:.1f}× fewer"
+
+
+def _operations(phases: Sequence[Phase], types: Mapping[ValueId, ArrayType]) -> int:
+    """Of sizes that are numbers."""
+    return sum(cost_of(phase, types).total().constant or 0 for phase in phases)

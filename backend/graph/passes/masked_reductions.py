@@ -1,0 +1,270 @@
+"""Reductions of what a mask selects, without selecting it: `+/m/x` of integers is `+/` of what is `x` where the mask holds and 0
+elsewhere, and `≢m/x` counts the mask.
+
+Inside maps too, which are then none if no size is left that a cell finds (`batching`).
+
+Only what is exact in any order, as sums of floats are cut into blocks where the items are that are selected.  The selected items
+are then no array: every reader must be such a reduction, of little arithmetic, along the axis that is selected from.  Where
+something else wants to know how many there are, the mask is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import replace
+from typing import Final
+
+from ....typechecker.core.arrays import Payload
+from ....typechecker.elements import ArrayType, Element, Kind
+from ....typechecker.scalars import FUNCTIONS, is_ordered, neutral
+from ....typechecker.sizes.polynomials import Size, SizeVariable, variable as size_of
+from ...scalar.table import LIGHT, REDUCTIONS
+from ..phases import (
+    Affine,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    AxisNode,
+    Branch,
+    ConstantNode,
+    Graph,
+    LibraryPhase,
+    Node,
+    Phase,
+    PhaseId,
+    Projection,
+    Read,
+    ReadNode,
+    Result,
+    SizeNode,
+    Structured,
+    SubGraph,
+    ValueId,
+)
+from ..projections import affine, axis_index, frame_of
+from ..traverse import all_phases, axis_sizes, results, sizes, subgraphs, uses, with_subgraphs
+from .folding import fold_views
+from .fusion import fuse, join_siblings
+from .rewriting import body_may_fail
+from .sink_into_maps import batched
+
+_MOST_NODES: Final = 12
+"""Bodies of more would rather be computed for what is selected alone."""
+_COUNTED: Final = frozenset({"compress", "where"})
+
+
+def reduce_by_masks(graph: Graph) -> Graph:
+    """See the module."""
+    found = _Masked(graph)
+    phases = found.block(graph.phases, ())
+    if phases is graph.phases:
+        return graph
+    phases = batched(phases, found.types)
+    names = {value: name for value, name in graph.names.items() if value in found.types}
+    return join_siblings(fuse(fold_views(replace(graph, phases=phases, types=found.types, names=names))))
+
+
+class _Masked:
+    def __init__(self, graph: Graph) -> None:
+        self.graph, self.types = graph, dict(graph.types)
+        self.guarded = {variable for guard in graph.guards for variable in guard.variables()}
+        self.counted: set[PhaseId] = set()
+        self.values = _defined(graph.phases)
+        self.next_value = max(self.types, default=0) + 1
+        self.next_phase = max((phase.id for phase in all_phases(graph)), default=0) + 1
+
+    def block(self, phases: tuple[Phase, ...], wanted: tuple[ValueId, ...]) -> tuple[Phase, ...]:
+        """The phases of a block whose end wants some values; the same object if nothing was found.  Arms of branches stay as they
+        are: the sizes that they find are known outside."""
+        found = tuple(phase if isinstance(phase, Branch) else with_subgraphs(phase, self.subgraph) for phase in phases)
+        made = phases if all(a is b for a, b in zip(found, phases, strict=True)) else found
+        for phase in made:
+            if not isinstance(phase, LibraryPhase) or phase.op not in _COUNTED or frame_of(phase) or len(phase.defines) != 1:
+                continue
+            without = None if phase.results[0] in wanted else self.without(made, phase)
+            if without is not None:
+                made = without
+                self.forget(phase.defines[0], self.values - _defined(phases) | _defined(made))
+        return made if made is phases else self.with_numbers(made)
+
+    def subgraph(self, sub: SubGraph) -> SubGraph:
+        made = self.block(sub.phases, sub.results)
+        return sub if made is sub.phases else replace(sub, phases=made)
+
+    def without(self, phases: tuple[Phase, ...], selection: LibraryPhase) -> tuple[Phase, ...] | None:
+        """The phases without a selection, if each of its readers can do without."""
+        (value,), mask, (variable,) = selection.results, selection.args[0], selection.defines
+        mask_shape = self.types[mask].shape
+        if value in self.graph.roots or len(mask_shape) != 1:
+            return None
+        made: list[Phase] = []
+        for phase in phases:
+            if phase is selection or value not in uses(phase):
+                made.append(phase)
+            elif isinstance(phase, Structured) and (reader := self.reader(phase, selection, mask_shape[0])) is not None:
+                made.append(reader)
+            else:
+                return None
+        others = [inner for phase in made if phase is not selection for inner in all_phases(SubGraph((), (phase,), ()))]
+        place = made.index(selection)
+        is_wanted = any(variable in size.variables() for size in self.mentioned(others, _defined(others)))
+        made[place : place + 1] = self.count(selection, mask, mask_shape[0]) if is_wanted or variable in self.guarded else []
+        return tuple(made)
+
+    def forget(self, variable: SizeVariable, alive: Set[ValueId]) -> None:
+        """The types with a size of what is gone, also of values that are part of their readers by now."""
+        for other, type in list(self.types.items()):
+            if other not in alive and any(variable in size.variables() for size in type.shape):
+                del self.types[other]
+
+    def mentioned(self, phases: Iterable[Phase], values: Iterable[ValueId]) -> list[Size]:
+        return [size for phase in phases for size in sizes(phase)] + [size for v in values for size in self.types[v].shape]
+
+    def with_numbers(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+        """What was counted as the size of something is but a number where that is gone."""
+        for phase in phases:
+            if not isinstance(phase, LibraryPhase) or phase.id not in self.counted:
+                continue
+            (variable,), every = phase.defines, [p for p in all_phases(SubGraph((), phases, ())) if p is not phase]
+            numbers = [n.size for p in every if isinstance(p, Structured) for n in p.body if isinstance(n, SizeNode)]
+            found = [size for size in self.mentioned(every, _defined(every)) if variable in size.variables()]
+            if variable not in self.guarded and found == [size_of(variable)] * numbers.count(size_of(variable)):
+                phases = tuple(_reading(p, variable, phase.args[0]) for p in phases if p is not phase)
+        return phases
+
+    def count(self, selection: LibraryPhase, mask: ValueId, length: Size) -> list[Phase]:
+        """How many the mask holds, as the size that the selection defined."""
+        value = ValueId(self.next_value)
+        self.next_value += 1
+        self.types[value] = ArrayType(Element(Kind.I64), ())
+        axes, reads = (Axis(length, AxisKind.REDUCE),), (Read(mask, Projection(())),)
+        body = (ReadNode(0, Kind.BOOL), ApplyNode("convert", (0,), Kind.I64))
+        counting = Structured(self.phase_id(), selection.span, axes, reads, body, (Result(value, 1, "add"),))
+        self.counted.add(PhaseId(self.next_phase))
+        size = LibraryPhase(self.phase_id(), selection.span, "runtime_size", (value,), (), {}, selection.defines, ())
+        return [counting, size]
+
+    def phase_id(self) -> PhaseId:
+        self.next_phase += 1
+        return PhaseId(self.next_phase - 1)
+
+    # ------------------------------------------------------------------------------------------ readers
+
+    def reader(self, phase: Structured, selection: LibraryPhase, length: Size) -> Structured | None:
+        """A reduction of what is selected as one of everything, if it is exact and light; None if not."""
+        if (
+            selection.op != "compress"
+            or not phase.axes
+            or phase.axes[-1].kind is not AxisKind.REDUCE
+            or not _is_light(phase.body)
+        ):
+            return None
+        (variable,), last = selection.defines, len(phase.axes) - 1
+        if any(isinstance(n, SizeNode) and variable in n.size.variables() for n in phase.body):
+            return None  # it would be cut over devices, of which one finds the size
+        if phase.axes[last].size != self.types[selection.results[0]].shape[_axis(selection)] or any(
+            isinstance(n, AxisNode) and n.axis == last for n in phase.body
+        ):
+            return None
+        blanks = [_nothing(result, _kind(phase.body[result.node]), variable) for result in phase.results]
+        if None in blanks:
+            return None
+        axes = (*phase.axes[:last], replace(phase.axes[last], size=length))
+        old, new = axis_sizes(phase.axes), axis_sizes(axes)
+        mask, source = selection.args
+        axis = _axis(selection)
+        reads: list[Read] = []
+        for read in phase.reads:
+            if read.value != selection.results[0]:
+                if _moves(read.projection, last):
+                    return None
+                reads.append(read)
+                continue
+            if not read.projection.stages:
+                if axis != last or self.types[read.value].shape != old or self.types[source].shape != new:
+                    return None
+                reads.append(Read(source, read.projection))
+                continue
+            moved = _widened(read.projection, axis, last, length)
+            if moved is None or self.types[source].shape[axis] != length:
+                return None
+            reads.append(Read(source, moved))
+        body: list[Node] = list(phase.body)
+        body.append(ReadNode(len(reads), Kind.BOOL))
+        reads.append(Read(mask, affine(new, [axis_index(last)], (length,))))
+        held = len(body) - 1
+        found: list[Result] = []
+        for result, blank in zip(phase.results, blanks, strict=True):
+            kind = _kind(phase.body[result.node])
+            assert blank is not None
+            body.append(ConstantNode(kind, blank))
+            body.append(ApplyNode("select", (held, result.node, len(body) - 1), kind))
+            found.append(replace(result, node=len(body) - 1))
+        return replace(phase, axes=axes, reads=tuple(reads), body=tuple(body), results=tuple(found))
+
+
+def _defined(phases: Iterable[Phase]) -> set[ValueId]:
+    """The values that phases define, inside too."""
+    every = list(all_phases(SubGraph((), tuple(phases), ())))
+    return {value for p in every for value in (*results(p), *(param for sub in subgraphs(p) for param in sub.params))}
+
+
+def _reading(phase: Phase, variable: SizeVariable, value: ValueId) -> Phase:
+    """The phase with a value for the size, as a number."""
+    phase = with_subgraphs(phase, lambda sub: replace(sub, phases=tuple(_reading(p, variable, value) for p in sub.phases)))
+    if not isinstance(phase, Structured) or SizeNode(size_of(variable)) not in phase.body:
+        return phase
+    read = Read(value, affine(axis_sizes(phase.axes), (), ()))
+    new = ReadNode(len(phase.reads), Kind.I64)
+    body = tuple(new if node == SizeNode(size_of(variable)) else node for node in phase.body)
+    return replace(phase, reads=(*phase.reads, read), body=body)
+
+
+def _axis(selection: LibraryPhase) -> int:
+    axis = selection.attributes.get("axis", 0)
+    assert isinstance(axis, int)
+    return axis
+
+
+def _is_light(body: Sequence[Node]) -> bool:
+    if len(body) > _MOST_NODES or body_may_fail(body):
+        return False
+    return all(n.function in LIGHT for n in body if isinstance(n, ApplyNode))
+
+
+def _kind(node: Node) -> Kind:
+    return getattr(node, "kind", Kind.I64)
+
+
+def _nothing(result: Result, kind: Kind, variable: SizeVariable) -> Payload | None:
+    """What changes nothing; None where the order shows, or where nothing may be selected and there is no such value."""
+    function = result.reduction or ""
+    if kind.is_complex or kind is Kind.CHAR or function not in REDUCTIONS or is_ordered(function, kind):
+        return None
+    if FUNCTIONS[function].identity is None and variable.minimum < 1:
+        return None
+    value = neutral(function, kind)
+    return bool(value) if kind is Kind.BOOL else value
+
+
+def _moves(projection: Projection, axis: int) -> bool:
+    """May it depend on an axis?"""
+    first = projection.stages[0] if projection.stages else None
+    return not isinstance(first, Affine) or any(term.axis == axis for index in first.indices for term in index.terms)
+
+
+def _widened(projection: Projection, axis: int, last: int, length: Size) -> Projection | None:
+    """The same of the whole operand, whose `axis` follows the reduce axis alone."""
+    if len(projection.stages) != 1:
+        return None
+    (stage,) = projection.stages
+    if not isinstance(stage, Affine) or stage.fills:
+        return None
+    for place, index in enumerate(stage.indices):
+        terms = [(term.axis, term.coefficient) for term in index.terms]
+        if (place == axis) != any(own == last for own, _ in terms):
+            return None
+        if place == axis and (terms != [(last, 1)] or index.constant.constant != 0):
+            return None
+    shape = (*stage.shape[:axis], length, *stage.shape[axis + 1 :])
+    return Projection((replace(stage, shape=shape),))

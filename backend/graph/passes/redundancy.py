@@ -1,0 +1,247 @@
+"""Common subexpressions: of phases that compute the same from the same operands, the first serves all readers.
+
+Sub-graphs see what enclosing blocks computed before them, never the reverse.  Effects, inputs, phases with sub-graphs,
+phases that define a run-time size, and roots stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence, Set
+from dataclasses import replace
+from enum import Enum
+from math import prod
+
+from ....lang.support.records import dataclass
+from ....typechecker.sizes.polynomials import Size, SizeVariable, number
+from ..phases import Branch, Choice, Constant, Decision, Graph, LibraryPhase, Loop, Map, Phase, Structured, SubGraph, ValueId
+from ..traverse import all_phases, defines, operands, rename_operands, results, sizes, subgraphs, with_subgraphs
+from .fusion import is_cheap
+from .rewriting import is_view, node_key, payload_key, phase_may_fail, tidied
+from .usage import Quantities, quantities_of
+
+# ---------------------------------------------------------------------------------------------------- sharing
+
+def share_common(graph: Graph) -> Graph:
+    """See the module."""
+    sharing = _Sharing(graph)
+    phases = sharing.block(graph.phases)
+    names = dict(graph.names)
+    for old, new in sharing.same.items():
+        if old in names:
+            names.setdefault(new, names.pop(old))
+    return replace(graph, phases=phases, names=names)
+
+
+class _Sharing:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.same: dict[ValueId, ValueId] = {}
+        self.known: dict[Hashable, Phase] = {}  # what is visible here
+
+    def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+        kept: list[Phase] = []
+        own: list[Hashable] = []
+        for phase in phases:
+            phase = with_subgraphs(phase, self.subgraph)
+            if any(v in self.same for v in operands(phase)):
+                phase = rename_operands(phase, self.same)
+            if isinstance(phase, Structured) and len(phase.reads) > 1:
+                phase = tidied(phase)
+            key = self.key(phase)
+            first = None if key is None else self.known.get(key)
+            if first is not None:
+                self.same.update(zip(results(phase), results(first), strict=True))
+                continue
+            if key is not None:
+                self.known[key] = phase
+                own.append(key)
+            kept.append(phase)
+        for key in own:
+            del self.known[key]
+        return tuple(kept)
+
+    def subgraph(self, graph: SubGraph) -> SubGraph:
+        phases = self.block(graph.phases)
+        return replace(graph, phases=phases, results=tuple(self.same.get(v, v) for v in graph.results))
+
+    def key(self, phase: Phase) -> Hashable | None:
+        """What a phase computes; None if it may not be shared."""
+        if any(r in self.graph.roots for r in results(phase)):
+            return None
+        match phase:
+            case Structured():
+                body = tuple(node_key(n) for n in phase.body)
+                return ("structured", phase.axes, phase.reads, body, tuple((r.node, r.reduction) for r in phase.results))
+            case LibraryPhase():
+                if phase.defines:
+                    return None
+                shapes = tuple((self.graph.types[r].element.kind, self.graph.types[r].shape) for r in phase.results)
+                return ("library", phase.op, phase.args, tuple(sorted(phase.attributes.items())), shapes)
+            case Constant():
+                type = self.graph.types[phase.result]
+                return ("constant", type.element.kind, type.shape, tuple(payload_key(v) for v in phase.data))
+            case _:
+                return None
+
+
+# ---------------------------------------------------------------------------------------------------- dead
+#
+# Dead phases: what no output, print, root, guard or possible failure needs is dropped.
+#
+# A phase that may fail when run (a checked index, a narrowing conversion) is kept even if nobody reads its result, because
+# dropping it would turn an error into success.  A run-time size keeps the phase that defines it.  Results of maps and branches
+# that nobody reads are dropped one by one.
+
+def drop_dead(graph: Graph) -> Graph:
+    """See the module."""
+    quantities = quantities_of(graph)
+    result = replace(graph, phases=_Dropping(quantities).block(graph.phases))
+    made = {v for phase in all_phases(result) for v in results(phase)}
+    made.update(p for phase in all_phases(result) for s in subgraphs(phase) for p in s.params)
+    types = {v: t for v, t in graph.types.items() if v in made}
+    return replace(result, types=types, names={v: n for v, n in graph.names.items() if v in made})
+
+
+def drop_unread(graph: Graph) -> Graph:
+    """The same of a program as it is written, saying which of its values are dropped."""
+    kept = drop_dead(graph)
+    dropped = [
+        Decision(Choice.DROPPED, graph.names[value], "no element is read", phase.span)
+        for phase in all_phases(graph)
+        for value in results(phase)
+        if value in graph.names and graph.types[value].shape and value not in kept.types
+    ]
+    return replace(kept, decisions=(*graph.decisions, *dropped))
+
+
+@dataclass(frozen=True, slots=True)
+class _Dropping:
+    quantities: Quantities
+
+    def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+        return tuple(self.fewer(phase) for phase in phases if phase.id in self.quantities.runs)
+
+    def fewer(self, phase: Phase) -> Phase:
+        """A phase without results and operands that are not needed."""
+        if isinstance(phase, Map | Branch):
+            phase = self.fewer_results(phase)
+        if subgraphs(phase):
+            phase = with_subgraphs(phase, lambda body: replace(body, phases=self.block(body.phases)))
+        return self.fewer_operands(phase) if isinstance(phase, Map) else phase
+
+    def fewer_results(self, phase: Map | Branch) -> Map | Branch:
+        keep = [i for i, r in enumerate(phase.results) if r in self.quantities.mentioned]
+        if len(keep) == len(phase.results):
+            return phase
+
+        def some(values: tuple[ValueId, ...]) -> tuple[ValueId, ...]:
+            return tuple(values[i] for i in keep)
+
+        kept = some(phase.results)
+        if isinstance(phase, Map):
+            return replace(phase, results=kept, body=replace(phase.body, results=some(phase.body.results)))
+        then = replace(phase.then, results=some(phase.then.results))
+        otherwise = replace(phase.otherwise, results=some(phase.otherwise.results))
+        return replace(phase, results=kept, then=then, otherwise=otherwise)
+
+    def fewer_operands(self, phase: Map) -> Map:
+        """Params of a map that its body no longer reads go, with their operands."""
+        keep = [i for i, p in enumerate(phase.body.params) if p in self.quantities.mentioned]
+        if len(keep) == len(phase.args):
+            return phase
+        params = tuple(phase.body.params[i] for i in keep)
+        body = replace(phase.body, params=params)
+        return replace(phase, args=tuple(phase.args[i] for i in keep), frames=tuple(phase.frames[i] for i in keep), body=body)
+
+
+# ---------------------------------------------------------------------------------------------------- invariants
+#
+# Loop invariants: what every iteration of a loop, fold or map would compute alike is computed once, before it.
+#
+# Moved are structured and library phases that read nothing made in the body, mention no size defined in it, and cannot fail (a
+# loop that never runs must not fail either; its wasted work is bounded by one iteration).  What is cheaper to compute again than
+# to read back, such as a conversion or a transposition, stays until fusion has had it, unless it is a single number; what fusion
+# left as a phase would be computed by itself in each iteration, and moves then (`hoist_rest`).  Arms of branches keep their
+# phases: they may not run.  A loop whose body needed that it runs (`Loop.premised`) keeps its phases too, unless it surely does.
+
+def hoist_invariants(graph: Graph) -> Graph:
+    """What is not to be fused with its readers; see the module."""
+    return replace(graph, phases=_Hoisting(graph, _Stage.BEFORE_FUSION).block(graph.phases))
+
+
+def hoist_rest(graph: Graph) -> Graph:
+    """The same of what fusion has left."""
+    phases = _Hoisting(graph, _Stage.AFTER_FUSION).block(graph.phases)
+    return graph if phases == graph.phases else replace(graph, phases=phases)
+
+
+class _Stage(Enum):
+    BEFORE_FUSION = "before fusion"
+    AFTER_FUSION = "after fusion"
+
+
+class _Hoisting:
+    def __init__(self, graph: Graph, stage: _Stage) -> None:
+        self.graph, self.stage = graph, stage
+
+    def block(self, phases: Sequence[Phase]) -> tuple[Phase, ...]:
+        done: list[Phase] = []
+        for phase in phases:
+            moved: list[Phase] = []
+            if isinstance(phase, Branch) or (isinstance(phase, Loop) and phase.premised and (phase.trip.bounds()[0] or 0) < 1):
+                phase = with_subgraphs(phase, lambda g: replace(g, phases=self.block(g.phases)))
+            else:
+                index = {phase.index} if isinstance(phase, Loop) and phase.index is not None else set[SizeVariable]()
+                phase = with_subgraphs(phase, lambda g, out=moved, own=index: self.body(g, out, own))  # type: ignore[misc]
+            done.extend(moved)
+            done.append(phase)
+        return tuple(done)
+
+    def body(self, graph: SubGraph, moved: list[Phase], own: Set[SizeVariable]) -> SubGraph:
+        """The body without its invariant phases, which go to `moved` in order."""
+        phases = self.block(graph.phases)
+        inside: set[ValueId | SizeVariable] = {*graph.params, *own}
+        for phase in phases:
+            inside.update(results(phase))
+            inside.update(defines(phase))
+        kept: list[Phase] = []
+        for phase in phases:
+            if self.may_move(phase) and not self.mentions(phase, inside):
+                inside.difference_update(results(phase))
+                moved.append(phase)
+            else:
+                kept.append(phase)
+        return replace(graph, phases=tuple(kept))
+
+    def may_move(self, phase: Phase) -> bool:
+        match phase:
+            case Structured():
+                if phase.axes and (is_cheap(phase) or is_view(phase)):
+                    return self.stage is _Stage.AFTER_FUSION and self.is_no_larger(phase) and not phase_may_fail(phase)
+                return not phase_may_fail(phase)
+            case LibraryPhase():
+                return not phase.defines and not phase_may_fail(phase)
+            case Constant():
+                return True
+            case _:
+                return False
+
+    def is_no_larger(self, phase: Structured) -> bool:
+        """Each result has no more items than some operand: what is kept during the loop is no matrix of vectors."""
+        read = [self.graph.types[value].shape for value in operands(phase)]
+        made = [self.graph.types[value].shape for value in results(phase)]
+        return all(any(_is_within(shape, other) for other in read) for shape in made)
+
+    def mentions(self, phase: Phase, inside: set[ValueId | SizeVariable]) -> bool:
+        if any(v in inside for v in operands(phase)):
+            return True
+        types = (size for value in results(phase) for size in self.graph.types[value].shape)
+        return any(v in inside for size in (*sizes(phase), *types) for v in size.variables())
+
+
+def _is_within(shape: Sequence[Size], other: Sequence[Size]) -> bool:
+    """Has one shape surely no more items than another?"""
+    items, others = (prod(sizes, start=number(1)) for sizes in (shape, other))
+    few, many = items.constant, others.constant
+    return items == others or Counter(shape) <= Counter(other) or (few is not None and many is not None and few <= many)

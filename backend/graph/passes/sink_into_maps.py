@@ -1,0 +1,377 @@
+"""Maps make what only they read: rows that a phase makes for every cell, and a map reads cell by cell, are made in the map.
+
+Lifted functions are batched (`lower.state`, Note [Batching]), so what does not depend on a size found in a cell is made for all
+cells at once: of `{m ← ⍵<x ⋄ (+/m/x)÷+/m}¨y` the masks, as one matrix.  Made in the map it is one row, which stays in the cache.
+Reductions of the rows that others read go into the map too, as further results.
+
+Sizes are numbers: rows of a few items stay outside, as they are made together more quickly than one by one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Final
+
+from ....lang.support.records import dataclass
+from ....typechecker.elements import ArrayType, Element, Kind
+from ...scalar.table import LIGHT, MODERATE
+from ..phases import (
+    Affine,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    AxisNode,
+    Graph,
+    Map,
+    Node,
+    Phase,
+    PhaseId,
+    Projection,
+    Read,
+    ReadNode,
+    Reshaped,
+    Result,
+    Stage,
+    Structured,
+    SubGraph,
+    Term,
+    ValueId,
+)
+from ..projections import Shape, affine, axis_index, may_fill, simplify
+from ..traverse import all_phases, axis_sizes, operands, results, subgraphs, uses, with_subgraphs
+from .fusion import Cluster, Fusion
+from .rewriting import BodyBuilder, body_may_fail, has_reduction
+from .unroll_short_axes import FEWEST_POINTS
+from .usage import at_most_once, multiplicity
+
+# ---------------------------------------------------------------------------------------------------- sinking
+
+FEWEST: Final = 1 << 8
+"""Items of a row from which it is made in the map."""
+
+
+def sink(graph: Graph) -> Graph:
+    """See the module."""
+    sinking = _Sinking(graph)
+    phases = sinking.block(graph.phases)
+    return graph if phases is graph.phases else replace(graph, phases=phases, types=sinking.types)
+
+
+@dataclass(slots=True)
+class _Filling:
+    """A map, and what it knows of a cell: by an operand and how many axes of the frame that carries.  `before`: phases to be
+    put before the map."""
+
+    map: Map
+    known: dict[tuple[ValueId, int], ValueId]
+    before: list[Phase]
+
+
+class _Sinking:
+    def __init__(self, graph: Graph) -> None:
+        self.roots, self.types = graph.roots, dict(graph.types)
+        self.last_value = max(graph.types, default=0)
+        self.last_phase = max((phase.id for phase in all_phases(graph)), default=0)
+        self.uses: Counter[ValueId] = Counter()
+        for phase in all_phases(graph):
+            self.uses.update(operands(phase))
+            for sub in subgraphs(phase):
+                self.uses.update(sub.results)
+
+    def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+        block = [with_subgraphs(phase, self.subgraph) for phase in phases]
+        for phase in [phase for phase in block if isinstance(phase, Map)]:
+            known = {(arg, n): param for arg, n, param in zip(phase.args, phase.frames, phase.body.params, strict=True)}
+            filling = _Filling(phase, known, [])
+            while len(filling.known) == len(filling.map.args) and self.sinks_one(filling, block):
+                pass
+        same = len(block) == len(phases) and all(a is b for a, b in zip(block, phases, strict=True))
+        return phases if same else tuple(block)
+
+    def subgraph(self, sub: SubGraph) -> SubGraph:
+        phases = self.block(sub.phases)
+        return sub if phases is sub.phases else replace(sub, phases=phases)
+
+    def sinks_one(self, filling: _Filling, block: list[Phase]) -> bool:
+        """Put what makes an operand of the map into it, with the reductions of what it makes; False if there is none."""
+        map = filling.map
+        makers = {value: phase for phase in block[: block.index(map)] for value in results(phase)}
+        for value, depth in zip(map.args, map.frames, strict=True):
+            maker = makers.get(value)
+            if not isinstance(maker, Structured) or not self.makes_rows(maker, depth):
+                continue
+            made = set(results(maker))
+            others = [phase for phase in block if phase is not map and not made.isdisjoint(uses(phase))]
+            readers = [phase for phase in others if isinstance(phase, Structured) and self.may_follow(phase, map, block)]
+            read = Counter([v for v in map.args if v in made])
+            read.update(v for phase in readers for v in operands(phase) if v in made)
+            alone = all(self.uses[v] == read[v] for v in made)
+            if len(readers) == len(others) and alone and self.is_filled(filling, maker, readers, depth, block):
+                return True
+        return False
+
+    def makes_rows(self, maker: Structured, depth: int) -> bool:
+        cell = [size.constant for size in axis_sizes(maker.axes)[depth:]]
+        long = depth > 0 and len(cell) > 0 and None not in cell and prod(size for size in cell if size is not None) >= FEWEST
+        return long and self.roots.isdisjoint(results(maker)) and not body_may_fail(maker.body)
+
+    def may_follow(self, reader: Structured, map: Map, block: list[Phase]) -> bool:
+        """May a reduction of rows be made in the map?"""
+        rank, at, made = len(map.frame), block.index(map), results(reader)
+        if not has_reduction(reader) or body_may_fail(reader.body) or not self.roots.isdisjoint(made):
+            return False
+        if len(reader.axes) <= rank or axis_sizes(reader.axes[:rank]) != map.frame:
+            return False
+        before = {value for phase in block[:at] for value in uses(phase)}
+        later = {value for phase in block[at:] for value in results(phase)}
+        return before.isdisjoint(made) and later.isdisjoint(operands(reader))
+
+    def is_filled(
+        self, filling: _Filling, maker: Structured, readers: Sequence[Structured], depth: int, block: list[Phase]
+    ) -> bool:
+        """Put a phase and those that reduce what it makes into a map; not so where one of them is no cell's own."""
+        old, rank = filling.map, len(filling.map.frame)
+        trial = _Filling(old, dict(filling.known), [])
+        rows = {value: trial.known.setdefault((value, depth), self.cell(value, depth)) for value in results(maker)}
+        inner = [self.of_a_cell(maker, depth, trial), *(self.of_a_cell(reader, rank, trial) for reader in readers)]
+        own = [phase for phase in inner if phase is not None]
+        if len(own) < len(inner):
+            return False
+        for value in rows:
+            del trial.known[value, depth]
+        outside = {value for value, _ in trial.known} | {value for phase in own for value in operands(phase)}
+        if not outside.isdisjoint(rows):
+            return False
+        found = {value: self.cell(value, rank) for reader in readers for value in results(reader)}
+        names = rows | found
+        own = [replace(phase, results=tuple(replace(r, value=names[r.value]) for r in phase.results)) for phase in own]
+        args, frames = tuple(value for value, _ in trial.known), tuple(carried for _, carried in trial.known)
+        body = SubGraph(tuple(trial.known.values()), (*own, *old.body.phases), (*old.body.results, *found.values()))
+        new = replace(old, args=args, frames=frames, body=body, results=(*old.results, *found))
+        gone: list[Phase] = [maker, *readers]
+        here: list[Phase] = [new, *own, *trial.before]
+        self.uses.subtract(value for phase in [old, *gone] for value in operands(phase))
+        self.uses.update(value for phase in here for value in operands(phase))
+        self.uses.update(found.values())
+        at = block.index(old)
+        block[at : at + 1] = [*trial.before, new]
+        block[:] = [phase for phase in block if not any(phase is other for other in gone)]
+        filling.map, filling.known = new, trial.known
+        return True
+
+    def cell(self, value: ValueId, depth: int) -> ValueId:
+        """A value for what a map has of another at a point of the frame."""
+        return self.value(self.types[value].element.kind, self.types[value].shape[depth:])
+
+    def value(self, kind: Kind, shape: Shape) -> ValueId:
+        self.last_value += 1
+        self.types[ValueId(self.last_value)] = ArrayType(Element(kind), shape)
+        return ValueId(self.last_value)
+
+    # ------------------------------------------------------------------------------------------- phases of a cell
+
+    def of_a_cell(self, phase: Structured, depth: int, filling: _Filling) -> Structured | None:
+        """The phase at one point of its first axes, of what is known of a cell; None where it reads something in another way."""
+        builder, places = BodyBuilder(), list[int]()
+        for node in phase.body:
+            match node:
+                case ReadNode():
+                    read = self.read_of_a_cell(phase, phase.reads[node.index], node.kind, depth, filling)
+                    if read is None:
+                        return None
+                    places.append(builder.read(read, node))
+                case AxisNode(axis) if axis < depth:
+                    made = self.at_each_point(phase, depth, node, Kind.I64, (), filling)
+                    places.append(builder.read(made, ReadNode(0, Kind.I64)))
+                case AxisNode(axis):
+                    places.append(builder.add(AxisNode(axis - depth)))
+                case ApplyNode():
+                    places.append(builder.add(replace(node, args=tuple(places[arg] for arg in node.args))))
+                case _:
+                    places.append(builder.add(node))
+        cell = replace(phase, axes=phase.axes[depth:])
+        return builder.finish(cell, [replace(result, node=places[result.node]) for result in phase.results])
+
+    def read_of_a_cell(self, phase: Structured, read: Read, kind: Kind, depth: int, filling: _Filling) -> Read | None:
+        space = axis_sizes(phase.axes)
+        first, *rest = read.projection.stages or (Affine(tuple(map(axis_index, range(len(space)))), space),)
+        if not isinstance(first, Affine):
+            return None
+        mentioned = {term.axis for index in first.indices for term in index.terms}
+        carried = 0
+        while carried < min(depth, len(first.indices)) and first.indices[carried] == axis_index(carried):
+            if first.shape[carried] != space[carried]:
+                break
+            carried += 1
+        cell = first.indices[carried:]
+        if any(term.axis < depth for index in cell for term in index.terms) or (carried and rest):
+            if any(axis >= depth for axis in mentioned):
+                return None
+            return self.at_each_point(phase, depth, ReadNode(0, kind), kind, (read,), filling)
+        shifted = tuple(replace(i, terms=tuple(Term(t.axis - depth, t.coefficient) for t in i.terms)) for i in cell)
+        stages = (Affine(shifted, first.shape[carried:], first.fills), *rest)
+        return Read(self.known(filling, read.value, carried), simplify(space[depth:], stages))
+
+    def at_each_point(
+        self, phase: Structured, depth: int, node: Node, kind: Kind, reads: tuple[Read, ...], filling: _Filling
+    ) -> Read:
+        """What depends on nothing but the point of the frame is made before the map."""
+        axes = phase.axes[:depth]
+        made = self.value(kind, axis_sizes(axes))
+        self.last_phase += 1
+        filling.before.append(Structured(PhaseId(self.last_phase), phase.span, axes, reads, (node,), (Result(made, 0, None),)))
+        return Read(self.known(filling, made, depth), affine(axis_sizes(phase.axes[depth:]), (), ()))
+
+    def known(self, filling: _Filling, value: ValueId, carried: int) -> ValueId:
+        if not carried:
+            return value
+        if (value, carried) not in filling.known:
+            filling.known[value, carried] = self.cell(value, carried)
+        return filling.known[value, carried]
+
+
+# ---------------------------------------------------------------------------------------------------- batching
+#
+# Maps that need not be maps: where no phase of the body finds a size of its own, all cells are made together.
+#
+# Lowering batches what it can (`lower.state`, Note [Batching]).  What it had to leave to a map, such as a selection by a mask of
+# a cell, may be gone once the selection is part of a reduction (`masked`): then nothing in the body depends on more than the
+# point.
+
+def batched(phases: tuple[Phase, ...], types: dict[ValueId, ArrayType]) -> tuple[Phase, ...]:
+    """The phases of a block with such maps gone, also inside others; `types` of what is made for all cells change."""
+
+    def inside(sub: SubGraph) -> SubGraph:
+        made = batched(sub.phases, types)
+        return sub if made is sub.phases else replace(sub, phases=made)
+
+    made: list[Phase] = []
+    for phase in phases:
+        phase = with_subgraphs(phase, inside)
+        made += _together(phase, types) if isinstance(phase, Map) else [phase]
+    return phases if len(made) == len(phases) and all(a is b for a, b in zip(made, phases, strict=True)) else tuple(made)
+
+
+def _together(map: Map, types: dict[ValueId, ArrayType]) -> list[Phase]:
+    """The phases of the body over the frame; the map itself where it has others, or shows what it does not make."""
+    body = [phase for phase in map.body.phases if isinstance(phase, Structured) and not body_may_fail(phase.body)]
+    made = {value for phase in body for value in results(phase)}
+    shown = map.body.results
+    if len(body) < len(map.body.phases) or not made.issuperset(shown) or len(set(shown)) < len(shown):
+        return [map]
+    names = dict(zip(shown, map.results, strict=True))
+    carried = {param: (arg, n) for param, arg, n in zip(map.body.params, map.args, map.frames, strict=True)}
+    carried |= {value: (names.get(value, value), len(map.frame)) for value in made}
+    for value in made - names.keys():
+        types[value] = replace(types[value], shape=(*map.frame, *types[value].shape))
+    for value in (*names, *map.body.params):
+        del types[value]
+    return [_over(map.frame, phase, carried) for phase in body]
+
+
+def _over(frame: Shape, phase: Structured, carried: Mapping[ValueId, tuple[ValueId, int]]) -> Structured:
+    """`carried`: what a value of a cell is for all cells, and the axes of the frame that it has."""
+    depth, cell = len(frame), axis_sizes(phase.axes)
+    axes = (*(Axis(size, AxisKind.PARALLEL) for size in frame), *phase.axes)
+    reads: list[Read] = []
+    for read in phase.reads:
+        value, own = carried.get(read.value, (read.value, 0))
+        chosen = (*range(own), *range(depth, len(axes)))
+        point = Affine(tuple(map(axis_index, chosen)), (*frame[:own], *cell))
+        stages = (point, *(_in_frame(stage, frame[:own]) for stage in read.projection.stages))
+        reads.append(Read(value, simplify(axis_sizes(axes), stages)))
+    body = tuple(AxisNode(node.axis + depth) if isinstance(node, AxisNode) else node for node in phase.body)
+    made = tuple(replace(result, value=carried[result.value][0]) for result in phase.results)
+    return replace(phase, axes=axes, reads=tuple(reads), body=body, results=made)
+
+
+def _in_frame(stage: Stage, frame: Shape) -> Stage:
+    """A stage that leaves the axes of a frame in front as they are."""
+    if isinstance(stage, Reshaped):
+        return Reshaped((*frame, *stage.source), (*frame, *stage.target))
+    depth = len(frame)
+    moved = (
+        replace(index, terms=tuple(replace(term, axis=term.axis + depth) for term in index.terms)) for index in stage.indices
+    )
+    return replace(stage, indices=(*map(axis_index, range(depth)), *moved), shape=(*frame, *stage.shape))
+
+
+# ---------------------------------------------------------------------------------------------------- recomputing
+#
+# What is made again rather than kept: a little arithmetic on one large array, read by several phases.
+#
+# `d ← x-m` that `+/d×d` and `d÷s` read would be written once and read twice; made again from `x` in both it is never written, and
+# no array is needed for it.  So too a number made of numbers (`m ← s÷n`), which is then part of the phases that use it, not a
+# phase of its own.
+#
+# Runs on a graph whose sizes are numbers, for spaces that kernels are for, and in the main block: a loop is made one body anyhow.
+
+MOST_READERS: Final = 4
+MOST_LIGHT_NODES: Final = 8
+
+
+def recompute(graph: Graph) -> Graph:
+    """See the module."""
+    fusion = _Recomputing(graph)
+    phases = fusion.block(graph.phases, {})
+    return fusion.result(phases) if fusion.found else graph
+
+
+class _Recomputing(Fusion):
+    """Fusion of just those producers, into every one of their readers."""
+
+    made_again = "making it takes little arithmetic, each time it is read"
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        self.found = False
+        self.reading: dict[ValueId, list[tuple[Shape, Projection]]] = defaultdict(list)
+        for phase in graph.phases:
+            if isinstance(phase, Structured):
+                space = axis_sizes(phase.axes)
+                for read in phase.reads:
+                    self.reading[read.value].append((space, read.projection))
+
+    def suits(self, producer: Cluster, value: ValueId) -> bool:
+        readers = self.reading[value]
+        if len(readers) != self.mentions[value] or len(readers) > MOST_READERS or not self.is_light(producer):
+            return False
+        if producer.phase.axes and not all(at_most_once(multiplicity(*own)) and not may_fill(own[1]) for own in readers):
+            return False
+        return all(_points(own) >= FEWEST_POINTS for own, _ in readers)
+
+    def mark(self, phase: Structured, here: dict[ValueId, Cluster]) -> Cluster:
+        cluster = super().mark(phase, here)
+        self.found |= bool(cluster.fused)
+        return cluster
+
+    def is_light(self, producer: Cluster) -> bool:
+        """Little arithmetic on at most one array of the result's size, or a number made of numbers."""
+        points = _points(axis_sizes(producer.phase.axes))
+        sizes = [_points(self.graph.types[value].shape) for value in producer.sources]
+        few = all(size == 1 for size in sizes) if points == 1 else sum(2 * size > points for size in sizes) == 1
+        return few and producer.nodes <= MOST_LIGHT_NODES and _is_arithmetic(producer)
+
+    def inner(self) -> bool:
+        return False
+
+
+def _is_arithmetic(cluster: Cluster) -> bool:
+    phase = cluster.phase
+    known = LIGHT if phase.axes else MODERATE
+    if has_reduction(phase) or body_may_fail(phase.body):
+        return False
+    for node in phase.body:
+        if isinstance(node, AxisNode) or (isinstance(node, ApplyNode) and node.function not in known):
+            return False
+        if isinstance(node, ApplyNode | ReadNode) and node.kind.is_complex:
+            return False
+    return all(_is_arithmetic(inner) for inner in cluster.fused.values())
+
+
+def _points(shape: Shape) -> int:
+    found = [size.constant for size in shape]
+    return 0 if None in found else int(prod(n for n in found if n is not None))

@@ -1,0 +1,295 @@
+"""Axes of a few steps are written out, so that what is long goes into vectors and what was made in between stays in registers.
+
+Runs on a graph whose sizes are numbers:
+  * a reduction of a short axis (`+/(x-y)*2` of points with three coordinates) becomes an element-wise phase whose body
+    combines the steps in the order of sums (phases.md), which is a tree known here, or from the right; so it fuses with its
+    readers;
+  * a reduction with a short *parallel* axis (`+⌿` of vectors with three coordinates), where the operands that lack this axis
+    are made by another phase, becomes one phase with a result for each step, stacked: what was made is read once and fuses.
+
+Only for spaces that kernels are for: NumPy calls on small arrays would only become more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from math import prod
+from typing import Final
+
+from ....typechecker.elements import ArrayType, Kind
+from ....typechecker.scalars import FUNCTIONS, SELECTIVE, is_sequential
+from ....typechecker.sizes.polynomials import Size, number
+from ...scalar.table import REDUCTIONS
+from ..phases import (
+    Affine,
+    AffineIndex,
+    ApplyNode,
+    AxisNode,
+    ConstantNode,
+    Graph,
+    LibraryPhase,
+    Phase,
+    PhaseId,
+    Read,
+    ReadNode,
+    Reshaped,
+    Result,
+    Structured,
+    SubGraph,
+    ValueId,
+)
+from ..projections import affine, axis_index, compose, constant_index
+from ..registry import signature_of
+from ..traverse import all_phases, axis_sizes, operands, subgraphs, with_subgraphs
+from .fusion import MOST_NODES
+from .rewriting import LONGEST_WINDOW, BodyBuilder, body_may_fail, has_reduction, slides
+
+LONGEST: Final = 16
+"""Steps of a reduction that are written out."""
+MOST_SIDES: Final = 4
+"""Steps of a parallel axis that are written out."""
+FEWEST_POINTS: Final = 1 << 13
+"""Points of a space from which it is worth it (as `kernels.policy.SMALL`)."""
+MOST_READS: Final = 40
+
+
+def write_out_reductions(graph: Graph) -> Graph:
+    """Reductions of short axes as bodies, but for those that chains along rows do.  See the module."""
+    chained = _chained(graph)
+
+    def change(phase: Phase) -> Phase:
+        return _written_out(phase) if isinstance(phase, Structured) and phase.id not in chained else phase
+
+    return _mapped(graph, change)
+
+
+def _chained(graph: Graph) -> set[PhaseId]:
+    """The phases of chains along rows (`graph.chains`), which keep the whole row in registers."""
+    from ..fusion_groups import find_chains
+
+    blocks = [graph.phases, *(sub.phases for phase in all_phases(graph) for sub in subgraphs(phase))]
+    return {member.id for block in blocks for chain in find_chains(block, graph, _is_plain) for member in chain.phases}
+
+
+def write_out_sides(graph: Graph) -> Graph:
+    """Short parallel axes of reductions as several results.  See the module."""
+    return _Sides(graph).graph()
+
+
+def _mapped(graph: Graph, change: Callable[[Phase], Phase]) -> Graph:
+    def block(phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+        made = tuple(change(with_subgraphs(phase, inside) if subgraphs(phase) else phase) for phase in phases)
+        return phases if all(a is b for a, b in zip(made, phases, strict=True)) else made
+
+    def inside(sub: SubGraph) -> SubGraph:
+        made = block(sub.phases)
+        return sub if made is sub.phases else replace(sub, phases=made)
+
+    phases = block(graph.phases)
+    return graph if phases is graph.phases else replace(graph, phases=phases)
+
+
+def _numbers(phase: Structured) -> tuple[int, ...] | None:
+    """The sizes of the axes; None: one is known only when run."""
+    found = tuple(axis.size.constant for axis in phase.axes)
+    known = tuple(int(size) for size in found if size is not None)
+    return known if len(known) == len(found) else None
+
+
+def _is_plain(phase: Structured) -> bool:
+    """Nothing in it may fail or is complex, so that kernels are thought of at all."""
+    kinds = (getattr(node, "kind", Kind.I64) for node in phase.body)
+    return not body_may_fail(phase.body) and not any(kind.is_complex or kind is Kind.CHAR for kind in kinds)
+
+
+class _Step:
+    """A phase's body at one step of an axis, written into a phase without that axis."""
+
+    def __init__(self, phase: Structured, axis: int, builder: BodyBuilder) -> None:
+        self.phase, self.axis, self.builder = phase, axis, builder
+        self.space = tuple(size for place, size in enumerate(axis_sizes(phase.axes)) if place != axis)
+
+    def index(self, axis: int) -> int:
+        return axis - (axis > self.axis)
+
+    def places(self, step: int) -> list[int]:
+        """What each node became."""
+        old = axis_sizes(self.phase.axes)
+        indices: list[AffineIndex] = [
+            constant_index(number(step)) if axis == self.axis else axis_index(self.index(axis)) for axis in range(len(old))
+        ]
+        path = affine(self.space, indices, old)
+        found: list[int] = []
+        for node in self.phase.body:
+            match node:
+                case ReadNode():
+                    read = self.phase.reads[node.index]
+                    moved = Read(read.value, compose(self.space, path, read.projection))
+                    found.append(self.builder.read(moved, node))
+                case AxisNode(axis) if axis == self.axis:
+                    found.append(self.builder.add(ConstantNode(Kind.I64, step)))
+                case AxisNode(axis):
+                    found.append(self.builder.add(AxisNode(self.index(axis))))
+                case ApplyNode():
+                    found.append(self.builder.add(replace(node, args=tuple(found[arg] for arg in node.args))))
+                case _:
+                    found.append(self.builder.add(node))
+        return found
+
+
+# ------------------------------------------------------------------------------------ reductions
+
+
+def _written_out(phase: Structured) -> Structured:
+    sizes = _numbers(phase)
+    if not has_reduction(phase) or sizes is None or prod(sizes[:-1]) < FEWEST_POINTS:
+        return phase
+    steps = sizes[-1]
+    longest, most_reads = (LONGEST_WINDOW, 2 * LONGEST_WINDOW) if slides(phase) else (LONGEST, MOST_READS)
+    if not 1 <= steps <= longest or steps * (len(phase.body) + 1) > MOST_NODES or steps * len(phase.reads) > most_reads:
+        return phase
+    if not _is_plain(phase):
+        return phase
+    if not all(_is_written_out(result.reduction or "", _kind(phase, result)) for result in phase.results):
+        return phase
+    builder = BodyBuilder()
+    step = _Step(phase, len(sizes) - 1, builder)
+    places = [step.places(at) for at in range(steps)]
+    made: list[Result] = []
+    for result in phase.results:
+        assert result.reduction is not None
+        join = _tree if result.reduction in REDUCTIONS else _from_the_right
+        total = join(builder, result.reduction, _kind(phase, result), [own[result.node] for own in places])
+        made.append(Result(result.value, total, None))
+    whole = builder.finish(replace(phase, axes=phase.axes[:-1]), made)
+    return phase if any(map(_is_copied, whole.reads)) else whole
+
+
+def _kind(phase: Structured, result: Result) -> Kind:
+    return getattr(phase.body[result.node], "kind", Kind.I64)
+
+
+def _is_written_out(function: str, kind: Kind) -> bool:
+    """Comparisons of numbers would want their truth values as numbers."""
+    return function in REDUCTIONS or (is_sequential(function) and FUNCTIONS[function].result_kind(kind) is kind)
+
+
+def _is_copied(read: Read) -> bool:
+    """Does it go through a reshape of what is no whole operand?  Each step would make its own copy of that."""
+    return any(isinstance(stage, Reshaped) for stage in read.projection.stages[:-1])
+
+
+def _tree(builder: BodyBuilder, function: str, kind: Kind, items: list[int]) -> int:
+    """In the order of sums: lanes of one block combined by halving."""
+    half = 1
+    while 2 * half < len(items):
+        half *= 2
+    while len(items) > 1:
+        joined = [builder.add(ApplyNode(function, pair, kind)) for pair in zip(items, items[half:], strict=False)]
+        items = joined + items[len(joined) : half]
+        half //= 2
+    if function in SELECTIVE and kind.is_float:  # a zero has no sign, as in every such reduction
+        return builder.add(ApplyNode("add", (items[0], builder.add(ConstantNode(kind, 0.0))), kind))
+    return items[0]
+
+
+def _from_the_right(builder: BodyBuilder, function: str, kind: Kind, items: list[int]) -> int:
+    total = items[-1]
+    for item in reversed(items[:-1]):
+        total = builder.add(ApplyNode(function, (item, total), kind))
+    return total
+
+
+# ----------------------------------------------------------------------------------------- sides
+
+
+class _Sides:
+    def __init__(self, graph: Graph) -> None:
+        self.source = graph
+        self.types: dict[ValueId, ArrayType] = dict(graph.types)
+        self.uses: Counter[ValueId] = Counter()
+        self.makers: dict[ValueId, Structured] = {}
+        last = 0
+        for phase in all_phases(graph):
+            last = max(last, phase.id)
+            self.uses.update(operands(phase))
+            for sub in subgraphs(phase):
+                self.uses.update(sub.results)
+            if isinstance(phase, Structured) and not has_reduction(phase):
+                self.makers.update((result.value, phase) for result in phase.results)
+        self.next_phase, self.next_value = last + 1, max(graph.types, default=0) + 1
+
+    def graph(self) -> Graph:
+        phases = self.block(self.source.phases)
+        return self.source if phases is self.source.phases else replace(self.source, phases=phases, types=self.types)
+
+    def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+        made: list[Phase] = []
+        for phase in phases:
+            if isinstance(phase, Structured) and (axis := self.side(phase)) is not None:
+                made += self.stacked(phase, axis)
+            else:
+                made.append(with_subgraphs(phase, self.inside) if subgraphs(phase) else phase)
+        return phases if len(made) == len(phases) and all(a is b for a, b in zip(made, phases, strict=True)) else tuple(made)
+
+    def inside(self, sub: SubGraph) -> SubGraph:
+        made = self.block(sub.phases)
+        return sub if made is sub.phases else replace(sub, phases=made)
+
+    def side(self, phase: Structured) -> int | None:
+        """The parallel axis to be written out, if there is one."""
+        sizes = _numbers(phase)
+        if not has_reduction(phase) or sizes is None or len(phase.results) != 1 or not _is_plain(phase):
+            return None
+        if any(map(_is_copied, phase.reads)):
+            return None
+        result = phase.results[0]
+        if result.reduction not in REDUCTIONS or result.value in self.source.roots:
+            return None
+        for axis, size in enumerate(sizes[:-1]):
+            if not 2 <= size <= MOST_SIDES or prod(sizes) // size < FEWEST_POINTS or sizes[-1] < LONGEST:
+                continue
+            if size * len(phase.body) <= MOST_NODES and any(self.would_fuse(phase, read, axis) for read in phase.reads):
+                return axis
+        return None
+
+    def would_fuse(self, phase: Structured, read: Read, axis: int) -> bool:
+        """Is what is read made once for all steps of the axis, for this phase alone?"""
+        maker = self.makers.get(read.value)
+        if maker is None or self.uses[read.value] != 1 or read.value in self.source.roots or not _is_plain(maker):
+            return False
+        if len(maker.results) != 1 or len(maker.axes) != len(phase.axes) - 1:
+            return False
+        mentioned = _varies(read, len(phase.axes))
+        return axis not in mentioned and len(mentioned) == len(phase.axes) - 1
+
+    def stacked(self, phase: Structured, axis: int) -> list[Phase]:
+        (result,) = phase.results
+        count = phase.axes[axis].size.constant
+        assert count is not None and result.reduction is not None
+        builder = BodyBuilder()
+        step = _Step(phase, axis, builder)
+        type = self.types[result.value]
+        shape: tuple[Size, ...] = (*type.shape[:axis], *type.shape[axis + 1 :])
+        made: list[Result] = []
+        for at in range(int(count)):
+            value = ValueId(self.next_value)
+            self.next_value += 1
+            self.types[value] = ArrayType(type.element, shape)
+            made.append(Result(value, step.places(at)[result.node], result.reduction))
+        whole = builder.finish(replace(phase, axes=(*phase.axes[:axis], *phase.axes[axis + 1 :])), made)
+        stack = LibraryPhase(
+            PhaseId(self.next_phase), phase.span, "stack", tuple(r.value for r in made), (result.value,), {"axis": axis}, (), ()
+        )
+        self.next_phase += 1
+        return [whole, replace(stack, signature=signature_of(stack, self.types))]
+
+
+def _varies(read: Read, rank: int) -> frozenset[int]:
+    """The axes that a read through one affine stage goes along; all of them through anything else."""
+    stages = read.projection.stages
+    if len(stages) != 1 or not isinstance(stages[0], Affine):
+        return frozenset(range(rank))
+    return frozenset(term.axis for index in stages[0].indices for term in index.terms)

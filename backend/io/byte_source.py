@@ -1,0 +1,272 @@
+"""The bytes of an input: a regular file, opened again for each pass, a URL, or what was read once from a pipe."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import struct
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
+from urllib.parse import urlsplit
+
+from ...lang.diagnostics.model import Code
+from ...lang.support.files import open_regular
+from ...lang.support.parsing import is_url
+from ...lang.support.records import cached_property, dataclass
+from ...typechecker.elements import Kind
+from ..vm.values import NUMPY_NAMES
+from .cells import within
+from .errors import FileTrouble, damaged, first_line, system_errors
+
+if TYPE_CHECKING:
+    from .remote import Version
+
+
+# ---------------------------------------------------------------------------------------------------- content
+
+@dataclass(frozen=True)
+class Content:
+    """`held`: the bytes of what can be read only once; None: they are in the file."""
+
+    path: str
+    held: bytes | None = None
+
+    @cached_property
+    def version(self) -> Version:
+        """Of a URL, when it was first asked for.  FileTrouble."""
+        from .remote import known
+
+        return known(self.path)
+
+    def open(self) -> BinaryIO:
+        """From its start.  OSError; FileTrouble."""
+        if self.held is not None:
+            return io.BytesIO(self.held)
+        if is_url(self.path):
+            from .remote import Remote
+
+            return cast(BinaryIO, io.BufferedReader(Remote(self.path, self.version)))
+        return open_regular(self.path)
+
+    def size(self) -> int:
+        """Bytes.  OSError; FileTrouble."""
+        if self.held is not None:
+            return len(self.held)
+        if is_url(self.path):
+            return self.version.size
+        return os.path.getsize(self.path)
+
+    @property
+    def kept(self) -> int:
+        """Bytes that the process keeps of it beside what it is read into.  OSError; FileTrouble."""
+        if self.held is not None:
+            return len(self.held)
+        if is_url(self.path):
+            from .remote import KEPT
+
+            return min(self.version.size, KEPT)
+        return 0
+
+    def identity(self, file: BinaryIO | None = None) -> tuple[int | str, ...]:
+        """The same while nobody has written the file.  `file`: the content, if it is open.  OSError; FileTrouble."""
+        if self.held is not None:
+            return ()
+        if is_url(self.path):
+            from .remote import known
+
+            version = self.version if self.version.told else known(self.path)  # else every answer is compared with it
+            return version.size, version.digest
+        found = os.stat(self.path) if file is None else os.fstat(file.fileno())
+        return found.st_ino, found.st_dev, found.st_size, found.st_mtime_ns
+
+
+def suffix_of(path: str) -> str:
+    """How a name ends, in small letters, which tells the format.  Both forms of a zarr store are `.zarr`: the folder and
+    `.zarr.zip`."""
+    name = (urlsplit(path).path if is_url(path) else path).lower()
+    return ".zarr" if name.endswith(".zarr.zip") else os.path.splitext(name)[1]
+
+
+def length_of(file: BinaryIO) -> int:
+    """Bytes of an opened content; it is at its start then."""
+    length = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    return length
+
+
+# ---------------------------------------------------------------------------------------------------- archive
+#
+# Zip archives, of which `.npz` and a zarr store in one file are some: opened with a bound on their list of members.
+#
+# Members that are stored or deflated are read; bzip2 and LZMA, which can ask for any amount of memory, are not.
+
+LONGEST_DIRECTORY: Final = 8 << 20
+"""Bytes of the list of members, which zipfile reads at once and makes objects of."""
+_ENCRYPTED: Final = 1
+_LOCAL: Final = struct.Struct("<26sHH")
+"""What stands before a member: how long its name is, and what follows that."""
+_UNSOUND: Final = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OverflowError, RuntimeError)
+"""What zipfile raises on what is not an archive, names that are no text and lengths that are none."""
+
+
+class _Bounded(io.BufferedIOBase):
+    """A file of which nobody reads more at once than the longest list of members."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def read(self, count: int | None = -1) -> bytes:
+        if count is not None and count > LONGEST_DIRECTORY:
+            raise damaged(f"has a list of members of {count} bytes, more than {LONGEST_DIRECTORY}")
+        return self._file.read(-1 if count is None else count)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+
+@contextmanager
+def opened(content: Content, otherwise: str) -> Iterator[zipfile.ZipFile]:
+    """The archive; trouble with its members is E705, and so is a file that is none: `otherwise` says so."""
+    with system_errors(), content.open() as file:
+        archive = None
+        try:
+            with zipfile.ZipFile(cast(BinaryIO, _Bounded(file))) as archive:
+                yield archive
+        except _UNSOUND as error:
+            raise damaged(otherwise if archive is None else f"has a damaged member: {first_line(error)}") from None
+
+
+def stored_at(content: Content, info: zipfile.ZipInfo) -> int | None:
+    """With which byte a member begins that is stored as it is; None: it is not."""
+    if info.flag_bits & _ENCRYPTED or info.compress_type != zipfile.ZIP_STORED:
+        return None
+    with content.open() as file:
+        file.seek(info.header_offset)
+        own = file.read(_LOCAL.size)
+    if len(own) < _LOCAL.size or not own.startswith(b"PK\3\4"):
+        raise damaged("has a damaged member: it does not begin as the list of members says")
+    _, name, more = _LOCAL.unpack(own)
+    return int(info.header_offset + _LOCAL.size + name + more)
+
+
+@contextmanager
+def member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[BinaryIO]:
+    """A member's content as a stream, whose checksum is compared where it ends."""
+    if info.flag_bits & _ENCRYPTED:
+        raise damaged("is encrypted")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise damaged("uses a compression that is not read: members are stored or deflated")
+    with archive.open(info) as stream:
+        yield cast(BinaryIO, stream)
+
+
+# ---------------------------------------------------------------------------------------------------- blocks
+#
+# Outputs as files take them: some items, or some text, at a time, so that a file is never in memory beside its values.
+
+ITEMS: Final = 1 << 13
+"""Items that are made into text together."""
+
+
+def blocks_of(values: Any, items: int = ITEMS) -> Iterator[Any]:
+    """The items of a NumPy array in the order of its axes, as vectors of at most `items`, each there until the next is asked for.
+
+    Those of a table with so many columns that they divide `items` are whole rows.  Of a view nothing is copied whole."""
+    import numpy
+
+    if values.size:
+        yield from numpy.nditer(values, ["external_loop", "buffered"], order="C", buffersize=items)
+
+
+def characters_of(items: Any) -> str:
+    """The characters of a vector of dtype `U1`; NumPy itself drops the NUL."""
+    import numpy
+
+    return str(numpy.ascontiguousarray(items).view("=u4").tobytes(), "utf-32-le" if sys.byteorder == "little" else "utf-32-be")
+
+
+def require_utf8(values: Any, *, table: bool = False) -> None:
+    """E708 where an array of `U1` holds what UTF-8 has no bytes for, or a `table` of text cannot hold."""
+    for block in blocks_of(values, 1 << 18):
+        if table and not block.view("=u4").all():
+            raise FileTrouble(Code.E708, "holds the character NUL, which no table of text has", "write it to an npy file")
+        try:
+            characters_of(block)
+        except UnicodeDecodeError as error:
+            code = int.from_bytes(error.object[error.start : error.start + 4], sys.byteorder)
+            raise FileTrouble(Code.E708, f"cannot be written: {chr(code)!r} is not a character of UTF-8") from None
+
+
+# ---------------------------------------------------------------------------------------------------- filling
+#
+# An input's array while it is read: made once, filled block by block, so that no file is in memory twice.
+
+BLOCK: Final = 1 << 16
+"""Bytes that are read at a time."""
+LAST_CHARACTER: Final = 0x10FFFF
+
+
+def new_array(shape: tuple[int, ...], kind: Kind) -> Any:
+    """An array of the kind's own dtype (`U1` for text) whose items are not set."""
+    import numpy
+
+    return numpy.empty(shape, "U1" if kind is Kind.CHAR else NUMPY_NAMES[kind])
+
+
+def bytes_of(kind: Kind, shape: tuple[int, ...]) -> int:
+    """Of an array as it is in memory."""
+    return math.prod(shape) * kind.bytes
+
+
+def is_direct(dtype: Any, stored: Any) -> bool:
+    """Are the bytes of items in a file those in an array?"""
+    return bool(stored == dtype and stored.kind not in "bU")
+
+
+def fill(file: BinaryIO, room: memoryview) -> None:
+    """What a file has next, as much as there is room for.  OSError; FileTrouble E705: it ends before."""
+    filled = 0
+    while filled < len(room):
+        count = file.readinto(room[filled : filled + BLOCK])  # type: ignore[attr-defined]
+        if not count:
+            raise damaged("ended while it was read")
+        filled += count
+
+
+def fill_with_items(file: BinaryIO, room: Any, stored: Any) -> None:
+    """The items of dtype `stored` that a file has next, in the order of the axes of an array, which need not be contiguous.
+    OSError; FileTrouble E705: it ends before, or holds what is no character."""
+    import numpy
+
+    if is_direct(room.dtype, stored) and room.flags.c_contiguous:
+        fill(file, room.reshape(-1).view(numpy.uint8).data)
+        return
+    items = room.reshape(-1) if room.flags.c_contiguous else room.flat
+    some = numpy.empty(min(BLOCK // stored.itemsize, len(items)), stored)
+    for place in range(0, len(items), max(1, len(some))):
+        part = some[: len(items) - place]
+        fill(file, part.view(numpy.uint8).data)
+        if stored.kind == "U":
+            require_characters(part)
+        items[place : place + len(part)] = part.view(numpy.uint8) != 0 if stored.kind == "b" else within(part, room.dtype)
+
+
+def require_characters(items: Any) -> None:
+    """E705 unless every item of a `U1` array is a character."""
+    codes = items.view(items.dtype.str[0].replace("=", "<").replace("|", "<") + "u4")
+    if len(codes) and int(codes.max()) > LAST_CHARACTER:
+        raise damaged("holds numbers that are not characters")

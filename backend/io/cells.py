@@ -1,0 +1,483 @@
+"""One number, bool or character that is written as text: a cell of a table, a param on the command line.
+
+A number is written as in Python or in APL: `-3`, `¯3`, `2.5`, `1e-3`, `nan`, `inf`, `∞`; complex `1+2j` or `1J2`; bool
+`0 1 true false`.  An integer kind takes whole numbers in its range only.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code
+from ...lang.support.records import dataclass
+from ...lang.tree.program import Form, Reading, has_time
+from ...typechecker.elements import Kind
+from ..vm.backend_interface import CheckFailed
+from ..vm.values import INTEGER_BITS, NUMPY_NAMES, integer_range
+from .errors import FileTrouble, damaged, disagrees
+
+# ---------------------------------------------------------------------------------------------------- cells
+
+DECIMAL: Final = r"(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?|inf|infinity|nan)"
+_WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
+_REAL_NUMBER = re.compile(rf"[-+]?{DECIMAL}", re.IGNORECASE)
+_IMAGINARY_NUMBER = re.compile(rf"([-+]?{DECIMAL})[ij]", re.IGNORECASE)
+_COMPLEX_NUMBER = re.compile(rf"([-+]?{DECIMAL})(?:([-+]{DECIMAL})[ij]|[jJ]([-+]?{DECIMAL}))", re.IGNORECASE)
+_TRUTHS: Final = {"0": False, "1": True, "false": False, "true": True}
+_MOST_SHOWN: Final = 30
+_MOST_DIGITS: Final = 4000
+
+
+class Unsuitable(Exception):
+    """A text that is no item of the kind: a sentence that begins with it, and a note."""
+
+    def __init__(self, message: str, *notes: str) -> None:
+        self.message, self.notes = message, notes
+        super().__init__(message)
+
+
+def item_of(cell: str, kind: Kind) -> Any:
+    """The text as an item of the kind.  Unsuitable."""
+    text = cell.replace("¯", "-").replace("∞", "inf").replace("−", "-")
+    if kind is Kind.CHAR:
+        if len(cell) != 1:
+            raise Unsuitable(f"{shown(cell)} is not one character")
+        return cell
+    if kind is Kind.BOOL:
+        if text.lower() not in _TRUTHS:
+            raise Unsuitable(f"{shown(cell)} is not a bool", "a bool is 0, 1, true or false")
+        return _TRUTHS[text.lower()]
+    if kind in INTEGER_BITS:
+        if not _WHOLE_NUMBER.fullmatch(text) or len(text) > _MOST_DIGITS:
+            raise Unsuitable(f"{shown(cell)} is not an integer")
+        low, high = integer_range(kind)
+        if not low <= int(text) <= high:
+            raise Unsuitable(f"{shown(cell)} does not fit {kind.value} ({low} to {high})")
+        return int(text)
+    value = _complex(text) if kind.is_complex else float(text) if _REAL_NUMBER.fullmatch(text) else None
+    if value is None:
+        raise Unsuitable(f"{shown(cell)} is not a number")
+    return value
+
+
+def _complex(text: str) -> complex | None:
+    text = text.removeprefix("(").removesuffix(")")
+    if _REAL_NUMBER.fullmatch(text):
+        return complex(float(text))
+    if alone := _IMAGINARY_NUMBER.fullmatch(text):
+        return complex(0.0, float(alone[1]))
+    parts = _COMPLEX_NUMBER.fullmatch(text)
+    return complex(float(parts[1]), float(parts[2] or parts[3])) if parts else None
+
+
+def shown(cell: str) -> str:
+    """A cell in a message."""
+    return f"“{cell[:_MOST_SHOWN]}{'…' if len(cell) > _MOST_SHOWN else ''}”"
+
+
+# ---------------------------------------------------------------------------------------------------- dates
+#
+# Dates and times as text: days, or microseconds, since 1970 (UTC).
+#
+# ISO 8601 unless a pattern of strptime is given; a time without an offset is UTC.  Neighbours: `columns`, `writing`.
+
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+_START: Final = datetime(1970, 1, 1)
+_TICK: Final = timedelta(microseconds=1)
+_LENGTH: Final = 10
+_DIRECTIVE: Final = re.compile("%.")
+
+
+def number_of(cell: str, reading: Reading) -> int:
+    """The number that a date or a time stands for.  Unsuitable."""
+    try:
+        if reading.pattern:
+            moment = datetime.strptime(cell, reading.pattern)
+        elif reading.form is Form.DATE:
+            if len(cell) != _LENGTH or cell[4] != "-":
+                raise ValueError
+            return date.fromisoformat(cell).toordinal() - _EPOCH
+        else:
+            moment = datetime.fromisoformat(cell)
+    except ValueError:
+        example = reading.pattern or ("2024-12-31" if reading.form is Form.DATE else "2024-12-31T23:59:59")
+        what = "date" if reading.form is Form.DATE else "time"
+        raise Unsuitable(f"{shown(cell)} is not a {what} such as {example}") from None
+    if reading.form is Form.DATE:
+        return moment.toordinal() - _EPOCH
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(UTC).replace(tzinfo=None)
+    return (moment - _START) // _TICK
+
+
+def texts_of(values: Any, reading: Reading) -> list[str]:
+    """Dates or times as they are written.  Unsuitable: before the year 1 or after 9999."""
+    return [text_of(number, reading) for number in values.reshape(-1).tolist()]
+
+
+def text_of(number: int, reading: Reading) -> str:
+    """One of them."""
+    try:
+        if reading.form is Form.DATE:
+            day = date.fromordinal(number + _EPOCH)
+            return _formatted(day, reading.pattern) if reading.pattern else day.isoformat()
+        moment = _START + number * _TICK
+        return _formatted(moment, reading.pattern) if reading.pattern else moment.isoformat()
+    except (ValueError, OverflowError):
+        raise Unsuitable(f"holds {number}, which is not a date of the years 1 to 9999") from None
+
+
+def _formatted(moment: date, pattern: str) -> str:
+    """By strftime, but years have four digits on every system, as strptime reads them."""
+    return moment.strftime(_DIRECTIVE.sub(lambda found: f"{moment.year:04d}" if found[0] == "%Y" else found[0], pattern))
+
+
+# ---------------------------------------------------------------------------------------------------- advice
+#
+# Which clause of an `input` would read a cell or a line that is refused.
+
+DATE_PATTERNS: Final = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y%m%d")
+"""How dates are often written apart from ISO 8601."""
+SEPARATORS: Final = ",;\t|"
+_AS_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d.*")
+
+
+def for_cell(text: str, kind: Kind, reading: Reading) -> tuple[str, ...]:
+    """A note with the clause that reads a cell that is no item, date or time; none if no clause would."""
+    dated = reading.form in (Form.DATE, Form.TIME)
+    if not dated and not reading.separator and (found := for_line(text, ",")):
+        return found
+    clauses = _decimal(text, kind) if not dated and reading.decimal == "." else []
+    if dated or (kind is Kind.I64 and not clauses):
+        clauses = _dates(text)
+    if clauses:
+        return (f"this clause of the `input` reads it: {' or '.join(f'`{clause}`' for clause in clauses)}",)
+    if dated and not reading.pattern and not _AS_ISO.fullmatch(text):
+        return (f'say how it is written, as in `as "{DATE_PATTERNS[0]}"` (the directives of strptime)',)
+    return ()
+
+
+def for_line(text: str, separator: str) -> tuple[str, ...]:
+    """A note with the clause that cuts a line that is one cell; none if no sign in it separates cells."""
+    signs = [sign for sign in SEPARATORS if sign in text]
+    if not signs or separator in text:
+        return ()
+    sign = max(signs, key=text.count)
+    return (f"its cells seem to be separated by something else; say so in the `input`: `{separator_clause(sign)}`",)
+
+
+def separator_clause(sign: str) -> str:
+    return 'sep "\\t"' if sign == "\t" else f'sep "{sign}"'
+
+
+def _decimal(text: str, kind: Kind) -> list[str]:
+    if kind is Kind.BOOL or kind in INTEGER_BITS or text.count(",") != 1:
+        return []
+    try:
+        item_of(text.replace(",", "."), kind)
+    except Unsuitable:
+        return []
+    return ['decimal ","']
+
+
+def _dates(text: str) -> list[str]:
+    """The clauses that read a text as a date or a time; the plain ones, if they do."""
+    iso = [f"as {form.name.lower()}" for form in (Form.DATE, Form.TIME) if _reads(text, Reading(form))]
+    forms = {pattern: Form.TIME if has_time(pattern) else Form.DATE for pattern in DATE_PATTERNS}
+    return iso[:1] or [f'as "{pattern}"' for pattern, form in forms.items() if _reads(text, Reading(form, pattern))]
+
+
+def _reads(text: str, reading: Reading) -> bool:
+    try:
+        number_of(text, reading)
+    except Unsuitable:
+        return False
+    return True
+
+
+# ---------------------------------------------------------------------------------------------------- elements
+#
+# Which stored number types a declared element type accepts.
+#
+# The rule is the language's own (language.md, Numbers): reading widens as a call does and never narrows, so that a
+# declared type cannot lose anything that the file holds.  Formats of text (csv) have no stored type and are read as the
+# declared kind directly.
+
+_ALL = (Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.C64, Kind.C128)
+
+ACCEPTED: Final[dict[str, tuple[Kind, ...]]] = {
+    "bool": (Kind.BOOL, *_ALL),
+    "uint8": _ALL,
+    "int8": _ALL[1:],
+    "int16": _ALL[1:],
+    "uint16": _ALL[1:],
+    "int32": (Kind.I32, Kind.I64, Kind.F64, Kind.C128),
+    "uint32": (Kind.I64, Kind.F64, Kind.C128),
+    "int64": (Kind.I64, Kind.F64, Kind.C128),
+    "uint64": (Kind.I64, Kind.F64, Kind.C128),
+    "float16": (Kind.F32, Kind.F64, Kind.C64, Kind.C128),
+    "float32": (Kind.F32, Kind.F64, Kind.C64, Kind.C128),
+    "float64": (Kind.F64, Kind.C128),
+    "complex64": (Kind.C64, Kind.C128),
+    "complex128": (Kind.C128,),
+    "str1": (Kind.CHAR,),
+}
+"""The kinds that hold each stored type; the first is the one to declare.  Of `uint64` i64 holds what is below 2*63 (`within`)."""
+
+_SPELLED: Final = {numpy_name: kind.value for kind, numpy_name in NUMPY_NAMES.items()} | {"str1": "char"}
+
+
+def require_accepted(stored: str, kind: Kind) -> None:
+    """E706 unless values stored as `stored` may be declared `kind`."""
+    accepted = ACCEPTED.get(stored)
+    if accepted is None:
+        raise disagrees(f"holds {stored}, which no element type stores")
+    if kind in accepted:
+        return
+    held, advice = _SPELLED.get(stored, stored), f"declare it `{accepted[0].value}`"
+    if Kind.CHAR not in (kind, accepted[0]):
+        advice += f" and write `{kind.value} x` where it may narrow"
+    raise disagrees(f"holds {held}, its declared type is {kind.value}", advice)
+
+
+def within(items: Any, dtype: Any) -> Any:
+    """Stored items that an array of a dtype takes.  FileTrouble E705: unsigned ones beyond i64."""
+    if items.dtype.kind == "u" and dtype.kind == "i" and items.dtype.itemsize == dtype.itemsize and items.size:
+        most = int(items.max())
+        if most >> (8 * dtype.itemsize - 1):
+            raise damaged(f"holds {most}, which does not fit i64", "declare it `f64`, which rounds such integers")
+    return items
+
+
+def require_shape(actual: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    """The shape bound from the header must still be the file's."""
+    if actual != expected:
+        raise FileTrouble(Code.E705, f"changed while it was read: its shape was {list(expected)} and is now {list(actual)}")
+
+
+def changed() -> FileTrouble:
+    """The file holds more than its header pass found."""
+    return FileTrouble(Code.E705, "changed while it was read")
+
+
+# ---------------------------------------------------------------------------------------------------- conversions
+#
+# Many cells of a column as items, or one, as the clauses of an input say.
+
+MISSING: Final = frozenset({"", "NA"})
+QUOTED: Final = "\0"
+"""Begins a cell that would be missing if it were not quoted (`records`, Note [Quoted cells])."""
+BLANK: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column (or with "" all of them) and what it is declared as."""
+
+    member: str
+    kind: Kind
+    rank: int
+    reading: Reading
+
+    @property
+    def takes_quoted(self) -> bool:
+        """Is `""` an empty text, and `"NA"` one of two letters?  Where `missing` is said, it stands for these too."""
+        return self.kind is Kind.CHAR and self.reading.missing is None and self.reading.form is Form.ITEM
+
+
+class NotAtOnce(Exception):
+    """Some cells have to be looked at one by one."""
+
+
+_Convert = Callable[[list[str], Any], None]
+
+
+def converter(wanted: Column) -> _Convert:
+    """What puts many cells into a part of an array, or raises `NotAtOnce`."""
+    reading = wanted.reading
+    if reading.form is Form.PRESENT:
+        return _presence
+    if reading.form is not Form.ITEM:
+        return _remembering(reading)
+    if wanted.kind is Kind.CHAR:
+        return lambda cells, room: _texts(cells, room, reading)
+    if wanted.kind is Kind.I64:
+        return lambda cells, room: _numbers(cells, room, int, reading)
+    if wanted.kind in (Kind.F64, Kind.F32):
+        return lambda cells, room: _numbers(cells, room, float, reading)
+    return _slowly
+
+
+def _slowly(cells: list[str], room: Any) -> None:
+    raise NotAtOnce
+
+
+def _presence(cells: list[str], room: Any) -> None:
+    room[...] = [cell.strip() not in MISSING for cell in cells]
+
+
+def _numbers(cells: list[str], room: Any, make: Callable[[str], Any], reading: Reading) -> None:
+    whole = "".join(cells)
+    if not whole.isascii() or "_" in whole:
+        raise NotAtOnce
+    if reading.decimal != ".":
+        if "." in whole:
+            raise NotAtOnce
+        cells = [cell.replace(reading.decimal, ".") for cell in cells]
+    if reading.missing is not None:
+        filler = str(reading.missing)
+        cells = [filler if cell.strip() in MISSING else cell for cell in cells]
+    try:
+        room[...] = list(map(make, cells))
+    except (ValueError, OverflowError):
+        raise NotAtOnce from None
+
+
+def _texts(cells: list[str], room: Any, reading: Reading) -> None:
+    import numpy
+
+    if any(cell in MISSING for cell in map(str.strip, cells)):
+        if reading.missing is None:
+            raise NotAtOnce
+        cells = [str(reading.missing) if cell.strip() in MISSING else cell for cell in cells]
+    width = room.shape[1]
+    cells = [cell.removeprefix(QUOTED) for cell in cells]
+    if width:
+        padded = "".join([cell.ljust(width) for cell in cells])
+        if len(padded) != room.size:
+            raise changed()
+        room.view("=u4")[...] = numpy.frombuffer(padded.encode("utf-32-le"), "<u4").reshape(room.shape)
+
+
+def _remembering(reading: Reading) -> _Convert:
+    known: dict[str, int] = {}
+
+    def convert(cells: list[str], room: Any) -> None:
+        for cell in cells:
+            if cell not in known:
+                try:
+                    known[cell] = number_of(cell, reading)
+                except Unsuitable:
+                    raise NotAtOnce from None
+        room[...] = [known[cell] for cell in cells]
+
+    return convert
+
+
+def filled(cell: str, wanted: Column) -> Any:
+    """The item of one cell, or of what stands for a missing one.  Unsuitable: what follows the cell's place in a message."""
+    text, reading = cell.strip(), wanted.reading
+    if text in MISSING:
+        if reading.missing is None:
+            raise Unsuitable(f" is {text or 'empty'}", f"say what stands for it: `missing {example(wanted)}`")
+        return reading.missing
+    try:
+        return cell.removeprefix(QUOTED) if wanted.kind is Kind.CHAR else _item(text, wanted)
+    except Unsuitable as trouble:
+        notes = () if wanted.kind is Kind.CHAR else for_cell(text, wanted.kind, reading)
+        raise Unsuitable(f": {trouble.message}", *trouble.notes, *notes) from None
+
+
+def _item(text: str, wanted: Column) -> Any:
+    reading = wanted.reading
+    if reading.form in (Form.DATE, Form.TIME):
+        return number_of(text, reading)
+    if reading.decimal != "." and wanted.kind not in INTEGER_BITS:
+        if "." in text:
+            raise Unsuitable(f"“{text}” has a point; the decimals of this column are written with `{reading.decimal}`")
+        text = text.replace(reading.decimal, ".")
+    return item_of(text, wanted.kind)
+
+
+def put(room: Any, at: int, item: Any) -> None:
+    if room.dtype.kind != "U":
+        room[at] = item
+        return
+    text = str(item)
+    if len(text) > room.shape[1]:
+        raise changed()
+    room[at, : len(text)] = list(text)
+
+
+def example(wanted: Column) -> str:
+    if wanted.kind is Kind.CHAR:
+        return '""'
+    return "⎕nan" if wanted.kind.is_float else "0"
+
+
+# ---------------------------------------------------------------------------------------------------- moments
+#
+# Counts of units of time as days or microseconds: in 64 bits, or not at all.
+#
+# Coarser units are multiplied exactly, finer ones rounded down.  Neighbours: `arrow` (columns), `dates` (text),
+# `shell.embedding.evaluating` (NumPy's dates).
+
+DAY: Final = 86_400_000_000
+"""Microseconds."""
+DAYS: Final = {"D": 1, "W": 7}
+MICROSECONDS: Final = {"h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
+"""Of a unit."""
+PARTS: Final = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}
+"""Of a microsecond."""
+_MONTHS: Final = {"M": 1, "Y": 12}
+_MOST_MONTHS: Final = 10**17
+"""Whose days are certain to be in 64 bits."""
+_MOST: Final = 2**63 - 1
+
+
+def from_numpy(items: Any) -> tuple[Any, Any, Form]:
+    """A vector of NumPy's dates as whole numbers, which of them are there, and what the numbers are of.  FileTrouble E706."""
+    unit, each = np.datetime_data(items.dtype)
+    present = ~np.isnat(items)
+    values = np.where(present, items.astype(np.int64), 0)
+    if unit in _MONTHS:
+        months = multiplied(values, each * _MONTHS[unit], Form.DATE, _MOST_MONTHS)
+        return months.view("M8[M]").astype("M8[D]").view(np.int64), present, Form.DATE
+    if unit in DAYS:
+        return multiplied(values, each * DAYS[unit], Form.DATE), present, Form.DATE
+    if unit in MICROSECONDS:
+        return multiplied(values, each * MICROSECONDS[unit], Form.TIME), present, Form.TIME
+    if unit in PARTS:
+        whole, rest = np.divmod(values, PARTS[unit])
+        return multiplied(whole, each, Form.TIME) + rest * each // PARTS[unit], present, Form.TIME
+    if present.any():
+        raise disagrees("holds dates without a unit", 'give them one: `.astype("M8[s]")`')
+    return values, present, Form.TIME
+
+
+def multiplied(values: Any, count: int, form: Form, most: int = _MOST) -> Any:
+    """Whole numbers of a unit of `count` days or microseconds in those.  FileTrouble E706: beyond `most`."""
+    low, high = -((most + 1) // count), most // count
+    if len(values) and not low <= int(values.min()) <= int(values.max()) <= high:
+        at = int(((values < low) | (values > high)).argmax())
+        what, unit = ("date", "days") if form is Form.DATE else ("time", "microseconds")
+        raise disagrees(f"holds a {what} (item {at}) that no 64-bit number of {unit} reaches")
+    return values * count
+
+
+# ---------------------------------------------------------------------------------------------------- text_reading
+#
+# What a row of text says: a number or a day (`⎕number ⎕date`), by the rules of cells of tables.
+
+def number_in(text: str) -> float:
+    """The number that a text says, blanks around it left out; NaN if it says none (`⎕number`)."""
+    try:
+        found = item_of(text.strip(), Kind.F64)
+    except Unsuitable:
+        return math.nan
+    assert isinstance(found, float)
+    return found
+
+
+def date_in(text: str) -> int:
+    """The day that a text says, since 1970 (`⎕date`).  CheckFailed: E705, it says none."""
+    try:
+        return number_of(text.strip(), Reading(form=Form.DATE))
+    except Unsuitable as error:
+        raise CheckFailed(Code.E705, error.message) from None

@@ -1,0 +1,789 @@
+"""Tables that are text: all columns (`sales.csv`), one by its header (`sales.csv:price`) or by its place (`sales.csv:#2`).
+
+A cell is a number, bool, date, time or text, padded with blanks or not; an empty one is an error, not NaN, unless `missing` says
+what stands for it.  Of a column that is named the first record is the header; otherwise it is one, and skipped, if none of its
+cells is a number, a date or what the column is declared as.  A whole table has the shape [records, columns]; declared with one
+axis it may be one column or one record, declared as a scalar it is one cell.
+
+A table is measured once (`records.measured`) and read once, for all the columns that were asked for (`Table.shape`).
+
+Note [Fast and exact].  NumPy's C reader is tried first on a block's numbers; wherever it hesitates (any error or warning)
+the cells are converted together by Python, and where that fails one by one, which either succeeds or names the line and
+column at fault.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import warnings
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import field, replace
+from functools import cached_property as records_cached_property
+from itertools import chain
+from operator import itemgetter
+from typing import Any, BinaryIO, ClassVar, Final, TypeAlias
+
+from ...lang.diagnostics.model import Code
+from ...lang.primitives.table import nearest
+from ...lang.support.records import cached_property, dataclass
+from ...lang.tree.program import AS_WRITTEN, Form, Reading, has_time
+from ...typechecker.elements import Kind
+from ..vm.values import shortest_f32
+from .byte_source import ITEMS, Content, blocks_of, characters_of, new_array, suffix_of
+from .cells import (
+    BLANK,
+    DATE_PATTERNS,
+    MISSING,
+    QUOTED,
+    Column as ConversionsColumn,
+    NotAtOnce,
+    Unsuitable,
+    changed,
+    converter,
+    filled,
+    for_line,
+    item_of,
+    number_of,
+    put,
+    require_shape,
+)
+from .errors import FileTrouble, damaged, disagrees, listed, system_errors
+from .row_sinks import OrderedSink
+
+# ---------------------------------------------------------------------------------------------------- headers
+#
+# Whether the first record of a table is a header, told by its cells.
+#
+# It is data if a cell is a number (also with a comma, groups of digits or a currency), a date or a time as tables have them;
+# `2-9`, `20+` and `1st` are none.
+
+_WITH_SIGNS: Final = re.compile(
+    r"[-+¯−]?[$€£¥]? ?(?:[0-9]+[.,]?[0-9]*(?:[eE][-+]?[0-9]+)?"
+    r"|[0-9]{1,3}(?:[.,'’_ \u00a0\u202f][0-9]{3})+(?:[.,][0-9]+)?) ?[$€£¥]?"
+)
+"""Numbers as people write them: with a decimal comma, groups of digits, a currency."""
+_MAY_BEGIN_NUMBER: Final = re.compile(r"[-+¯−]?[-0-9.(∞$€£¥]|[-+¯−(]?(?:inf|nan)", re.IGNORECASE)
+_MAY_BEGIN_DATE: Final = re.compile(r"[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]|[0-9]{4}-W|[0-9]{8}")
+_READINGS: Final = (
+    Reading(Form.DATE), Reading(Form.TIME),
+    *[Reading(Form.TIME if has_time(pattern) else Form.DATE, pattern) for pattern in DATE_PATTERNS],
+)  # fmt: skip
+_YEAR: Final = re.compile(r"(1[5-9]|20)[0-9]{2}")
+
+
+def is_header(cells: Iterable[str]) -> bool:
+    """Is a cell filled, and none of them a number, a date or a time?"""
+    filled = False
+    for cell in map(str.strip, cells):
+        if cell and _is_value(cell):
+            return False
+        filled = filled or bool(cell)
+    return filled
+
+
+def _is_value(cell: str) -> bool:
+    if _MAY_BEGIN_NUMBER.match(cell) is None:
+        return False
+    return _is_number(cell) or (_MAY_BEGIN_DATE.match(cell) is not None and any(_reads(cell, reading) for reading in _READINGS))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        item_of(cell, Kind.C128)
+    except Unsuitable:
+        return _WITH_SIGNS.fullmatch(cell) is not None
+    return True
+
+
+def _reads(cell: str, reading: Reading) -> bool:
+    try:
+        number_of(cell, reading)
+    except Unsuitable:
+        return False
+    return True
+
+
+def may_be_years(cells: Sequence[str]) -> bool:
+    """Could a record that is data for its numbers be a header, because those are years beside texts?"""
+    filled = [cell for cell in map(str.strip, cells) if cell not in MISSING]
+    numbers = [cell for cell in filled if _is_value(cell)]
+    return 0 < len(numbers) < len(filled) and all(map(_YEAR.fullmatch, numbers))
+
+
+# ---------------------------------------------------------------------------------------------------- records
+#
+# A table that is text as blocks of whole records, which end where no quote is open.
+#
+# UTF-8, with or without a byte order mark; lines end in LF or CRLF; blank lines are no records, but `""` is one of an empty cell.
+# Quotes are those of RFC 4180: a quoted cell may hold separators, quotes (doubled) and line ends.  A line without quotes may be
+# of any length: it comes in parts of whole cells, so that what is in memory does not depend on how a table is laid out.
+#
+# Note [Quoted cells].  The csv module does not tell `""` from an empty cell, nor `"NA"` from `NA`.  Cells that are text only
+# because they are quoted come with a mark, a character that no table holds.
+
+_TOGETHER: Final = 1 << 17
+"""Bytes of lines that are looked at together, about."""
+_PIECE: Final = 1 << 18
+"""Bytes of a line that are looked at together, and at most of a line in a cell and of a line with quotes."""
+_MARK: Final = "\ufeff"
+_LINE_END, _RETURN = 10, 13
+_MOST_PLACES: Final = 2048
+_LONE_RETURN: Final = (
+    "a carriage return stands where no line ends",
+    "lines end in LF or CR LF: `tr '\\r' '\\n' < old.csv > new.csv`",
+)
+_MISSING_IF_BARE: Final = re.compile(r"\s*(?:NA)?\s*")
+_MAY_HAVE_ONE: Final = re.compile(r'"\s*(?:NA)?\s*(?:"|$)')
+
+Place: TypeAlias = tuple[int, int, int]
+"""Where a record begins, outside all quotes: how many records are before it, its byte, and its line (from 1)."""
+START: Final[Place] = (0, 0, 1)
+
+
+@dataclass(slots=True)
+class Block:
+    """Whole records, or a part of a long one: which line (from 1) and column (from 0) the text begins with, and whether its last
+    record ends here.  `byte`: of the file, with which its first line begins."""
+
+    line: int
+    text: str
+    separator: str
+    column: int = 0
+    ends: bool = True
+    byte: int = 0
+    _records: tuple[list[int], list[list[str]]] | None = field(default=None, repr=False)
+
+    @property
+    def whole(self) -> bool:
+        return self.ends and not self.column
+
+    @property
+    def quoted(self) -> bool:
+        return '"' in self.text
+
+    @property
+    def records(self) -> tuple[list[int], list[list[str]]]:
+        """The records that are not blank: on which lines they begin, and their cells."""
+        if self._records is None:
+            self._records = self.read()
+        return self._records
+
+    def read(self, following: Iterable[str] = ()) -> tuple[list[int], list[list[str]]]:
+        """The records; lines are taken from those that follow while a quote is open."""
+        lines, rows = list[int](), list[list[str]]()
+        count, begins = self.text.count("\n") + (not self.text.endswith("\n")), 0
+        source = chain(io.StringIO(self.text, newline="\n"), following)
+        marked = _with_marks(source, self.separator) if self.quoted else source
+        reader = csv.reader(marked, delimiter=self.separator, strict=True, skipinitialspace=True)
+        try:
+            while begins < count and (row := next(reader, None)) is not None:
+                if len(row) > 1 or (row and row[0].strip()) or not self.whole:
+                    lines.append(self.line + begins)
+                    rows.append(row)
+                begins = reader.line_num
+        except csv.Error as error:
+            told, *notes = _told(error)
+            raise damaged(f"line {self.line + begins}: {told}", *notes) from None
+        return lines, rows
+
+    def plain(self) -> list[list[str]]:
+        """The records without marks.  See Note [Quoted cells]."""
+        rows = self.records[1]
+        return [[cell.removeprefix(QUOTED) for cell in row] for row in rows] if self.quoted else rows
+
+
+def blocks(content: Content, separator: str, place: Place = START) -> Iterator[Block]:
+    """The text of a table from a place on."""
+    with system_errors(), content.open() as file:
+        _, byte, line = place
+        file.seek(byte)
+        while data := file.read(_TOGETHER):
+            rest = b"" if data.endswith(b"\n") else file.readline(_PIECE)
+            data += rest
+            if len(rest) == _PIECE and not rest.endswith(b"\n"):
+                above, found, long = data.rpartition(b"\n")
+                if not found:
+                    yield from _parts(file, data, byte, line, separator)
+                    byte, line = file.tell(), line + 1
+                    continue
+                file.seek(-len(long), io.SEEK_CUR)
+                data = above + found
+            block = Block(line, _decoded(data, line), separator, byte=byte)
+            byte, line = byte + len(data), line + data.count(b"\n")
+            if not data.strip(b"\n"):
+                continue
+            if block.quoted:
+                more: list[str] = []
+                block._records = block.read(_following(file, line, more))
+                block.text, byte, line = block.text + "".join(more), file.tell(), line + len(more)
+            yield block
+
+
+def _with_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
+    """Lines outside all quotes, and marks in them.  See Note [Quoted cells]."""
+    inside = False
+    for line in lines:
+        quotes = line.count('"')
+        yield _with_mark(line, separator, inside) if _MAY_HAVE_ONE.search(line) else line
+        inside ^= bool(quotes % 2)
+
+
+def _with_mark(line: str, separator: str, inside: bool) -> str:
+    parts = line.split('"')
+    for at in range(2 if inside else 1, len(parts), 2):
+        before, cell, after = parts[at - 1].rstrip(" "), parts[at], "".join(parts[at + 1 : at + 2])
+        begins = before.endswith(separator) or (at == 1 and not before)
+        ends = after[:1] in (separator, "\n", "\r") if after else at + 2 >= len(parts)
+        if begins and ends and _MISSING_IF_BARE.fullmatch(cell):
+            parts[at] = QUOTED + cell
+    return '"'.join(parts)
+
+
+def _parts(file: BinaryIO, data: bytes, byte: int, line: int, separator: str) -> Iterator[Block]:
+    """A long line, whose beginning has been read."""
+    column, ends = 0, False
+    while not ends:
+        more = file.readline(_PIECE)
+        ends = more.endswith(b"\n") or len(more) < _PIECE
+        data += more
+        cells, found, data = (data, b"", b"") if ends else data.rpartition(separator.encode())
+        if b"\r" in (cells or data).removesuffix(b"\n").removesuffix(b"\r"):
+            raise damaged(f"line {line}: {_LONE_RETURN[0]}", _LONE_RETURN[1])
+        if not ends and (not found or len(data) >= _PIECE):
+            raise damaged(f"line {line} has a cell of more than {_PIECE} bytes")
+        block = Block(line, _decoded(cells, line, first=not column), separator, column, ends, byte)
+        if block.quoted:
+            raise damaged(f"line {line} has quotes and more than {_PIECE} bytes")
+        yield block
+        column += block.text.count(separator) + 1
+
+
+def _following(file: BinaryIO, line: int, kept: list[str]) -> Iterator[str]:
+    """The lines that follow, which are kept as they are taken."""
+    while data := file.readline(_PIECE):
+        if len(data) == _PIECE and not data.endswith(b"\n"):
+            raise damaged(f"line {line} has quotes and more than {_PIECE} bytes")
+        kept.append(_decoded(data, line))
+        yield kept[-1]
+        line += 1
+
+
+def _decoded(data: bytes, line: int, *, first: bool = True) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _undecodable(data, error.start, line) from None
+    if "\0" in text:
+        raise damaged(f"is not a table: line {line + text[: text.index(chr(0))].count(chr(10))} holds a NUL character")
+    return text.removeprefix(_MARK) if first and line == 1 else text
+
+
+def _undecodable(data: bytes, at: int, line: int) -> FileTrouble:
+    if line == 1 and data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return damaged("is UTF-16, not UTF-8", "save it as UTF-8")
+    message = f"is not UTF-8: line {line + data.count(10, 0, at)} has the byte 0x{data[at]:02x}"
+    return damaged(message, "save it as UTF-8: `iconv -f latin1 -t utf-8`")
+
+
+def _told(error: csv.Error) -> tuple[str, ...]:
+    """What is wrong, and notes."""
+    text = str(error)
+    if "new-line character" in text:
+        return _LONE_RETURN
+    if "end of data" in text:
+        return ("a quoted cell is not closed",)
+    if "field limit" in text:
+        return ("a cell is too long, or its quote is not closed",)
+    if "expected after" in text:
+        return ("text follows a closing quote; a quote in a quoted cell is doubled",)
+    return (text,)
+
+
+# ------------------------------------------------------------------------- how many there are
+
+
+@dataclass
+class Measure:
+    """What a table has: the text of its first record, how many columns, and places from which it can be read; the last is its
+    end."""
+
+    first: list[Block]
+    columns: int
+    places: tuple[Place, ...]
+
+    @property
+    def records(self) -> int:
+        return self.places[-1][0]
+
+    def place_of(self, record: int) -> Place:
+        """The nearest place that is not behind a record."""
+        return self.places[bisect_right(self.places[:-1], record, key=itemgetter(0)) - 1]
+
+    @property
+    def headed(self) -> bool:
+        """Is the first record a header by its looks?"""
+        return is_header(self._cells())
+
+    def _cells(self) -> Iterator[str]:
+        for block in self.first:
+            yield from (cell.removeprefix(QUOTED) for cell in block.read()[1][0])
+
+    @records_cached_property
+    def names(self) -> list[str]:
+        """The cells of the first record."""
+        return [cell.strip() for cell in self._cells()]
+
+
+def measured(content: Content, separator: str, known: tuple[Place, ...] = ()) -> Measure:
+    """Places and columns; all records have as many cells as the first.  `known`: the places, if they were found
+    before; then only the first record is read.  FileTrouble E705: it has none, or one has others."""
+    first: list[Block] = []
+    places: list[Place] = [START]
+    begins = columns = records = cells = apart = 0
+    for block in blocks(content, separator):
+        if known and columns:
+            return Measure(first, columns, known)
+        if not block.column and block.byte >= places[-1][1] + max(1, apart):
+            places.append((records, block.byte, block.line))
+            if len(places) > _MOST_PLACES:
+                del places[1::2]
+                apart = 2 * max(apart, _TOGETHER)
+        count = _uniform(block, columns) if columns else None
+        if count is not None:
+            records += count
+            continue
+        lines = block.records[0] if block.whole else [block.line]
+        lengths = map(len, block.records[1]) if block.whole else [block.text.count(separator) + 1]
+        for line, length in zip(lines, lengths, strict=True):
+            cells += length
+            if not records and not columns:
+                first.append(_alone(block, lines) if block.whole else replace(block, _records=None))
+                begins = line
+            if block.ends:
+                columns = columns or cells
+                if cells != columns:
+                    notes = for_line(first[0].text, separator) if columns == 1 else ()
+                    raise damaged(f"line {line} has {_count(cells)}, line {begins} has {_count(columns)}", *notes)
+                records, cells = records + 1, 0
+    if not records:
+        raise damaged("is empty: it has neither numbers nor a header line")
+    return Measure(first, columns, known or (*places, (records, content.size(), block.line)))
+
+
+def _alone(block: Block, lines: list[int]) -> Block:
+    """The first record of a block."""
+    texts = block.text.split("\n")
+    start = lines[0] - block.line
+    end = lines[1] - block.line if len(lines) > 1 else len(texts)
+    return Block(lines[0], "\n".join(texts[start:end]), block.separator)
+
+
+def _uniform(block: Block, columns: int) -> int | None:
+    """How many records there are of whole lines that are surely neither blank nor quoted; None: they have to be looked at."""
+    import numpy
+
+    data = block.text.encode()
+    if not block.whole or not data.endswith(b"\n") or any(sign in data for sign in b'" ') or not block.text.isascii():
+        return None
+    codes = numpy.frombuffer(data, "u1")
+    ends = numpy.flatnonzero(codes == _LINE_END)
+    marks = numpy.diff(numpy.searchsorted(numpy.flatnonzero(codes == ord(block.separator)), ends), prepend=0)
+    lengths = numpy.diff(ends, prepend=-1) - 1 - (codes[ends - 1] == _RETURN)
+    return None if (marks != columns - 1).any() or (lengths <= marks).any() else len(ends)
+
+
+def _count(cells: int) -> str:
+    return "1 cell" if cells == 1 else f"{cells} cells"
+
+
+# ---------------------------------------------------------------------------------------------------- columns
+
+_PLACE: Final = re.compile(r"#([0-9]{1,6})")
+BESIDE: Final = 6 << 20
+"""Bytes that a block takes while its cells become items."""
+_SHOWN: Final = 4
+_MOST_TOLD: Final = 1_000
+_ONCE: Final = {Kind.I64: "int64", Kind.F64: "float64", Kind.F32: "float64"}
+"""The kinds that NumPy reads, and as what."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """Items to be read: the array, which column of the table (None: all), and whether the first record is a header."""
+
+    wanted: ConversionsColumn
+    array: Any
+    place: int | None
+    headed: bool
+    convert: Any
+
+
+class Table:
+    """One file with one separator.  `places`: of its records, where it was measured before."""
+
+    def __init__(self, content: Content, separator: str, places: tuple[Place, ...] = ()) -> None:
+        self._content, self._separator, self._known = content, separator, places
+        self._wanted: dict[ConversionsColumn, tuple[int, ...]] = {}
+        self._read: dict[ConversionsColumn, Any] = {}
+
+    @cached_property
+    def _measure(self) -> Measure:
+        return measured(self._content, self._separator, self._known)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """From which its records can be read, as who measures it again is told."""
+        return self._measure.places
+
+    @cached_property
+    def _headed(self) -> bool:
+        return self._measure.headed
+
+    @cached_property
+    def _widths(self) -> list[tuple[int, int]]:
+        """The longest cell of each column, with and without the first record."""
+        first = [len(cell) for cell in self._measure.names]
+        widths = [0] * len(first)
+        for at, (rows, _) in enumerate(self._rows()):
+            for column in range(len(widths)):
+                cells = map(itemgetter(column), rows if at else rows[1:])
+                widths[column] = max(widths[column], max(map(len, cells), default=0))
+        return [(max(pair), pair[1]) for pair in zip(first, widths, strict=True)]
+
+    def _rows(self) -> Iterator[tuple[list[list[str]], list[int]]]:
+        for block in blocks(self._content, self._separator):
+            lines, rows = block.records
+            if not block.whole:
+                raise damaged(f"line {block.line} is too long for a table with text")
+            if rows:
+                yield block.plain(), lines
+
+    def shape(self, wanted: ConversionsColumn) -> tuple[int, ...]:
+        """The shape that the file gives it; from here on it is read with the others."""
+        if not wanted.member and wanted.kind is Kind.CHAR:
+            raise disagrees("is a table of numbers, its declared type is char", "name a column, or a txt file for text")
+        place, headed = self._place(wanted)
+        lines = self._measure.records - headed
+        if place is None:
+            shape = _as_rank(lines, self._measure.columns, wanted.rank)
+        else:
+            shape = (lines,)
+            if wanted.kind is Kind.CHAR:
+                shape = (lines, max(self._widths[place][headed], len(str(wanted.reading.missing or ""))))
+            if len(shape) != wanted.rank:
+                held = "two axes" if len(shape) == 2 else "one axis"
+                text = "a column of text is `char[n w]`, w its longest cell"
+                note = text if wanted.kind is Kind.CHAR else "a column is `[n]`"
+                raise disagrees(f"gives {held}, its declared type has {wanted.rank}", note)
+        self._wanted[wanted] = shape
+        return shape
+
+    def values(self, wanted: ConversionsColumn, shape: tuple[int, ...]) -> Any:
+        """The items as a NumPy array of the kind; the file is read when the first of its columns is asked for."""
+        require_shape(self.shape(wanted), shape)
+        if wanted not in self._read:
+            self._read = self._read_all()
+        return self._read.pop(wanted)
+
+    def items(self, wanted: ConversionsColumn, first: int) -> tuple[int, Iterator[Any]]:
+        """A row that is not behind row `first`, and the items from there on, some at a time, as vectors."""
+        task = _Task(wanted, None, *self._place(wanted), converter(wanted))
+        place = self._measure.place_of(first + task.headed) if self._measure.records > 1 else START
+        return max(0, place[0] - task.headed), self._items(task, place)
+
+    def _items(self, task: _Task, place: Place) -> Iterator[Any]:
+        found: list[Any] = []
+
+        def room(task: _Task, done: int, column: int, count: int) -> Any:
+            found.append(new_array((count,), task.wanted.kind))
+            return found[-1]
+
+        done = place[0]
+        for block in blocks(self._content, self._separator, place):
+            done += self._fill(block, [task], done, room)
+            yield from found
+            found.clear()
+
+    @property
+    def doubt(self) -> str:
+        """Why the first record may be a header although it was read as data; nothing if it was not, or surely is none."""
+        if self._headed or self._measure.columns > _MOST_TOLD or not any(not self._place(wanted)[1] for wanted in self._wanted):
+            return ""
+        names = self._measure.names
+        if not may_be_years(names):
+            return ""
+        shown = listed(names[:_SHOWN]) + ", …" * (len(names) > _SHOWN)
+        return f"line 1 ({shown}) is read as data, for it holds numbers; if it is a header, name columns by it: `:{names[-1]}`"
+
+    def texts(self) -> tuple[list[str], list[list[str]], bool]:
+        """The cells of the first record, all cells by column, and whether the first record is a header."""
+        columns: list[list[str]] = [[] for _ in range(self._measure.columns)]
+        for rows, _ in self._rows():
+            for at, cells in enumerate(columns):
+                cells += map(itemgetter(at), rows)
+        return self._measure.names, columns, self._headed
+
+    def _place(self, wanted: ConversionsColumn) -> tuple[int | None, bool]:
+        """Which column it is (from 0; None: all), and whether the first record is a header."""
+        if not wanted.member:
+            return None, self._is_header(None, wanted)
+        names = self._measure.names
+        number = _PLACE.fullmatch(wanted.member)
+        if number is not None and wanted.member not in names:
+            place = int(number[1])
+            if not 1 <= place <= len(names):
+                raise FileTrouble(Code.E704, f"has no column {place}: it has {len(names)}")
+            return place - 1, self._is_header(place - 1, wanted)
+        places = [at for at, name in enumerate(names) if name == wanted.member]
+        if not places:
+            meant = nearest(wanted.member, names)
+            notes = for_line(names[0], self._separator) if len(names) == 1 else ()
+            hint = f"; did you mean `{meant}`?" if meant else ""
+            raise FileTrouble(Code.E704, f"has no column named {wanted.member}{hint}", f"its columns: {listed(names)}", *notes)
+        if len(places) > 1:
+            numbers = " and ".join(str(at + 1) for at in places[:2])
+            note = f"name one by its place: `:#{places[0] + 1}`"
+            raise damaged(f"has two columns named {wanted.member}: columns {numbers} of its header", note)
+        return places[0], True
+
+    def _is_header(self, place: int | None, wanted: ConversionsColumn) -> bool:
+        """Is the first record a header for who wants the column at a place (None: all)?"""
+        if not self._headed or wanted.kind is Kind.CHAR or wanted.reading.form is Form.PRESENT:
+            return self._headed
+        cells = self._measure.names if place is None else [self._measure.names[place]]
+        try:
+            return any(cell in MISSING or filled(cell, wanted) is None for cell in cells)
+        except Unsuitable:
+            return True
+
+    # ------------------------------------------------------------------------------------- the cells
+
+    def _read_all(self) -> dict[ConversionsColumn, Any]:
+        """Every column that was asked for."""
+        tasks = []
+        for wanted, shape in self._wanted.items():
+            array = new_array(shape, wanted.kind)
+            if wanted.kind is Kind.CHAR:
+                array.view("=u4")[...] = BLANK
+            tasks.append(_Task(wanted, array, *self._place(wanted), converter(wanted)))
+        done = 0
+        for block in blocks(self._content, self._separator):
+            done += self._fill(block, tasks, done, self._room)
+        require_shape((done,), (self._measure.records,))
+        return {task.wanted: task.array for task in tasks}
+
+    def _fill(self, block: Block, tasks: list[_Task], done: int, room_of: Callable[[_Task, int, int, int], Any]) -> int:
+        """Put a block's items where `room_of` says, `done` records having been read; how many records end with it."""
+        count: int | None = None
+        for task in tasks:
+            items = _at_once(block, task, self._measure.columns) if done else None
+            if items is not None:
+                count = len(items)
+                room_of(task, done, block.column, items.size)[...] = items.reshape(-1)
+                continue
+            if task.headed and not done and not block.whole:
+                count = 1
+                continue
+            lines, rows = block.records
+            count, skip = len(rows), int(task.headed and not done)
+            if task.place is None:
+                cells = list(chain.from_iterable(rows[skip:]))
+            else:
+                place = task.place - block.column
+                cells = [row[place] for row in rows[skip:] if 0 <= place < len(row)]
+            if not cells:
+                continue
+            if block.quoted and not task.wanted.takes_quoted:
+                cells = [cell.removeprefix(QUOTED) for cell in cells]
+            room = room_of(task, done + skip, block.column, len(cells))
+            try:
+                task.convert(cells, room)
+            except NotAtOnce:
+                self._one_by_one(task, cells, lines[skip:], block.column, room)
+        return (len(block.records[1]) if count is None else count) if block.ends else 0
+
+    def _room(self, task: _Task, done: int, column: int, count: int) -> Any:
+        """Where the items of a block go."""
+        start = done - task.headed
+        array = task.array
+        if task.place is None:
+            start, array = start * self._measure.columns + column, array.reshape(-1)
+        if start + count > len(array):
+            raise changed()
+        return array[start : start + count]
+
+    def _one_by_one(self, task: _Task, cells: list[str], lines: list[int], column: int, room: Any) -> None:
+        wanted, names = task.wanted, self._measure.names if task.place is not None and task.headed else []
+        for at, cell in enumerate(cells):
+            record, place = (at, task.place) if task.place is not None else divmod(at, len(cells) // len(lines))
+            place += column * (task.place is None)
+            where = f"line {lines[record]}, column {place + 1}" + (f" ({names[place]})" if names and names[place] else "")
+            try:
+                put(room, at, filled(cell, wanted))
+            except Unsuitable as trouble:
+                first = lines[record] == self._measure.first[0].line and bool(self.doubt)
+                notes = ["a first line with numbers is no header; read columns by name: `file.csv:name`"] if first else []
+                raise damaged(f"{where}{trouble.message}", *trouble.notes, *notes) from None
+
+
+def _as_rank(lines: int, columns: int, rank: int) -> tuple[int, ...]:
+    if rank == 2:
+        return lines, columns
+    if rank == 1 and 1 in (lines, columns):
+        return (lines * columns,)
+    if rank == 0 and lines == columns == 1:
+        return ()
+    shape = f"a table of {lines} × {columns}"
+    wanted = {0: "a scalar is one cell", 1: "one axis is one line or one column"}.get(rank, "a table has two axes")
+    axes = "1 axis" if rank == 1 else f"{rank} axes"
+    raise disagrees(f"is {shape}, its declared type has {axes} ({wanted})")
+
+
+def _at_once(block: Block, task: _Task, columns: int) -> Any:
+    """The numbers by NumPy's reader, or None where it hesitates.  See Note [Fast and exact]."""
+    import numpy
+
+    kind = _ONCE.get(task.wanted.kind) if replace(task.wanted.reading, separator="") == AS_WRITTEN else None
+    place = task.place if block.whole else None
+    if kind is None or block.quoted or place != task.place:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            items = numpy.loadtxt(
+                block.text.split("\n"), kind, comments=None, delimiter=block.separator, usecols=place, ndmin=2
+            )
+    except (ValueError, OverflowError, Warning):
+        return None
+    expected = len(items) * columns if block.whole else items.size
+    return items if block.text.count(block.separator) == expected - len(items) else None
+
+
+# ---------------------------------------------------------------------------------------------------- delimited_writing
+#
+# Tables of numbers as text, the other way: `.csv` and `.tsv` that read back to the same values.
+#
+# A vector is one column; without rows, a header names the columns.  Several outputs beside each other, and rows of text, have
+# a header.  Neighbours: `columns` (the other way), `blocks`.
+
+DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+"""By suffix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A NumPy array of the kind, under a header."""
+
+    name: str
+    values: Any
+    kind: Kind
+    form: Form = Form.ITEM
+    """Dates and times as numbers are for formats that know them."""
+
+
+class TextSink(OrderedSink):
+    """Rows of a new csv or tsv file of numbers."""
+
+    beside: ClassVar[int] = ITEMS * 288
+    """A block of items as numbers, as texts, as lines and as bytes."""
+
+    def require(self) -> None:
+        require_table(self.kind, self.shape)
+
+    def append(self, rows: Any) -> None:
+        assert self.file is not None, "it has begun"
+        for text in texts(DELIMITERS[suffix_of(self.path)], self.kind, rows):
+            self.file.write(text.encode("utf-8"))
+
+    def finish(self) -> None:
+        assert self.file is not None, "it has begun"
+        if not self.came:  # a header tells how many columns have no rows
+            self.append(new_array(self.shape, self.kind))
+        self.file.close()
+
+
+def require_table(kind: Kind, shape: tuple[int, ...]) -> None:
+    """E708: what a table cannot hold."""
+    if kind is Kind.CHAR:
+        raise FileTrouble(Code.E708, f"is text of {len(shape)} axes, a column of a table is rows of text `char[n w]`")
+    if len(shape) > 2:
+        raise FileTrouble(Code.E708, f"has {len(shape)} axes, a table has two", "write it to an npy file")
+    if shape[1:] == (0,):
+        raise FileTrouble(Code.E708, "has no columns, which a table cannot express", "write it to an npy file")
+
+
+def texts(delimiter: str, kind: Kind, values: Any) -> Iterator[str]:
+    """The table's text block by block; `values` is a NumPy array of the kind."""
+    columns = values.shape[1] if values.ndim == 2 else 1
+    if not values.size:
+        yield delimiter.join(f"column{column}" for column in range(columns)) + "\n"
+    if columns > ITEMS:
+        for row in values:
+            for start in range(0, columns, ITEMS):
+                yield delimiter * (start > 0) + delimiter.join(_all_written(row[start : start + ITEMS].tolist(), kind))
+            yield "\n"
+        return
+    for block in blocks_of(values, ITEMS - ITEMS % columns):
+        cells = _all_written(block.tolist(), kind)
+        lines = cells if columns == 1 else [delimiter.join(cells[at : at + columns]) for at in range(0, len(cells), columns)]
+        yield "\n".join(lines) + "\n"
+
+
+def require_columns(columns: Sequence[Column]) -> None:
+    """E708 unless every item is a column, and all are of one length."""
+    for column in columns:
+        shape = column.values.shape
+        if len(shape) != (2 if column.kind is Kind.CHAR else 1):
+            wanted = "`char[n w]`" if column.kind is Kind.CHAR else "`[n]`"
+            raise FileTrouble(
+                Code.E708, f"cannot have `{column.name}` of shape [{' '.join(map(str, shape))}]: a column is {wanted}"
+            )
+    first = columns[0]
+    for column in columns[1:]:
+        if len(column.values) != len(first.values):
+            lengths = f"`{first.name}` has {len(first.values)} rows, `{column.name}` {len(column.values)}"
+            raise FileTrouble(Code.E708, f"cannot have columns of two lengths: {lengths}")
+
+
+def column_texts(delimiter: str, columns: Sequence[Column]) -> Iterator[str]:
+    """A header and the columns beside each other, block by block."""
+    yield delimiter.join(_quoted(column.name, delimiter) for column in columns) + "\n"
+    for start in range(0, len(columns[0].values), ITEMS):
+        written = [_cells(column, start, delimiter) for column in columns]
+        yield "".join([delimiter.join(row) + "\n" for row in zip(*written, strict=True)])
+
+
+def _cells(column: Column, start: int, delimiter: str) -> list[str]:
+    block = column.values[start : start + ITEMS]
+    if column.kind is Kind.CHAR:
+        return [_quoted(characters_of(row).rstrip(" "), delimiter) for row in block]
+    return _all_written(block.tolist(), column.kind)
+
+
+def _quoted(text: str, delimiter: str) -> str:
+    """A cell that reads back; one that would be missing is quoted."""
+    if text not in MISSING and not any(sign in text for sign in (delimiter, '"', "\n", "\r")) and text == text.strip():
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _all_written(items: list[Any], kind: Kind) -> list[str]:
+    if kind is Kind.F64 and all(map(math.isfinite, items)):  # JSON's floats are Python's, and it is quick
+        return (json.dumps(items, separators=(",", ":"))[1:-1] + ",").replace(".0,", ",")[:-1].split(",")
+    return [_written(item, kind) for item in items]
+
+
+def _written(item: Any, kind: Kind) -> str:
+    if isinstance(item, complex):
+        part = Kind.F32 if kind is Kind.C64 else Kind.F64
+        imaginary = _written(item.imag, part)
+        return f"{_written(item.real, part)}{'' if imaginary[0] == '-' else '+'}{imaginary}j"
+    if isinstance(item, float):
+        text = repr(shortest_f32(item) if kind is Kind.F32 else item)
+        return text.removesuffix(".0")
+    return str(int(item))

@@ -1,0 +1,266 @@
+"""Inputs that stay in their files until a device needs a part of them, on any machine.
+
+The reader must see the same file as home.  A file is identified by its *mark*: its size, its time of writing and a digest of its
+first bytes (of a folder: the sizes and times of all files in it).  Links are not followed: a path that leads through a link
+counts as a missing file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import astuple, replace
+from hashlib import sha256
+from typing import Any, Final, TypeAlias
+
+from ...lang.diagnostics.model import Refused, RunFailed
+from ...lang.support.files import open_regular
+from ...lang.support.parsing import is_url
+from ...lang.support.records import cached_property, certain, dataclass
+from ...lang.syntax.source import Span
+from ...lang.tree.program import AS_WRITTEN, Form, Reading
+from ...typechecker.elements import Kind
+from ..cpu.backend import CpuBackend
+from ..schedule.plan.plan import Box
+from ..vm.backend_interface import Index
+from .byte_source import bytes_of, new_array
+from .csv import Place
+from .errors import FileTrouble, damaged, system_errors
+from .reading import RowSource, Wanted, located, places_of, row_source, split_member
+from .row_sinks import PlacedSink
+from .writing import sink_type, system_trouble
+
+Mark: TypeAlias = tuple[int, int, str]
+_HEADER: Final = 1 << 16
+MOST_FILES: Final = 10_000
+"""In a folder that has a mark."""
+_BLOCK: Final = 1 << 20
+"""Bytes of whole rows that are read at a time where a box has parts of rows."""
+
+
+def mark_of(path: str) -> Mark | None:
+    """None: there is no such file, the path leads elsewhere, or the folder has too many files."""
+    try:
+        if is_url(path):
+            from .remote import known
+
+            version = known(path)
+            return version.size, 0, version.digest
+        if os.path.realpath(path) != path:
+            return None
+        if os.path.isdir(path):
+            return _mark_of_folder(path)
+        with open_regular(path) as file:
+            found = os.fstat(file.fileno())
+            return found.st_size, found.st_mtime_ns, sha256(file.read(_HEADER)).hexdigest()
+    except (OSError, ValueError, FileTrouble):
+        return None
+
+
+def _mark_of_folder(path: str) -> Mark | None:
+    sizes, times, told, count = 0, 0, sha256(), 0
+    for folder, inner, names in os.walk(path):
+        inner.sort()
+        for name in sorted(names):
+            found = os.lstat(os.path.join(folder, name))
+            sizes, times, count = sizes + found.st_size, max(times, found.st_mtime_ns), count + 1
+            told.update(f"{os.path.relpath(folder, path)}/{name} {found.st_size} {found.st_mtime_ns}\n".encode())
+            if count > MOST_FILES:
+                return None
+    return sizes, times, told.hexdigest()
+
+
+@dataclass(frozen=True)
+class StoredInput:
+    """A box of an input in a file; None is all of it.  `path` may name a member, `shown` is how messages name it.
+    `places`: of its records, if it is a table that is text, so that nobody measures it again."""
+
+    path: str
+    kind: Kind
+    shape: tuple[int, ...]
+    shown: str
+    span: Span
+    mark: Mark
+    reading: Reading = AS_WRITTEN
+    places: tuple[Place, ...] = ()
+    box: Box | None = None
+
+    @property
+    def file(self) -> str:
+        return split_member(self.path)[0]
+
+    @cached_property
+    def source(self) -> RowSource:
+        """What reads it, if this is the file that home has seen.  RunFailed."""
+        with located(self.shown, self.span), system_errors():
+            if mark_of(self.file) != self.mark:
+                raise damaged("changed while it was read, or is another file for a worker")
+            wanted = Wanted(self.kind, len(self.shape), self.span, self.reading, self.shown)
+            found = row_source(self.path, wanted, self.shape, self.places)
+        assert found is not None, "stored inputs can be read in rows"
+        return found
+
+    def window(self, box: Box) -> StoredInput:
+        made = replace(self, box=box)
+        made.__dict__["source"] = self.source
+        return made
+
+    def read(self) -> Any:
+        """The box as an array.  RunFailed."""
+        source, box = self.source, self.box or tuple((0, size) for size in self.shape)
+        try:
+            with located(self.shown, self.span), system_errors():
+                handle = source.open()
+                try:
+                    made = self._filled(source, handle, box)
+                    source.require_same(handle)
+                finally:
+                    source.close(handle)
+        except Refused as refused:  # while the program runs all is a failure of it
+            raise RunFailed(refused.diagnostics) from None
+        return made
+
+    def _filled(self, source: RowSource, handle: Any, box: Box) -> Any:
+        made = new_array(tuple(stop - start for start, stop in box), self.kind)
+        (first, stop), *inner = box
+        if inner == [(0, size) for size in self.shape[1:]]:
+            source.read(handle, first, made, stop)
+            return made
+        step = max(1, _BLOCK // max(1, bytes_of(self.kind, self.shape[1:])))
+        part = tuple(slice(*axis) for axis in inner)
+        for at in range(first, stop, step):
+            rows = new_array((min(step, stop - at), *self.shape[1:]), self.kind)
+            source.read(handle, at, rows, at + len(rows))
+            made[at - first : at - first + len(rows)] = rows[(slice(None), *part)]
+        return made
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "path": self.path, "kind": self.kind.value, "shape": self.shape, "shown": self.shown,
+            "span": [self.span.file, self.span.start, self.span.end], "mark": self.mark, "places": self.places,
+            "reading": [self.reading.form.name, *astuple(self.reading)[1:]],
+        }  # fmt: skip
+
+
+@dataclass(eq=False)
+class StoredOutput:
+    """An output's file, into which whoever makes a part of the value writes it.  `path`: of the temporary, once it is begun."""
+
+    sink: PlacedSink
+    span: Span
+    path: str = ""
+
+    @property
+    def file(self) -> str:
+        return os.path.realpath(self.sink.path)
+
+    def anew(self) -> StoredOutput:
+        """For a run of its own."""
+        sink = self.sink
+        return StoredOutput(type(sink)(sink.path, sink.kind, sink.shape, sink.name), self.span)
+
+    def begin(self) -> None:
+        """RunFailed E708."""
+        with self.writing():
+            self.sink.begin()
+            self.path = self.sink.temporary
+
+    def end(self) -> None:
+        """All of it is written.  RunFailed E708."""
+        with self.writing():
+            self.sink.end()
+
+    def write(self, box: Box | None, array: Any) -> None:
+        """What is in a box, which is cut along one axis.  RunFailed E708."""
+        cut = [(axis, part[0]) for axis, part in enumerate(box or ()) if part != (0, self.sink.shape[axis])]
+        certain(len(cut) < 2, "plans cut one axis")
+        with self.writing(), self.opened():
+            self.sink.put(array, *(cut[0] if cut else (0, 0)))
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Where the file was not begun in this process, it is open while the block lasts.  OSError."""
+        if self.sink.handle >= 0:
+            yield
+            return
+        self.sink.handle = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
+        try:
+            yield
+        finally:
+            os.close(self.sink.handle)
+            self.sink.handle = -1
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with located(self.sink.path, self.span), system_trouble():
+            yield
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "path": self.path, "kind": self.sink.kind.value, "shape": self.sink.shape, "shown": self.sink.path,
+            "span": [self.span.file, self.span.start, self.span.end],
+        }  # fmt: skip
+
+
+def from_facts(facts: Mapping[str, Any]) -> StoredInput | StoredOutput:
+    kind, shape, shown, span = Kind(facts["kind"]), tuple(facts["shape"]), facts["shown"], Span(*facts["span"])
+    if "mark" not in facts:
+        made = stored_output(shown, kind, shape, "", AS_WRITTEN, span)
+        assert made is not None, "what is shipped is written in place"
+        made.path = facts["path"]
+        return made
+    size, time, begins = facts["mark"]
+    form, *clauses = facts["reading"]
+    places = tuple((record, byte, line) for record, byte, line in facts["places"])
+    return StoredInput(facts["path"], kind, shape, shown, span, (size, time, begins), Reading(Form[form], *clauses), places)
+
+
+def stored_output(
+    path: str, kind: Kind, shape: tuple[int, ...], name: str, reading: Reading, span: Span
+) -> StoredOutput | None:  # fmt: skip
+    """An output of numbers whose file has places for them that are known; None: it has not."""
+    sink = sink_type(path, kind, reading) if kind is not Kind.CHAR else None
+    return StoredOutput(sink(path, kind, shape, name), span) if sink is not None and issubclass(sink, PlacedSink) else None
+
+
+def read_back(value: Any) -> Any:
+    """What has been written in place, as its file has it; all else is what it is.  RunFailed."""
+    if not isinstance(value, PlacedSink):
+        return value
+    with located(value.path, Span("", 0, 0)), system_errors():
+        return value.values()
+
+
+def stored_input(path: str, wanted: Wanted, shape: tuple[int, ...]) -> StoredInput | None:
+    """An input that can be read in boxes, without beginning at the start of its file for each; None: it cannot."""
+    file, _ = split_member(path)
+    real = file if is_url(file) else os.path.realpath(file)
+    mark = mark_of(real) if wanted.held is None and 0 not in shape else None
+    if mark is None:
+        return None
+    path = real + path[len(file) :]
+    with located(wanted.shown or path, wanted.span), system_errors():
+        source = row_source(path, wanted, shape)
+        if source is None:
+            return None
+        places = places_of(path, wanted)
+    return StoredInput(path, wanted.kind, shape, wanted.shown or path, wanted.span, mark, wanted.reading, places)
+
+
+class StoreBackend(CpuBackend):
+    """Values are stored inputs, which are read when a device takes them, and stored outputs, which are written into."""
+
+    def bring(self, value: Any, kind: Kind) -> Any:
+        return value
+
+    def fetch(self, value: Any, kind: Kind) -> Any:
+        return value.read() if isinstance(value, StoredInput) else value
+
+    def write(self, value: Any, box: Box | None, array: Any) -> None:
+        value.write(box, array)
+
+    def part(self, value: Any, index: Index) -> Any:
+        return value.window(tuple((one.start, one.stop) for one in index if isinstance(one, slice)))

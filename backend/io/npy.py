@@ -1,0 +1,354 @@
+"""NumPy's `.npy`: header alone, then data, without pickle and without evaluating anything.
+
+Source: the format description in NumPy's `numpy.lib.format` (versions 1, 2 and 3).  The header is matched by patterns,
+not parsed as Python; object and structured dtypes are refused; the byte count is compared with the file's length
+before anything is allocated.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import struct
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from math import prod
+from typing import Any, BinaryIO, Final
+
+from ...lang.diagnostics.model import Code
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from .byte_source import BLOCK, Content, blocks_of, fill_with_items, is_direct, length_of, member, new_array, opened, stored_at
+from .cells import Column, require_accepted, require_shape
+from .errors import FileTrouble, damaged, disagrees, listed, system_errors
+from .row_sinks import Piece, PlacedSink, write_at
+
+# ---------------------------------------------------------------------------------------------------- npy
+
+MAGIC: Final = b"\x93NUMPY"
+LONGEST_HEADER: Final = 65536
+MOST_AXES: Final = 32
+
+_DESCRIPTION = re.compile(r"['\"]descr['\"]\s*:\s*(?:'([^']*)'|\"([^\"]*)\"|(\[))")
+_FORTRAN = re.compile(r"['\"]fortran_order['\"]\s*:\s*(True|False)\b")
+_SHAPE = re.compile(r"['\"]shape['\"]\s*:\s*\(([^()]*)\)")
+_SIZE = re.compile(r"[0-9]{1,18}L?")
+_TYPES: Final = {
+    "b1": "bool", "u1": "uint8", "i1": "int8", "i2": "int16", "u2": "uint16", "i4": "int32", "u4": "uint32", "i8": "int64",
+    "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128", "U1": "str1",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`description` is NumPy's dtype string; `stored` the name in `elements.ACCEPTED`; data starts at `start`."""
+
+    description: str
+    stored: str
+    fortran: bool
+    shape: tuple[int, ...]
+    start: int
+
+    @property
+    def dtype(self) -> Any:
+        import numpy
+
+        return numpy.dtype(self.description)
+
+    @property
+    def data_bytes(self) -> int:
+        return math.prod(self.shape) * int(self.dtype.itemsize)
+
+
+def parse_header(file: BinaryIO) -> Header:
+    """Read from the start of an npy file up to its data."""
+    start = file.read(8)
+    if start[:6] != MAGIC:
+        raise damaged("is not an npy file" if start else "is empty, not an npy file", "npy files are written by `numpy.save`")
+    if len(start) < 8:
+        raise damaged("ends inside its header")
+    version = start[6]
+    if version not in (1, 2, 3):
+        raise damaged(f"is an npy file of version {version}, versions 1 to 3 are known")
+    field = file.read(2 if version == 1 else 4)
+    if len(field) < (2 if version == 1 else 4):
+        raise damaged("ends inside its header")
+    (length,) = struct.unpack("<H" if version == 1 else "<I", field)
+    if length > LONGEST_HEADER:
+        raise damaged(f"has a header of {length} bytes, more than {LONGEST_HEADER}")
+    raw = file.read(length)
+    if len(raw) < length:
+        raise damaged("ends inside its header")
+    text = raw.decode("utf-8" if version == 3 else "latin-1", errors="replace")
+    return _read_fields(text, 8 + len(field) + length)
+
+
+def _read_fields(text: str, start: int) -> Header:
+    description, fortran, shape = _DESCRIPTION.search(text), _FORTRAN.search(text), _SHAPE.search(text)
+    if description is None or fortran is None or shape is None:
+        raise damaged("has a broken npy header")
+    if description[3]:
+        raise disagrees("holds records with fields, not numbers of one type")
+    name = description[1] or description[2] or ""
+    sizes = [part.strip() for part in shape[1].split(",")]
+    if sizes and not sizes[-1]:
+        sizes.pop()
+    if len(sizes) > MOST_AXES or not all(_SIZE.fullmatch(size) for size in sizes):
+        raise damaged("has a broken shape in its npy header")
+    dimensions = tuple(int(size.rstrip("L")) for size in sizes)
+    return Header(name, stored_type(name), fortran[1] == "True", dimensions, start)
+
+
+def stored_type(name: str, format: str = "npy") -> str:
+    """The name in `elements.ACCEPTED` of NumPy's description of a type."""
+    if name[:1] not in ("<", ">", "|", "="):
+        raise damaged(f"has a broken element type {name[:40]!r} in its {format} header")
+    if name[1:2] == "O":
+        raise disagrees(
+            "holds pickled Python objects, which are never loaded because loading them can run code",
+            "save numbers: `numpy.save(path, array.astype(float))`",
+        )
+    stored = _TYPES.get(name[1:])
+    if stored is None:
+        raise disagrees(f"holds items of type {name[:40]}, which no element type stores")
+    return stored
+
+
+def header(content: Content, wanted: Column) -> tuple[int, ...]:
+    """The shape, after checking the stored type and that all the data is there."""
+    with system_errors(), content.open() as file:
+        length = length_of(file)
+        found = parse_header(file)
+        _check_length(found, length)
+    require_accepted(found.stored, wanted.kind)
+    return found.shape
+
+
+def _check_length(found: Header, length: int) -> None:
+    expected = found.start + found.data_bytes
+    if length < expected:
+        raise damaged(f"is truncated: its header promises {expected} bytes, it has {length}")
+    if length > expected:
+        raise damaged(f"has {length - expected} bytes after its data", "one npy file holds one array; use npz for several")
+
+
+def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
+    """The data as a NumPy array of the kind."""
+    with system_errors(), content.open() as file:
+        length = length_of(file)
+        found = parse_header(file)
+        _check_length(found, length)
+        return fill(file, found, wanted.kind, shape)
+
+
+def beside_bytes(content: Content, wanted: Column) -> int:
+    """What reading takes beside the array."""
+    with system_errors(), content.open() as file:
+        found = parse_header(file)
+    direct = is_direct(new_array((0,), wanted.kind).dtype, found.dtype) and not (found.fortran and wanted.rank > 1)
+    return 0 if direct else min(4 * found.data_bytes, 8 * BLOCK)
+
+
+def fill(file: BinaryIO, found: Header, kind: Kind, shape: tuple[int, ...]) -> Any:
+    """The data that follow a header, as a NumPy array of the kind."""
+    require_accepted(found.stored, kind)
+    require_shape(found.shape, shape)
+    array = new_array(shape, kind)
+    fill_with_items(file, array.T if found.fortran else array, found.dtype)
+    return array
+
+
+def require_writable(values: Any) -> None:
+    """E708: more axes than the format's readers take."""
+    if values.ndim > MOST_AXES:
+        raise FileTrouble(Code.E708, f"cannot hold {values.ndim} axes")
+
+
+@lru_cache(64)
+def header_of(kind: Kind, shape: tuple[int, ...]) -> bytes:
+    """Version 1, the form that `numpy.save` writes."""
+    import numpy
+
+    header, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(new_array((0,), kind).dtype)
+    numpy.lib.format.write_array_header_1_0(header, {"descr": described, "fortran_order": False, "shape": shape})
+    return header.getvalue()
+
+
+def write(file: BinaryIO, values: Any, kind: Kind) -> None:
+    """`values` is a NumPy array of the kind."""
+    import numpy
+
+    file.write(header_of(kind, values.shape))
+    for block in blocks_of(values, 1 << 17):
+        file.write(numpy.ascontiguousarray(block, new_array((0,), kind).dtype).view(numpy.uint8).data)
+
+
+# ---------------------------------------------------------------------------------------------------- npy_rows
+#
+# Rows of an npy file: read where they lie, also inside an archive, and written where they come to lie.
+#
+# A source says nothing of the file but what its header says; that the file stays as it was is asked for again after each pass.
+
+@dataclass(frozen=True, slots=True)
+class NpySource:
+    """An npy file whose items are numbers of `kind`, or become so; of `bytes` data bytes, which begin at `start`.  `fortran`: its
+    columns lie one after the other."""
+
+    content: Content
+    kind: Kind
+    shape: tuple[int, ...]
+    dtype: Any
+    start: int
+    identity: tuple[int | str, ...]
+    fortran: bool = False
+
+    @property
+    def path(self) -> str:
+        return self.content.path
+
+    @property
+    def row_bytes(self) -> int:
+        return int(prod(self.shape[1:])) * int(self.dtype.itemsize)
+
+    @property
+    def beside(self) -> int:
+        """Memory that reading takes."""
+        direct = is_direct(new_array((0,), self.kind).dtype, self.dtype) and not self.fortran
+        return self.content.kept + (0 if direct else 2 * BLOCK)
+
+    @property
+    def bytes(self) -> int:
+        return self.shape[0] * self.row_bytes
+
+    def open(self) -> BinaryIO:
+        """A handle, after asking whether the file is still the one that was planned for.  FileTrouble."""
+        with system_errors():
+            file = self.content.open()
+        self.require_same(file)
+        return file
+
+    def close(self, handle: BinaryIO) -> None:
+        with suppress(OSError):
+            handle.close()
+
+    def require_same(self, handle: BinaryIO) -> None:
+        with system_errors():
+            found = self.content.identity(handle)
+        if found != self.identity:
+            raise damaged("changed while it was read")
+
+    def read(self, handle: BinaryIO, first: int, into: Any, keep: int) -> None:
+        """Rows from `first` on, as many as `into` has.  FileTrouble: the file ends before."""
+        import numpy
+
+        with system_errors():
+            if not self.fortran:
+                self._fill(handle, into, first * self.row_bytes)
+                return
+            columns = into.T
+            if len(into) == self.shape[0]:
+                self._fill(handle, columns, 0)
+                return
+            for place, column in enumerate(numpy.ndindex(columns.shape[:-1])):
+                self._fill(handle, columns[column], (place * self.shape[0] + first) * int(self.dtype.itemsize))
+
+    def _fill(self, handle: BinaryIO, into: Any, at: int) -> None:
+        handle.seek(self.start + at)
+        fill_with_items(handle, into, self.dtype)
+
+
+def npy_source(content: Content, kind: Kind, shape: tuple[int, ...], at: int = 0) -> NpySource | None:
+    """The rows of an npy file that begins `at` a byte of a content and whose header was read; None where it is another now."""
+    with system_errors(), content.open() as file:
+        file.seek(at)
+        header = parse_header(file)
+        if header.shape != shape:
+            return None
+        fortran = header.fortran and len(shape) > 1
+        return NpySource(content, kind, shape, header.dtype, at + header.start, content.identity(file), fortran)
+
+
+@dataclass(slots=True)
+class NpySink(PlacedSink):
+    """A new npy file, in which the items lie as in the array."""
+
+    def prepare(self) -> None:
+        header = header_of(self.kind, self.shape)
+        write_at(self.handle, header, 0)
+        self.reserve(len(header) + prod(self.shape) * self.dtype.itemsize)
+
+    def pieces(self, at: int, count: int) -> Iterator[Piece]:
+        yield 0, at, 0, count
+
+    def finish(self) -> None:
+        """The header says all."""
+
+    def start_of(self, chunk: int) -> int:
+        return len(header_of(self.kind, self.shape))
+
+
+# ---------------------------------------------------------------------------------------------------- npz
+#
+# One member of an `.npz` archive: `path.npz:name` is the array saved as `name` (a zip file of npy files).
+#
+# Without a name an archive of exactly one array stands for that array.  Of a member that is not compressed (`numpy.savez`) rows
+# are read where they lie, without its checksum.  A member's length is compared with its own npy header before it is inflated, and
+# inflating stops at that length.
+
+@contextmanager
+def _member(content: Content, name: str) -> Iterator[tuple[BinaryIO, int]]:
+    """The named member's stream and its length once inflated."""
+    with opened(content, "is not an npz file") as archive:
+        info = _find(archive, name)
+        with member(archive, info) as stream:
+            yield stream, info.file_size
+
+
+def _find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    members = {info.filename.removesuffix(".npy"): info for info in archive.infolist() if info.filename.endswith(".npy")}
+    if name:
+        if name not in members:
+            raise FileTrouble(Code.E704, f"has no array named {name}", f"its arrays: {listed(members)}")
+        return members[name]
+    if len(members) != 1:
+        few = "holds several arrays, name one as `file.npz:name`" if members else "holds no array"
+        raise FileTrouble(Code.E704, few, f"its arrays: {listed(members)}")
+    return next(iter(members.values()))
+
+
+def _parse(stream: BinaryIO, length: int, kind: Kind) -> Header:
+    found = parse_header(stream)
+    expected = found.start + found.data_bytes
+    if length != expected:
+        raise damaged(f"has a member of {length} bytes whose header promises {expected}")
+    require_accepted(found.stored, kind)
+    return found
+
+
+def npz_header(content: Content, wanted: Column) -> tuple[int, ...]:
+    """The shape, after checking the stored type and the member's length."""
+    with _member(content, wanted.member) as (stream, length):
+        return _parse(stream, length, wanted.kind).shape
+
+
+def place_of(content: Content, name: str) -> int | None:
+    """With which byte of the archive a member begins that lies there as it is; None: it is compressed."""
+    with opened(content, "is not an npz file") as archive:
+        return stored_at(content, _find(archive, name))
+
+
+def npz_beside_bytes(content: Content, wanted: Column) -> int:
+    """What reading takes beside the array: blocks as they are stored, inflated and converted."""
+    return 1 << 20
+
+
+def npz_read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
+    """The data as a NumPy array of the kind."""
+    with _member(content, wanted.member) as (stream, length):
+        array = fill(stream, _parse(stream, length, wanted.kind), wanted.kind, shape)
+        if stream.read(1):  # where the member ends its checksum is compared
+            raise damaged("has a member that goes on after its data")
+        return array

@@ -1,0 +1,497 @@
+"""`.parquet`: a table of numbers through pyarrow (the extra `parquet`).
+
+A table has the shape [rows, columns]; `table.parquet:name` is one column, and declared with one axis a table of one column
+is that column.  Column types widen as stored types of other formats do (`elements`); decimals and nested columns are E706,
+and so is a missing value where no clause says what stands for it.  Columns of text, dates, times, dictionaries, and those with
+clauses, come through the Arrow interface (`arrow`).
+
+The header pass reads the footer only; the data come batch by batch, and must be as many as the footer says.  Neighbours:
+`reading`, `elements`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import Any, BinaryIO, ClassVar, Final
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code
+from ...lang.support.records import dataclass
+from ...lang.tree.program import AS_WRITTEN, Form, Reading
+from ...typechecker.elements import Kind
+from ..vm.values import NUMPY_NAMES
+from . import csv
+from .byte_source import Content, characters_of, new_array
+from .cells import (
+    DAY,
+    MICROSECONDS,
+    PARTS,
+    Column as ConversionsColumn,
+    Unsuitable,
+    changed,
+    multiplied,
+    number_of,
+    require_accepted,
+    require_shape,
+    within,
+)
+from .csv import Column as DelimitedWritingColumn, require_columns
+from .errors import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
+from .row_sinks import OrderedSink, Outlet
+
+# ---------------------------------------------------------------------------------------------------- arrow
+#
+# Columns of pandas, polars, pyarrow and others through the Arrow C interface, by pyarrow (the extra `parquet`).
+#
+# An object offers `__arrow_c_stream__` or `__arrow_c_array__`.  Numbers, bools, text, dates, times and dictionaries of them are
+# understood, and copied.
+
+_WIDENED: Final = {
+    "int8": "int32", "uint8": "uint8", "int16": "int32", "uint16": "int32", "int32": "int32", "uint32": "int64", "int64": "int64",
+    "uint64": "uint64", "halffloat": "float32", "float": "float32", "double": "float64", "bool": "bool",
+}  # fmt: skip
+"""What numbers of a type of Arrow's are taken as."""
+_TEXTS: Final = frozenset({"string", "large_string", "string_view"})
+_DAY_OF_MILLISECONDS: Final = 86_400_000
+_MOST: Final = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Items and which of them are there.  `form`: they are numbers, or text (`U1` rows), dates (days) or times (microseconds)."""
+
+    name: str
+    values: Any
+    present: Any
+    form: Form = Form.ITEM
+
+    @property
+    def missing(self) -> int:
+        return len(self.present) - int(self.present.sum())
+
+
+def offers_arrow(value: object) -> bool:
+    return any(hasattr(value, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__"))
+
+
+def arrow_columns_of(value: Any) -> tuple[list[Column], bool]:
+    """The columns of a table, or the one that a column is, and whether it is a table.  FileTrouble: a type that is not read.
+    ImportError: there is no pyarrow."""
+    import pyarrow
+
+    try:
+        found = pyarrow.chunked_array(value if hasattr(value, "__arrow_c_stream__") else [pyarrow.array(value)])
+    except pyarrow.ArrowException as error:
+        raise FileTrouble(Code.E704, f"cannot be read: {first_line(error)}") from None
+    if not pyarrow.types.is_struct(found.type):
+        return [column_of("", found)], False
+    return [column_of(field.name, part) for field, part in zip(found.type, found.flatten(), strict=True)], True
+
+
+def column_of(name: str, found: Any) -> Column:
+    """A `ChunkedArray` of pyarrow.  FileTrouble: a type that is not read."""
+    import pyarrow
+
+    of = f" in column `{name}`" if name else ""
+    if pyarrow.types.is_dictionary(found.type):
+        found = found.cast(found.type.value_type)
+    type, present = found.type, found.is_valid().to_numpy()
+    told = str(type)
+    if told in _TEXTS:
+        return Column(name, padded_texts([text or "" for text in found.to_pylist()]), present)
+    if told == "null":
+        return Column(name, np.zeros(len(present)), present)
+    if pyarrow.types.is_date(type):
+        if pyarrow.types.is_date64(type):
+            return Column(name, _plain(found.cast(pyarrow.int64())) // _DAY_OF_MILLISECONDS, present, Form.DATE)
+        return Column(name, _plain(found.cast(pyarrow.int32())).astype("int64"), present, Form.DATE)
+    if pyarrow.types.is_timestamp(type):
+        ticks = _plain(found.cast(pyarrow.int64()))
+        times = ticks // PARTS["ns"] if type.unit == "ns" else multiplied(ticks, MICROSECONDS[type.unit], Form.TIME)
+        return Column(name, times, present, Form.TIME)
+    if told not in _WIDENED:
+        raise disagrees(f"has{of} items of Arrow's type `{told}`, which no element type stores")
+    values = _plain(found).astype(_WIDENED[told])
+    if told == "uint64":
+        if len(values) and int(values.max()) >= _MOST:
+            raise disagrees(f"has{of} integers beyond 2*63-1")
+        values = values.astype("int64")
+    return Column(name, values, present)
+
+
+def _plain(found: Any) -> Any:
+    """Numbers as a NumPy array; 0 where there is none."""
+    return found.fill_null(False if str(found.type) == "bool" else 0).to_numpy()
+
+
+def items_of(column: Column, reading: Reading) -> Any:
+    """A column as a NumPy array, as the clauses of an input say.  FileTrouble E705: missing items; E706: not of the form."""
+    if reading.form is Form.PRESENT:
+        return column.present
+    values = column.values
+    if reading.form is not Form.ITEM and values.dtype.kind == "U":
+        values = _dates_of(column, reading)
+    elif reading.form is not Form.ITEM and column.form is not reading.form:
+        if column.form not in (Form.DATE, Form.TIME):
+            raise disagrees("holds no dates or times" + (f" in column `{column.name}`" if column.name else ""))
+        values = multiplied(values, DAY, Form.TIME) if reading.form is Form.TIME else values // DAY
+    if not column.missing:
+        return values
+    if reading.missing is None:
+        elsewhere = "or fill them before (pandas `fillna`, polars and pyarrow `fill_null`)"
+        items = "1 missing item" if column.missing == 1 else f"{column.missing} missing items"
+        of = f" of column `{column.name}`" if column.name else ""
+        raise damaged(f"has {items}, the first at {int((~column.present).argmax())}{of}",
+                      "say what stands for them: `missing 0` in its `input`, " + elsewhere)  # fmt: skip
+    filling = reading.missing
+    if isinstance(filling, str):
+        return padded_texts([text if there else filling for text, there in zip(_texts_of(values), column.present, strict=True)])
+    if values.dtype.kind in "iub" and isinstance(filling, float):
+        values = values.astype("float64")
+    values = values.copy()
+    values[~column.present] = filling
+    return values
+
+
+def _dates_of(column: Column, reading: Reading) -> Any:
+    """The numbers of dates or times that are text; 0 where there is none.  FileTrouble E705."""
+    numbers = np.zeros(len(column.present), np.int64)
+    for at, (text, there) in enumerate(zip(_texts_of(column.values), column.present, strict=True)):
+        if there:
+            try:
+                numbers[at] = number_of(text, reading)
+            except Unsuitable as trouble:
+                of = f" of column `{column.name}`" if column.name else ""
+                raise damaged(f"item {at}{of}: {trouble.message}") from None
+    return numbers
+
+
+def padded_texts(texts: list[str]) -> Any:
+    """Texts as rows of characters, padded with blanks."""
+    width = max(map(len, texts), default=0)
+    if not width:
+        return np.zeros((len(texts), 0), "U1")
+    codes = "".join([text.ljust(width) for text in texts]).encode("utf-32-le")
+    return np.frombuffer(codes, "<u4").astype("=u4").view("U1").reshape(len(texts), width)
+
+
+def _texts_of(rows: Any) -> list[str]:
+    return ["".join(row).rstrip(" ") for row in rows.tolist()]
+
+
+# ---------------------------------------------------------------------------------------------------- parquet
+
+_STORED: Final = {
+    "bool": "bool", "uint8": "uint8", "int8": "int8", "int16": "int16", "uint16": "uint16", "int32": "int32", "uint32": "uint32",
+    "int64": "int64", "uint64": "uint64", "halffloat": "float16", "float": "float32", "double": "float64",
+}  # fmt: skip
+_BATCH: Final = 1 << 16
+"""Items that are decoded at a time."""
+_ALLOCATOR: Final = 16 << 20
+"""Bytes that pyarrow's allocator takes from the system at a time, about."""
+_LARGEST_FOOTER: Final = 16 << 20
+"""Bytes that the list of columns may take, as strings and as containers."""
+
+
+@contextmanager
+def _opened(content: Content) -> Iterator[Any]:
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise missing_package("parquet", "pyarrow") from None
+    with system_errors(), content.open() as stream:
+        try:
+            with parquet.ParquetFile(
+                stream, pre_buffer=False, buffer_size=1 << 16,
+                thrift_string_size_limit=_LARGEST_FOOTER, thrift_container_size_limit=1 << 20,
+            ) as file:  # fmt: skip
+                yield file
+        except (ArrowException, OverflowError, UnicodeError, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:  # pyarrow's own have none
+                raise
+            raise damaged(f"is not a valid parquet file: {first_line(error)}") from None
+
+
+def _names(file: Any, name: str) -> list[str]:
+    """The columns that are asked for."""
+    names = list(file.schema_arrow.names)
+    if name and name not in names:
+        raise FileTrouble(Code.E704, f"has no column named {name}", f"its columns: {listed(names)}")
+    if len(set(names)) != len(names):
+        raise disagrees("has two columns of one name")
+    return [name] if name else names
+
+
+def _columns(file: Any, asked: ConversionsColumn) -> list[str]:
+    """The same, each of a type that the kind accepts."""
+    wanted = _names(file, asked.member)
+    for column in wanted:
+        type = str(file.schema_arrow.field(column).type)
+        stored = _STORED.get(type)
+        if stored is None:
+            note = ["read columns one by one: `file.parquet:name`, dates with `as date`"] if not asked.member else []
+            raise disagrees(f"has a column `{column}` of {type}, which no element type stores", *note)
+        require_accepted(stored, asked.kind)
+    return wanted
+
+
+def _shape(file: Any, columns: list[str], wanted: ConversionsColumn) -> tuple[int, ...]:
+    rows = file.metadata.num_rows
+    if rows < 0:
+        raise damaged(f"is not a valid parquet file: it says that it has {rows} rows")
+    if wanted.rank == 0 and rows == len(columns) == 1:
+        return ()
+    return (rows,) if wanted.member or (wanted.rank == 1 and len(columns) == 1) else (rows, len(columns))
+
+
+def header(content: Content, wanted: ConversionsColumn) -> tuple[int, ...]:
+    """The shape, after checking the columns' types; a column of text is read for its longest."""
+    if _by_arrow(wanted):
+        return tuple(map(int, _one_column(content, wanted).shape))
+    with _opened(content) as file:
+        return _shape(file, _columns(file, wanted), wanted)
+
+
+def _groups(file: Any, name: str) -> list[list[Any]]:
+    """What the footer says of the columns that are asked for, by group of rows."""
+    groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
+    columns = [[group.column(at) for at in range(group.num_columns)] for group in groups]
+    return [[one for one in group if not name or one.path_in_schema == name] for group in columns]
+
+
+def beside_bytes(content: Content, wanted: ConversionsColumn) -> int:
+    """What reading may take beside the array: the pages of a column of one group of rows, stored and decoded, and a batch."""
+    return _beside(content, "", lambda group: max(group, default=0))
+
+
+def largest_group(content: Content, wanted: ConversionsColumn) -> int:
+    """What reading in rows may take: the pages of all columns asked for of one group of rows, stored and decoded, and a batch."""
+    return _beside(content, wanted.member, sum)
+
+
+def _beside(content: Content, name: str, of_group: Callable[[list[int]], int]) -> int:
+    with _opened(content) as file:
+        sizes = [[max(0, int(one.total_uncompressed_size)) for one in group] for group in _groups(file, name)]
+        most = max(map(of_group, sizes), default=0)
+        total = sum(int(file.metadata.row_group(at).total_byte_size) for at in range(file.metadata.num_row_groups))
+        return 2 * most + min(8 * total, _ALLOCATOR)
+
+
+def _by_arrow(wanted: ConversionsColumn) -> bool:
+    """Is it a column of text, or one that clauses speak of?"""
+    return wanted.kind is Kind.CHAR or wanted.reading != AS_WRITTEN
+
+
+def _one_column(content: Content, asked: ConversionsColumn) -> Any:
+    kind, reading = asked.kind, asked.reading
+    with _opened(content) as file:
+        names = _names(file, asked.member)
+        if len(names) != 1:
+            raise FileTrouble(Code.E704, "is a table, name a column as `file.parquet:name`", f"its columns: {listed(names)}")
+        (wanted,) = names
+        column = column_of(wanted, file.read(columns=[wanted], use_threads=False).column(0))
+    items = items_of(column, reading)
+    if reading.form is Form.ITEM and column.form is not Form.ITEM:
+        form = column.form.name.lower()
+        raise disagrees(f"holds dates or times in column `{wanted}`", f"write `as {form}` after its path")
+    require_accepted("str1" if items.dtype.kind == "U" else str(items.dtype), kind)
+    return items.astype(NUMPY_NAMES[kind]) if kind is not Kind.CHAR else items
+
+
+def read(content: Content, wanted: ConversionsColumn, shape: tuple[int, ...]) -> Any:
+    """The data as a NumPy array of the kind."""
+    if _by_arrow(wanted):
+        found = _one_column(content, wanted)
+        require_shape(tuple(map(int, found.shape)), shape)
+        return found
+    with _opened(content) as file:
+        columns = _columns(file, wanted)
+        require_shape(_shape(file, columns, wanted), shape)
+        array = new_array(shape, wanted.kind)
+        table = array.reshape(-1, len(columns))
+        rows = len(table)
+        for place, column in enumerate(columns):
+            count = 0
+            for part in _batches(file, [column], wanted):
+                if count + len(part) > rows:
+                    raise changed()
+                table[count : count + len(part), place] = part[:, 0]
+                count += len(part)
+            if count != rows:
+                raise damaged(f"is not a valid parquet file: it says {rows} rows, and column `{column}` has {count}")
+        return array
+
+
+def stored_bytes(content: Content, wanted: ConversionsColumn) -> int:
+    """What the columns that are asked for take as they are stored."""
+    with _opened(content) as file:
+        return sum(int(one.total_compressed_size) for group in _groups(file, wanted.member) for one in group)
+
+
+def blocks(content: Content, wanted: ConversionsColumn, first: int) -> tuple[int, Iterator[Any]]:
+    """The first row of the group that has row `first`, and the items from there on, row by row, as vectors."""
+    with _opened(content) as file:
+        groups, start = list(range(file.metadata.num_row_groups)), 0
+        while len(groups) > 1 and start + file.metadata.row_group(groups[0]).num_rows <= first:
+            start += file.metadata.row_group(groups.pop(0)).num_rows
+    return start, _blocks(content, wanted, groups)
+
+
+def _blocks(content: Content, wanted: ConversionsColumn, groups: list[int]) -> Iterator[Any]:
+    with _opened(content) as file:
+        for part in _batches(file, _columns(file, wanted), wanted, groups):
+            yield part.reshape(-1)
+
+
+def _batches(file: Any, columns: list[str], wanted: ConversionsColumn, groups: list[int] | None = None) -> Iterator[Any]:
+    """The items of some columns, some rows at a time, as tables; `groups` None: those of all rows."""
+    size = max(1, _BATCH // max(1, len(columns)))
+    for batch in file.iter_batches(batch_size=size, row_groups=groups, columns=columns, use_threads=False):
+        table = new_array((batch.num_rows, len(columns)), wanted.kind)
+        for place, column in enumerate(columns):
+            items = batch.column(batch.schema.get_field_index(column))
+            if items.null_count:
+                raise disagrees(f"has missing values in column `{column}`", "say what stands for them: `missing 0`")
+            table[:, place] = within(items.to_numpy(zero_copy_only=False), table.dtype)
+        yield table
+
+
+# ---------------------------------------------------------------------------------------------------- parquet_writing
+#
+# `.parquet` files of columns, the other way, through pyarrow (the extra `parquet`).
+#
+# A vector is one column under the output's name, a matrix has columns `column0`, `column1`, …, and several outputs stand beside
+# each other.  Rows of text become text without the blanks at their ends, dates days (`date32`), times microseconds (UTC).
+
+_GROUP: Final = 1 << 19
+"""Items of a group of rows."""
+BESIDE: Final = 5 * 8 * _GROUP + (16 << 20)
+"""Bytes: a group of rows as it waits, as Arrow has it, encoded and compressed, and what pyarrow's allocator holds."""
+_COMPLEX: Final = (Kind.C64, Kind.C128)
+
+
+def require_package() -> None:
+    """E708 where pyarrow is not installed."""
+    if find_spec("pyarrow") is None:
+        raise FileTrouble(Code.E708, "is written by pyarrow, which is not installed", "`pip install 'rho-lang[parquet]'`")
+
+
+def columns_of(column: DelimitedWritingColumn) -> list[DelimitedWritingColumn]:
+    """The columns of a value: E708 for what is not a table."""
+    require_storable(column.kind, column.values.shape)
+    if column.kind is Kind.CHAR or column.values.ndim < 2:
+        return [replace(column, values=column.values if column.values.ndim else column.values.reshape(1))]
+    count = column.values.shape[1]
+    return [replace(column, name=f"column{place}", values=column.values[:, place]) for place in range(count)]
+
+
+def require_storable(kind: Kind, shape: tuple[int, ...]) -> None:
+    """E708: what a parquet file cannot hold."""
+    if kind in _COMPLEX:
+        raise FileTrouble(Code.E708, "is complex, which no column of a parquet file is", "write it to an npy file")
+    if kind is not Kind.CHAR or len(shape) != 2:
+        csv.require_table(kind, shape)
+
+
+def require_table(columns: Sequence[DelimitedWritingColumn]) -> None:
+    """E708: several outputs that no table has beside each other."""
+    require_columns(columns)
+    for column in columns:
+        require_storable(column.kind, column.values.shape)
+
+
+def write(file: BinaryIO, columns: Sequence[DelimitedWritingColumn]) -> None:
+    """Columns of one length.  OSError."""
+    with Outlet(file) as outlet:
+        writer = _Groups(outlet, [(column.name, column.kind, column.form) for column in columns])
+        for start in range(0, len(columns[0].values), writer.rows):
+            writer.write([column.values[start : start + writer.rows] for column in columns])
+        writer.close()
+
+
+class _Groups:
+    """A new file, a group of `rows` after the other."""
+
+    def __init__(self, file: BinaryIO | Outlet | None, columns: Sequence[tuple[str, Kind, Form]]) -> None:
+        import pyarrow
+        from pyarrow import parquet
+
+        self.rows = max(1, _GROUP // len(columns))
+        stored = [_type(kind, form) for _, kind, form in columns]
+        self._schema = pyarrow.schema([(name, type) for (name, _, _), type in zip(columns, stored, strict=True)])
+        texts = [name for name, kind, _ in columns if kind is Kind.CHAR]
+        self._writer = parquet.ParquetWriter(file, self._schema, use_dictionary=texts)
+
+    def write(self, parts: Sequence[Any]) -> None:
+        """A group; text comes as characters."""
+        import pyarrow
+
+        arrays = [pyarrow.array(_items(part, field.type), field.type) for part, field in zip(parts, self._schema, strict=True)]
+        self._writer.write_table(pyarrow.Table.from_arrays(arrays, schema=self._schema), row_group_size=self.rows)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def _type(kind: Kind, form: Form) -> Any:
+    import pyarrow
+
+    if form is Form.DATE:
+        return pyarrow.date32()
+    if form is Form.TIME:
+        return pyarrow.timestamp("us", "UTC")
+    return pyarrow.string() if kind is Kind.CHAR else pyarrow.from_numpy_dtype(NUMPY_NAMES[kind])
+
+
+def _items(part: Any, type: Any) -> Any:
+    import numpy
+    import pyarrow
+
+    if part.ndim == 2:
+        return [characters_of(row).rstrip(" ") for row in part]
+    return numpy.ascontiguousarray(part, numpy.int32 if type == pyarrow.date32() else None)
+
+
+@dataclass(slots=True)
+class ParquetSink(OrderedSink):
+    """Rows of a new parquet file, which wait until a group is full."""
+
+    beside: ClassVar[int] = BESIDE
+
+    _groups: Any = None
+    _waiting: Any = None
+    _count: int = 0
+
+    def require(self) -> None:
+        require_storable(self.kind, self.shape)
+
+    def prepare(self) -> None:
+        import numpy
+
+        OrderedSink.prepare(self)
+        names = [self.name] if len(self.shape) == 1 else [f"column{place}" for place in range(self.shape[1])]
+        self._groups = _Groups(self.file, [(column, self.kind, Form.ITEM) for column in names])
+        self._waiting = numpy.empty((self._groups.rows, len(names)), NUMPY_NAMES[self.kind])
+
+    def append(self, rows: Any) -> None:
+        while len(rows):
+            taken = rows[: len(self._waiting) - self._count]
+            self._waiting[self._count : self._count + len(taken)] = taken.reshape(len(taken), -1)
+            self._count, rows = self._count + len(taken), rows[len(taken) :]
+            if self._count == len(self._waiting):
+                self._flush()
+
+    def finish(self) -> None:
+        assert self.file is not None, "it has begun"
+        if self._count:
+            self._flush()
+        self._groups.close()
+        self.file.close()
+
+    def _flush(self) -> None:
+        self._groups.write(list(self._waiting[: self._count].T))
+        self._count = 0

@@ -1,0 +1,540 @@
+"""Inputs: the shape from the header alone, then the data.
+
+A path is `file.suffix`, or `file.npz:name` (`.parquet:`, `.zarr:`) for one array of several.  `read_shape` touches no data
+(text formats are scanned once); sizes are bound from it, obligations and memory are checked, and only then `read_values`
+reads.
+
+Failures: RunFailed with E704 (cannot be read) or E705 (damaged); Refused with E706 (not of the declared type) or E707
+(permission, by the caller).  Which files may be touched is the caller's decision, see `shell.execution.params`.
+"""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import field
+from functools import partial
+from math import prod
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
+from ...lang.support.parsing import is_url
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...lang.tree.program import AS_WRITTEN, Reading
+from ...typechecker.elements import ArrayType, Kind
+from ...typechecker.sizes.polynomials import SizeVariable
+from ..vm.backend_interface import shown as number_in_text
+from . import csv, npy, npy as npz, parquet, png, zarr
+from .byte_source import Content, bytes_of, new_array, suffix_of
+from .cells import Column, changed, require_shape
+from .csv import DELIMITERS, Place, Table
+from .errors import FileTrouble, damaged, disagrees, system_errors
+from .npy import npy_source
+
+# ---------------------------------------------------------------------------------------------------- plain
+#
+# `.txt`: UTF-8 text as characters.
+#
+# Declared with one axis (`char[n]`) the file is its characters, newlines included, without a byte order mark.  Declared
+# with two (`char[n m]`) it is its lines, padded with blanks to the longest.
+
+_PLAIN_BLOCK: Final = 1 << 18
+_LINE_END: Final = 10
+_BLANK: Final = 32
+
+
+def _require_text(wanted: Column) -> None:
+    if wanted.kind is not Kind.CHAR:
+        note = "declare it `char[n]`, or name a csv file for numbers"
+        raise disagrees(f"is text, its declared type is {wanted.kind.value}", note)
+    if wanted.rank not in (1, 2):
+        raise disagrees(f"is text, which has one axis (characters) or two (lines), not {wanted.rank}")
+
+
+def _texts(content: Content) -> Iterator[str]:
+    """The characters block by block, without a byte order mark."""
+    decoder, before, lines, first = codecs.getincrementaldecoder("utf-8")(), 0, 1, True
+    with system_errors(), content.open() as file:
+        while True:
+            raw = file.read(_PLAIN_BLOCK)
+            held = len(decoder.getstate()[0])
+            try:
+                text = decoder.decode(raw, final=not raw)
+            except UnicodeDecodeError as error:
+                line = lines + error.object.count(b"\n", 0, error.start)
+                byte = error.object[error.start]
+                raise damaged(f"is not UTF-8: byte {before - held + error.start} (line {line}) is 0x{byte:02x}") from None
+            if text:
+                yield text.removeprefix("\ufeff") if first else text
+                first = False
+            if not raw:
+                return
+            before += len(raw)
+            lines += raw.count(b"\n")
+
+
+def _codes(content: Content) -> Iterator[Any]:
+    """The characters as code points block by block, `\\r\\n` as one `\\n`."""
+    import numpy
+
+    held = ""
+    for text in itertools.chain(_texts(content), ("",)):
+        whole = held + text
+        held = "\r" if whole.endswith("\r") and text else ""
+        whole = whole.removesuffix(held).replace("\r\n", "\n")
+        yield numpy.frombuffer(whole.encode("utf-32-le"), "<u4")
+
+
+def header(content: Content, wanted: Column) -> tuple[int, ...]:
+    """Characters, or lines and the characters of the longest."""
+    import numpy
+
+    _require_text(wanted)
+    if wanted.rank == 1:
+        return (sum(map(len, _texts(content))),)
+    lines = longest = column = 0
+    for codes in _codes(content):
+        ends = numpy.flatnonzero(codes == _LINE_END)
+        if len(ends):
+            longest = max(longest, column + int(ends[0]), int(numpy.diff(ends).max(initial=1)) - 1)
+            lines, column = lines + len(ends), len(codes) - 1 - int(ends[-1])
+        else:
+            column += len(codes)
+    return lines + (column > 0), max(longest, column)
+
+
+def beside_bytes(content: Content, wanted: Column) -> int:
+    """What reading takes beside the array: blocks as bytes, as text, and as code points with their places."""
+    return min(64 * content.size(), 64 * _PLAIN_BLOCK)
+
+
+def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
+    """The characters as a NumPy array of dtype U1."""
+    import numpy
+
+    _require_text(wanted)
+    array = new_array(shape, wanted.kind)
+    items = array.reshape(-1).view("=u4")
+    if len(shape) == 1:
+        count = 0
+        for text in _texts(content):
+            if count + len(text) > len(items):
+                raise changed()
+            items[count : count + len(text)] = numpy.frombuffer(text.encode("utf-32-le"), "<u4")
+            count += len(text)
+        require_shape((count,), shape)
+        return array
+    items[:] = _BLANK
+    lines, column = 0, 0
+    for codes in _codes(content):
+        lines, column = _place_lines(items, shape, codes, lines, column)
+    require_shape((lines + (column > 0), shape[1]), shape)
+    return array
+
+
+def _place_lines(items: Any, shape: tuple[int, ...], codes: Any, line: int, column: int) -> tuple[int, int]:
+    """Put a block that begins at a line and a column where it belongs; where the next one begins."""
+    import numpy
+
+    ends = codes == _LINE_END
+    starts = numpy.concatenate([[-column], numpy.flatnonzero(ends) + 1])
+    at = numpy.flatnonzero(~ends)
+    rows = numpy.cumsum(ends)[at]
+    columns = at - starts[rows]
+    if len(at) and (line + int(rows[-1]) >= shape[0] or int(columns.max()) >= shape[1]):
+        raise changed()
+    items[(line + rows) * shape[1] + columns] = codes[at]
+    return line + len(starts) - 1, len(codes) - int(starts[-1])
+
+
+# ---------------------------------------------------------------------------------------------------- reading
+
+READABLE: Final = (".npy", ".npz", ".csv", ".tsv", ".png", ".txt", ".parquet", ".zarr")
+_WITH_MEMBERS: Final = re.compile(r"(?i)(.*\.(?:npz|parquet|zarr|zarr\.zip|csv|tsv)):(.*)", re.DOTALL)
+_WIDEST: Final = 16  # bytes of an item
+_WITH_CLAUSES: Final = (".csv", ".tsv", ".parquet")
+
+
+class _Format(NamedTuple):
+    """What reads a format.  FileTrouble."""
+
+    header: Callable[[Content, Column], tuple[int, ...]]
+    """The shape, after checking all that can be checked without the data."""
+    read: Callable[[Content, Column, tuple[int, ...]], Any]
+    """The data as a NumPy array of the kind (text: dtype U1)."""
+    beside_bytes: Callable[[Content, Column], int]
+    """What reading takes beside the array, at most."""
+
+
+FORMATS: Final[Mapping[str, _Format]] = {
+    ".npy": _Format(npy.header, npy.read, npy.beside_bytes),
+    ".npz": _Format(npz.npz_header, npz.npz_read, npz.npz_beside_bytes),
+    ".parquet": _Format(parquet.header, parquet.read, parquet.beside_bytes),
+    ".zarr": _Format(zarr.header, zarr.read, zarr.beside_bytes),
+    ".png": _Format(png.header, png.read, png.beside_bytes),
+    ".txt": _Format(header, read, beside_bytes),
+}
+"""All but tables that are text (`table_of`)."""
+
+
+def split_member(path: str) -> tuple[str, str]:
+    """`a.npz:name` is the file `a.npz` and its member `name`, as in `.parquet` and `.zarr`; other paths have no member."""
+    found = _WITH_MEMBERS.fullmatch(path)
+    return (path, "") if found is None else (found[1], found[2])
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An input: the declared kind and rank, what its clauses say, and which line of the program asks for it.
+
+    `shown` is how messages name the file (as the program wrote it) when its path was resolved; `held` its bytes where they could
+    be read only once.  `tables`: those that other inputs take columns of, so that each is read once."""
+
+    kind: Kind
+    rank: int
+    span: Span
+    reading: Reading = AS_WRITTEN
+    shown: str | None = None
+    held: bytes | None = None
+    tables: dict[tuple[str, str], Table] = field(default_factory=dict)
+
+
+def read_shape(path: str, wanted: Wanted) -> tuple[int, ...]:
+    """The shape that the file gives an input."""
+    rank = wanted.rank
+    with located(wanted.shown or path, wanted.span), system_errors():
+        shape = _header(path, wanted)
+        if len(shape) != rank:
+            raise disagrees(f"has shape [{' '.join(map(str, shape))}], its declared type has {_axes(rank)}")
+        if math.prod(max(1, size) for size in shape) * _WIDEST > sys.maxsize:
+            raise damaged(f"has shape [{' '.join(map(str, shape))}], which no array can have")
+        return shape
+
+
+def read_values(path: str, wanted: Wanted, shape: tuple[int, ...]) -> Any:
+    """The data as a NumPy array of the kind (text: dtype U1) and of the shape that `read_shape` gave."""
+    with located(wanted.shown or path, wanted.span), system_errors():
+        file, member = split_member(path)
+        content, suffix = content_of(file, wanted.held)
+        column = column_of(member, wanted)
+        before = identity_of(content, suffix, column)
+        if suffix in FORMATS:
+            values = FORMATS[suffix].read(content, column, shape)
+        else:
+            values = table_of(content, suffix, wanted).values(column, shape)
+        if identity_of(content, suffix, column) != before:
+            raise damaged("changed while it was read")
+        return values
+
+
+def identity_of(content: Content, suffix: str, column: Column) -> tuple[int | str, ...]:
+    """The same while nobody has written what an input is read from."""
+    return zarr.identity(content, column) if suffix == ".zarr" else content.identity()
+
+
+def table_of(content: Content, suffix: str, wanted: Wanted, places: tuple[Place, ...] = ()) -> Table:
+    """The table that an input takes a column of, or all.  `places`: of its records, if they are known."""
+    separator = wanted.reading.separator or DELIMITERS[suffix]
+    return wanted.tables.setdefault((content.path, separator), Table(content, separator, places))
+
+
+def column_of(member: str, wanted: Wanted) -> Column:
+    """What an input takes of a table."""
+    return Column(member, wanted.kind, wanted.rank, wanted.reading)
+
+
+def check_declared(values: Any, declared: ArrayType, sizes: Mapping[SizeVariable, int], path: str, span: Span) -> None:
+    """E706 where an input's values (a NumPy array of the declared shape) are not of its declared elements: outside
+    `int<low..high>` or `idx<n>`, or not each of 0..n-1 once where it is declared `perm<n>`."""
+    element = declared.element
+    low, high = element.low, element.high if element.most is None else element.most.evaluate(sizes)
+    if element.below is not None:
+        low, high = 0, element.below.evaluate(sizes) - 1
+    if low is not None or high is not None:
+        check_range(values, low, high, path, span)
+    if declared.permutation:
+        check_permutation(values, path, span)
+
+
+def check_range(values: Any, low: int | None, high: int | None, path: str, span: Span) -> None:
+    """E706 where an input declared `int<low..high>` or `idx<n>` (0..n-1) holds something else.  `values` is a NumPy array."""
+    if not values.size:
+        return
+    least, greatest = int(values.min()), int(values.max())
+    wrong = least if low is not None and least < low else greatest if high is not None and greatest > high else None
+    if wrong is not None:
+        with located(path, span):
+            raise disagrees(f"holds {number_in_text(wrong)}, its declared type allows {_bound(low)} to {_bound(high)}")
+
+
+def _bound(number: int | None) -> str:
+    return "any" if number is None else number_in_text(number)
+
+
+def check_permutation(values: Any, path: str, span: Span) -> None:
+    """E706 where an input declared `perm<n>` does not hold each of 0..n-1 once; its range has been checked."""
+    if not values.size:
+        return
+    seen = np.zeros(values.size, np.bool_)
+    seen[values] = True
+    if not seen.all():
+        missing = int(np.flatnonzero(~seen)[0])
+        with located(path, span):
+            raise disagrees(f"is declared a permutation, but does not hold {missing} (each of 0 to {values.size - 1} once)")
+
+
+def _header(path: str, wanted: Wanted) -> tuple[int, ...]:
+    file, member = split_member(path)
+    content, suffix = content_of(file, wanted.held)
+    column = column_of(member, wanted)
+    if suffix not in _WITH_CLAUSES and wanted.reading != AS_WRITTEN:
+        raise disagrees("has no cells: `as`, `missing`, `sep` and `decimal` are for csv, tsv and parquet")
+    return FORMATS[suffix].header(content, column) if suffix in FORMATS else table_of(content, suffix, wanted).shape(column)
+
+
+def content_of(file: str, held: bytes | None) -> tuple[Content, str]:
+    """The file and its format, which is known."""
+    suffix = suffix_of(file)
+    if suffix not in READABLE:
+        raise FileTrouble(
+            Code.E704, f"has the suffix {suffix!r}, which is not a known format" if suffix else "has no suffix", _known(file),
+            *(() if suffix else ("what has no name that says so is read from standard input, with its format: `-:csv`",)),
+        )
+    return Content(file, held), suffix
+
+
+def _known(file: str) -> str:
+    every = " ".join(READABLE)
+    return "URLs that can be read: " + every.replace(".zarr", ".zarr.zip") if is_url(file) else "files that can be read: " + every
+
+
+def _axes(rank: int) -> str:
+    return "no axes" if rank == 0 else "one axis" if rank == 1 else f"{rank} axes"
+
+
+@contextmanager
+def located(path: str, span: Span) -> Iterator[None]:
+    """Turn a codec's trouble into the diagnostic of one input or output."""
+    try:
+        yield
+    except FileTrouble as trouble:
+        raise _error(trouble, path, span) from None
+
+
+def _error(trouble: FileTrouble, path: str, span: Span) -> RhoError:
+    diagnostic = Diagnostic(trouble.code, f"`{path}` {trouble.message}", span, notes=trouble.notes)
+    return Refused([diagnostic]) if trouble.code in (Code.E702, Code.E706) else RunFailed([diagnostic])
+
+
+# ---------------------------------------------------------------------------------------------------- in_order
+#
+# Ranges of rows of a file that is read in order: text, row groups, chunks.
+#
+# Rows that have been read and are still needed are kept.  Rows before these are read again, from their chunk if the format has
+# chunks, else from the start of the file.
+
+Blocks: TypeAlias = Callable[[int], tuple[int, Iterator[Any]]]
+"""From a row: which row it begins with (no later one), and the items from there on as vectors."""
+
+
+@dataclass(slots=True)
+class _Cursor:
+    """How far a file has been read: the items that are kept, the first of which is item `at`; None: not at all."""
+
+    at: int = 0
+    kept: list[Any] = field(default_factory=list)
+    more: Iterator[Any] | None = None
+
+    @property
+    def end(self) -> int:
+        return self.at + sum(map(len, self.kept))
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """See the module.  `size` bytes are read for all of it, which takes `beside` bytes of memory; `identify` tells what is there
+    now, which was `identity`."""
+
+    content: Content
+    kind: Kind
+    shape: tuple[int, ...]
+    bytes: int
+    beside: int
+    blocks: Blocks
+    identify: Callable[[], tuple[int | str, ...]]
+    identity: tuple[int | str, ...]
+
+    @property
+    def path(self) -> str:
+        return self.content.path
+
+    @property
+    def _width(self) -> int:
+        return prod(self.shape[1:])
+
+    def open(self) -> _Cursor:
+        """What reads it, after asking whether the file is still the one that was planned for.  FileTrouble."""
+        cursor = _Cursor()
+        self.require_same(cursor)
+        return cursor
+
+    def close(self, cursor: _Cursor) -> None:
+        """Nothing more is read."""
+        close = getattr(cursor.more, "close", None)
+        if close is not None:
+            close()
+
+    def require_same(self, cursor: _Cursor) -> None:
+        with system_errors():
+            found = self.identify()
+        if found != self.identity:
+            raise damaged("changed while it was read")
+
+    def read(self, cursor: _Cursor, first: int, into: Any, keep: int) -> None:
+        """Rows from `first` on, as many as `into` has; those from `keep` on will be wanted again.  FileTrouble."""
+        items, wanted = into.reshape(-1), first * self._width
+        more = self._begin(cursor, first)
+        filled, start, place = 0, cursor.at, 0
+        while filled < len(items):
+            if place == len(cursor.kept):
+                block = next(more, None)
+                if block is None:
+                    raise damaged("ended while it was read")
+                cursor.kept.append(block)
+            block = cursor.kept[place]
+            part = block[wanted + filled - start :][: len(items) - filled]
+            items[filled : filled + len(part)] = part
+            filled, start, place = filled + len(part), start + len(block), place + 1
+            while cursor.kept and cursor.at + len(cursor.kept[0]) <= min(keep * self._width, wanted + filled):
+                cursor.at += len(cursor.kept.pop(0))
+                place -= 1
+
+    def _begin(self, cursor: _Cursor, first: int) -> Iterator[Any]:
+        """What goes on to row `first`, without what lies between where that can be left out."""
+        before, beyond = first * self._width < cursor.at, first * self._width > cursor.end
+        if cursor.more is None or before or beyond:
+            row, more = self.blocks(first)
+            if cursor.more is None or before or row * self._width > cursor.end:
+                self.close(cursor)
+                cursor.at, cursor.kept, cursor.more = row * self._width, [], more
+                return more
+        return cursor.more
+
+
+# ---------------------------------------------------------------------------------------------------- rows
+#
+# Inputs that can be read a range of rows at a time, and how.
+
+_BLOCK: Final = 1 << 20
+
+
+class RowSource(Protocol):
+    """An input of `bytes` stored bytes whose rows are read as they are wanted, with `beside` bytes of memory for it."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def beside(self) -> int: ...
+
+    def open(self) -> Any:
+        """A handle, if the file is still the one that was planned for.  FileTrouble."""
+        ...
+
+    def read(self, handle: Any, first: int, into: Any, keep: int) -> None:
+        """Rows from `first` on, as many as `into` has; those from `keep` on will be wanted again.  FileTrouble."""
+        ...
+
+    def require_same(self, handle: Any) -> None:
+        """FileTrouble: it has been written meanwhile."""
+        ...
+
+    def close(self, handle: Any) -> None: ...
+
+
+def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[Place, ...] = ()) -> RowSource | None:
+    """The rows of a file whose header was read, which gave it this shape; None where they cannot be read some at a time.
+    `places`: those of a table, if it was measured elsewhere."""
+    kind = wanted.kind
+    if wanted.held is not None or not shape or kind is Kind.CHAR:
+        return None
+    file, member = split_member(path)
+    content, suffix, column = Content(file), suffix_of(file), column_of(member, wanted)
+    if suffix in (".npy", ".npz"):
+        at = 0 if suffix == ".npy" else npy.place_of(content, member)
+        return None if at is None else npy_source(content, kind, shape, at)
+    size = content.size()
+    blocks: Blocks
+    identify = partial(identity_of, content, suffix, column)
+    match suffix:
+        case ".parquet" if wanted.reading == AS_WRITTEN:
+            size, beside = parquet.stored_bytes(content, column), parquet.largest_group(content, column) + _BLOCK
+            blocks = lambda first: parquet.blocks(content, column, first)  # noqa: E731
+        case ".zarr":
+            size = bytes_of(kind, shape)
+            beside = zarr.beside_bytes(content, column)
+            beside += 2 * zarr.band_bytes(content, column, bytes_of(kind, shape[1:]))
+            blocks = lambda first: zarr.blocks(content, column, first)  # noqa: E731
+        case ".csv" | ".tsv":
+            beside, table = csv.BESIDE, table_of(content, suffix, wanted, places)
+            blocks = lambda first: table.items(column, first)  # noqa: E731
+        case _:
+            return None
+    return InOrder(content, kind, shape, size, content.kept + beside, blocks, identify, identify())
+
+
+def places_of(path: str, wanted: Wanted) -> tuple[Place, ...]:
+    """From which the records of a table that is text can be read; none in other formats."""
+    file, suffix = content_of(split_member(path)[0], wanted.held)
+    return table_of(file, suffix, wanted).places if suffix in DELIMITERS else ()
+
+
+# ---------------------------------------------------------------------------------------------------- memory
+#
+# The bytes that reading and writing a file take in addition to its array, known beforehand: part of the planned peak.
+#
+# Every figure is a bound: some blocks, or less where the data are less.  `tests/soak/test_files_memory.py` compares them with
+# what processes take.
+
+_MB: Final = 1 << 20
+
+
+def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, held: bytes | None = None) -> int:
+    """Beside the array, of an input whose header was read.  `held`: what came through a pipe, which is kept."""
+    with located(path, span), system_errors():
+        file, member = split_member(path)
+        content, suffix = content_of(file, held)
+        wanted = Column(member, kind, len(shape), AS_WRITTEN)
+        needed = FORMATS[suffix].beside_bytes(content, wanted) if suffix in FORMATS else min(80 * content.size(), 20 * _MB)
+        return needed + content.kept
+
+
+def writing_bytes(path: str, kind: Kind, shape: tuple[int, ...]) -> int:
+    """Beside the array, of an output."""
+    items, most = math.prod(shape), bytes_of(kind, shape)
+    match suffix_of(path):
+        case ".npy":
+            return min(2 * most, 4 * _MB)
+        case ".parquet":
+            return min(40 * items, parquet.BESIDE)
+        case ".zarr":
+            return zarr.writing_bytes(kind, shape)
+        case ".png":
+            return min(64 * items, 16 * _MB) + _MB // 2
+        case ".txt":
+            return min(600 * items, 6 * _MB) + (64 * shape[-1] if len(shape) > 1 else 0)
+        case _:
+            return min(600 * items, 6 * _MB)

@@ -1,0 +1,259 @@
+"""Inputs at URLs: `http://…` and other URLs that fsspec reads, fetched by byte ranges.
+
+Ranges grow while a file is read in order, and the latest are kept for all readers of the process.  Servers are asked not to
+compress, redirections are not followed, and a server may be silent for `PATIENCE` seconds.  A file is identified by what its
+server reports: size, `ETag` and `Last-Modified`.  It is asked once for each `Content`; later answers are compared with that.
+
+The one module that knows fsspec and aiohttp.  Neighbours: `content` (opens URLs as it opens files), `lang.support.parsing`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import field
+from hashlib import sha256
+from typing import Any, Final
+from urllib.parse import urljoin
+
+from ...lang.diagnostics.model import Code
+from ...lang.support import processes
+from ...lang.support.parsing import normal
+from ...lang.support.processes import ended
+from ...lang.support.records import dataclass
+from .errors import FileTrouble, damaged, first_line, missing_package
+
+PATIENCE: Final = 20.0
+"""Seconds in which a server has to answer, and between two parts of an answer."""
+_LEAST: Final = 1 << 14
+_MOST: Final = 1 << 20
+"""Bytes that are fetched at a time where less is asked for."""
+KEPT: Final = 4 << 20
+"""Bytes that are kept of what was fetched."""
+_NAMES: Final = ("ETag", "Last-Modified")
+
+
+class _Answer(Exception):
+    """What a server says instead of the file."""
+
+    def __init__(self, status: int, reason: str, place: str) -> None:
+        super().__init__(f"{status} {reason}".strip())
+        self.status, self.place = status, place
+
+
+async def _require_the_file(response: Any) -> None:
+    """It is, and what it tells of its version is kept."""
+    if response.status < 300:
+        _TOLD[str(response.url)] = tuple([response.headers.get(name) for name in _NAMES])
+    else:
+        named = response.headers.get("Location")
+        raise _Answer(response.status, response.reason or "", urljoin(str(response.url), named) if named else "")
+
+
+def _system_of(url: str) -> tuple[Any, str]:
+    """The file system of a URL, and what it calls it."""
+    url = normal(url)
+    scheme = url.partition("://")[0]
+    options: dict[str, Any] = {}
+    try:
+        from fsspec.core import url_to_fs
+
+        if scheme in ("http", "https"):
+            import aiohttp
+
+            timeout = aiohttp.ClientTimeout(total=None, sock_connect=PATIENCE, sock_read=PATIENCE)
+            options = {
+                "client_kwargs": {"timeout": timeout, "raise_for_status": _require_the_file},
+                "headers": {"Accept-Encoding": "identity"}, "allow_redirects": False,
+            }  # fmt: skip
+        system, path = url_to_fs(url, **options)
+    except ImportError as error:
+        if scheme in ("http", "https"):
+            raise missing_package("url", "fsspec with aiohttp") from None
+        raise FileTrouble(Code.E704, f"is read by a package that is not installed: {first_line(error)}") from None
+    except ValueError as error:
+        raise FileTrouble(Code.E704, f"cannot be read: {first_line(error)}") from None
+    return system, path
+
+
+@contextmanager
+def _as_file_trouble() -> Iterator[None]:
+    """What file systems of fsspec raise, of which there is no one family, as trouble with a file."""
+    try:
+        yield
+    except (FileTrouble, MemoryError):
+        raise
+    except Exception as error:
+        wrapped = isinstance(error, FileNotFoundError) and error.__cause__ is not None
+        raise _trouble(error.__cause__ if wrapped else error) from None
+
+
+def _trouble(error: BaseException | None) -> FileTrouble:
+    raised = {kind.__name__ for kind in type(error).__mro__}
+    match error:
+        case _Answer() if error.place:
+            return FileTrouble(Code.E704, f"is not there: the server answers {error} and names `{error.place}`", "name that URL")
+        case _Answer(status=404):
+            return FileTrouble(Code.E704, f"does not exist: the server answers {error}")
+        case _Answer():
+            return FileTrouble(Code.E704, f"cannot be read: the server answers {error}")
+        case TimeoutError():
+            return FileTrouble(Code.E704, f"cannot be read: its server was silent for {PATIENCE:g} seconds")
+        case _ if raised & {"ClientPayloadError", "ServerDisconnectedError", "ConnectionResetError"}:
+            return damaged("ended while it was read: its server closed the connection")
+        case _ if "ClientConnectorError" in raised:
+            host = getattr(error, "host", ""), getattr(error, "port", "")
+            return FileTrouble(Code.E704, f"cannot be read: no connection to {host[0]}:{host[1]}")
+        case ValueError() if "range" in str(error):
+            message = "cannot be read: its server does not serve ranges of bytes"
+            return FileTrouble(Code.E704, message, "download it, and name the file")
+        case FileNotFoundError():
+            return FileTrouble(Code.E704, "does not exist")
+    return FileTrouble(Code.E704, f"cannot be read: {first_line(error)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The size of a file, and what tells it from another.  `told`: `ETag` and `Last-Modified`, where every answer tells them;
+    `place`: whose answers these are."""
+
+    size: int
+    digest: str
+    told: tuple[str | None, ...]
+    place: str
+
+    def require_same(self) -> None:
+        """FileTrouble: the latest answer told another one."""
+        if any(one and other and one != other for one, other in zip(self.told, _TOLD.get(self.place, ()), strict=False)):
+            raise damaged("changed while it was read")
+
+
+_TOLD: Final[dict[str, tuple[str | None, ...]]] = {}
+"""What the latest answer of a URL told of its version."""
+
+
+def known(url: str) -> Version:
+    """What its server says now.  FileTrouble."""
+    system, path = _system_of(url)
+    with _as_file_trouble():
+        system.invalidate_cache()
+        found = system.info(path)
+    if found.get("size") is None or found.get("type") != "file":
+        raise FileTrouble(Code.E704, "cannot be read: its server does not say how large it is")
+    place = str(found.get("url", ""))
+    told = tuple(found.get(name) for name in _NAMES) if place in _TOLD else ()
+    digest = sha256(repr(sorted(found.items(), key=str)).encode()).hexdigest()
+    return Version(int(found["size"]), digest, told, place)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """Bytes of a file that were fetched, or that somebody is fetching."""
+
+    first: int
+    stop: int
+    bytes: Future[bytes] = field(default_factory=Future)
+
+
+class _Parts:
+    """The parts that were used last, of all readers of this process: `KEPT` bytes.
+
+    A part that goes on where another one ends is twice as long, so that whoever reads in order asks seldom, also where several
+    do, each its own part.  With many parts each is shorter: none goes before it is used."""
+
+    def __init__(self) -> None:
+        self._lock = processes.lock()
+        self._parts: list[tuple[tuple[str, str], _Part]] = []
+        """The latest last, and of which version of which URL."""
+        processes.in_children(self._forget_unfetched)
+
+    def _forget_unfetched(self) -> None:
+        """Who fetches them is a thread of the parent."""
+        self._parts = [(of, part) for of, part in self._parts if part.bytes.done()]
+
+    def at(self, key: tuple[str, str], at: int, count: int, size: int) -> tuple[_Part, bool]:
+        """The part that has a byte, and whether the caller has to fetch it; `count` bytes are asked for."""
+        with self._lock:
+            same = [part for of, part in self._parts if of == key]
+            found = next((part for part in same if part.first <= at < part.stop), None)
+            if found is None:
+                before = next((part.stop - part.first for part in same if part.stop == at), 0)
+                ahead = max(_LEAST, min(2 * before, _MOST, KEPT // (1 + len(self._parts))))
+                stop = min([at + max(count, ahead), size, *(part.first for part in same if part.first > at)])
+                made = _Part(at, stop)
+            else:
+                made = found
+                self._parts.remove((key, found))
+            if made.stop - made.first <= _MOST:
+                self._parts.append((key, made))
+            while sum(part.stop - part.first for _, part in self._parts) > KEPT:
+                del self._parts[0]
+            return made, found is None
+
+    def drop(self, key: tuple[str, str], part: _Part) -> None:
+        """It could not be fetched."""
+        with self._lock:
+            self._parts = [(of, one) for of, one in self._parts if of != key or one is not part]
+
+
+_PARTS: Final = _Parts()
+_NOTHING: Final = _Part(0, 0)
+
+
+class Remote(io.RawIOBase):
+    """A file that lies elsewhere.  FileTrouble, also when it is read."""
+
+    def __init__(self, url: str, version: Version) -> None:
+        self._version, self._size, self._at, self._part = version, version.size, 0, _NOTHING
+        self._key = url, version.digest
+        system, path = _system_of(url)
+        with _as_file_trouble():
+            self._file = system.open(path, "rb", block_size=_MOST, cache_type="none", size=self._size)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = max(0, offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence])
+        return self._at
+
+    def readinto(self, room: Any) -> int:
+        target = memoryview(room).cast("B")
+        if not self._part.first <= self._at < self._part.stop and self._at < self._size:
+            self._part = self._fetched(len(target))
+        start = self._at - self._part.first
+        part = self._part.bytes.result()[start : start + len(target)] if self._at < self._size else b""
+        target[: len(part)] = part
+        self._at += len(part)
+        return len(part)
+
+    def _fetched(self, count: int) -> _Part:
+        while True:
+            part, is_mine = _PARTS.at(self._key, self._at, count, self._size)
+            if is_mine:
+                try:
+                    part.bytes.set_result(self._fetch(part.first, part.stop))
+                except BaseException as error:
+                    _PARTS.drop(self._key, part)
+                    part.bytes.set_exception(error)
+                    raise
+            if ended(part.bytes).exception() is None:  # where somebody else failed this one tries
+                return part
+
+    def _fetch(self, first: int, stop: int) -> bytes:
+        with _as_file_trouble():
+            self._file.seek(first)
+            found: bytes = self._file.read(stop - first)
+        self._version.require_same()
+        if len(found) != stop - first:
+            raise damaged(f"ended while it was read: of {stop - first} bytes its server sent {len(found)}")
+        return found
+
+    def close(self) -> None:
+        self._part = _NOTHING
+        super().close()

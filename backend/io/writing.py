@@ -1,0 +1,415 @@
+"""Outputs: written whole or not at all.
+
+A failure at any step (no space, no right, an interrupt) leaves the old file, or none, and no temporary one; several outputs are
+replaced together (`lang.support.files` has how).
+
+Formats by suffix: `.npy`, `.csv`, `.tsv`, `.parquet`, `.zarr.zip`, `.png` (see `picture`), `.txt` (text, or the display), `.json`
+(`{"elem", "shape", "data"}` with nested lists, complex as `[re, im]`, text as rows, NaN and infinities as strings).
+
+Failures: RunFailed with E708.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code
+from ...lang.support.files import Replacement
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...lang.tree.program import AS_WRITTEN, Form, Reading
+from ...typechecker.elements import Kind
+from ..vm.values import DIGITS, Array, needs_exponent, number_text, split_at_point, to_numpy, widened
+from . import csv, npy, parquet, png, png as picture, zarr
+from .byte_source import ITEMS, blocks_of, characters_of, require_utf8, suffix_of
+from .cells import Unsuitable, texts_of
+from .csv import Column, TextSink
+from .errors import FileTrouble
+from .npy import NpySink
+from .parquet import ParquetSink
+from .reading import located
+from .row_sinks import RowSink
+from .zarr import ZarrSink
+
+# ---------------------------------------------------------------------------------------------------- json_writing
+#
+# Outputs as JSON, block by block: `{"elem", "shape", "data"}` with nested lists.
+#
+# Complex numbers are `[re, im]`, NaN and infinities text, the last axis of text a string.  Neighbours: `writing`, `blocks`.
+
+_SPELLED: Final = (Kind.F32, Kind.F64, Kind.C64, Kind.C128)
+"""Whose items JSON has not, or not all."""
+
+
+def texts(kind: Kind, values: Any) -> Iterator[str]:
+    """The whole text; `values` is a NumPy array of the kind."""
+    yield f'{{"elem": "{kind.value}", "shape": {json.dumps(list(values.shape))}, "data": '
+    yield from _nested(kind, values) if values.ndim else (_text(kind, values),)
+    yield "}\n"
+
+
+def _nested(kind: Kind, values: Any) -> Iterator[str]:
+    """A list of lists; the last axis of text is a string."""
+    opening, comma, closing = ('"', "", '"') if kind is Kind.CHAR and values.ndim == 1 else ("[", ", ", "]")
+    rows = max(1, ITEMS // max(1, values[:1].size))
+    yield opening
+    for start in range(0, len(values), rows):
+        part = values[start : start + rows]
+        if start:
+            yield comma
+        if part.size > ITEMS:
+            yield from _nested(kind, part[0])
+        else:
+            yield _text(kind, part)[1:-1]
+    yield closing
+
+
+def _text(kind: Kind, values: Any) -> str:
+    if kind is Kind.CHAR:
+        return json.dumps(_strings(values), ensure_ascii=False)
+    items = values.tolist()
+    return json.dumps(items if kind not in _SPELLED or (not kind.is_complex and np.isfinite(values).all()) else _spelled(items))
+
+
+def _strings(values: Any) -> Any:
+    return characters_of(values.reshape(-1)) if values.ndim < 2 else [_strings(row) for row in values]
+
+
+def _spelled(item: Any) -> Any:
+    if isinstance(item, list):
+        return [_spelled(one) for one in item]
+    if isinstance(item, complex):
+        return [_spelled(item.real), _spelled(item.imag)]
+    if isinstance(item, float) and not math.isfinite(item):
+        return "nan" if math.isnan(item) else "inf" if item > 0 else "-inf"
+    return item
+
+
+# ---------------------------------------------------------------------------------------------------- plain_writing
+#
+# `.txt`, the other way: a char vector as it is (with a final newline), a matrix as lines; other values as they display.
+#
+# The columns of a matrix of numbers line up, as `run.text` says, so its items are looked at before any is written: which columns
+# need exponents, then how wide they are.  Texts are made block by block.
+
+_ELSEWHERE = "write it to an npy or a json file"
+_LEAST, _MOST = 1e-4, 10.0 ** (DIGITS - 2)
+"""Numbers of this size need no exponent, whatever rounding does."""
+
+
+def plain_writing_texts(kind: Kind, values: Any) -> Iterator[str]:
+    """The whole text; `values` is a NumPy array of the kind."""
+    if kind is Kind.CHAR:
+        return _characters(values)
+    return _line(kind, values) if values.ndim < 2 else _table(kind, values)
+
+
+def require_lines(values: Any) -> None:
+    """E708: text whose file would be read as another."""
+    import numpy
+
+    if values.size and characters_of(values.reshape(-1)[:1]) == "\ufeff":
+        raise FileTrouble(Code.E708, "begins with a byte order mark, which is not read as a character", _ELSEWHERE)
+    if values.ndim < 2 or not values.size:
+        return
+    codes = numpy.ascontiguousarray(values).view("=u4").reshape(-1, values.shape[-1])
+    broken = (codes == ord("\n")).any(axis=1) | (codes[:, -1] == ord("\r"))
+    if broken.any():
+        raise FileTrouble(Code.E708, f"has a row that is no line: row {int(broken.argmax())} holds the end of one", _ELSEWHERE)
+
+
+def _characters(values: Any) -> Iterator[str]:
+    import numpy
+
+    if values.ndim < 2:
+        last = ""
+        for block in blocks_of(values):
+            last = characters_of(block)
+            yield last
+        if not last.endswith("\n"):
+            yield "\n"
+        return
+    for number, place in enumerate(numpy.ndindex(values.shape[:-1])):
+        yield _blank_lines(number, values.shape)
+        for block in blocks_of(values[place]):
+            yield characters_of(block)
+        yield "\n"
+
+
+def _line(kind: Kind, values: Any) -> Iterator[str]:
+    between = ""
+    for block in blocks_of(values):
+        yield between + " ".join(number_text(item, DIGITS) for item in _items(kind, block))
+        between = " "
+    yield "\n"
+
+
+def _items(kind: Kind, block: Any) -> list[Any]:
+    items: list[Any] = block.tolist()
+    return [widened(item) for item in items] if kind in (Kind.F32, Kind.C64) else items
+
+
+def _table(kind: Kind, values: Any) -> Iterator[str]:
+    import numpy
+
+    width = values.shape[-1]
+    if not values.size:
+        lines = math.prod(values.shape[:-1])
+        for number in range(lines):
+            yield _blank_lines(number, values.shape) + "\n"
+        return
+    forced = numpy.zeros(width, numpy.bool_)
+    for column, items in _by_column(kind, values):
+        for at, item in enumerate(items, column):
+            if not _LEAST <= abs(item) < _MOST and needs_exponent(item, DIGITS):
+                forced[at % width] = True
+    left, right = numpy.zeros(width, numpy.int32), numpy.zeros(width, numpy.int32)
+    for column, parts in _split(kind, values, forced):
+        for at, (before, after) in enumerate(parts, column):
+            which = at % width
+            left[which] = max(left[which], len(before))
+            right[which] = max(right[which], len(after))
+    number = 0
+    for column, parts in _split(kind, values, forced):
+        texts: list[str] = []
+        for at, (before, after) in enumerate(parts, column):
+            which = at % width
+            if not which:
+                texts.append(_blank_lines(number, values.shape))
+                number += 1
+            last = which == width - 1
+            texts.append(before.rjust(left[which]) + ("" if last else after.ljust(right[which])))
+            texts.append(after.rstrip() + "\n" if last else " ")
+        yield "".join(texts)
+
+
+def _by_column(kind: Kind, values: Any) -> Iterator[tuple[int, list[Any]]]:
+    """Blocks of items, and the column of the first."""
+    column = 0
+    for block in blocks_of(values):
+        yield column, _items(kind, block)
+        column = (column + len(block)) % values.shape[-1]
+
+
+def _split(kind: Kind, values: Any, forced: Any) -> Iterator[tuple[int, list[tuple[str, str]]]]:
+    """Blocks of texts, each cut at its point, and the column of the first."""
+    exponents = forced.tolist()
+    for column, items in _by_column(kind, values):
+        texts = (number_text(item, DIGITS, exponent=exponents[at % len(exponents)]) for at, item in enumerate(items, column))
+        yield column, [split_at_point(text) for text in texts]
+
+
+def _blank_lines(row: int, shape: tuple[int, ...]) -> str:
+    """A blank line where each enclosing axis steps."""
+    return "\n" * sum(1 for axis in range(len(shape) - 2) if row and row % math.prod(shape[axis + 1 : -1]) == 0)
+
+
+# ---------------------------------------------------------------------------------------------------- writing
+
+WRITABLE: Final = (".npy", ".csv", ".tsv", ".parquet", ".zarr.zip", ".png", ".txt", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One file that is to be written: what fills it, and the program's line that asked for it."""
+
+    path: str
+    fill: Callable[[BinaryIO], object]
+    span: Span
+    written: Replacement | None = None
+    """What has it already, beside the target, where the run has written it."""
+
+
+def write_values(path: str, values: Any, kind: Kind, span: Span) -> None:
+    """Write an `Array` or a NumPy array of the kind (text: dtype U1) to `path` in the format of its suffix."""
+    write_together([prepare_values(path, values, kind, span)])
+
+
+def prepare_values(
+    path: str, values: Any, kind: Kind, span: Span, *, shown: str | None = None, name: str = "values",
+    reading: Reading = AS_WRITTEN,
+) -> Prepared:  # fmt: skip
+    """What fills the file.  All that its format can refuse is refused here, so several outputs are refused together.
+
+    `shown` is how messages name it where it is not a file and `path` tells only the format; `name` is the header of a text."""
+    with located(shown or path, span):
+        if isinstance(values, RowSink):
+            return Prepared(path, lambda file: None, span, values.written)
+        suffix, column = _suffix(path), _column(path, name, values, kind, reading)
+        if suffix == ".parquet":
+            return Prepared(path, _table_writer(path, parquet.columns_of(column)), span)
+        if column.kind is Kind.CHAR and column.values.ndim == 2 and suffix in csv.DELIMITERS:
+            return Prepared(path, _table_writer(path, [column]), span)
+        return Prepared(path, _writer(path, column.values, column.kind), span)
+
+
+def prepare_table(
+    path: str, outputs: Sequence[tuple[str, Any, Kind, Reading]], span: Span, *, shown: str | None = None
+) -> Prepared:
+    """What fills a file of several outputs beside each other, each a column under its name."""
+    with located(shown or path, span):
+        if _suffix(path) not in (*csv.DELIMITERS, ".parquet"):
+            raise FileTrouble(Code.E708, "cannot hold several outputs", "a table is a csv, a tsv or a parquet file")
+        return Prepared(path, _table_writer(path, [_column(path, *output) for output in outputs]), span)
+
+
+def _column(path: str, name: str, values: Any, kind: Kind, reading: Reading) -> Column:
+    """The array, dates and times as text where the format knows only text."""
+    array = to_numpy(values) if isinstance(values, Array) else values
+    if reading.form is Form.ITEM:
+        return Column(name, array, kind)
+    import numpy
+
+    known = _suffix(path) == ".parquet" and not reading.pattern
+    try:
+        texts = texts_of(numpy.array([array.min(), array.max()]) if known and array.size else array, reading)
+    except Unsuitable as trouble:
+        raise FileTrouble(Code.E708, trouble.message) from None
+    if known:
+        return Column(name, array, kind, reading.form)
+    width = max(map(len, texts), default=0)
+    characters = numpy.array([list(text.ljust(width)) for text in texts], "U1").reshape(*array.shape, width)
+    return Column(name, characters, Kind.CHAR)
+
+
+def _table_writer(path: str, columns: Sequence[Column]) -> Callable[[BinaryIO], None]:
+    suffix = _suffix(path)
+    for column in columns:
+        if column.kind is Kind.CHAR:
+            require_utf8(column.values, table=suffix != ".parquet")
+    if suffix == ".parquet":
+        parquet.require_table(columns)
+        return lambda file: parquet.write(file, columns)
+    csv.require_columns(columns)
+    return lambda file: _write_texts(file, csv.column_texts(csv.DELIMITERS[suffix], columns))
+
+
+def write_together(prepared: Sequence[Prepared]) -> None:
+    """Replace all of the files or none of them (`lang.support.files`).  RunFailed E708."""
+    by_target = {os.path.realpath(one.path): one for one in prepared}
+    with Replacement() as files:
+        for one in prepared:
+            if one.written is not None:
+                files.take(one.written)
+                continue
+            with located(one.path, one.span), system_trouble():
+                files.add(one.path, one.fill)
+        try:
+            files.commit()
+        except (OSError, MemoryError) as error:
+            one = by_target.get(str(getattr(error, "filename", None)), prepared[0])
+            with located(one.path, one.span), system_trouble():
+                raise
+
+
+def check_writable(path: str, span: Span) -> None:
+    """E708 before anything runs where the suffix is unknown, the folder is missing or the path is one."""
+    with located(path, span):
+        suffix = _suffix(path)
+        if suffix == ".parquet":
+            parquet.require_package()
+        if suffix == ".zarr":
+            zarr.require_writable(path, Kind.F64)
+        target = os.path.realpath(path)
+        if not os.path.isdir(os.path.dirname(target)):
+            raise FileTrouble(Code.E708, "cannot be written: its folder does not exist")
+        if os.path.isdir(target):
+            raise FileTrouble(Code.E708, "cannot be written: it is a folder")
+
+
+def _suffix(path: str) -> str:
+    suffix = suffix_of(path)
+    if "\0" in path:
+        raise FileTrouble(Code.E708, "is not a path")
+    if suffix not in WRITABLE and suffix != ".zarr":
+        raise FileTrouble(
+            Code.E708, f"has the suffix {suffix!r}, which is not a known format" if suffix else "has no suffix",
+            "files that can be written: " + " ".join(WRITABLE),
+        )  # fmt: skip
+    return suffix
+
+
+def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
+    """What fills the file, block by block; everything that can be refused is refused here, before a file exists."""
+    suffix = _suffix(path)
+    array = to_numpy(values) if isinstance(values, Array) else values
+    if kind is Kind.CHAR and suffix in (".txt", ".json"):
+        require_utf8(array)
+        if suffix == ".txt":
+            require_lines(array)
+    match suffix:
+        case ".npy":
+            npy.require_writable(array)
+            return lambda file: npy.write(file, array, kind)
+        case ".zarr":
+            zarr.require_writable(path, kind)
+            return lambda file: zarr.write(file, array, kind)
+        case ".png":
+            pixels = picture.pixels(array, kind)
+            return lambda file: png.write(file, array.shape, pixels.depth, pixels.band)
+        case ".txt":
+            return lambda file: _write_texts(file, plain_writing_texts(kind, array))
+        case ".json":
+            return lambda file: _write_texts(file, texts(kind, array))
+        case _:
+            csv.require_table(kind, array.shape)
+            return lambda file: _write_texts(file, csv.texts(csv.DELIMITERS[suffix], kind, array))
+
+
+def _write_texts(file: BinaryIO, texts: Iterator[str]) -> None:
+    for text in texts:
+        file.write(text.encode("utf-8"))
+
+
+# -------------------------------------------------------------------------- whole or not at all
+
+
+@contextmanager
+def system_trouble() -> Iterator[None]:
+    """Errors of the operating system while writing become E708."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise FileTrouble(Code.E708, "cannot be written: its folder does not exist") from None
+    except PermissionError:
+        raise FileTrouble(Code.E708, "cannot be written: permission denied") from None
+    except NotADirectoryError:
+        raise FileTrouble(Code.E708, "cannot be written: its folder is a file") from None
+    except OSError as error:
+        raise FileTrouble(Code.E708, f"cannot be written: {error.strerror or error}") from None
+    except MemoryError:
+        raise FileTrouble(Code.E708, "cannot be written: memory ran out") from None
+
+
+# ---------------------------------------------------------------------------------------------------- sinks
+#
+# Which outputs can be written a slab at a time: the sink of each format.
+
+_OF_NUMBERS: Final[dict[str, type[RowSink]]] = {
+    ".csv": TextSink, ".tsv": TextSink, ".parquet": ParquetSink, ".zarr": ZarrSink,
+}  # fmt: skip
+
+
+def sink_type(path: str, kind: Kind, reading: Reading) -> type[RowSink] | None:
+    """What takes the rows of an output to a file of this name; None where its format takes it only as a whole."""
+    suffix = suffix_of(path)
+    if reading != AS_WRITTEN:
+        return None
+    if suffix == ".npy":
+        return NpySink
+    return _OF_NUMBERS.get(suffix) if kind is not Kind.CHAR else None
+
+
+def endings_in_order(kind: Kind, rank: int) -> tuple[str, ...]:
+    """How the names of files end that take rows of numbers in order: of one axis or two those of tables too."""
+    if kind is Kind.CHAR:
+        return ()
+    tables = () if rank > 2 else (".csv", ".tsv") if kind.is_complex else (".csv", ".tsv", ".parquet")
+    return (*tables, ".zarr.zip")

@@ -1,0 +1,545 @@
+"""`.zarr`: arrays in chunks, versions 2 and 3.
+
+`x.zarr` is a folder (or a zip file) that holds one array; `x.zarr:name` is the array of that name in a group.  Stored types
+widen as those of other formats do (`elements`).  Codecs are allowed by name, sizes are bounded before anything is inflated, links
+inside the folder are not followed, and chunks are read one at a time (`zarr_metadata`, `zarr_codecs`, `zarr_shards`).
+
+Note [Own reader].  The package zarr inflates a chunk to whatever its bytes become (1 MB of gzip for 32 bytes took 1.9 GB) and has
+no bound, so each of its codecs would have to be replaced by what is in `zarr_codecs` now.  It also holds a shard whole beside its
+items and decodes chunks in several threads of its own, so what reading takes would not be known before.
+
+The header pass reads the metadata only.  Chunks are looked for by the names that are there: those that are not cost nothing.
+Neighbours: `reading`, `elements`, `zarr_files`.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import math
+import os
+import re
+import zipfile
+from array import array as Numbers
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from hashlib import sha256
+from itertools import product
+from typing import Any, BinaryIO, Final, Protocol, TypeAlias
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code
+from ...lang.support.files import NotRegular, is_name, open_beneath
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ..vm.values import NUMPY_NAMES
+from . import byte_source, zarr_codecs
+from .byte_source import BLOCK, Content, new_array
+from .cells import Column, require_accepted, require_shape, within
+from .errors import FileTrouble, damaged, listed, system_errors
+from .row_sinks import Piece, PlacedSink, write_at
+from .zarr_codecs import MOST_BYTES, ZarrArray, decoded
+
+# ---------------------------------------------------------------------------------------------------- zarr_files
+#
+# Where a zarr array's metadata and chunks are: a folder, or a zip file.
+#
+# Links inside a folder are not followed.  Neighbours: `zarr_store` (what they mean), `archive`, `lang.support.files`.
+
+METADATA: Final = ("zarr.json", ".zarray", ".zgroup")
+_ZARR_FILES_MOST_SHOWN: Final = 200
+
+Key: TypeAlias = tuple[str, ...]
+"""Names, each inside the one before it."""
+Identity: TypeAlias = tuple[int | str, ...]
+
+
+class Store(Protocol):
+    """Named contents."""
+
+    def open(self, parts: Key) -> BinaryIO | None:
+        """A content; None if there is none."""
+        ...
+
+    def names(self) -> Iterator[str]:
+        """What is directly in it."""
+        ...
+
+    def below(self, parts: Key, depth: int) -> Iterator[Key]:
+        """Names of what is in a part of it, and in the parts of that, so many deep.  FileTrouble: a link."""
+        ...
+
+    def identity(self, parts: Key, depth: int) -> Identity:
+        """The same while nobody has written what is there.  OSError; FileTrouble."""
+        ...
+
+
+class _Folder:
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def open(self, parts: Key) -> BinaryIO | None:
+        shown = "/".join(parts)[-_ZARR_FILES_MOST_SHOWN:]
+        try:
+            return open_beneath(self._path, parts)
+        except FileNotFoundError:
+            return None
+        except (NotRegular, IsADirectoryError):
+            raise FileTrouble(Code.E704, f"has a part `{shown}` that is not a regular file") from None
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
+                raise _link(shown) from None
+            raise
+
+    def names(self) -> Iterator[str]:
+        with os.scandir(self._path) as entries:
+            yield from (entry.name for entry in entries)
+
+    def below(self, parts: Key, depth: int) -> Iterator[Key]:
+        yield from (key for key, _ in self._entries(parts, (), depth))
+
+    def identity(self, parts: Key, depth: int) -> Identity:
+        count, total = 0, 0
+        for key, entry in self._entries(parts, (), depth):
+            found = entry.stat(follow_symlinks=False)
+            told = f"{key} {found.st_ino} {found.st_size} {found.st_mtime_ns}".encode("utf-8", "surrogateescape")
+            count, total = count + 1, total ^ int.from_bytes(sha256(told).digest()[:16])
+        return count, total
+
+    def _entries(self, parts: Key, inner: Key, depth: int) -> Iterator[tuple[Key, os.DirEntry[str]]]:
+        with os.scandir(os.path.join(self._path, *parts, *inner)) as entries:
+            for entry in entries:
+                key = (*inner, entry.name)
+                if entry.is_symlink():
+                    raise _link("/".join((*parts, *key)))
+                yield key, entry
+                if depth > 1 and entry.is_dir(follow_symlinks=False):
+                    yield from self._entries(parts, key, depth - 1)
+
+
+def _link(part: str) -> FileTrouble:
+    return FileTrouble(Code.E704, f"has a part `{part[-_ZARR_FILES_MOST_SHOWN:]}` that is a link, which is not followed")
+
+
+class _Archive:
+    def __init__(self, found: zipfile.ZipFile, content: Content) -> None:
+        self._found, self._content = found, content
+
+    def open(self, parts: Key) -> BinaryIO | None:
+        try:
+            info = self._found.getinfo("/".join(parts))
+        except KeyError:
+            return None
+        with byte_source.member(self._found, info) as stream:
+            content = stream.read(min(info.file_size, zarr_codecs.LARGEST_CHUNK) + 1)
+        if len(content) != info.file_size:
+            raise damaged("has a member that ends early, or is too large")
+        return io.BytesIO(content)
+
+    def names(self) -> Iterator[str]:
+        yield from {name.partition("/")[0] for name in self._found.namelist()}
+
+    def below(self, parts: Key, depth: int) -> Iterator[Key]:
+        for name in self._found.namelist():
+            key = tuple(name.split("/"))
+            if key[: len(parts)] == parts and len(key) <= len(parts) + depth:
+                yield key[len(parts) :]
+
+    def identity(self, parts: Key, depth: int) -> Identity:
+        return self._content.identity()
+
+
+@contextmanager
+def opened(content: Content) -> Iterator[Store]:
+    with system_errors():
+        if content.held is None and os.path.isdir(content.path):
+            yield _Folder(content.path)
+            return
+        with byte_source.opened(content, "is not a zarr array or group") as found:
+            yield _Archive(found, content)
+
+
+# ---------------------------------------------------------------------------------------------------- zarr_store
+
+_MOST_SHOWN: Final = 200
+_NUMBER: Final = re.compile("0|[1-9][0-9]{0,17}")
+_PLACE_BYTES: Final = 24
+"""That finding a chunk takes while the others are looked for."""
+
+
+def _metadata(store: Store, parts: tuple[str, ...]) -> tuple[str, dict[str, Any]] | None:
+    """Which metadata there are, and what they say."""
+    for name in METADATA:
+        file = store.open((*parts, name))
+        if file is None:
+            continue
+        with file:
+            raw = file.read(MOST_BYTES + 1)
+        if len(raw) > MOST_BYTES:
+            raise damaged(f"has metadata of more than {MOST_BYTES} bytes")
+        return name, dict(zarr_codecs.parse(raw))
+    return None
+
+
+def _is_array(found: tuple[str, dict[str, Any]] | None) -> bool:
+    return found is not None and (found[0] == ".zarray" or found[1].get("node_type") == "array")
+
+
+def _array(store: Store, name: str) -> tuple[tuple[str, ...], ZarrArray]:
+    """Where an array is, and what its metadata say."""
+    root = _metadata(store, ())
+    if root is None:
+        raise damaged("is not a zarr array or group: it has no metadata")
+    if _is_array(root):
+        if name:
+            raise FileTrouble(Code.E704, f"is one array, without an array named {name}")
+        return (), _parsed(root)
+    if not name:
+        raise FileTrouble(
+            Code.E704, "is a group of arrays, name one as `file.zarr:name`", f"its arrays: {listed(_arrays(store))}"
+        )
+    parts = tuple(name.split("/"))
+    if not all(map(is_name, parts)):
+        raise FileTrouble(Code.E704, f"cannot have an array named {name}: a name is made of names of folders and `/`")
+    found = _metadata(store, parts)
+    if found is None or not _is_array(found):
+        raise FileTrouble(Code.E704, f"has no array named {name}", f"its arrays: {listed(_arrays(store))}")
+    return parts, _parsed(found)
+
+
+def _parsed(found: tuple[str, dict[str, Any]]) -> ZarrArray:
+    return zarr_codecs.version_2(found[1]) if found[0] == ".zarray" else zarr_codecs.version_3(found[1])
+
+
+def _arrays(store: Store) -> list[str]:
+    """The arrays directly in a group, some of them if they are many."""
+    names = sorted(name for name, _ in zip(store.names(), range(_MOST_SHOWN), strict=False) if is_name(name))
+    found = []
+    for name in names:
+        try:
+            if name not in METADATA and _is_array(_metadata(store, (name,))):
+                found.append(name)
+        except FileTrouble:
+            continue
+    return found
+
+
+def header(content: Content, wanted: Column) -> tuple[int, ...]:
+    """The shape, after checking the stored type and the codecs."""
+    with opened(content) as store:
+        _, array = _array(store, wanted.member)
+        require_accepted(array.stored, wanted.kind)
+        return array.shape
+
+
+def beside_bytes(content: Content, wanted: Column) -> int:
+    """What reading takes beside the array: one chunk as it is stored, decoded step by step, and in its place."""
+    with opened(content) as store:
+        parts, array = _array(store, wanted.member)
+        return 4 * array.chunk_bytes + (1 << 16) + _PLACE_BYTES * len(_present(store, parts, array))
+
+
+def identity(content: Content, wanted: Column) -> tuple[int | str, ...]:
+    """The same while nobody has written the metadata of the array, or a chunk of it."""
+    with opened(content) as store:
+        parts, array = _array(store, wanted.member)
+        return store.identity(parts, _depth(array))
+
+
+def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
+    """The data as a NumPy array of the kind."""
+    with opened(content) as store:
+        parts, array = _array(store, wanted.member)
+        require_accepted(array.stored, wanted.kind)
+        require_shape(array.shape, shape)
+        room = new_array(shape, wanted.kind)
+        _fill(store, parts, array, room, _present(store, parts, array))
+        return room
+
+
+def band_bytes(content: Content, wanted: Column, row_bytes: int) -> int:
+    """Of the rows of one chunk, all along the other axes, in the array."""
+    with opened(content) as store:
+        _, array = _array(store, wanted.member)
+        return row_bytes * (array.chunks[0] if array.chunks else 1)
+
+
+def blocks(content: Content, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
+    """The first row of the chunks that have row `first`, and the items from there on, in the array's order, as vectors."""
+    with opened(content) as store:
+        _, array = _array(store, wanted.member)
+    start = first // array.chunks[0] * array.chunks[0]
+    return start, _bands(content, wanted, start)
+
+
+def _bands(content: Content, wanted: Column, first: int) -> Iterator[Any]:
+    with opened(content) as store:
+        parts, array = _array(store, wanted.member)
+        present = _present(store, parts, array)
+        for start in range(first, array.shape[0], array.chunks[0]):
+            room = new_array((min(array.chunks[0], array.shape[0] - start), *array.shape[1:]), wanted.kind)
+            _fill(store, parts, array, room, present, start)
+            yield room.reshape(-1)
+
+
+def _counts(array: ZarrArray) -> list[int]:
+    """Chunks along each axis."""
+    return [-(-size // chunk) for size, chunk in zip(array.shape, array.chunks, strict=True)]
+
+
+def _depth(array: ZarrArray) -> int:
+    """Names in the key of a chunk."""
+    return len(_key(array, (0,) * len(array.chunks)))
+
+
+def _present(store: Store, parts: tuple[str, ...], array: ZarrArray) -> Any:
+    """Numbers of the chunks that are there, in the order of the array; all others are of fill values."""
+    counts, found = _counts(array), Numbers("q")
+    for key in store.below(parts, _depth(array)):
+        place = _place(array, key)
+        if place is not None and all(at < count for at, count in zip(place, counts, strict=True)):
+            number = 0
+            for at, count in zip(place, counts, strict=True):
+                number = number * count + at
+            found.append(number)
+    return np.unique(np.frombuffer(found, np.int64)) if found else np.zeros(0, np.int64)
+
+
+def _fill(store: Store, parts: tuple[str, ...], array: ZarrArray, room: Any, present: Any, start: int = 0) -> None:
+    """The items of some rows, from `start` on, where chunks begin; those of chunks that are not there too."""
+    room[...] = within(np.asarray(array.fill), room.dtype)
+    origin = [start, *[0] * (room.ndim - 1)][: room.ndim]
+    counts = _counts(array)
+    if room.ndim:
+        rows = [start // array.chunks[0], -(-(start + len(room)) // array.chunks[0])]
+        first, last = np.searchsorted(present, [row * math.prod(counts[1:]) for row in rows])
+        present = present[first:last]
+    for number in map(int, present):
+        place = list[int]()
+        for count in reversed(counts):
+            number, at = divmod(number, count)
+            place.insert(0, at)
+        file = store.open((*parts, *_key(array, place)))
+        if file is None:
+            raise damaged("changed while it was read")
+        first = [at * chunk - zero for at, chunk, zero in zip(place, array.chunks, origin, strict=True)]
+        with file:
+            for inner, items in decoded(file, array.pipeline, array.chunks):
+                _put(room, tuple(a + b for a, b in zip(first, inner, strict=True)), items)
+
+
+def _key(array: ZarrArray, place: Sequence[int]) -> tuple[str, ...]:
+    """The name of a chunk below the array's."""
+    names = [*([array.prefix] if array.prefix else []), *map(str, place)] or ["0"]
+    return (".".join(names),) if array.separator == "." else tuple(names)
+
+
+def _place(array: ZarrArray, key: tuple[str, ...]) -> tuple[int, ...] | None:
+    """The chunk of that name; None if it is the name of none."""
+    names = key[0].split(".") if array.separator == "." and len(key) == 1 else key
+    numbers = names[1:] if array.prefix else names
+    if not array.chunks:
+        return () if key == _key(array, ()) else None
+    if len(numbers) != len(array.chunks) or not all(map(_NUMBER.fullmatch, numbers)):
+        return None
+    return tuple(map(int, numbers)) if not array.prefix or names[0] == array.prefix else None
+
+
+def _put(room: Any, first: tuple[int, ...], items: Any) -> None:
+    """Items where they belong, without those beyond the edge."""
+    if any(at >= size for at, size in zip(first, room.shape, strict=True)):
+        return
+    where = tuple(slice(at, at + size) for at, size in zip(first, items.shape, strict=True))
+    inside = tuple(slice(0, size - at) for at, size in zip(first, room.shape, strict=True))
+    room[where] = within(items[inside], room.dtype)
+
+
+# ---------------------------------------------------------------------------------------------------- stored_members
+#
+# Zip archives with uncompressed members: the offset of each is known before any of them is written.
+#
+# Their bytes are written first, in any order, then `zipfile` goes over them in place.  Neighbours: `zarr_writing` (writes such),
+# `archive` (reads any).
+
+_HEADER: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """`at`: of its header; its `size` bytes begin at `start`."""
+
+    name: str
+    size: int
+    at: int
+
+    @property
+    def start(self) -> int:
+        return self.at + _HEADER + len(self.name)
+
+    @property
+    def end(self) -> int:
+        return self.start + self.size
+
+
+def members_of(sizes: Iterable[tuple[str, int]]) -> Iterator[Member]:
+    """One behind the other; names are ASCII."""
+    at = 0
+    for name, size in sizes:
+        member = Member(name, size, at)
+        yield member
+        at = member.end
+
+
+class _Written(io.FileIO):
+    """A file in which members lie already: while one of them `comes`, it is read, and written nowhere."""
+
+    comes = False
+
+    def write(self, data: Any) -> int:
+        if not self.comes:
+            write_at(self.fileno(), data, self.tell())
+        return len(data)
+
+
+def complete(handle: int, members: Sequence[Member]) -> None:
+    """The headers of members whose bytes lie in an open file, and the list of members, which ends the archive.  Equal values give
+    equal files: every member has the first time that zip files know.  OSError."""
+    with _Written(handle, "r+b", closefd=False) as file:
+        file.seek(members[0].at)
+        with zipfile.ZipFile(file, "w") as archive:
+            for member in members:
+                found = zipfile.ZipInfo(member.name)
+                found.create_system, found.external_attr, found.file_size = 3, 0o600 << 16, member.size
+                with archive.open(found, "w") as target:
+                    file.comes = True
+                    for start in range(0, member.size, BLOCK):
+                        target.write(file.read(min(BLOCK, member.size - start)))
+                    file.comes = False
+
+
+# ---------------------------------------------------------------------------------------------------- zarr_writing
+#
+# `.zarr.zip`: an array in chunks, zarr version 3, in one zip file.
+#
+# One file is replaced whole or not at all, which a folder is not; `zarr.storage.ZipStore` opens it, and so does
+# `zarr_store`.  Chunks are of whole rows as far as they fit, not compressed, each a member that can be read on its own.
+#
+# Source: the specification of Zarr version 3 (core).  Neighbours: `zarr_store` (the other way), `placed_rows`, `stored_members`.
+
+CHUNK: Final = 1 << 22
+"""Bytes of a chunk, at most."""
+_SUFFIX: Final = ".zarr.zip"
+
+
+def require_writable(path: str, kind: Kind) -> None:
+    """E708: what a zarr file cannot hold."""
+    if not path.lower().endswith(_SUFFIX):
+        raise FileTrouble(
+            Code.E708, "would be a folder, which is not replaced as one file is",
+            f"name it `{path}.zip`: one file, which `zarr.storage.ZipStore` opens",
+        )  # fmt: skip
+    if kind is Kind.CHAR:
+        raise FileTrouble(Code.E708, "is text, a zarr array has numbers", "write it to an npy or a txt file")
+
+
+def write(file: BinaryIO, values: Any, kind: Kind) -> None:
+    """A NumPy array of the kind.  OSError."""
+    sink = ZarrSink(_SUFFIX, kind, values.shape, handle=file.fileno())
+    sink.prepare()
+    rows = values if values.ndim else values.reshape(1)
+    step = max(1, CHUNK // max(1, rows[:1].nbytes))
+    for start in range(0, len(rows), step):
+        sink.put(rows[start : start + step], 0, start)
+    sink.finish()
+
+
+def chunks_of(shape: Sequence[int], item: int) -> tuple[int, ...]:
+    """The shape of chunks: the last axes whole, as far as `CHUNK` bytes go."""
+    left, chunks = max(1, CHUNK // item), list[int]()
+    for size in reversed(shape):
+        chunks.insert(0, max(1, min(size, left)))
+        left = max(1, left // chunks[0])
+    return tuple(chunks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where everything lies.  A *line* is the items along the axis that chunks cut, with those of the axes behind it: a chunk is
+    some of a line, one behind the other, and what lies beyond the array is 0."""
+
+    members: tuple[Member, ...]
+    """`zarr.json`, and the chunks."""
+    line: int
+    chunk: int
+    """Bytes."""
+
+    @property
+    def of_line(self) -> int:
+        """Chunks."""
+        return -(-self.line // self.chunk)
+
+
+@lru_cache(64)
+def _layout(kind: Kind, shape: tuple[int, ...]) -> _Layout:
+    chunks = chunks_of(shape, kind.bytes)
+    cut = max((axis for axis, chunk in enumerate(chunks) if chunk < shape[axis]), default=0)
+    places = product(*(range(-(-size // chunk)) for size, chunk in zip(shape, chunks, strict=True)))
+    chunk = math.prod(chunks) * kind.bytes
+    named = (("/".join(map(str, ("c", *place))), chunk) for place in places)
+    head = ("zarr.json", len(_zarr_writing_metadata(kind, shape)))
+    return _Layout(tuple(members_of((head, *named))), math.prod(shape[cut:]) * kind.bytes, chunk)
+
+
+def _zarr_writing_metadata(kind: Kind, shape: tuple[int, ...]) -> bytes:
+    fill: Any = {Kind.BOOL: False, Kind.C64: [0.0, 0.0], Kind.C128: [0.0, 0.0]}.get(kind, 0)
+    found = {
+        "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": NUMPY_NAMES[kind], "fill_value": fill,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks_of(shape, kind.bytes)}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "attributes": {},
+    }  # fmt: skip
+    return json.dumps(found, indent=2).encode()
+
+
+def writing_bytes(kind: Kind, shape: tuple[int, ...]) -> int:
+    """Beside the array: a chunk, if its rows lie apart, and its bytes."""
+    return 4 * math.prod(chunks_of(shape, kind.bytes)) * kind.bytes
+
+
+@dataclass(slots=True)
+class ZarrSink(PlacedSink):
+    """A new zarr file.  Chunks are written into by whoever has a part of one, so checksums are of what is there at the end."""
+
+    @property
+    def dtype(self) -> Any:
+        import numpy
+
+        return numpy.dtype(NUMPY_NAMES[self.kind]).newbyteorder("<")
+
+    @property
+    def layout(self) -> _Layout:
+        return _layout(self.kind, self.shape)
+
+    def prepare(self) -> None:
+        require_writable(self.path, self.kind)
+        members, about = self.layout.members, _zarr_writing_metadata(self.kind, self.shape)
+        self.reserve(members[-1].end)
+        write_at(self.handle, about, members[0].start)
+
+    def pieces(self, at: int, count: int) -> Iterator[Piece]:
+        layout, done = self.layout, 0
+        while done < count:
+            line, along = divmod(at + done, layout.line)
+            chunk, place = divmod(along, layout.chunk)
+            taken = min(count - done, layout.chunk - place, layout.line - along)
+            yield 1 + line * layout.of_line + chunk, place, done, done + taken
+            done += taken
+
+    def start_of(self, chunk: int) -> int:
+        return self.layout.members[chunk].start
+
+    def finish(self) -> None:
+        complete(self.handle, self.layout.members)

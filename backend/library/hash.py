@@ -1,0 +1,453 @@
+"""Equality of words through hashing kernels: the first of equal ones, and positions in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Final
+
+import numpy as np
+
+from ...lang.support.records import dataclass
+from ..codegen.llvm_builder import Writer, function_text
+from ..cpu.numpy_reductions import order_columns
+from ..cpu.parallel_for import address_for, run_once
+from ..cpu.views import NumArray
+from ..graph.scratch import LOOKED_UP, QUERIES
+from ..jit.tiering import PIECES_NANOSECONDS as PARALLEL
+
+# ---------------------------------------------------------------------------------------------------- hash_text
+#
+# Equality of 64-bit words by hashing, as LLVM text: a table of positions, open, gone along from where the hash says.
+#
+# INSERT puts the position of each word where no equal word is yet, so the first of equal ones stays.  FIRSTS also says of each
+# word whether it was put.  FIND gives for each of other words the position of an equal one, or the number of words where there is
+# none. Where a word is not found within `PATIENCE` places, they end with 1: hashes are all alike, and sorting does it.
+#
+# Words: how many; their address; the table (i32, -1 where free) and its length less one, the length being a power of two; the
+# address of the words that positions are of, and how many; the result.
+
+PATIENCE: Final = 4096
+_AHEAD: Final = 16
+"""How far ahead places in the table are asked for."""
+_FACTORS: Final = (-7046029254386353131, -4417276706812531889)
+
+
+class Form(Enum):
+    """See the module."""
+
+    INSERT = "insert"
+    FIRSTS = "firsts"
+    FIND = "find"
+
+
+@dataclass(frozen=True, slots=True)
+class Hashing:
+    form: Form
+
+    def text(self) -> str:
+        w = Writer()
+        w.label("start")
+        words = []
+        for place in range(7):
+            address = w.let(f"getelementptr i64, ptr %words, i64 {place}")
+            words.append(w.let(f"load {'ptr' if place in (1, 2, 4, 6) else 'i64'}, ptr {address}, align 8"))
+        count, items, table, mask, known, absent, result = words
+        lost = w.new_label()
+        last = w.word("sub", count, 1)
+        loop = w.begin(0, count)
+        ahead = w.smaller(w.word("add", loop.index, _AHEAD), last)
+        coming = w.let(f"load i64, ptr {w.at(items, w.word('shl', ahead, 3))}, align 8")
+        w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
+        there = w.at(table, w.word("shl", w.word("and", _hashed(w, coming), mask), 2))
+        w.do(f"call void @llvm.prefetch.p0(ptr {there}, i32 0, i32 3, i32 1)")
+        item = w.let(f"load i64, ptr {w.at(items, w.word('shl', loop.index, 3))}, align 8")
+        probe, free, held, following, ready = (w.new_label() for _ in range(5))
+        first = w.word("and", _hashed(w, item), mask)
+        before = w.block
+        w.jump(probe)
+        w.label(probe)
+        slot, tries = w.fresh(), w.fresh()
+        slot_line, tries_line = w.hole(), w.hole()
+        address = w.at(table, w.word("shl", slot, 2))
+        position = w.let(f"sext i32 {w.let(f'load i32, ptr {address}, align 4')} to i64")
+        w.branch(w.test("slt", position, 0), free, held)
+        w.label(held)
+        other = w.let(f"load i64, ptr {w.at(known, w.word('shl', position, 3))}, align 8")
+        found, again = w.new_label(), w.new_label()
+        w.branch(w.test("eq", other, item), found, again)
+        w.label(again)
+        next_slot = w.word("and", w.word("add", slot, 1), mask)
+        next_tries = w.word("add", tries, 1)
+        w.branch(w.test("ult", next_tries, PATIENCE), following, lost)
+        w.label(following)
+        w.jump(probe)
+        w.fill(slot_line, f"{slot} = phi i64 [ {first}, %{before} ], [ {next_slot}, %{following} ]")
+        w.fill(tries_line, f"{tries} = phi i64 [ 0, %{before} ], [ {next_tries}, %{following} ]")
+        w.label(free)
+        if self.form is not Form.FIND:
+            w.do(f"store i32 {w.let(f'trunc i64 {loop.index} to i32')}, ptr {address}, align 4")
+        self._put(w, result, loop.index, absent if self.form is Form.FIND else "1")
+        w.jump(ready)
+        w.label(found)
+        self._put(w, result, loop.index, position if self.form is Form.FIND else "0")
+        w.jump(ready)
+        w.label(ready)
+        w.end(loop)
+        w.do("ret i64 0")
+        w.label(lost)
+        w.do("ret i64 1")
+        return function_text(w, ["entry:", "  br label %start", *w.lines])
+
+    def _put(self, w: Writer, result: str, index: str, value: str) -> None:
+        match self.form:
+            case Form.FIND:
+                w.do(f"store i64 {value}, ptr {w.at(result, w.word('shl', index, 3))}, align 8")
+            case Form.FIRSTS:
+                w.do(f"store i8 {value}, ptr {w.at(result, index)}, align 1")
+            case Form.INSERT:
+                pass
+
+
+def _hashed(w: Writer, item: str) -> str:
+    """Bits that depend on all bits of the item."""
+    first, second = _FACTORS
+    mixed = w.word("mul", w.word("xor", item, w.word("lshr", item, 32)), first)
+    mixed = w.word("mul", w.word("xor", mixed, w.word("lshr", mixed, 29)), second)
+    return w.word("xor", mixed, w.word("lshr", mixed, 32))
+
+
+# ---------------------------------------------------------------------------------------------------- hashing
+
+LEAST: Final = 1 << 12
+_MOST: Final = 1 << 30
+_SAVED: Final = 20.0
+_WORK: Final = 5.0
+_PIECES: Final = 4
+
+
+def first_of_equal(words: NumArray) -> NumArray | None:
+    """Is each word the first of those equal to it?  None where sorting has to say."""
+    address = _asked(Form.FIRSTS, words, len(words))
+    if address is None:
+        return None
+    table = _table(len(words))
+    result = np.empty(len(words), np.bool_)
+    return result if _call(address, words, table, words, result) else None
+
+
+def positions(table_words: NumArray, words: NumArray, threads: int) -> NumArray | None:
+    """For each of `words` the first place in `table_words`, its length where there is none; None where sorting has to say."""
+    every = len(table_words) + len(words)
+    insert, find = (_asked(form, table_words, every) for form in (Form.INSERT, Form.FIND))
+    if insert is None or find is None or words.dtype != np.int64 or not words.flags.c_contiguous:
+        return None
+    table = _table(len(table_words))
+    if not _call(insert, table_words, table, table_words, table):
+        return None
+    result = np.empty(len(words), np.int64)
+    team = threads if len(words) * _WORK >= PARALLEL else 1
+    each = max(1, -(-len(words) // (_PIECES * team if team > 1 else 1)))
+    return result if _call(find, words, table, table_words, result, each, team) else None
+
+
+def _asked(form: Form, words: NumArray, items: int) -> int | None:
+    if words.dtype != np.int64 or not words.flags.c_contiguous or not 0 < len(words) < _MOST:
+        return None
+    return address_for(Hashing(form), items, LEAST, items * _SAVED)
+
+
+def _table(count: int) -> NumArray:
+    """Free, at least twice as long as what is put there."""
+    return np.full(1 << (2 * count - 1).bit_length(), -1, np.int32)
+
+
+def _call(address: int, words: NumArray, table: NumArray, known: NumArray, result: NumArray, each: int = 0, team: int = 1
+          ) -> bool:  # fmt: skip
+    """Could all words be placed or found?  `each`: words of a piece, or all."""
+    own, slots, others, target = [array.__array_interface__["data"][0] for array in (words, table, known, result)]
+    calls = [
+        (min(each or len(words), len(words) - start), own + start * words.itemsize, slots, len(table) - 1, others, len(known),
+         target + start * result.itemsize)
+        for start in range(0, len(words), each or len(words))
+    ]  # fmt: skip
+    return not run_once(address, calls, team, len(words) * _WORK)
+
+
+# ---------------------------------------------------------------------------------------------------- keys
+#
+# Cells as integer keys, on which everything that sorts or compares cells works.
+#
+# Several columns of keys (`run.cpu.order`: the items of a cell) are packed into as few 63-bit words as their ranges allow.  So
+# one stable sort of integers serves grades of every kind, and equality of cells is equality of words.
+#
+# Note [Stable order].  NumPy sorts 64-bit values several times faster than it argsorts them stably.  So words of key and position
+# are sorted and the positions read off.  Where both do not fit, low bits of the keys that are not 0 throughout are cut; then runs
+# of words that are equal but for the position are ordered by the bits that were cut, in the same way, if these are few.
+
+WORD: Final = 63
+_SMALL: Final = 512
+_KEYS_MOST: Final = 1 << 31
+_CHUNK: Final = 1 << 15
+_GLANCE: Final = 32
+_RARE: Final = 8
+"""A part of so many, at most, is ordered again by the bits that were cut."""
+_MULTIPLIERS: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+
+
+def missing_items(items: NumArray) -> NumArray | None:
+    """Where items are NaN; None where none can be."""
+    if items.dtype.kind not in "fc":
+        return None
+    missing: NumArray = np.isnan(items)
+    return missing if missing.any() else None
+
+
+def row_columns(rows: NumArray, *, descending: bool = False) -> list[NumArray]:
+    """The key columns of cells, given as the rows of a matrix, most significant first."""
+    if not rows.size:  # however wide: nothing tells such cells apart
+        return []
+    parts = [key.T for key in order_columns(rows, descending=descending)]
+    return [part[j] for j in range(rows.shape[1]) for part in parts]
+
+
+def packed(columns: Sequence[NumArray]) -> list[NumArray]:
+    """Columns of one length with the same order and equality, joined into words; constant columns vanish."""
+    words: list[NumArray] = []
+    room = 0
+    for column in columns:
+        if not column.size:
+            return []
+        low, high = int(column.min()), int(column.max())
+        width = (high - low).bit_length()
+        if not width:
+            continue
+        if width > WORD:
+            words.append(column)
+            room = 0
+            continue
+        part = _from_zero(column, low)
+        if width <= room:
+            words[-1] <<= width
+            words[-1] |= part
+            room -= width
+        else:
+            words.append(part)
+            room = WORD - width
+    return words
+
+
+# ------------------------------------------------------------------------------------------ order
+
+
+def stable_order(keys: NumArray) -> NumArray:
+    """Positions in ascending order of integer keys, equal ones in their order (i64)."""
+    count = len(keys)
+    if count < _SMALL or count >= _KEYS_MOST:
+        return np.argsort(keys, kind="stable")
+    if is_ordered(keys):
+        return np.arange(count)
+    low, high = int(keys.min()), int(keys.max())
+    places = (count - 1).bit_length()
+    words = _from_zero(keys, low).view(np.uint64)
+    width = (high - low).bit_length()
+    cut = max(0, width + places - 64)
+    idle = _idle_bits(words) if cut else 0
+    cut = max(0, cut - idle)
+    if idle or cut:
+        words >>= np.uint64(idle + cut)
+    words <<= np.uint64(places)
+    words |= np.arange(count, dtype=np.uint64)
+    words.sort()
+    return repaired(keys, words, low, idle, cut, places)
+
+
+def repaired(keys: NumArray, words: NumArray, low: int, idle: int, cut: int, places: int) -> NumArray:
+    """The positions of sorted words (which are overwritten), runs that differ in the `cut` bits put in order."""
+    lost = _alike(words, places) if cut else None
+    words &= np.uint64((1 << places) - 1)
+    order = words.view(np.int64)
+    if lost is None or not lost.any():
+        return order
+    if np.count_nonzero(lost) * _RARE > len(keys):
+        order[...] = _repaired(keys, low, idle, cut, places, order, np.cumsum(~lost[:-1], dtype=np.int32))
+    else:
+        where = np.flatnonzero(lost[1:] | lost[:-1])
+        order[where] = _repaired(keys, low, idle, cut, places, order[where], np.cumsum(~lost[where], dtype=np.int32))
+    return order
+
+
+def _repaired(keys: NumArray, low: int, idle: int, cut: int, places: int, known: NumArray, runs: NumArray) -> NumArray:
+    """Positions in runs, each run ordered by the bits that were cut; `runs`: the number of each."""
+    words = keys[known].astype(np.int64, copy=False)
+    words -= low
+    words = words.view(np.uint64)
+    words >>= np.uint64(idle)
+    words &= np.uint64((1 << cut) - 1)
+    if not _falls(words, runs):
+        return known
+    for start in range(0, len(words), _CHUNK):
+        words[start : start + _CHUNK] |= runs[start : start + _CHUNK].astype(np.uint64) << np.uint64(cut)
+    if int(runs[-1]).bit_length() + cut + places > 64:
+        return known[stable_order(words.view(np.int64))]
+    words <<= np.uint64(places)
+    words |= known.view(np.uint64)
+    words.sort()
+    words &= np.uint64((1 << places) - 1)
+    return words.view(np.int64)
+
+
+def _falls(items: NumArray, runs: NumArray) -> bool:
+    """Is an item less than the one before in its run?"""
+    for start in range(0, len(items) - 1, _CHUNK):
+        part, numbers = items[start : start + _CHUNK + 1], runs[start : start + _CHUNK + 1]
+        if ((part[1:] < part[:-1]) & (numbers[1:] == numbers[:-1])).any():
+            return True
+    return False
+
+
+def is_ordered(items: NumArray, *, descending: bool = False) -> bool:
+    """Is each item in order with the one before?  (NaN is with none.)  Most vectors show at once that they are not."""
+    in_order = np.less_equal if descending else np.greater_equal
+    step, start = _GLANCE, 0
+    while start < len(items) - 1:
+        if not in_order(items[start + 1 : start + step + 1], items[start : start + step][: len(items) - start - 1]).all():
+            return False
+        start, step = start + step, _CHUNK
+    return True
+
+
+def _from_zero(keys: NumArray, low: int) -> NumArray:
+    """As i64, or as its bits where the keys span more."""
+    words = keys.astype(np.int64)
+    words -= low
+    return words
+
+
+def _idle_bits(words: NumArray) -> int:
+    """The low bits that are 0 in every word."""
+    used = int(np.bitwise_or.reduce(words))
+    return (used & -used).bit_length() - 1 if used else 0
+
+
+def _alike(words: NumArray, places: int) -> NumArray:
+    """Item i: is sorted word i equal to the one before, but for the position?  (With one item more, which is not.)"""
+    same = np.zeros(len(words) + 1, np.bool_)
+    for start in range(0, len(words) - 1, _CHUNK):
+        part = words[start : start + _CHUNK + 1]
+        np.less(part[1:] ^ part[:-1], np.uint64(1 << places), out=same[start + 1 : start + len(part)])
+    return same
+
+
+def _steps(keys: NumArray, order: NumArray) -> NumArray:
+    """Where neighbours in the sorted order differ."""
+    ordered = keys[order]
+    steps: NumArray = ordered[1:] != ordered[:-1]
+    return steps
+
+
+def dense_ranks(keys: NumArray) -> NumArray:
+    """For each key the number of distinct smaller ones."""
+    ranks = np.zeros(len(keys), np.int64)
+    if len(keys):
+        order = np.argsort(keys)
+        ordered = np.zeros(len(keys), np.int64)
+        np.cumsum(_steps(keys, order), out=ordered[1:])
+        ranks[order] = ordered
+    return ranks
+
+
+def lexicographic_keys(columns: Sequence[NumArray], count: int) -> NumArray:
+    """One key column with the order and equality of several of length `count`."""
+    words = packed(columns)
+    if not words:
+        return np.zeros(count, np.int64)
+    keys = words[0]
+    for word in words[1:]:
+        keys = dense_ranks(keys)
+        if int(keys.max()) + 1 == count:
+            return keys
+        keys = keys * count + dense_ranks(word)
+    return keys
+
+
+# --------------------------------------------------------------------------------------- equality
+
+
+def row_words(rows: NumArray) -> tuple[NumArray, NumArray | None]:
+    """Integers that are equal exactly where rows are, and which rows hold a NaN (they equal nothing)."""
+    missing = missing_items(rows)
+    words = packed(row_columns(rows))
+    lost = None if missing is None else np.asarray(missing.any(axis=1))
+    if not words:
+        return np.zeros(len(rows), np.int64), lost
+    if len(words) == 1:
+        return words[0], lost
+    hashed = _keys_hashed(words)
+    return (hashed if _is_faithful(hashed, words) else lexicographic_keys(words, len(rows))), lost
+
+
+def _keys_hashed(words: Sequence[NumArray]) -> NumArray:
+    first, second = _MULTIPLIERS
+    mixed = np.zeros(len(words[0]), np.uint64)
+    for word in words:
+        mixed ^= word.astype(np.int64).view(np.uint64)
+        mixed *= first
+        mixed ^= mixed >> np.uint64(29)
+        mixed *= second
+        mixed ^= mixed >> np.uint64(32)
+    return mixed.view(np.int64)
+
+
+def _is_faithful(hashed: NumArray, words: Sequence[NumArray]) -> bool:
+    """Do equal hashes mean equal rows?"""
+    order = np.argsort(hashed)
+    alike = ~_steps(hashed, order)
+    before, after = order[:-1][alike], order[1:][alike]
+    return all(bool(np.array_equal(word[before], word[after])) for word in words)
+
+
+def first_positions(table: NumArray, words: NumArray, threads: int = 1) -> NumArray:
+    """For each of `words` (any shape) its first position in the vector `table`, the length of `table` if absent."""
+    count = len(table)
+    if not count or not words.size:
+        return np.full(words.shape, count, np.int64)
+    low, high = int(table.min()), int(table.max())
+    if high - low <= 2 * (count + words.size) + 1024:
+        return _looked_up(table, words, low, high)
+    made = positions(table.astype(np.int64, copy=False), words.reshape(-1).astype(np.int64, copy=False), threads)
+    if made is not None:
+        return made.reshape(words.shape)
+    order = stable_order(table)
+    ordered = table[order]
+    flat = words.reshape(-1)
+    found = np.empty(len(flat), np.int64)
+    for start in range(0, len(flat), QUERIES):
+        wanted = flat[start : start + QUERIES]
+        if min(count, len(wanted)) > 1 << 15:  # ordered queries walk the table instead of jumping in it
+            queue = np.argsort(wanted)
+            places = np.empty(len(wanted), np.int64)
+            places[queue] = np.searchsorted(ordered, wanted[queue])
+        else:
+            places = np.searchsorted(ordered, wanted)
+        np.minimum(places, count - 1, out=places)
+        found[start : start + QUERIES] = np.where(ordered[places] == wanted, order[places], count)
+    return found.reshape(words.shape)
+
+
+def _looked_up(table: NumArray, words: NumArray, low: int, high: int) -> NumArray:
+    """Through a table of all values from `low` to `high`, of 32-bit positions where they fit."""
+    count = len(table)
+    first = np.full(high - low + 2, count, np.int32 if count < 1 << 31 else np.int64)
+    for stop in range(count, 0, -LOOKED_UP):  # the first of equal ones is written last
+        start = max(stop - LOOKED_UP, 0)
+        first[_from_zero(table[start:stop], low)[::-1]] = np.arange(stop - 1, start - 1, -1, dtype=first.dtype)
+    flat = words.reshape(-1)
+    found = np.empty(len(flat), np.int64)
+    for start in range(0, len(flat), LOOKED_UP):
+        wanted = flat[start : start + LOOKED_UP].astype(np.int64)
+        outside = (wanted < low) | (wanted > high)
+        wanted -= low
+        wanted[outside] = high - low + 1
+        found[start : start + LOOKED_UP] = first[wanted]
+    return found.reshape(words.shape)

@@ -1,0 +1,337 @@
+"""Random numbers and text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import FUNCTIONS, neutral
+from ..cpu.numpy_reductions import from_the_right, identity, running_ufunc, scanned, scanned_along
+from ..cpu.numpy_scalars import fill_uniform, implementation
+from ..cpu.parallel_for import Base
+from ..cpu.templates import fill, reduce_by_key, scan_lines, scan_plan
+from ..cpu.views import DTYPES, NumArray, start_of
+from ..graph.phases import LibraryPhase
+from ..graph.projections import frame_of
+from ..graph.scratch import BINNED, CHUNK
+from ..io.cells import date_in, number_in
+from ..vm.specialization import Binding, Later, Unbound
+from ..vm.values import fixed_items, format_items
+from .hash import stable_order
+from .operation import Arrays, Call, Operation, cell_by_cell, whole
+from .products import products
+from .select import check_indices, define
+
+# ---------------------------------------------------------------------------------------------------- making
+
+_FEW: Final = 1 << 12
+
+
+def random(call: Call, key: NumArray) -> NumArray:
+    """Uniform f64 from an integer key or a pair."""
+    words = [*key.reshape(-1).tolist(), 0]
+    result = np.empty(call.shape())
+    numbers = result.reshape(-1)
+    if len(numbers) < _FEW:
+        fill_uniform(numbers, int(words[0]), int(words[1]))
+    else:
+        fill(numbers, int(words[0]), int(words[1]), call.threads)
+    return result
+
+
+def format(call: Call, arrays: Arrays) -> NumArray:
+    """The text of a value as it would print; defines the length of its rows."""
+    arg, kind = arrays[0], call.operand_kind(0)
+    if kind is Kind.CHAR:
+        result = arg.reshape(arg.shape or (1,)).copy()
+    else:
+        digits = call.phase.attributes.get("digits")
+        if isinstance(digits, int):
+            characters, shape = fixed_items(kind, arg.reshape(-1).tolist(), arg.shape, digits)
+        else:
+            characters, shape = format_items(kind, arg.reshape(-1).tolist(), arg.shape)
+        result = np.frombuffer(characters.encode("utf-32-le"), np.dtype("<u4")).astype(np.uint32).reshape(shape)
+    define(call, result.shape[-1])
+    return result
+
+
+def _reader(read: Callable[[str], float | int]) -> Callable[[Call, Arrays], NumArray]:
+    """What each row of text says."""
+
+    def function(call: Call, arrays: Arrays) -> NumArray:
+        (codes,) = arrays
+        rows = np.ascontiguousarray(codes).view(f"<U{codes.shape[-1]}") if codes.shape[-1] else np.full(codes.shape[:-1], "")
+        known = {text: read(text) for text in set(rows.reshape(-1).tolist())}
+        dtype = DTYPES[call.kind()]
+        return np.array([known[text] for text in rows.reshape(-1).tolist()], dtype).reshape(codes.shape[:-1])
+
+    return function
+
+
+MAKING: Final[dict[str, Operation]] = {
+    "random": cell_by_cell(random), "format": whole(format), "number": whole(_reader(number_in)), "date": whole(_reader(date_in)),
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- radix
+#
+# `⊥` and `⊤`: Horner's rule and repeated residues, with one batch axis (frames, Note [One batch axis]).
+#
+# Integers are exact modulo their width, so their decoding is a contraction with the products of the later radices; floats
+# follow Horner's rule step by step.
+
+_RADIX_FEW: Final = 16
+_TOGETHER: Final = 1 << 14
+"""Results of floats that are made together."""
+
+
+def decode(call: Call, arrays: Arrays) -> Arrays:
+    """Digits along arg's first axis in the radices along radix's last; a scalar or length-1 side extends."""
+    left, right = call.batched(arrays)
+    if left.ndim == 1:
+        left = left[:, np.newaxis]
+    if right.ndim == 1:
+        right = right[:, np.newaxis]
+    rows, columns = left.shape[1:-1], right.shape[2:]
+    radices, digits = left.shape[-1], right.shape[1]
+    length = digits if radices == 1 else radices
+    a = left.reshape(len(left), math.prod(rows), radices)
+    b = right.reshape(len(right), digits, math.prod(columns))
+    a = np.broadcast_to(a, (*a.shape[:2], length))
+    b = np.broadcast_to(b, (len(b), length, b.shape[2]))
+    total = _decoded(call.kind(), a, b, call.threads)
+    count = math.prod(call.frame)
+    total = np.broadcast_to(total, (count, *total.shape[1:]))
+    return call.unbatched(total.reshape(count, *rows, *columns))
+
+
+def _decoded(kind: Kind, radices: NumArray, digits: NumArray, threads: int) -> NumArray:
+    """Cells of shape [rows length] and [length columns] to [rows columns]."""
+    length = radices.shape[2]
+    shape = (max(len(radices), len(digits)) if len(radices) and len(digits) else 0, radices.shape[1], digits.shape[2])
+    if kind.is_integer and length:
+        weights = np.ones(radices.shape, radices.dtype)
+        weights[..., :-1] = np.multiply.accumulate(radices[..., :0:-1], axis=-1, dtype=radices.dtype)[..., ::-1]
+        return products(kind, weights, digits, threads)
+    if kind in (Kind.F64, Kind.C128) and math.prod(shape) <= _RADIX_FEW < length:
+        return _horner_by_item(radices, digits, shape)
+    total = np.zeros(shape, digits.dtype)
+    step = max(1, _TOGETHER // max(1, shape[1] * shape[2]))
+    for start in range(0, shape[0], step):  # cells that stay in cache from digit to digit
+        own = total[start : start + step]
+        bases = radices[start : start + step] if len(radices) > 1 else radices
+        items = digits[start : start + step] if len(digits) > 1 else digits
+        for i in range(length):
+            np.multiply(own, bases[:, :, i, np.newaxis], own)
+            np.add(own, items[:, i, np.newaxis, :], own)
+    return total
+
+
+def _horner_by_item(radices: NumArray, digits: NumArray, shape: tuple[int, int, int]) -> NumArray:
+    result = np.empty(shape, digits.dtype)
+    for n, row, column in np.ndindex(shape):
+        total: Any = digits.dtype.type(0).item()
+        bases, own = radices[n if len(radices) > 1 else 0, row], digits[n if len(digits) > 1 else 0, :, column]
+        for start in range(0, len(bases), CHUNK):
+            for base, digit in zip(bases[start : start + CHUNK].tolist(), own[start : start + CHUNK].tolist(), strict=True):
+                total = total * base + digit
+        result[n, row, column] = total
+    return result
+
+
+def encode(call: Call, arrays: Arrays) -> Arrays:
+    """The digits of each item, most significant first along radix's first axis."""
+    radix, arg = call.batched(arrays)
+    kind, count = call.kind(), math.prod(call.frame)
+    scalar = radix.ndim == 1
+    places = radix[:, np.newaxis] if scalar else radix
+    columns, own = places.shape[2:], arg.shape[1:]
+    bases = places.reshape(*places.shape, *[1] * len(own))
+    number = np.broadcast_to(arg.reshape(len(arg), *[1] * len(columns), *own), (count, *columns, *own))
+    result = np.empty((count, places.shape[1], *columns, *own), arg.dtype)
+    for i in range(places.shape[1] - 1, -1, -1):
+        number = _divide(kind, bases[:, i], number, result[:, i])
+    return call.unbatched(result[:, 0] if scalar else result)
+
+
+def _divide(kind: Kind, base: NumArray, number: NumArray, digit: NumArray) -> NumArray:
+    """Put number modulo base in `digit`; what is carried to the next place."""
+    if kind.is_integer:
+        return _divide_integers(base, number, digit)
+    digit[...] = implementation("residue", kind, kind)(np.broadcast_to(base, number.shape), number)
+    carry = implementation("div", kind, kind)(number - digit, base)
+    return np.asarray(np.where(base == 0, number.dtype.type(0), carry))
+
+
+def _divide_integers(base: NumArray, number: NumArray, digit: NumArray) -> NumArray:
+    if base.size == 1 and base.item() and number.size:
+        one = base.reshape(())
+        value = int(one)
+        if value > 0 and not value & (value - 1):
+            np.bitwise_and(number, one - one.dtype.type(1), out=digit)
+            return np.asarray(number >> one.dtype.type(value.bit_length() - 1))
+        with np.errstate(over="ignore"):  # what wraps on the way comes back
+            carried: NumArray = np.asarray(number // one)
+            np.subtract(number, carried * one, out=digit)
+        return carried
+    zero = base == 0
+    safe = np.where(zero, base.dtype.type(1), base)
+    digit[...] = np.where(zero, number, np.remainder(number, safe))
+    with np.errstate(over="ignore"):  # the least integer by ¯1 wraps
+        return np.asarray(np.where(zero, base.dtype.type(0), number // safe))
+
+
+RADIX: Final[dict[str, Operation]] = {"decode": whole(decode), "encode": whole(encode)}
+
+
+# ---------------------------------------------------------------------------------------------------- scans
+#
+# Scans by built-in functions as library operations.
+
+def scan(call: Call, arg: NumArray) -> NumArray:
+    return scanned_along(call.function(), call.kind(), arg, call.axis())
+
+
+def _scan_lines(call: Call, arrays: Arrays) -> NumArray | None:
+    return scan_lines(call.function(), call.kind(), arrays[0], call.axis() + call.rank, call.threads)
+
+
+def _bind_scan(binding: Binding, phase: LibraryPhase) -> None:
+    (source,), (value,), function, axis = phase.args, phase.results, phase.attributes["function"], phase.attributes["axis"]
+    array, kind = binding.values[source], binding.types.kind(value)
+    assert isinstance(function, str)
+    assert isinstance(axis, int)
+    plan = scan_plan(function, kind, array, axis + frame_of(phase), binding.threads, least=0, runs=binding.runs)
+    if plan is None:
+        raise Later if array.dtype == DTYPES[kind] else Unbound
+    carry = plan.carry
+    result = binding.result(value, array.shape, array.dtype)
+    bases: list[Base] = [(binding.places[source], 0), (result, 0), (None, start_of(carry))]
+    binding.share(plan.pieces, bases)
+
+
+SCANS: Final[dict[str, Operation]] = {"scan": cell_by_cell(scan, _scan_lines, native=_bind_scan)}
+
+
+# ---------------------------------------------------------------------------------------------------- keyed
+#
+# Keyed reduction: cells reduced by bin, in the order of the cells.
+#
+# All run left to right in each bin, as the reference does, so float results have its bits.  The functions without such a loop in
+# NumPy go through a stable sort by bin: small groups step together, one item of each a step; large ones are
+# reduced one by one.
+
+_FEW_COLUMNS: Final = 16
+_LARGE_GROUP: Final = 256
+_FEW_GROUPS: Final = 4
+"""Of so many at most each is reduced item by item: a step of all together takes as long as some items of one."""
+_AS_BYTES: Final = {np.logical_or: np.maximum, np.logical_and: np.minimum}
+"""Of which NumPy has no loop that is as quick."""
+
+
+def key_reduce(call: Call, arrays: Arrays) -> Arrays:
+    """Frames are more bins: bin b of frame point f is bin f×bins+b."""
+    indices, arg = call.batched(arrays)
+    count, shape = math.prod(call.frame), call.shape()
+    bins, cell = shape[0], shape[1:]
+    result_shape = (count, *shape)
+    if not count:
+        return call.unbatched(np.empty(result_shape, arg.dtype))
+    indices = indices.reshape(len(indices), -1).astype(np.int64, copy=False)
+    width = math.prod(cell)
+    if width == 1 and not call.rank:
+        values = np.broadcast_to(arg, (1, *arg.shape[1:])).reshape(-1)
+        made = reduce_by_key(call.function(), call.kind(), indices.reshape(-1), values, bins, call.threads)
+        if made is not None:
+            return call.unbatched(made.reshape(result_shape))
+    check_indices(indices, bins, checked=call.flag("checked"), place=call.phase.indexing)
+    keys = (np.arange(count)[:, np.newaxis] * bins + indices).reshape(-1)
+    items = np.broadcast_to(arg, (count, *arg.shape[1:])).reshape(len(keys), width)
+    if not width:
+        return call.unbatched(np.empty(result_shape, arg.dtype))
+    reduced = _reduced(call.function(), call.kind(), keys, items, count * bins)
+    return call.unbatched(reduced.reshape(result_shape))
+
+
+def _reduced(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int) -> NumArray:
+    """Rows of `items` to `bins` rows.  What a bin starts with leaves even the sign of a zero as it is."""
+    ufunc = running_ufunc(function, kind)
+    start = complex(-0.0, -0.0) if kind.is_complex and function == "add" else neutral(function, kind)
+    if ufunc is None:
+        start, result = 0, np.zeros((bins, items.shape[1]), DTYPES[kind])
+        if len(keys):
+            _by_group(function, kind, keys, items, result)
+    elif ufunc in _AS_BYTES:
+        result = _scattered(_AS_BYTES[ufunc], keys, items.view(np.uint8), bins, start).view(np.bool_)
+    else:
+        result = _scattered(ufunc, keys, items, bins, start)
+    if ufunc is np.gcd:  # a lone item stays as it is, even below 0
+        alone = np.bincount(keys, minlength=bins)[keys] == 1
+        result[keys[alone]] = items[alone]
+    empty = result[:, 0] == start
+    if empty.any():
+        empty[keys] = False
+        if empty.any():
+            result[empty] = identity(function, kind)
+    return result
+
+
+def _scattered(ufunc: np.ufunc, keys: NumArray, items: NumArray, bins: int, start: complex) -> NumArray:
+    """`ufunc.at`, which runs in the order of the items.  It goes over them once, in blocks that stay in the nearest caches."""
+    width = items.shape[1]
+    few = width <= _FEW_COLUMNS
+    result = np.full((width, bins) if few else (bins, width), start, items.dtype)
+    rows = max(1, BINNED // width)
+    for first in range(0, len(keys), rows):
+        own, block = keys[first : first + rows], items[first : first + rows]
+        if few:
+            for column, part in zip(result, np.ascontiguousarray(block.T), strict=True):
+                ufunc.at(column, own, part)
+        else:
+            places = own[:, np.newaxis] * width + np.arange(width)
+            ufunc.at(result.reshape(-1), places.reshape(-1), np.ascontiguousarray(block).reshape(-1))
+    return np.ascontiguousarray(result.T) if few else result
+
+
+# ----------------------------------------------------------------------------------------- groups
+
+
+def _by_group(function: str, kind: Kind, keys: NumArray, items: NumArray, result: NumArray) -> None:
+    """Associative functions run left to right in a group, the others right to left."""
+    order = stable_order(keys)
+    ordered = items[order]
+    sorted_keys = keys[order]
+    starts = np.flatnonzero(np.append(True, sorted_keys[1:] != sorted_keys[:-1]))
+    stops = np.append(starts[1:], len(keys))
+    leftwards = not FUNCTIONS[function].associative
+    by_item = not leftwards and kind is not Kind.BOOL
+    large = stops - starts > (max(_LARGE_GROUP, len(keys) // _FEW_GROUPS) if by_item else _LARGE_GROUP)
+    for start, stop in zip(starts[large].tolist(), stops[large].tolist(), strict=True):
+        group = ordered[start:stop]
+        result[sorted_keys[start]] = from_the_right(function, kind, group) if leftwards else scanned(function, kind, group)[-1]
+    starts, stops = starts[~large], stops[~large]
+    apply = implementation(function, kind, Kind.BOOL if FUNCTIONS[function].result.name == "BOOL" else kind)
+    _step_together(apply, ordered, starts, stops, sorted_keys, result, leftwards=leftwards)
+
+
+def _step_together(apply: Callable[..., Any], ordered: NumArray, starts: NumArray, stops: NumArray, keys: NumArray,
+                   result: NumArray, *, leftwards: bool) -> None:  # fmt: skip
+    """Every group takes its k-th step at once."""
+    if not len(starts):
+        return
+    bins = keys[starts]
+    result[bins] = ordered[stops - 1 if leftwards else starts]
+    for k in range(1, int((stops - starts).max())):
+        going = stops - starts > k
+        bins, starts, stops = bins[going], starts[going], stops[going]
+        if leftwards:
+            result[bins] = apply(ordered[stops - 1 - k], result[bins])
+        else:
+            result[bins] = apply(result[bins], ordered[starts + k])
+
+
+KEYED: Final[dict[str, Operation]] = {"key_reduce": whole(key_reduce)}

@@ -1,0 +1,210 @@
+"""A library operation and the ways to do it; one call of it, its cells, and how cells of a frame are batched (graph.phases, Note
+[Frames]).
+
+Note [One batch axis].  An op that works on all cells at once sees every operand with exactly one leading batch axis: the
+frame flattened to N, or 1 for an operand that serves every cell.  Without a frame N is 1, so both cases are one code.
+Ops that are rarely lifted go through `cell_by_cell` instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ...typechecker.sizes.polynomials import Size
+from ..cpu.views import DTYPES, NumArray
+from ..graph.phases import LibraryPhase
+from ..graph.projections import frame_of, framed_of, is_unread
+from ..vm.backend_interface import CheckFailed, Types
+from ..vm.run_state import trim
+
+if TYPE_CHECKING:
+    from ..vm.specialization import Binding
+
+
+# ---------------------------------------------------------------------------------------------------- context
+#
+# What a library phase sees of the running program: the types of values, the sizes that are bound, and the threads it may use.
+#
+# Sizes of inputs and params are numbers before a run starts; a phase that defines a run-time size records it here.
+
+@dataclass(slots=True)
+class Context(Types):
+    """How many threads there are, too."""
+
+    threads: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What a phase says of itself, by what it is."""
+
+    phase: LibraryPhase
+
+    def axis(self) -> int:
+        value = self.phase.attributes["axis"]
+        assert isinstance(value, int)
+        return value
+
+    def flag(self, name: str) -> bool:
+        return self.phase.attributes.get(name) is True
+
+    def function(self) -> str:
+        value = self.phase.attributes["function"]
+        assert isinstance(value, str)
+        return value
+
+    def sizes(self, types: Types) -> list[int]:
+        sizes = self.phase.attributes["sizes"]
+        assert isinstance(sizes, tuple)
+        return [types.number(size) for size in sizes if isinstance(size, Size)]
+
+
+# ---------------------------------------------------------------------------------------------------- frames
+
+Arrays: TypeAlias = tuple[NumArray, ...]
+Meaning: TypeAlias = Callable[[LibraryPhase, Arrays, Context], Arrays]
+"""The operands in order to the results in order.  A result never shares memory with an operand."""
+Function: TypeAlias = Callable[..., NumArray]
+"""Of the operands' arrays alone; its result is a fresh array in the order of its items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Attributes):
+    """One execution of a phase; shapes and attributes are those of the cells."""
+
+    context: Context
+
+    @property
+    def rank(self) -> int:
+        """How many leading axes are the frame."""
+        return frame_of(self.phase)
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        return self.context.shape(self.phase.results[0])[: self.rank] if self.rank else ()
+
+    def shape(self, result: int = 0) -> tuple[int, ...]:
+        """The shape of a result's cells."""
+        return self.context.shape(self.phase.results[result])[self.rank :]
+
+    def kind(self, result: int = 0) -> Kind:
+        return self.context.kind(self.phase.results[result])
+
+    def operand_kind(self, operand: int) -> Kind:
+        return self.context.kind(self.phase.args[operand])
+
+    @property
+    def threads(self) -> int:
+        """The team of the device."""
+        return self.context.threads
+
+    def batched(self, arrays: Arrays) -> list[NumArray]:
+        """The operands with one batch axis each; see Note [One batch axis]."""
+        if not self.rank:
+            return [a[np.newaxis] for a in arrays]
+        count = math.prod(self.frame)
+        return [
+            a.reshape((count, *a.shape[self.rank :])) if carries else a[np.newaxis]
+            for a, carries in zip(arrays, framed_of(self.phase), strict=True)
+        ]
+
+    def unbatched(self, result: Any) -> Arrays:
+        """The one result, its batch axis turned back into the frame."""
+        return (np.asarray(result).reshape((*self.frame, *result.shape[1:])),)
+
+
+Compiled: TypeAlias = Callable[[Call, Arrays], NumArray | None]
+Short: TypeAlias = Callable[[LibraryPhase, Types, Function], Function | None]
+Native: TypeAlias = "Callable[[Binding, LibraryPhase], None]"
+Again: TypeAlias = Callable[[Sequence[NumArray], Sequence[NumArray]], None]
+"""Runs an operation on operands, and writes the results into other arrays."""
+Prepare: TypeAlias = Callable[[Sequence[NumArray], Sequence[NumArray]], Again | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """All ways to do one library operation; each but the meaning is for the operands that it is quicker for, with the same bits.
+
+    `compiled` is tried before the pool gives back what it keeps (pool, Note [The bound holds]): by kernels, or by NumPy in memory
+    of the pool.  `short` is NumPy's functions alone, made once for sizes that are known: of a phase, the types, and what does it
+    otherwise.  `native` binds native code.  `prepare` is for arrays of these shapes, in loops."""
+
+    meaning: Meaning
+    compiled: Compiled | None = None
+    short: Short | None = None
+    native: Native | None = None
+    prepare: Prepare | None = None
+
+    def run(self, phase: LibraryPhase, arrays: Arrays, context: Context) -> Arrays:
+        """The results; a failed check is blamed on the phase."""
+        try:
+            if self.compiled is not None:
+                made = self.compiled(Call(phase, context), arrays)
+                if made is not None:
+                    return (made,)
+            if not is_unread(phase):  # such a result takes no memory
+                trim()
+            return self.meaning(phase, arrays, context)
+        except CheckFailed as failure:
+            raise failure.at(phase.span) from None
+
+    def routine(self, phase: LibraryPhase, types: Types) -> Function | None:
+        """NumPy's functions alone, on the operands' arrays; None where there are none for such operands."""
+        if self.short is None:
+            return None
+        known = Context(types.types, dict(types.sizes), types.guards)
+
+        def otherwise(*given: NumArray) -> NumArray:
+            with np.errstate(all="ignore"):
+                return self.run(phase, given, known)[0].copy()
+
+        return self.short(phase, types, otherwise)
+
+
+Cell: TypeAlias = Callable[..., Any]
+
+
+def cell_by_cell(cell: Cell, compiled: Compiled | None = None, short: Short | None = None, native: Native | None = None
+                 ) -> Operation:  # fmt: skip
+    """An operation by a function of the call and one cell an operand, which gives the result's cell (or a tuple of them)."""
+
+    def run(phase: LibraryPhase, arrays: Arrays, context: Context) -> Arrays:
+        call = Call(phase, context)
+        if not call.rank:
+            return _tuple(cell(call, *arrays))
+        results = [np.empty(context.shape(r), DTYPES[context.kind(r)]) for r in phase.results]
+        flags = framed_of(phase)
+        for point in np.ndindex(call.frame):
+            cells = [a[(*point, ...)] if carries else a for a, carries in zip(arrays, flags, strict=True)]
+            for result, part in zip(results, _tuple(cell(call, *cells)), strict=True):
+                result[(*point, ...)] = part
+        return tuple(results)
+
+    return Operation(run, compiled, short, native)
+
+
+def whole(function: Callable[[Call, Arrays], Any], compiled: Compiled | None = None, short: Short | None = None,
+          native: Native | None = None, prepare: Prepare | None = None) -> Operation:  # fmt: skip
+    """An operation by a function of the call and its whole operands, frames included, which gives the one result."""
+
+    def run(phase: LibraryPhase, arrays: Arrays, context: Context) -> Arrays:
+        return _tuple(function(Call(phase, context), arrays))
+
+    return Operation(run, compiled, short, native, prepare)
+
+
+def in_order(made: NumArray) -> NumArray:
+    """Row by row, as native programs take it: NumPy keeps the order of operands that lie column by column."""
+    return made if made.flags.c_contiguous else made.copy()
+
+
+def _tuple(results: Any) -> Arrays:
+    if isinstance(results, tuple):
+        return tuple(np.asarray(r) for r in results)
+    return (np.asarray(results),)

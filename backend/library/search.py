@@ -1,0 +1,359 @@
+"""Equality of whole cells: first occurrences, index of, membership, interval index, match.
+
+Equality is exact: 0.0 equals ¯0.0, NaN equals nothing, text never equals a number.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from ...typechecker.elements import Kind
+from ...typechecker.sizes.polynomials import ZERO
+from ..cpu.numpy_reductions import order_columns
+from ..cpu.views import NumArray
+from ..graph.phases import (
+    Affine,
+    AffineIndex,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    AxisNode,
+    LibraryPhase,
+    Node,
+    Projection,
+    Read,
+    ReadNode,
+    Result,
+    SizeNode,
+    Structured,
+    Term,
+    ValueId,
+)
+from ..graph.projections import frame_of
+from ..vm.backend_interface import Types
+from ..vm.specialization import Binding, Unbound, bind_structured
+from .hash import (
+    first_of_equal,
+    first_positions,
+    is_ordered,
+    lexicographic_keys,
+    missing_items,
+    row_columns,
+    row_words,
+    stable_order,
+)
+from .operation import Arrays, Call, Function, Operation, cell_by_cell, whole
+from .sort import rows_of
+
+# ---------------------------------------------------------------------------------------------------- few_pairs
+#
+# Index of, member of and first occurrence of few items: every pair is compared, in one kernel.
+
+MOST_PAIRS: Final = 1 << 13
+
+
+def every_pair(phase: LibraryPhase, types: Types) -> Structured | None:
+    """The phase as one that compares every pair; None where these are many, or it is something else."""
+    match phase.op:
+        case "index_of":
+            table, arg = phase.args
+            equal = _equal(types, phase, arg, table)
+            if equal is None:
+                return None
+            length = equal.axes[1].size
+            body: tuple[Node, ...] = (*equal.body, AxisNode(1), SizeNode(length), ApplyNode("select", (2, 3, 4), Kind.I64))
+            return replace(equal, body=body, results=(Result(phase.results[0], 5, "min"),))
+        case "member_of":
+            equal = _equal(types, phase, *phase.args)
+            return None if equal is None else replace(equal, results=(Result(phase.results[0], 2, "or"),))
+        case _:
+            (only,) = phase.args
+            equal = _equal(types, phase, only, only)
+            if equal is None:
+                return None
+            body = (*equal.body, AxisNode(0), AxisNode(1), ApplyNode("le", (3, 4), Kind.BOOL))
+            body = (*body, ApplyNode("not", (2,), Kind.BOOL), ApplyNode("or", (5, 6), Kind.BOOL))
+            return replace(equal, body=body, results=(Result(phase.results[0], 7, "and"),))
+
+
+def _equal(types: Types, phase: LibraryPhase, arg: ValueId, table: ValueId) -> Structured | None:
+    """Whether each item of a vector equals each of another (node 2)."""
+    shapes = types.types[arg].shape, types.types[table].shape
+    kind = types.kind(arg)
+    if frame_of(phase) or any(len(shape) != 1 for shape in shapes) or types.kind(table) is not kind or kind is Kind.CHAR:
+        return None
+    if not 0 < prod((*types.shape(arg), *types.shape(table))) <= MOST_PAIRS or kind.is_complex:
+        return None
+    axes = Axis(shapes[0][0], AxisKind.PARALLEL), Axis(shapes[1][0], AxisKind.REDUCE)
+    reads = tuple(
+        [
+            Read(value, Projection((Affine((AffineIndex((Term(axis, 1),), ZERO),), shapes[axis]),)))
+            for axis, value in enumerate((arg, table))
+        ]
+    )
+    nodes: tuple[Node, ...] = (ReadNode(0, kind), ReadNode(1, kind), ApplyNode("eq", (0, 1), Kind.BOOL))
+    return Structured(phase.id, phase.span, axes, reads, nodes, ())
+
+
+# ---------------------------------------------------------------------------------------------------- searching
+
+_MERGED: Final = 1 << 9
+"""Items from which it is worth knowing that they ascend: of the bounds each is looked up among them."""
+
+
+def comparable(call: Call) -> bool:
+    """Are both operands text, or neither?"""
+    return (call.operand_kind(0) is Kind.CHAR) == (call.operand_kind(1) is Kind.CHAR)
+
+
+def _pair_words(table: NumArray, arg: NumArray) -> tuple[NumArray, NumArray, NumArray | None]:
+    """Words of the rows of two matrices of one width, and which rows of `arg` hold a NaN.
+
+    A row of `table` with a NaN has a word that no row without one has, so nothing needs to know of it."""
+    if table.shape[1] == 1 and table.dtype.kind != "c" and arg.dtype.kind != "c":
+        dtype = np.result_type(table, arg)
+        flat = [rows.reshape(-1).astype(dtype, copy=False) for rows in (table, arg)]
+        words = [order_columns(rows)[0] for rows in flat]
+        return words[0], words[1], missing_items(flat[1])
+    joined, lost = row_words(np.concatenate((table, arg)))
+    split = len(table)
+    return joined[:split], joined[split:], None if lost is None else lost[split:]
+
+
+def _positions(table: NumArray, arg: NumArray, threads: int) -> NumArray:
+    """For each row of each cell of `arg` the first equal row of the cell's table, the number of rows if none.
+
+    Shapes: [1 or N, rows, width] and [N, queries, width] to [N, queries].  The cell's number leads the keys, so that one search
+    serves all tables."""
+    count, queries, width = arg.shape
+    height = table.shape[1]
+    table_rows, arg_rows = (a.reshape(a.shape[0] * a.shape[1], width) for a in (table, arg))
+    words, wanted, lost = _pair_words(table_rows, arg_rows)
+    many = len(table) > 1
+    if many:
+        numbers = np.concatenate((np.repeat(np.arange(count), height), np.repeat(np.arange(count), queries)))
+        keys = lexicographic_keys([numbers, np.concatenate((words, wanted))], len(numbers))
+        del numbers
+        words, wanted = keys[: len(words)], keys[len(words) :]
+    total = len(words)
+    found = first_positions(words, wanted, threads)
+    if lost is not None:
+        found[lost] = total
+    found = found.reshape(count, queries)
+    if many:
+        found = np.where(found == total, height, found - np.arange(count)[:, np.newaxis] * height)
+    return found
+
+
+# -------------------------------------------------------------------------------- search in a table
+
+
+def _carried(call: Call, arg: NumArray) -> NumArray:
+    """An operand with a batch axis as long as the frame."""
+    return np.broadcast_to(arg, (math.prod(call.frame), *arg.shape[1:]))
+
+
+def index_of(call: Call, arrays: Arrays) -> Arrays:
+    """The first major cell of `table` equal to each cell of `arg`, its length if none."""
+    table, arg = call.batched(arrays)
+    arg = _carried(call, arg)
+    if table.ndim == 1:
+        table = table[:, np.newaxis]
+    height, cell = table.shape[1], table.shape[2:]
+    rank = max(0, arg.ndim - 1 - len(cell))
+    own = arg.shape[1 : 1 + rank]
+    if arg.shape[1 + rank :] != cell or (math.prod(cell) and not comparable(call)):
+        return call.unbatched(np.full((len(arg), *own), height, np.int64))
+    rows = arg.reshape(len(arg), math.prod(own), math.prod(cell))
+    found = _positions(table.reshape(len(table), height, math.prod(cell)), rows, call.threads)
+    return call.unbatched(found.reshape(len(arg), *own))
+
+
+def member_of(call: Call, arrays: Arrays) -> Arrays:
+    """Does each item of `arg` occur anywhere in `table`?"""
+    arg, table = call.batched(arrays)
+    arg = _carried(call, arg)
+    if not comparable(call):
+        return call.unbatched(np.zeros(arg.shape, np.bool_))
+    size = math.prod(table.shape[1:])
+    queries = arg.reshape(len(arg), math.prod(arg.shape[1:]), 1)
+    found = _positions(table.reshape(len(table), size, 1), queries, call.threads)
+    return call.unbatched((found < size).reshape(arg.shape))
+
+
+def first_occurrence(call: Call, arrays: Arrays) -> Arrays:
+    """Is each major cell the first equal to it?  One with a NaN is."""
+    arg = call.batched(arrays)[0]
+    if arg.ndim == 1:
+        arg = arg[:, np.newaxis]
+    count, height = arg.shape[:2]
+    words, lost = row_words(arg.reshape(count * height, math.prod(arg.shape[2:])))
+    if count > 1:
+        words = lexicographic_keys([np.repeat(np.arange(count), height), words], len(words))
+    result = _firsts(words)
+    if lost is not None:
+        result |= lost
+    return call.unbatched(result.reshape(count, height))
+
+
+def _firsts(words: NumArray) -> NumArray:
+    count = len(words)
+    result = np.ones(count, np.bool_)
+    if count < 2:
+        return result
+    low, high = int(words.min()), int(words.max())
+    if high - low <= 4 * count + 1024:
+        return np.asarray(first_positions(words, words) == np.arange(count))
+    made = first_of_equal(words.astype(np.int64, copy=False))
+    if made is not None:
+        return made
+    order = stable_order(words)
+    ordered = words[order]
+    result[order[1:]] = ordered[1:] != ordered[:-1]
+    return result
+
+
+def interval_index(call: Call, table: NumArray, arg: NumArray) -> NumArray:
+    """(Count of major cells of `table` not after the cell) - 1; -1 for a cell with a NaN."""
+    cell = table.shape[1:]
+    frame = arg.shape[: arg.ndim - len(cell)]
+    if not cell:
+        bounds, items = table.reshape(-1), arg
+        lost = missing_items(arg)
+    else:
+        rows = np.concatenate((rows_of(table), arg.reshape(math.prod(frame), math.prod(cell))))
+        keys = lexicographic_keys(row_columns(rows), len(rows))
+        bounds, items = keys[: len(table)], keys[len(table) :].reshape(frame)
+        missing = missing_items(arg.reshape(math.prod(frame), math.prod(cell)))
+        lost = None if missing is None else missing.any(axis=1).reshape(frame)
+    if not is_ordered(bounds):
+        bounds = np.sort(bounds)
+    if lost is None and items.ndim == 1 and len(items) >= max(_MERGED, len(bounds)) and is_ordered(items):
+        ends = _passed(items, bounds)
+        return np.repeat(np.arange(-1, len(bounds)), np.diff(ends, prepend=0, append=len(items)))
+    found = np.asarray(np.searchsorted(bounds, items, side="right")).astype(np.int64, copy=False)
+    found -= 1
+    if lost is not None:
+        found[lost] = -1
+    return found
+
+
+def _passed(items: NumArray, bounds: NumArray) -> NumArray:
+    """How many of the items, which ascend, are below each bound; of whole numbers one after the other that is arithmetic."""
+    first, last = items[0], items[-1]
+    if items.dtype == bounds.dtype == np.int64 and int(last) - int(first) == len(items) - 1 and (items[1:] != items[:-1]).all():
+        ends = np.clip(bounds, first, last)
+        ends -= first
+        ends += bounds > last
+        return np.asarray(ends)
+    return np.asarray(np.searchsorted(items, bounds, side="left"))
+
+
+# -------------------------------------------------------------------------------------------- match
+
+
+def match(call: Call, arrays: Arrays) -> Arrays:
+    """Same shape and equal items, cell by cell of the frame."""
+    left, right = call.batched(arrays)
+    count = math.prod(call.frame)
+    cell = left.shape[1:]
+    if cell != right.shape[1:]:
+        return call.unbatched(np.zeros(count, np.bool_))
+    if not math.prod(cell):
+        return call.unbatched(np.ones(count, np.bool_))
+    if not comparable(call):
+        return call.unbatched(np.zeros(count, np.bool_))
+    equal = np.asarray(left == right).all(axis=tuple(range(1, left.ndim)))
+    return call.unbatched(np.broadcast_to(equal, (count,)).copy())
+
+
+def _short_match(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
+    kinds = [types.kind(value) for value in phase.args]
+    shapes = [types.types[value].shape for value in phase.args]
+    if frame_of(phase) or shapes[0] != shapes[1] or not shapes[0] or Kind.CHAR in kinds:
+        return None
+    return _matched
+
+
+def _matched(left: NumArray, right: NumArray) -> NumArray:
+    return np.asarray((left == right).all())
+
+
+# --------------------------------------------------------------------------------------- native code
+
+
+def _bind_pairs(binding: Binding, phase: LibraryPhase) -> None:
+    """Few items in few."""
+    made = every_pair(phase, binding.types)
+    if made is None:
+        raise Unbound
+    bind_structured(binding, made)
+
+
+SEARCHING: Final[dict[str, Operation]] = {
+    "index_of": whole(index_of, native=_bind_pairs), "member_of": whole(member_of, native=_bind_pairs),
+    "first_occurrence": whole(first_occurrence, native=_bind_pairs), "interval_index": cell_by_cell(interval_index),
+    "match": whole(match, short=_short_match),
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- finding
+#
+# `⍷`: where a pattern starts.
+#
+# Note [Candidates].  All positions are compared with one pattern item after another, a shifted view each; once few positions
+# are left, only those are compared.  So the cost is that of reading the operand about twice, unless it repeats itself.
+
+_FEW: Final = 16
+
+
+def find(call: Call, pattern: NumArray, arg: NumArray) -> NumArray:
+    """Does the pattern (rank raised by leading axes of length 1) start here?"""
+    result = np.zeros(arg.shape, np.bool_)
+    if pattern.ndim > arg.ndim:
+        return result
+    shape = (*[1] * (arg.ndim - pattern.ndim), *pattern.shape)
+    box = tuple(n - max(k, 1) + 1 for n, k in zip(arg.shape, shape, strict=True))
+    if any(size <= 0 for size in box) or (pattern.size and not comparable(call)):
+        return result
+    inside = tuple(slice(0, size) for size in box)
+    if not pattern.size:
+        result[inside] = True
+        return result
+    items = pattern.reshape(-1)
+    offsets = np.indices(shape).reshape(arg.ndim, pattern.size).T
+    alive = np.ones(box, np.bool_)
+    for place, (item, offset) in enumerate(zip(items, offsets, strict=True)):
+        alive &= arg[tuple(slice(int(o), int(o) + size) for o, size in zip(offset, box, strict=True))] == item
+        left = int(np.count_nonzero(alive))
+        if left <= alive.size // _FEW:
+            alive = _survivors(alive, arg, items[place + 1 :], offsets[place + 1 :])
+            break
+    result[inside] = alive
+    return result
+
+
+def _survivors(alive: NumArray, arg: NumArray, items: NumArray, offsets: NumArray) -> NumArray:
+    """Of the candidates those where the rest of the pattern agrees too; see Note [Candidates]."""
+    strides = np.array([math.prod(arg.shape[axis + 1 :]) for axis in range(arg.ndim)], np.int64)
+    flat = np.ascontiguousarray(arg).reshape(-1)
+    candidates = np.stack(np.nonzero(alive), 1) if arg.ndim else np.zeros((int(alive), 0), np.int64)
+    starts = candidates @ strides
+    steps = (offsets @ strides).tolist()
+    for item, step in zip(items, steps, strict=True):
+        if not len(starts):
+            break
+        hit = flat[starts + step] == item
+        starts, candidates = starts[hit], candidates[hit]
+    result = np.zeros(alive.shape, np.bool_)
+    if len(candidates):
+        result[tuple(candidates.T)] = True
+    return result
+
+
+FINDING: Final[dict[str, Operation]] = {"find": cell_by_cell(find)}

@@ -1,0 +1,536 @@
+"""Selection and update by indices.  Every index is checked: one outside its axis is E310, or a broken invariant where it
+was proved to be inside; NumPy's wrapping of negative indices is never reached.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code
+from ...typechecker.core.arrays import Indexing
+from ...typechecker.elements import Kind
+from ..cpu import templates
+from ..cpu.parallel_for import Base, Block, words_of
+from ..cpu.templates import compressed, cycled, gather_run, joined, places
+from ..cpu.views import DTYPES, FILLS, NumArray, common_stride
+from ..graph.phases import LibraryPhase
+from ..graph.projections import frame_of, framed_of, wanted_of
+from ..jit.compiler import address_of, is_installed
+from ..loopir.templates import Counting, Form, Select
+from ..vm.backend_interface import NOTHING, CheckFailed, Types, outside
+from ..vm.run_state import LEAST as POOL_LEAST
+from ..vm.specialization import MOST_CELLS, Binding, Fault, Later, Unbound, bind_kernel
+from .operation import Arrays, Call, Function, Native, Operation, cell_by_cell, in_order, whole
+from .sort import LEAST, is_short, plain_order, selects, sorted_items, sorted_rows, sorted_vector
+
+# ---------------------------------------------------------------------------------------------------- selecting
+
+def check_indices(
+    indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None, place: Indexing | None = None,
+    beside: Mapping[int, int] = NOTHING,
+) -> None:  # fmt: skip
+    """Fail with the first index that is not in `least` … size-1; `beside`: those of other axes."""
+    if not indices.size or (int(indices.min()) >= least and int(indices.max()) < size):
+        return
+    wrong = (indices < least) | (indices >= size)
+    index = int(indices[wrong].reshape(-1)[0])
+    if not checked:
+        raise AssertionError(f"index {index} was proved to be below {size}")
+    raise outside(index, size, shift, place, beside)
+
+
+def check_gather(phase: LibraryPhase, cell: Sequence[int], indices: NumArray, others: Sequence[NumArray]) -> None:
+    """Fail with the first item whose index is outside: those of axes before it that are numbers are those of the first item."""
+    told, axis, place = phase.attributes.get("beside", ()), phase.attributes["axis"], phase.indexing
+    assert isinstance(told, tuple) and isinstance(axis, int)
+    beside = {other: int(number.reshape(-1)[0]) for other, number in zip(told, others, strict=True)}
+    if place is not None and place.axis == axis and indices.size:
+        for other in sorted(other for other in beside if other < axis):
+            every = {**beside, axis: int(indices.reshape(-1)[0])}
+            number = every.pop(other)
+            check_indices(np.array([number]), cell[other], checked=True, place=place.on(other), beside=every)
+    check_indices(indices, cell[axis], checked=phase.attributes["checked"] is True, least=-1 if phase.attributes["fills"] else 0,
+                  shift=phase.attributes.get("shift"), place=place, beside=beside)  # fmt: skip
+
+
+def check_update(phase: LibraryPhase, chosen: Mapping[int, NumArray], cell: Sequence[int]) -> None:
+    """Fail with the first item, in the order of cells and of items, that has an index outside its axis.
+
+    `chosen`: indices by axis, with a batch axis each."""
+    wrong = {axis: ((own < 0) | (own >= cell[axis])).reshape(len(own), -1) for axis, own in chosen.items()}
+    if not any(bad.any() for bad in wrong.values()):
+        return
+    assert phase.attributes["checked"] is True, "an index was proved to be inside"
+    at = min(int(bad.any(1).argmax()) for bad in wrong.values() if bad.any())
+    here = {axis: bad[at % len(bad)] for axis, bad in wrong.items()}
+    rows = {axis: own.reshape(len(own), -1)[at % len(own)] for axis, own in chosen.items()}
+    first = next((axis for axis, bad in here.items() if bad[:1].any()), None)
+    axis = max(axis for axis, bad in here.items() if bad.any()) if first is None else first
+    places = {**dict.fromkeys(rows, 0), axis: int(here[axis].argmax())}
+    every = {own: int(row[places[own]]) for own, row in rows.items() if row.size}
+    raise outside(every.pop(axis), cell[axis], None, phase.indexing and phase.indexing.on(axis), every)
+
+
+def gather(call: Call, arrays: Arrays) -> Arrays:
+    """result[a… i… b…] = arg[a… indices[i…] b…]; an index of -1 gives a fill if the op has fills."""
+    axis, fills = call.axis(), call.flag("fills")
+    if "sorts" in call.phase.attributes:
+        return sort(call, arrays)
+    arg, indices, *others = call.batched(arrays)
+    count = math.prod(call.frame)
+    own, cell = indices.shape[1:], arg.shape[1:]
+    shape = (count, *cell[:axis], *own, *cell[axis + 1 :])
+    if not count:
+        return call.unbatched(np.empty(shape, arg.dtype))
+    length = cell[axis]
+    indices = indices.astype(np.intp, copy=False)
+    check_gather(call.phase, cell, indices, others)
+    absent = indices < 0 if fills else None
+    if absent is not None and not absent.any():
+        absent = None
+    if absent is not None:
+        indices = np.where(absent, 0, indices)
+    fill = FILLS[call.kind()]
+    if absent is not None and not length:
+        return call.unbatched(np.full(shape, fill, arg.dtype))
+    if not math.prod(shape):
+        return call.unbatched(np.empty(shape, arg.dtype))
+    if len(indices) == 1:
+        result = np.take(arg, indices[0], axis + 1, mode="clip")
+        place = (slice(None),) * (axis + 1)
+        if absent is not None:
+            result[(*place, absent[0])] = fill
+        return call.unbatched(np.broadcast_to(result, shape).copy() if len(result) < count else result)
+    # each cell has its own indices: positions in the rows of arg, all axes before the selected one flattened
+    before = math.prod(cell[:axis])
+    rows = np.ascontiguousarray(arg).reshape(len(arg) * before * length, math.prod(cell[axis + 1 :]))
+    starts = np.arange(len(arg) * before).reshape(len(arg), before, 1) * length
+    result = rows[starts + indices.reshape(count, 1, -1)]
+    if absent is not None:
+        result[np.broadcast_to(absent.reshape(count, 1, -1), result.shape[:-1])] = fill
+    return call.unbatched(result.reshape(shape))
+
+
+def sort(call: Call, arrays: Arrays) -> Arrays:
+    """A gather in the order of a grade that is not made (`graph.passes.rules.orders`)."""
+    descending, wanted = call.phase.attributes["sorts"] == "down", wanted_of(call.phase)
+    if not call.rank:
+        return (sorted_items(arrays[0], descending=descending, wanted=wanted),)
+    (rows, _) = call.batched(arrays)
+    return call.unbatched(sorted_rows(rows, descending=descending, wanted=wanted, threads=call.threads))
+
+
+def update(call: Call, arrays: Arrays) -> Arrays:
+    """`arg` with arg[i;j;…] ← value; the last of duplicates wins (one-dimensional assignment runs in order)."""
+    indexed = call.phase.attributes["indexed"]
+    assert isinstance(indexed, tuple)
+    arg, *present, value = call.batched(arrays)
+    count, cell = math.prod(call.frame), arg.shape[1:]
+    result = np.array(np.broadcast_to(arg, (count, *cell)), order="C")
+    if not count:
+        return call.unbatched(result)
+    supply = iter(present)
+    choices = [
+        next(supply).astype(np.int64, copy=False) if has else np.arange(length)[np.newaxis]
+        for has, length in zip(indexed, cell, strict=True)
+    ]
+    check_update(call.phase, {axis: choices[axis] for axis, has in enumerate(indexed) if has}, cell)
+    last = max((axis + 1 for axis, has in enumerate(indexed) if has), default=0)
+    selection = tuple(n for choice in choices[:last] for n in choice.shape[1:])
+    places: NumArray = np.arange(count).reshape(count, *[1] * len(selection))
+    used = 0
+    for choice, length in zip(choices[:last], cell, strict=False):
+        rank = choice.ndim - 1
+        wide = choice.reshape(len(choice), *[1] * used, *choice.shape[1:], *[1] * (len(selection) - used - rank))
+        places = places * length + wide
+        used += rank
+    tail = cell[last:]
+    if value.ndim == 1:
+        value = value.reshape(len(value), *[1] * (len(selection) + len(tail)))
+    places = np.ascontiguousarray(np.broadcast_to(places, (count, *selection))).reshape(-1)
+    values = np.broadcast_to(value, (count, *selection, *tail))
+    if tail:
+        rows = result.reshape(count * math.prod(cell[:last]), *tail)
+        rows[places] = values.reshape(len(places), *tail)
+    else:
+        result.reshape(-1)[places] = values.reshape(-1)
+    return call.unbatched(result)
+
+
+# ------------------------------------------------------------------------------------------ by kernels
+
+
+def _gather_large(call: Call, arrays: Arrays) -> NumArray | None:
+    """By a kernel; `x[⍋x]` by NumPy's sort, in memory of the pool, large vectors in parts on the team."""
+    order = call.phase.attributes.get("sorts")
+    if order is None:
+        run = gather_run(call.phase, [call.operand_kind(0), call.operand_kind(1)], arrays[0], arrays[1], call.threads)
+        return None if run is None else run.gathered(arrays[0], arrays[1])
+    if call.rank or selects(len(arrays[0]), wanted_of(call.phase)):
+        return sort(call, arrays)[0]
+    made = sorted_vector(arrays[0], call.operand_kind(0), order == "down", call.threads)
+    return sort(call, arrays)[0] if made is None else made
+
+
+def _bind_gather(binding: Binding, phase: LibraryPhase) -> None:
+    """Items by indices."""
+    table, indices = [binding.values[value] for value in phase.args[:2]]
+    run = gather_run(phase, list(map(binding.types.kind, phase.args[:2])), table, indices, binding.threads, least=0)
+    if run is None:
+        raise Unbound
+    operands = [binding.view(value, view) for value, view in run.views]
+    bind_kernel(binding, run, operands, [(phase.results[0], binding.types.kind(phase.results[0]))])
+    binding.fault = Fault(run, binding.kernels[0], phase.span)
+
+
+# ----------------------------------------------------------------------------------- by NumPy alone
+
+
+def _short_gather(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
+    order = phase.attributes.get("sorts")
+    if order is None:
+        return _short_rows(phase, types, otherwise) if frame_of(phase) else None
+    if not is_short(phase, types) or not math.prod(types.shape(phase.args[0])):
+        return None
+    if selects(math.prod(types.shape(phase.args[0])), wanted_of(phase)):
+        return None
+    return _sorted(types.kind(phase.args[0]), descending=order == "down")
+
+
+@cache
+def _sorted(kind: Kind, *, descending: bool) -> Function:
+    order_of = plain_order(kind, descending=descending)
+
+    def run(items: NumArray, *order: object) -> NumArray:
+        made = items.copy()
+        made.sort()
+        first, last = made.item(0), made.item(-1)
+        if kind.is_float and not ((first > 0 or last < 0) and last == last):  # zeros of both signs, or NaN
+            return items[order_of(items)] if len(items) < LEAST[True] else sorted_items(items, descending=descending)
+        return made[::-1].copy() if descending else made
+
+    return run
+
+
+def _short_rows(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
+    """Items of each row of a matrix by indices of its own."""
+    ranks = [len(types.types[value].shape) for value in phase.args]
+    if frame_of(phase) != 1 or ranks != [2, 2] or framed_of(phase) != (True, True) or phase.attributes.get("fills"):
+        return None
+
+    def run(rows: NumArray, places: NumArray) -> NumArray:
+        count, length = rows.shape
+        if not places.size or int(places.min()) < 0 or int(places.max()) >= length:
+            return otherwise(rows, places)
+        return in_order(rows[np.arange(count)[:, np.newaxis], places])
+
+    return run
+
+
+def _short_update(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
+    """Items of a vector; an index that is outside is for the meaning to name."""
+    ranks = [len(types.types[value].shape) for value in phase.args]
+    if frame_of(phase) or phase.attributes["indexed"] != (True,) or len(ranks) != 3 or ranks[0] != 1 or ranks[1] > 1:
+        return None
+    dtype = DTYPES[types.kind(phase.args[0])]
+
+    def run(items: NumArray, places: Any, value: Any) -> NumArray:
+        at = np.asarray(places)
+        if at.size and (int(at.min()) < 0 or int(at.max()) >= len(items)):
+            return otherwise(items, at, np.asarray(value, dtype))
+        made = items.copy()
+        made[at if at.dtype.kind == "i" else at.astype(np.int64)] = value
+        return made
+
+    return run
+
+
+SELECTING: Final[dict[str, Operation]] = {
+    "gather": whole(gather, _gather_large, _short_gather, _bind_gather), "update": whole(update, short=_short_update),
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- masking
+#
+# Ops driven by masks, and those that define a run-time size.
+
+_SELECT_NANOSECONDS: Final = 0.7
+"""An item."""
+
+
+def define(call: Call, value: int) -> None:
+    """Record the size that the phase defines."""
+    for variable in call.phase.defines:
+        call.context.define(variable, value)
+
+
+def mask_update(call: Call, arg: NumArray, mask: NumArray, value: NumArray) -> NumArray:
+    """The cells of `arg` where the mask holds replaced, in order; a scalar serves every one."""
+    result = arg.copy(order="C")
+    cell = arg.shape[mask.ndim :]
+    chosen = mask.reshape(-1)
+    places = int(np.count_nonzero(chosen))
+    if value.ndim and value.shape != (places, *cell):
+        raise CheckFailed(Code.E140, f"{value.shape[0]} replacements for {places} places")
+    result.reshape(mask.size, *cell)[chosen] = value
+    return result
+
+
+def compress(call: Call, arrays: Arrays) -> NumArray:
+    """The cells along the axis whose mask item holds; defines their number."""
+    mask, arg = arrays
+    axis, chosen = call.axis(), mask.reshape(-1)
+    if arg.ndim == 1:
+        result = arg[chosen] if len(chosen) == len(arg) else np.compress(chosen, arg)
+    else:
+        result = np.take(arg, np.flatnonzero(chosen), axis)
+    define(call, result.shape[axis])
+    return result
+
+
+def expand(call: Call, mask: NumArray, arg: NumArray) -> NumArray:
+    """Cells of `arg` where the mask holds, in order, fills elsewhere."""
+    axis, chosen = call.axis(), mask.reshape(-1)
+    places = int(np.count_nonzero(chosen))
+    if places != arg.shape[axis]:
+        raise CheckFailed(Code.E703, f"the mask has {places} places for {arg.shape[axis]} items")
+    kind = call.kind()
+    shape = (*arg.shape[:axis], len(chosen), *arg.shape[axis + 1 :])
+    result = np.full(shape, FILLS[kind], DTYPES[kind])
+    place: tuple[Any, ...] = (*(slice(None),) * axis, np.flatnonzero(chosen))
+    result[place] = arg
+    return result
+
+
+def where(call: Call, arrays: Arrays) -> NumArray:
+    """Positions of true items: a vector, or one row of coordinates each for a mask of rank above 1."""
+    mask = arrays[0]
+    found: NumArray = np.flatnonzero(mask)
+    if mask.ndim > 1:
+        coordinates = np.unravel_index(found, mask.shape) if math.prod(mask.shape) else [found] * mask.ndim
+        found = np.stack(coordinates, 1)
+    define(call, len(found))
+    return found.astype(np.int64, copy=False)
+
+
+def runtime_size(call: Call, arrays: Arrays) -> Arrays:
+    define(call, int(arrays[0]))
+    return ()
+
+
+# ------------------------------------------------------------------------------------------ by kernels
+
+
+def _compress_large(call: Call, arrays: Arrays) -> NumArray | None:
+    mask, arg = arrays
+    axis = call.axis()
+    made = compressed(mask.reshape(-1), arg, axis, call.threads) if arg.ndim else None
+    if made is not None:
+        define(call, made.shape[axis])
+    return made
+
+
+def _where_large(call: Call, arrays: Arrays) -> NumArray | None:
+    made = places(arrays[0], call.threads)
+    if made is not None:
+        define(call, len(made))
+    return made
+
+
+# ---------------------------------------------------------------------------------------- native code
+
+
+Selection: TypeAlias = "tuple[Select, list[int], list[tuple[int, Base]]]"
+"""Code, its words, and the places of addresses in them."""
+
+
+def _bound(make: Callable[[Binding, LibraryPhase, NumArray], Selection]) -> Native:
+    """What a mask holds along the first axis, or where it holds: counted, then written."""
+
+    def bind(binding: Binding, phase: LibraryPhase) -> None:
+        types, (value,), (variable,) = binding.types, phase.results, phase.defines
+        mask = binding.values[phase.args[0]]
+        limit = mask.size if variable.cap is None else types.number(variable.cap)
+        if any(variable in guard.variables() for guard in types.guards) or limit < mask.size or mask.size > MOST_CELLS:
+            raise Unbound  # Python checks what is found
+        if not is_installed() or mask.dtype != np.bool_ or not mask.flags.c_contiguous:
+            raise Unbound
+        code, words, places = make(binding, phase, mask)
+        if not all([binding.wants(code), binding.wants(Counting())]):
+            raise Later
+        start, counting = address_of(code), address_of(Counting())
+        if start is None or counting is None:
+            raise Unbound
+        shape, dtype, layouts = types.shape(value), DTYPES[types.kind(value)], binding.layouts
+        result = binding.result(value, shape, dtype)
+        binding.lengths = layouts.lengths(dtype, shape[1:])
+        counter = binding.room((8,), np.dtype(np.uint8))
+        masks: Base = (binding.places[phase.args[0]], 0)
+        counted = [(1, masks), (2, (counter, 0))]
+        work = mask.size * _SELECT_NANOSECONDS
+        binding.launch(words_of(counting, [Block([mask.size, 0, 0], counted)], 0, work), work)
+        target = len(words) - 1 - (code.form is Form.CELLS)
+        written = [*((place, masks) for place in templates.MASKS), (target, (result, 0))]
+        written += [(templates.DUE, (counter + 1, 0)), *places]
+        binding.launch(words_of(start, [Block(words, written)], 0, work), work)
+
+    return bind
+
+
+def _compressed(binding: Binding, phase: LibraryPhase, mask: NumArray) -> Selection:
+    array = binding.values[phase.args[1]]
+    if not array.ndim or mask.size != array.shape[0] or phase.attributes["axis"] != 0:
+        raise Unbound
+    bytes, step = array.itemsize * math.prod(array.shape[1:]), array.strides[0]
+    if bytes != array.itemsize and common_stride(array.shape[1:], array.strides[1:]) != array.itemsize:
+        raise Unbound
+    code = templates.code_of(bytes, step)
+    words = templates.words_of(code, 1, mask.size, (0, 0), 0, 0, source=(0, 0, step), bytes=bytes)
+    return code, words, [(templates.SOURCE, (binding.places[phase.args[1]], 0))]
+
+
+def _where_held(binding: Binding, phase: LibraryPhase, mask: NumArray) -> Selection:
+    if mask.ndim not in (1, 2):
+        raise Unbound
+    code = Select(Form.PLACES if mask.ndim == 1 else Form.PAIRS)
+    rows, columns = (1, mask.size) if mask.ndim == 1 else mask.shape
+    return code, templates.words_of(code, rows, columns, (0, columns), 0, 0), []
+
+
+MASKING: Final[dict[str, Operation]] = {
+    "mask_update": cell_by_cell(mask_update), "compress": whole(compress, _compress_large, native=_bound(_compressed)),
+    "expand": cell_by_cell(expand), "where": whole(where, _where_large, native=_bound(_where_held)),
+    "runtime_size": whole(runtime_size),
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- moving
+#
+# Ops that move items and never compute on them: join, stack, rotate, cycling reshape, and sizes as a vector.
+
+_LONG_ROW: Final = 64
+_SHORT: Final = 64
+"""Shorter runs are turned otherwise."""
+
+
+def size_vector(call: Call, arrays: Arrays) -> NumArray:
+    return np.array(call.sizes(call.context), np.int64).reshape(call.context.shape(call.phase.results[0]))
+
+
+def join(call: Call, *arrays: NumArray) -> NumArray:
+    return np.concatenate(arrays, call.axis())
+
+
+def stack(call: Call, *arrays: NumArray) -> NumArray:
+    return np.stack(arrays, call.axis())
+
+
+def rotate(call: Call, arg: NumArray, amount: NumArray) -> NumArray:
+    """A scalar amount is two copies of slices; many amounts are two copies a long row, or one gather."""
+    axis = call.axis()
+    length = arg.shape[axis]
+    if not arg.size:
+        return arg.copy()
+    if amount.ndim == 0:
+        return np.concatenate(_turned(arg, amount, axis), axis)
+    amounts = amount.astype(np.int64) % length
+    rows, turns = np.moveaxis(arg, axis, -1), amounts.reshape(-1)
+    result = np.empty_like(arg)
+    if length < _LONG_ROW:
+        places = (np.arange(length) + amounts[..., np.newaxis]) % length
+        np.moveaxis(result, axis, -1)[...] = np.take_along_axis(rows, places, -1)
+        return result
+    moved = np.moveaxis(result, axis, -1)
+    for point, turn in zip(np.ndindex(rows.shape[:-1]), turns.tolist(), strict=True):
+        moved[point][: length - turn] = rows[point][turn:]
+        moved[point][length - turn :] = rows[point][:turn]
+    return result
+
+
+def _turned(arg: NumArray, amount: Any, axis: int) -> tuple[NumArray, NumArray]:
+    """What comes first after one rotation, and what follows it."""
+    turn, lead = int(amount) % arg.shape[axis], (slice(None),) * axis
+    return arg[(*lead, slice(turn, None))], arg[(*lead, slice(0, turn))]
+
+
+def reshape_cycle(call: Call, arg: NumArray) -> NumArray:
+    """Row-major; cycles or truncates; fills from an empty operand."""
+    shape, kind = call.shape(), call.kind()
+    count = math.prod(shape)
+    if not arg.size:
+        return np.full(shape, FILLS[kind], DTYPES[kind])
+    items = arg.reshape(-1)
+    result = np.empty(count, arg.dtype)
+    filled = min(count, len(items))
+    result[:filled] = items[:filled]
+    while filled < count:  # whole cycles double
+        step = min(filled, count - filled)
+        result[filled : filled + step] = result[:step]
+        filled += step
+    return result.reshape(shape)
+
+
+# ------------------------------------------------------------------------------- in memory of the pool
+
+
+def _join_large(call: Call, arrays: Arrays) -> NumArray | None:
+    if call.rank or sum([array.nbytes for array in arrays]) < POOL_LEAST:
+        return None
+    return joined(arrays, call.axis(), call.threads)
+
+
+def _rotate_large(call: Call, arrays: Arrays) -> NumArray | None:
+    """One amount for all: two copies of slices."""
+    arg, amount = arrays
+    axis = call.axis()
+    if call.rank or amount.ndim or arg.nbytes < POOL_LEAST or arg.shape[axis] < _SHORT:
+        return None
+    return joined(_turned(arg, amount, axis), axis, call.threads)
+
+
+def _cycle_large(call: Call, arrays: Arrays) -> NumArray | None:
+    (arg,), shape = arrays, call.shape()
+    if call.rank or not arg.size or math.prod(shape) * arg.itemsize < POOL_LEAST:
+        return None
+    return cycled(arg, shape, call.threads)
+
+
+# ----------------------------------------------------------------------------------- by NumPy alone
+
+
+def _short_rotate(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
+    axis = phase.attributes["axis"]
+    assert isinstance(axis, int)
+    if frame_of(phase) or types.types[phase.args[1]].shape or not math.prod(types.shape(phase.args[0])):
+        return None
+    return _rotated(axis)
+
+
+@cache
+def _rotated(axis: int) -> Function:
+    """Always the same one: bindings for several sizes are alike."""
+    return lambda items, amount: in_order(np.concatenate(_turned(items, amount, axis), axis))
+
+
+def _short_join(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
+    axis = phase.attributes["axis"]
+    assert isinstance(axis, int)
+    if frame_of(phase) or not all(types.types[value].shape for value in phase.args):
+        return None
+    return _joined(axis)
+
+
+@cache
+def _joined(axis: int) -> Function:
+    return lambda *parts: in_order(np.concatenate(parts, axis))
+
+
+MOVING: Final[dict[str, Operation]] = {
+    "size_vector": whole(size_vector), "join": cell_by_cell(join, _join_large, _short_join), "stack": cell_by_cell(stack),
+    "rotate": cell_by_cell(rotate, _rotate_large, _short_rotate), "reshape_cycle": cell_by_cell(reshape_cycle, _cycle_large),
+}  # fmt: skip

@@ -1,0 +1,627 @@
+"""Sorts of vectors and of rows, and parts of them: items in the order of their stable grade, in the memory of the result.
+
+NumPy's sort and its selection are not stable, and need not be: items that are equal and look different are zeros of both signs
+and NaNs, and those are put back in their order.  NaN comes last in either sense.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import platform
+from collections.abc import Callable, Sequence
+from functools import cache
+from math import prod
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ..cpu.numpy_reductions import order_columns
+from ..cpu.parallel_for import Block, Pieces, run_boxes
+from ..cpu.views import DTYPES, NumArray
+from ..graph.phases import LibraryPhase
+from ..graph.projections import frame_of, wanted_of
+from ..graph.scratch import PIECE
+from ..jit import tiering
+from ..jit.compiler import Code, Kept, address_of, is_installed, vector_bytes
+from ..vm.backend_interface import Types
+from ..vm.run_state import room, trim
+from ..vm.runtime import numpy_functions
+from .hash import first_positions, is_ordered, lexicographic_keys, row_columns, stable_order
+from .operation import Arrays, Call, Function, Operation, cell_by_cell, whole
+from .sort_codegen import (
+    HEAD,
+    ITEMS_PLACE,
+    MOST_PARTS,
+    NOTES_PLACE,
+    SORTED_KINDS,
+    TARGET_PLACE,
+    Dealing,
+    Form,
+    Moves,
+    Sorting,
+    Stage,
+)
+
+# ---------------------------------------------------------------------------------------------------- sorting
+
+Window: TypeAlias = "tuple[int, int]"
+
+_COUNTED: Final = 1 << 12
+"""Bytes from which a sort counts them."""
+_LEAST: Final = 1 << 8
+"""Items from which a part is selected: fewer are sorted."""
+_ROWS: Final = 1 << 15
+"""Items of rows that a thread sorts together."""
+
+
+def selects(length: int, wanted: Window | None) -> bool:
+    """Is a part of so many selected rather than sorted with all?  (A part turned round is copied.)"""
+    return wanted is not None and length >= _LEAST and wanted[1] - wanted[0] <= PIECE
+
+
+def sorted_items(value: NumArray, *, descending: bool, wanted: Window | None = None) -> NumArray:
+    """The items of a vector in the order of its stable grade; those outside `wanted` may be anything.  Complex numbers take the
+    memory of a grade."""
+    if value.dtype.kind == "c":
+        trim()
+        keys = lexicographic_keys(order_columns(value, descending=descending), len(value))
+        return np.asarray(value[stable_order(keys)])
+    made: NumArray = room(value.shape, value.dtype)
+    if value.itemsize == 1 and len(value) >= _COUNTED:
+        _put_in_order(made, _counts(value.view(np.uint8)), descending=descending)
+        return made
+    made[...] = value
+    if wanted is None or not selects(len(made), wanted) or not _select(value, made, wanted, descending=descending):
+        made.sort()
+        settle(value, made, descending=descending)
+    return made
+
+
+def sorted_rows(rows: NumArray, *, descending: bool, wanted: Window | None, threads: int) -> NumArray:
+    """The same of each row of a matrix, in pieces that threads share."""
+    made: NumArray = room(rows.shape, rows.dtype)
+    length = rows.shape[1]
+    piece = max(1, _ROWS // max(1, length))
+
+    def work(start: int) -> None:
+        source, part = rows[start : start + piece], made[start : start + piece]
+        if selects(length, wanted) or piece == 1:
+            for items, row in zip(source, part, strict=True):
+                row[...] = sorted_items(items, descending=descending, wanted=wanted)
+            return
+        part[...] = source
+        part.sort(axis=1)
+        odd = _odd_rows(source, part) if part.dtype.kind == "f" and length else ()
+        if descending:
+            low, high = part[:, : length // 2], part[:, length - length // 2 :]
+            kept = low.copy()
+            low[...] = high[:, ::-1]
+            high[...] = kept[:, ::-1]
+        if len(odd):
+            keys = order_columns(source[odd], descending=descending)[0]
+            part[odd] = np.take_along_axis(source[odd], np.argsort(keys, axis=1, kind="stable"), 1)
+
+    run_boxes(range(0, len(rows), piece), lambda: work, threads if rows.size > _ROWS else 1)
+    return made
+
+
+def _odd_rows(source: NumArray, ordered: NumArray) -> NumArray:
+    """Rows of which some items are equal and look different: a zero with a sign, or NaN.  (A sort may change signs of zeros.)"""
+    odd = np.isnan(ordered[:, -1])
+    zeros = source == 0
+    if zeros.any():
+        odd |= (np.signbit(source) & zeros).any(axis=1)
+    return np.flatnonzero(odd)
+
+
+def some_places(value: NumArray, wanted: Window, *, descending: bool) -> NumArray | None:
+    """The stable grade of a vector where only a part is wanted; None where it takes no less to make all of it."""
+    if value.ndim != 1 or value.dtype.kind == "c" or not selects(len(value), wanted):
+        return None
+    first, end = _ascending(len(value), wanted, descending=descending)
+    kept = value.copy()
+    _partition(kept, first, end)
+    low, high = kept[first:end].min(), kept[first:end].max()
+    if high != high or (descending and kept[end - 1 :].max() != kept[end - 1 :].max()):
+        return None  # NaN
+    del kept
+    inside = value >= low
+    inside &= value <= high
+    places = np.flatnonzero(inside)
+    if 2 * len(places) > len(value):
+        return None  # most are equal
+    before = np.count_nonzero(value > high) if descending else np.count_nonzero(value < low)
+    order = stable_order(order_columns(value[places], descending=descending)[0])
+    found = places[order[wanted[0] - before : wanted[1] - before]]
+    if len(found) == 1:
+        return np.broadcast_to(found, value.shape)
+    made = np.zeros(len(value), np.int64)
+    made[wanted[0] : wanted[1]] = found
+    return made
+
+
+def _ascending(count: int, wanted: Window, *, descending: bool) -> Window:
+    """The part as places of the ascending order of items without NaN."""
+    return (count - wanted[1], count - wanted[0]) if descending else wanted
+
+
+def _partition(items: NumArray, first: int, end: int) -> None:
+    """In place: what is less before the part, what is greater behind it.  NumPy is quick where it looks for one place."""
+    count = len(items)
+    if end > count - first:
+        items.partition(first)
+        if end < count and end > first + 1:
+            items[first:].partition(end - 1 - first)
+        return
+    items.partition(end - 1)
+    if 0 < first < end - 1:
+        items[:end].partition(first)
+
+
+def _select(value: NumArray, made: NumArray, wanted: Window, *, descending: bool) -> bool:
+    """Put the wanted part of the order of the items, which `made` has, in its place; not so if a NaN is in the way."""
+    count = len(made)
+    first, end = _ascending(count, wanted, descending=descending)
+    _partition(made, first, end)
+    part = made[first:end]
+    part.sort()
+    if value.dtype.kind == "f":
+        last = made[end - 1 :].max() if descending else part[-1]
+        if last != last:
+            made[...] = value
+            return False
+        if part[0] <= 0 <= part[-1]:
+            low, high = (first + int(np.searchsorted(part, 0, side)) for side in ("left", "right"))
+            start = low - _count(value, np.less)
+            if descending:
+                start = count - high - _count(value, np.greater)
+            zeros = _taken(value, start, high - low)
+            part[low - first : high - first] = zeros[::-1] if descending else zeros
+    if descending:
+        made[wanted[0] : wanted[1]] = part[::-1].copy()
+    return True
+
+
+def _count(value: NumArray, compare: np.ufunc) -> int:
+    """How many are less or greater than 0."""
+    return sum(int(np.count_nonzero(compare(value[at : at + PIECE], 0))) for at in range(0, len(value), PIECE))
+
+
+def _taken(value: NumArray, start: int, count: int) -> NumArray:
+    """Zeros in their order, from the one numbered `start`."""
+    made, passed = np.empty(count, value.dtype), 0
+    for at in range(0, len(value), PIECE):
+        part = value[at : at + PIECE]
+        zeros = part[np.logical_not(part)]
+        low, high = max(0, start - passed), max(0, start + count - passed)
+        own = zeros[low:high]
+        filled = max(0, passed - start)
+        made[filled : filled + len(own)] = own
+        passed += len(zeros)
+        if passed >= start + count:
+            break
+    return made
+
+
+def settle(value: NumArray, made: NumArray, *, descending: bool) -> None:
+    """Of sorted items what equal ones are, and the order turned round."""
+    numbers, zeros = len(made), slice(0, 0)
+    if value.dtype.kind == "f" and numbers:
+        if made[-1] != made[-1]:
+            numbers = int(np.searchsorted(made, np.nan))
+            _put_back(value, np.isnan, made[numbers:])
+        if numbers and made[0] <= 0 <= made[numbers - 1]:  # 0.0 and -0.0 are equal, and stay in their order
+            zeros = slice(*(int(np.searchsorted(made[:numbers], 0, side)) for side in ("left", "right")))
+    if descending:
+        _reverse(made[:numbers])
+        zeros = slice(numbers - zeros.stop, numbers - zeros.start)
+    if zeros.start != zeros.stop and _has_negative_zeros(value):
+        _put_back(value, np.logical_not, made[zeros])
+
+
+def _has_negative_zeros(value: NumArray) -> bool:
+    """Without these zeros are all the same."""
+    bits = value.view(np.dtype(f"i{value.itemsize}"))
+    least = np.iinfo(bits.dtype).min
+    return any((bits[start : start + PIECE] == least).any() for start in range(0, len(bits), PIECE))
+
+
+def _counts(value: NumArray) -> list[int]:
+    """How often each byte is there."""
+    total = np.zeros(256, np.int64)
+    for start in range(0, len(value), PIECE):
+        total += np.bincount(value[start : start + PIECE], minlength=256)
+    return [int(count) for count in total]
+
+
+def _put_in_order(made: NumArray, counts: list[int], *, descending: bool) -> None:
+    at = 0
+    for byte, count in sorted(enumerate(counts), reverse=descending):
+        if count:
+            made[at : at + count] = byte
+            at += count
+
+
+def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
+    """The items that pass a test, in their order; no more than there are places, whatever another thread does to them."""
+    at = 0
+    for start in range(0, len(value), PIECE):
+        part = value[start : start + PIECE]
+        found = part[test(part)][: len(places) - at]
+        places[at : at + len(found)] = found
+        at += len(found)
+
+
+def _reverse(items: NumArray) -> None:
+    """In place."""
+    half = len(items) // 2
+    for start in range(0, half, PIECE):
+        stop = min(start + PIECE, half)
+        low, high = items[start:stop], items[len(items) - stop : len(items) - start]
+        kept = low.copy()
+        low[...] = high[::-1]
+        high[...] = kept[::-1]
+
+
+# ---------------------------------------------------------------------------------------------------- numpy_sorts
+#
+# The addresses of NumPy's sorting functions, for kernels that call them: the fastest sorts of this processor, in any thread.
+#
+# They are in the public table of a type (`PyArray_ArrFuncs` of numpy/ndarraytypes.h, which `_PyDataType_GetArrFuncs` gives), work
+# in place, hold no lock, and allocate nothing for numbers.  Each is tried once before it is used.
+
+_VERSION: Final = 0x02000000
+_VERSION_PLACE: Final = 0
+_OF_TYPE_PLACE: Final = 365
+"""Places in NumPy's table, which never move within this version."""
+_SORT_PLACE: Final = 21 + 12
+"""Words of a type's table before its first sort: casts, and single functions."""
+_found: dict[np.dtype[Any], int | None] = {}
+
+
+def numpy_sort(dtype: np.dtype[Any]) -> int | None:
+    """Where the function is; None where it cannot be had."""
+    if dtype not in _found:
+        _found[dtype] = _numpy_sorts_sort_of(dtype)
+    return _found[dtype]
+
+
+def _numpy_sorts_sort_of(dtype: np.dtype[Any]) -> int | None:
+    table = numpy_functions() if platform.python_implementation() == "CPython" and ctypes.sizeof(ctypes.c_void_p) == 8 else None
+    if table is None or not dtype.isnative or dtype.kind not in "fiub":
+        return None
+    version, of_type = (ctypes.c_void_p.from_address(table + 8 * place).value for place in (_VERSION_PLACE, _OF_TYPE_PLACE))
+    if version is None or of_type is None or ctypes.CFUNCTYPE(ctypes.c_uint)(version)() != _VERSION:
+        return None
+    functions: int | None = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(of_type)(dtype)
+    address = None if functions is None else ctypes.c_void_p.from_address(functions + 8 * _SORT_PLACE).value
+    return address if address is not None and _sorts(address, dtype) else None
+
+
+def _sorts(address: int, dtype: np.dtype[Any]) -> bool:
+    items = (np.arange(300) * 77 % 101 % (2 if dtype.kind == "b" else 101)).astype(dtype)
+    wanted = np.sort(items)
+    function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_void_p)(address)
+    return function(items.ctypes.data, len(items), None) == 0 and np.array_equal(items, wanted)
+
+
+# ---------------------------------------------------------------------------------------------------- compiled_sorts
+#
+# Stable grades of vectors and rows through kernels, and sorts of vectors in parts, on the team, in the memory of their results.
+#
+# Items (of a grade: words of key and position) are dealt into as many parts as there are threads, and each part is sorted where
+# it lies, by NumPy's own function for its type.  That is a fixed sequence of launches for vectors of one length, which native
+# helpers do: they hold no lock and stay off the caller's processor.  Of one part a grade takes less than NumPy's, a sort does
+# not.
+#
+# Note [Pivots].  Parts of items end between different values; where many are equal, the nearest end of them is taken.  Words
+# differ in their positions, so that equal keys can be in two parts, unless bits of keys were lost: then words that are alike but
+# for the position stay together, to be repaired.
+
+LEAST: Final = {True: 1 << 9, False: 1 << 13}
+"""Items from which kernels are asked for grades and for sorts: before, NumPy's calls take less."""
+_PARTED: Final = 1 << 15
+"""Items from which a vector is cut in parts."""
+_SPARE: Final = 1 << 19
+"""Items from which there are two parts a thread, so that a thread that is put aside has less to do."""
+_LONG: Final = 1 << 22
+"""Items of a part at most, while there may be more: interrupts are heard between them."""
+_MOST: Final = 1 << 31
+_SAVED: Final = {True: 6.0, False: 2.0}
+"""Nanoseconds an item over NumPy, of grades and of sorts."""
+_SAVED_CALLS: Final = 10_000.0
+_PIECES: Final = 2
+"""Pieces a thread, of what is dealt."""
+_PIECES_OF_ROWS: Final = 8
+_SAMPLE: Final = 256
+"""Items of a sample for each part."""
+_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
+"""Odd, near 2⁶⁴ times the golden section: its multiples are all over the words, regular in no way that data are likely to be."""
+_WORK: Final = {Stage.TALLY: 0.4, Stage.DEAL: 1.0}
+_SORTING: Final = {8: 7.0, 4: 3.5}
+"""Nanoseconds an item, roughly; of a sort by its bytes."""
+_WAKING: Final = 60_001.0
+"""Added to what comes first: helpers that are awake for it are there for the sort."""
+_KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind.BOOL, Kind.CHAR})
+_BASES: Final = 3
+"""Items, results, notes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """`keyed`: a grade.  `rows`: of a matrix, each on its own; else 0."""
+
+    kind: Kind
+    keyed: bool
+    descending: bool
+    count: int
+    threads: int
+    rows: int = 0
+
+    def parts(self) -> int:
+        """As many as threads, or more if they would be long."""
+        if self.threads < 2 or self.rows or self.count < max(_PARTED, 2):
+            return 1
+        each = max(1 if self.count < _SPARE else 2, -(-self.count // (self.threads * _LONG)))
+        return min(MOST_PARTS, self.threads * each, self.count)
+
+    def steps(self, parts: int) -> list[Code]:
+        """What is called, one after the other."""
+        kind, down = self.kind, self.descending and self.keyed
+        lanes = max(1, vector_bytes() // (8 if self.keyed else kind.bytes))
+        if parts == 1:
+            return [Sorting(Form.ROWS, kind, lanes, down)]
+        tally = Dealing(Stage.TALLY, kind, parts, self.keyed, lanes, down)
+        dealt = [tally, Dealing(Stage.DEAL, kind, parts, self.keyed, 1, down)]
+        if self.keyed:
+            return [Sorting(Form.SPAN, kind, lanes, down), *dealt, Sorting(Form.ORDER, kind, lanes, down, parts)]
+        return [*dealt, Sorting(Form.SORT, kind, parts=parts)]
+
+
+class _Sort:
+    """A task bound: what is called with which words, but for the addresses of the items, the results and the notes."""
+
+    def __init__(self, task: _Task, calls: Sequence[int], function: int) -> None:
+        parts, count = task.parts(), task.count
+        self.task, self.parts = task, parts
+        self.shape = (task.rows, count) if task.rows else (count,)
+        self.dtype = np.dtype(np.int64) if task.keyed else DTYPES[task.kind]
+        self.launches: list[Pieces] = []
+        if parts == 1:
+            self.launches.append(self.by_rows(max(1, task.rows), calls[0], function))
+            return
+        each = -(-count // (_PIECES * task.threads))
+        starts = range(0, count, each)
+        pieces = len(starts)
+        self.notes = HEAD + pieces * parts
+
+        def block(start: int, length: int, number: int) -> Block:
+            words = [length, 0, start, function, 0, count - 1, 0, pieces, number]
+            items = (ITEMS_PLACE, (0, start * task.kind.bytes))
+            return Block(words, [items, (TARGET_PLACE, (1, 0)), (NOTES_PLACE, (2, 0))])
+
+        whole, ordered = [block(0, count, 0)], [block(0, count, part) for part in range(parts)]
+        cut = [block(start, min(each, count - start), piece) for piece, start in enumerate(starts)]
+        for code, call in zip(task.steps(parts), calls, strict=True):
+            if isinstance(code, Dealing):
+                self.launches.append(_pieces(call, cut, task.threads, _WAKING + count * _WORK[code.stage]))
+            elif isinstance(code, Sorting) and code.form in (Form.SORT, Form.ORDER):
+                self.launches.append(_pieces(call, ordered, task.threads, count * _SORTING[self.dtype.itemsize]))
+            else:
+                self.launches.append(_pieces(call, whole, 1, count * 1.0))
+
+    def by_rows(self, rows: int, call: int, function: int) -> Pieces:
+        """Pieces of whole rows, each with notes of its own."""
+        task, items = self.task, rows * self.task.count
+        each = -(-rows // (_PIECES_OF_ROWS * task.threads)) if task.threads > 1 and items >= _PARTED else rows
+        blocks: list[Block] = []
+        for start in range(0, rows, each):
+            ahead = start * task.count
+            words = [task.count, 0, 0, function, 0, task.count - 1, 0, min(each, rows - start), 0]
+            places = (ITEMS_PLACE, ahead * task.kind.bytes), (TARGET_PLACE, 8 * ahead), (NOTES_PLACE, 8 * HEAD * len(blocks))
+            blocks.append(Block(words, [(place, (base, by)) for base, (place, by) in enumerate(places)]))
+        self.notes = HEAD * len(blocks)
+        return _pieces(call, blocks, task.threads, items * _SORTING[8])
+
+    def run(self, items: NumArray) -> NumArray | None:
+        """The result; None where a kernel gives up."""
+        made: NumArray = room(self.shape, self.dtype)
+        notes = np.empty(self.notes, np.int64)
+        arrays = (items, made, notes)
+        addresses = [int(array.__array_interface__["data"][0]) for array in arrays]
+        for place, launch in enumerate(self.launches):
+            if self.parts > 1 and place == int(self.task.keyed):  # behind SPAN
+                self.choose(items, notes)
+            if launch.run(addresses):
+                return None
+        return made
+
+    def choose(self, items: NumArray, notes: NumArray) -> None:
+        """The pivots, from items all over the vector.  See Note [Pivots]."""
+        task, parts = self.task, self.parts
+        spread = np.arange(1, min(task.count, _SAMPLE * parts) + 1, dtype=np.uint64) * _SPREAD >> np.uint64(32)
+        places = spread * np.uint64(task.count) >> np.uint64(32)
+        sample = items[places.view(np.int64)]
+        if task.keyed:
+            least, cut, up, lost = notes[Moves.LEAST : Moves.LOST + 1]
+            wide = sample if task.kind.is_float else sample.astype(np.int64)
+            keys = order_columns(wide, descending=task.descending)[0].astype(np.int64) - least
+            sample = keys.view(np.uint64) >> cut.astype(np.uint64) << up.astype(np.uint64)
+            sample |= np.uint64(0) if lost else places
+        sample.sort()
+        size = max(1, int(np.count_nonzero(sample == sample)))
+        pivots = notes.view(sample.dtype)[:: notes.itemsize // sample.itemsize]
+        for part in range(1, parts):
+            place = size * part // parts
+            before, after = (int(np.searchsorted(sample[:size], sample[place], side)) for side in ("left", "right"))
+            is_near = after == size or place - before <= after - place
+            pivots[part - 1] = sample[place if is_near else after]
+
+
+def _pieces(address: int, blocks: Sequence[Block], threads: int, nanoseconds: float) -> Pieces:
+    return Pieces(address, blocks, _BASES, threads, nanoseconds)
+
+
+_bound: Final[Kept[_Sort]] = Kept(64)
+
+
+def _sort_of(task: _Task) -> _Sort | None:
+    """The task bound, once that is worth the time and if it can be."""
+    found = _bound.get(task)
+    if found is not None:
+        return found
+    dtype = np.dtype(np.uint64) if task.keyed else DTYPES[task.kind]
+    codes, function = task.steps(task.parts()), numpy_sort(dtype)
+    saved = _SAVED_CALLS * task.keyed + task.count * max(1, task.rows) * _SAVED[task.keyed]
+    ready = [tiering.is_worth(code, saved) for code in codes]  # each is asked: together they are made ready
+    if function is None or not all(ready):
+        return None
+    calls = [address for address in map(address_of, codes) if address is not None]
+    if len(calls) < len(codes):
+        return None
+    return _bound.put(task, (), _Sort(task, calls, function))
+
+
+def _is_asked(items: NumArray, kind: Kind, keyed: bool) -> bool:
+    current = tiering.mode()
+    if current is tiering.Mode.OFF or (items.size < LEAST[keyed] and current is not tiering.Mode.ALWAYS) or items.size < 2:
+        return False
+    return is_installed() and items.dtype == DTYPES[kind] and items.size < _MOST and items.flags.c_contiguous
+
+
+def is_short(phase: LibraryPhase, types: Types) -> bool:
+    """A vector of plain numbers, without a frame, too short for kernels?"""
+    first = types.types[phase.args[0]]
+    if prod(types.shape(phase.args[0])) >= LEAST[phase.op == "grade"]:
+        return False
+    return not frame_of(phase) and len(first.shape) == 1 and not first.element.kind.is_complex
+
+
+@cache
+def plain_order(kind: Kind, *, descending: bool) -> Callable[[NumArray], NumArray]:
+    """The stable order of few items by NumPy, which is the language's: NaN behind all, equal zeros and NaNs as they are."""
+    if not descending:
+        return lambda items: items.argsort(kind="stable")
+    if kind.is_float:
+        return lambda items: (-items).argsort(kind="stable")
+    return lambda items: (~items).argsort(kind="stable")
+
+
+def graded(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumArray | None:
+    """The stable order of a vector, or of each row of a matrix; None where NumPy has to find it."""
+    if kind not in _KINDS or items.ndim not in (1, 2) or items.shape[-1] < 2 or not _is_asked(items, kind, True):
+        return None
+    if items.ndim == 1 and is_ordered(items, descending=descending):
+        trim()
+        return np.arange(len(items))
+    rows = len(items) if items.ndim == 2 else 0
+    found = _sort_of(_Task(kind, True, descending, items.shape[-1], threads, rows))
+    return None if found is None else found.run(items)
+
+
+def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumArray | None:
+    """The items of a vector in the order of their stable grade; None where NumPy has to sort them."""
+    if kind not in SORTED_KINDS or items.ndim != 1 or not _is_asked(items, kind, False):
+        return None
+    task = _Task(kind, False, descending, len(items), threads)
+    found = _sort_of(task) if task.parts() > 1 else None
+    made = None if found is None else found.run(items)
+    if made is not None:
+        settle(items, made, descending=descending)
+    return made
+
+
+# ---------------------------------------------------------------------------------------------------- grading
+#
+# Grades: the stable order of major cells, by the items or by a collation order.
+
+def rows_of(value: NumArray) -> NumArray:
+    """The major cells as rows of a matrix; a scalar is one cell."""
+    if value.ndim == 0:
+        return value.reshape(1, 1)
+    return value.reshape(len(value), math.prod(value.shape[1:]))
+
+
+def _graded(value: NumArray, *, descending: bool) -> NumArray:
+    if value.ndim == 1:
+        columns = order_columns(value, descending=descending)
+    else:
+        columns = row_columns(rows_of(value), descending=descending)
+    keys = columns[0] if len(columns) == 1 else lexicographic_keys(columns, 1 if value.ndim == 0 else len(value))
+    return stable_order(keys).astype(np.int64, copy=False)
+
+
+def grade(call: Call, arrays: Arrays) -> Arrays:
+    """Over a frame, vectors sort row by row; other cells sort at once, the number of the cell leading the key."""
+    descending = call.flag("descending")
+    wanted = wanted_of(call.phase)
+    if wanted == (0, 0):
+        shape = call.context.shape(call.phase.results[0])
+        return (np.ndarray(shape, np.int64, bytes(8), 0, (0,) * len(shape)),)
+    if wanted == (0, 1) and arrays[0].dtype.kind != "c":
+        rows = call.batched(arrays)[0]
+        if rows.ndim == 2 and rows.shape[1]:
+            return call.unbatched(np.broadcast_to(_first_places(rows, descending=descending)[:, np.newaxis], rows.shape))
+    if not call.rank:
+        some = None if wanted is None else some_places(arrays[0], wanted, descending=descending)
+        if some is not None:
+            return (some,)
+        return (_graded(arrays[0], descending=descending),)
+    arg = call.batched(arrays)[0]
+    if arg.ndim == 2 and arg.dtype.kind != "c":
+        keys = order_columns(arg, descending=descending)[0]
+        if keys.shape[1] >= _GRADING_LONG:
+            return call.unbatched(np.stack([stable_order(row) for row in keys]) if len(keys) else np.empty(keys.shape, np.int64))
+        return call.unbatched(np.argsort(keys, axis=-1, kind="stable").astype(np.int64, copy=False))
+    count, height = arg.shape[0], arg.shape[1] if arg.ndim > 1 else 1
+    numbers = np.repeat(np.arange(count), height)
+    rows = arg.reshape(count * height, math.prod(arg.shape[2:]))
+    order = stable_order(lexicographic_keys([numbers, *row_columns(rows, descending=descending)], len(numbers)))
+    return call.unbatched(order.reshape(count, height) - np.arange(count)[:, np.newaxis] * height)
+
+
+def grade_by(call: Call, order: NumArray, arg: NumArray) -> NumArray:
+    """By the first place of each character in `order`, absent ones last."""
+    places = first_positions(order.reshape(-1).astype(np.int64), arg.astype(np.int64))
+    return _graded(places, descending=call.flag("descending"))
+
+
+_GRADING_LONG: Final = 1 << 10
+"""Rows from this length on are ordered one by one."""
+
+
+def _first_places(rows: NumArray, *, descending: bool) -> NumArray:
+    """The place of the first least (or greatest) item of each row; NaN comes after all others."""
+    places = np.asarray(rows.argmax(1) if descending else rows.argmin(1), np.int64)
+    if rows.dtype.kind == "f":
+        missing = np.isnan(rows[np.arange(len(rows)), places])  # NumPy's choice, wherever there is a NaN
+        if missing.any():
+            places[missing] = np.argmin(order_columns(rows[missing], descending=descending)[0], axis=1)
+    return places
+
+
+def _grade_large(call: Call, arrays: Arrays) -> NumArray | None:
+    """By kernels: of a vector, or of each row."""
+    items = arrays[0]
+    if items.ndim != call.rank + 1 or wanted_of(call.phase) is not None:
+        return None
+    rows = call.batched(arrays)[0] if call.rank else items
+    made = graded(rows, call.operand_kind(0), call.flag("descending"), call.threads)
+    return None if made is None else made.reshape(items.shape)
+
+
+def _short_grade(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
+    kind, shape = types.kind(phase.args[0]), types.types[phase.args[0]].shape
+    is_rows = frame_of(phase) == len(shape) - 1 > 0 and not kind.is_complex
+    is_large = math.prod(types.shape(phase.args[0])) >= LEAST[True]
+    if not (is_rows or is_short(phase, types)) or (wanted_of(phase) and is_large):
+        return None
+    return plain_order(kind, descending=phase.attributes.get("descending") is True)
+
+
+GRADING: Final[dict[str, Operation]] = {
+    "grade": whole(grade, _grade_large, _short_grade), "grade_by": cell_by_cell(grade_by),
+}  # fmt: skip

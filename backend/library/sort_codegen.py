@@ -1,0 +1,459 @@
+"""Sorts and stable grades of vectors as LLVM text: what is done with parts (`dealing`), or with short vectors as a whole.
+
+SPAN: from the keys of items (`backend.library.hash`: integers in the order of the items) how words of key and position are made
+(Note [Words]).  SORT: the items of one part, by a sorting function (NumPy's).  ORDER: the words of one part by such a function,
+then the positions left alone; where bits of keys were lost, words that are alike but for the position are put in the order of
+their keys before.  ROWS: all of it, for each row of a matrix, or a vector in one part.  What a sort of items leaves open is
+settled behind it (`sorting.settle`).
+
+Note [Arguments].  All forms, and those of `dealing`, have the same words, and take what they need: items; the address of the
+items; the number of the first of them; the sorting function; the address of the results; the number of the last result; the
+address of notes; pieces; the number of a piece or part.  So one launch after the other is bound once for vectors of one length.
+Of ROWS: items of a row, of which there are `pieces`.
+
+Note [Notes].  64-bit words that one step leaves to the next: pivots, then `Moves`, then for each piece how many of its items are
+below each pivot (in as many words as there are parts, the last for all of them).
+
+Note [Words].  The least key is taken off, low bits that are 0 in all keys are cut, the position is put below.  Where there is no
+room for it more low bits are cut, and lost.
+
+Note [Long repairs].  ORDER moves words back one by one, and gives up (returns 1) once that has taken `PATIENCE` moves an item:
+others know what to do with long runs whose keys are alike in their high bits alone.  Positions are at most the last one whatever
+another thread does to the items meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum, IntEnum
+from typing import Final, NamedTuple
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ..codegen.llvm_builder import Writer, function_text
+from ..codegen.llvm_scalars import STORED, Vectors
+
+# ---------------------------------------------------------------------------------------------------- sort_text
+
+PATIENCE: Final = 8
+MOST_PARTS: Final = 8
+SORTED_KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.I64, Kind.I32})
+"""Of which items are sorted by kernels."""
+
+
+class Moves(IntEnum):
+    """Where notes say how words are made."""
+
+    LEAST = MOST_PARTS
+    CUT = MOST_PARTS + 1
+    UP = MOST_PARTS + 2
+    LOST = MOST_PARTS + 3
+
+
+HEAD: Final = 16
+"""Words of notes before those of pieces."""
+
+
+class Form(Enum):
+    """See the module."""
+
+    SPAN = "span"
+    SORT = "sort"
+    ORDER = "order"
+    ROWS = "rows"
+
+
+class Words(NamedTuple):
+    """Note [Arguments]."""
+
+    length: str
+    items: str
+    first: str
+    function: str
+    target: str
+    last: str
+    notes: str
+    pieces: str
+    number: str
+
+
+WORDS: Final = len(Words._fields)
+ITEMS_PLACE, FUNCTION_PLACE, TARGET_PLACE, NOTES_PLACE = 1, 3, 4, 6
+_ADDRESSES: Final = frozenset({ITEMS_PLACE, FUNCTION_PLACE, TARGET_PLACE, NOTES_PLACE})
+
+
+@dataclass(frozen=True, slots=True)
+class Sorting:
+    """`kind`: of the items.  `parts`: of which one is sorted."""
+
+    form: Form
+    kind: Kind
+    lanes: int = 1
+    descending: bool = False
+    parts: int = 1
+
+    def text(self) -> str:
+        w = Writer()
+        w.label("start")
+        words = words_of(w)
+        writing = _Writing(self, w, words)
+        match self.form:
+            case Form.SPAN:
+                writing.span(words.length, words.items, words.notes)
+            case Form.SORT:
+                start, count = part_of(w, words, self.parts)
+                call_sort(w, words.function, w.at(words.target, w.word("mul", start, self.kind.bytes)), count)
+            case Form.ORDER:
+                start, count = part_of(w, words, self.parts)
+                writing.ordered(count, writing.at(words.target, start), words.items, words.last)
+            case Form.ROWS:
+                writing.rows()
+        w.do("ret i64 0")
+        return function_text(w, ["entry:", "  br label %start", *w.lines])
+
+
+def words_of(w: Writer) -> Words:
+    """The words of an argument block."""
+    words = []
+    for place in range(WORDS):
+        address = w.let(f"getelementptr i64, ptr %words, i64 {place}")
+        words.append(w.let(f"load {'ptr' if place in _ADDRESSES else 'i64'}, ptr {address}, align 8"))
+    return Words(*words)
+
+
+def note(w: Writer, notes: str, place: int) -> str:
+    return w.let(f"load i64, ptr {w.at(notes, 8 * place)}, align 8")
+
+
+def below(w: Writer, words: Words, parts: int, pieces: str, part: int | str) -> str:
+    """How many items of the first pieces are in parts before this one: none before the first."""
+    column = w.word("sub", part, 1)
+    loop = w.begin(0, pieces, 1, [("i64", "0")])
+    place = w.word("add", w.word("add", w.word("mul", loop.index, parts), column), HEAD)
+    found = w.let(f"load i64, ptr {w.at(words.notes, w.word('mul', place, 8))}, align 8")
+    w.end(loop, [w.word("add", loop.carried[0], found)])
+    return loop.carried[0]
+
+
+def part_of(w: Writer, words: Words, parts: int) -> tuple[str, str]:
+    """Where the part of this number begins, and its items."""
+    none = w.test("eq", words.number, 0)
+    start = below(w, words, parts, w.let(f"select i1 {none}, i64 0, i64 {words.pieces}"), words.number)
+    stop = below(w, words, parts, words.pieces, w.word("add", words.number, 1))
+    return start, w.word("sub", stop, start)
+
+
+def call_sort(w: Writer, function: str, address: str, count: str) -> None:
+    """NumPy's sorting functions take the address, the number of items, and an array that numbers do not need."""
+    w.do(f"call i32 {function}(ptr {address}, i64 {count}, ptr null)")
+
+
+def key_of(v: Vectors, kind: Kind, descending: bool, base: str, place: str) -> str:
+    """The keys of the items from a place on, as i64."""
+    w = v.w
+    x = w.let(f"load {v.stored(kind)}, ptr {w.at(base, w.word('mul', place, kind.bytes))}, align 1")
+    if not kind.is_float:
+        wide = x
+        if kind is not Kind.I64:
+            sign = "sext" if kind is Kind.I32 else "zext"
+            wide = w.let(f"{sign} {v.stored(kind)} {x} to {v.type(Kind.I64)}")
+        return v.binary("xor", Kind.I64, wide, v.constant(Kind.I64, -1)) if descending else wide
+    integer = Kind.I64 if kind is Kind.F64 else Kind.I32
+    top = v.constant(integer, (1 << (8 * kind.bytes - 1)) - 1)
+    bits = v.cast("bitcast", kind, integer, v.binary("fadd", kind, x, v.constant(kind, 0.0)))
+    sign = v.binary("ashr", integer, bits, v.constant(integer, 8 * kind.bytes - 1))
+    ordered = v.binary("xor", integer, bits, v.binary("and", integer, sign, top))
+    if descending:
+        ordered = v.binary("xor", integer, ordered, v.constant(integer, -1))
+    ordered = v.choose(integer, v.compare("uno", kind, x, x), top, ordered)
+    return ordered if integer is Kind.I64 else v.cast("sext", integer, Kind.I64, ordered)
+
+
+def word_of(v: Vectors, key: str, place: str, least: str, cut: str, up: str) -> str:
+    """A key as a word (Note [Words]), with the position (of the first lane) below."""
+    key = v.binary("sub", Kind.I64, key, v.splat(Kind.I64, least))
+    key = v.binary("shl", Kind.I64, v.binary("lshr", Kind.I64, key, v.splat(Kind.I64, cut)), v.splat(Kind.I64, up))
+    places = v.splat(Kind.I64, place)
+    if v.lanes > 1:
+        places = v.binary("add", Kind.I64, places, v.counting())
+    return v.binary("or", Kind.I64, key, places)
+
+
+class _Writing:
+    def __init__(self, code: Sorting, w: Writer, words: Words) -> None:
+        self.code, self.w, self.words = code, w, words
+        self.one, self.v = Vectors(w, 1), Vectors(w, code.lanes)
+
+    def key(self, v: Vectors, base: str, place: str) -> str:
+        return key_of(v, self.code.kind, self.code.descending, base, place)
+
+    def at(self, base: str, place: str) -> str:
+        return self.w.at(base, self.w.word("mul", place, 8))
+
+    # ------------------------------------------------------------------------------------------ words
+
+    def span(self, count: str, items: str, notes: str) -> None:
+        """Of `count` items; positions are below `last`."""
+        w, v, one, lanes = self.w, self.v, self.one, self.code.lanes
+        type, narrow = v.type(Kind.I64), one.type(Kind.I64)
+        first = w.let(f"extractelement {narrow} {self.key(one, items, '0')}, i64 0")
+        wide = v.splat(Kind.I64, first)
+        whole = w.word("and", count, -lanes)
+        vectors = w.begin(0, whole, lanes, [(type, wide), (type, wide), (type, "zeroinitializer")])
+        key = self.key(v, items, vectors.index)
+        w.end(vectors, self._spanned(v, vectors.carried, key, wide))
+        folded = []
+        for name, value in zip(("smin", "smax", "or"), vectors.carried, strict=True):
+            folded.append(w.call("i64", f"llvm.vector.reduce.{name}.v{lanes}i64", (type, value)))
+        starts = [(narrow, one.splat(Kind.I64, value)) for value in folded]
+        single = one.splat(Kind.I64, first)
+        rest = w.begin(whole, count, 1, starts)
+        w.end(rest, self._spanned(one, rest.carried, self.key(one, items, rest.index), single))
+        low, high, bits = (w.let(f"extractelement {narrow} {value}, i64 0") for value in rest.carried)
+        w.declarations["declare i64 @llvm.ctlz.i64(i64, i1 immarg)"] = None
+        w.declarations["declare i64 @llvm.cttz.i64(i64, i1 immarg)"] = None
+        used = w.word("sub", 64, w.let(f"call i64 @llvm.ctlz.i64(i64 {w.word('sub', high, low)}, i1 false)"))
+        trailing = w.let(f"call i64 @llvm.cttz.i64(i64 {bits}, i1 false)")
+        idle = w.let(f"select i1 {w.test('eq', bits, 0)}, i64 0, i64 {trailing}")
+        up = w.word("sub", 64, w.let(f"call i64 @llvm.ctlz.i64(i64 {self.words.last}, i1 false)"))
+        over = w.word("sub", w.word("add", used, up), w.word("add", idle, 64))
+        lost = w.call("i64", "llvm.smax.i64", ("i64", over), ("i64", "0"))
+        cut = w.smaller(w.word("add", idle, lost), 63)
+        for place, value in ((Moves.LEAST, low), (Moves.CUT, cut), (Moves.UP, up), (Moves.LOST, lost)):
+            w.do(f"store i64 {value}, ptr {w.at(notes, 8 * place)}, align 8")
+
+    def _spanned(self, v: Vectors, found: tuple[str, ...], key: str, first: str) -> list[str]:
+        least, most, bits = found
+        changed = v.binary("or", Kind.I64, bits, v.binary("xor", Kind.I64, key, first))
+        return [v.intrinsic("smin", Kind.I64, least, key), v.intrinsic("smax", Kind.I64, most, key), changed]
+
+    def rows(self) -> None:
+        """How words are made is found for all rows at once."""
+        w, words = self.w, self.words
+        self.span(w.word("mul", words.length, words.pieces), words.items, words.notes)
+        loop = w.begin(0, words.pieces)
+        start = w.word("mul", loop.index, words.length)
+        own, target = w.at(words.items, w.word("mul", start, self.code.kind.bytes)), self.at(words.target, start)
+        self._packed(words.length, own, target)
+        self.ordered(words.length, target, own, words.last)
+        w.end(loop)
+
+    def _packed(self, count: str, items: str, target: str) -> None:
+        w, lanes = self.w, self.code.lanes
+        moves = [note(w, self.words.notes, place) for place in (Moves.LEAST, Moves.CUT, Moves.UP)]
+        whole = w.word("and", count, -lanes)
+        for v, start, stop, step in ((self.v, "0", whole, lanes), (self.one, whole, count, 1)):
+            loop = w.begin(start, stop, step)
+            v.store(Kind.I64, word_of(v, self.key(v, items, loop.index), loop.index, *moves), self.at(target, loop.index))
+            w.end(loop)
+
+    # ------------------------------------------------------------------------------------------ order
+
+    def ordered(self, count: str, words: str, items: str, last: str) -> None:
+        """Sorted, runs of words that are alike repaired where bits are lost, the positions left."""
+        w, lanes = self.w, self.code.lanes
+        call_sort(w, self.words.function, words, count)
+        repair, ready = w.new_label(), w.new_label()
+        limit = w.word("shl", 1, note(w, self.words.notes, Moves.UP))
+        mask = w.word("sub", limit, 1)
+        loses = w.test("ne", note(w, self.words.notes, Moves.LOST), 0)
+        w.branch(w.let(f"and i1 {loses}, {w.test('ugt', count, 1)}"), repair, ready)
+        w.label(repair)
+        self._repaired(count, words, items, (last, limit, mask))
+        w.jump(ready)
+        w.label(ready)
+        whole = w.word("and", count, -lanes)
+        for v, start, stop, step in ((self.v, "0", whole, lanes), (self.one, whole, count, 1)):
+            masks, most = v.splat(Kind.I64, mask), v.splat(Kind.I64, last)
+            loop = w.begin(start, stop, step)
+            address = self.at(words, loop.index)
+            place = v.binary("and", Kind.I64, v.load(Kind.I64, address), masks)
+            v.store(Kind.I64, v.intrinsic("umin", Kind.I64, place, most), address)
+            w.end(loop)
+
+    def _repaired(self, count: str, words: str, items: str, bounds: tuple[str, str, str]) -> None:
+        """Each word goes back over those alike with greater keys; see Note [Long repairs]."""
+        w, lanes = self.w, self.code.lanes
+        pairs = w.word("sub", count, 1)
+        whole = w.word("and", pairs, -lanes)
+        left = w.word("mul", count, PATIENCE)
+        for v, start, stop, step in ((self.v, "0", whole, lanes), (self.one, whole, pairs, 1)):
+            bound = v.splat(Kind.I64, bounds[1])
+            loop = w.begin(start, stop, step, [("i64", left)])
+            address = self.at(words, loop.index)
+            changed = v.binary("xor", Kind.I64, v.load(Kind.I64, address), v.load(Kind.I64, w.at(address, 8)))
+            alike = v.compare("ult", Kind.I64, changed, bound)
+            some = w.call("i1", f"llvm.vector.reduce.or.v{step}i1", (f"<{step} x i1>", alike))
+            settle_some, going, before = w.new_label(), w.new_label(), w.block
+            w.branch(some, settle_some, going)
+            w.label(settle_some)
+            inner = w.begin(loop.index, w.word("add", loop.index, step), 1, [("i64", loop.carried[0])])
+            after = self._moved_back(w.word("add", inner.index, 1), words, items, bounds, inner.carried[0])
+            w.end(inner, [after])
+            settled = inner.exit
+            w.jump(going)
+            w.label(going)
+            w.end(loop, [w.let(f"phi i64 [ {loop.carried[0]}, %{before} ], [ {inner.carried[0]}, %{settled} ]")])
+            left = loop.carried[0]
+
+    def _moved_back(self, place: str, words: str, items: str, bounds: tuple[str, str, str], left: str) -> str:
+        """The word at a place goes back; how many moves are left."""
+        w, limit = self.w, bounds[1]
+        own = w.let(f"load i64, ptr {self.at(words, place)}, align 8")
+        head, alike, compare, move, out, late, goes = (w.new_label() for _ in range(7))
+        key = self._one_key(items, own, bounds)
+        start = w.block
+        w.jump(head)
+        w.label(head)
+        at, at_line = w.fresh(), w.hole()
+        rest, rest_line = w.fresh(), w.hole()
+        w.branch(w.test("eq", at, 0), out, alike)
+        w.label(alike)
+        before = w.word("sub", at, 1)
+        other = w.let(f"load i64, ptr {self.at(words, before)}, align 8")
+        w.branch(w.test("ult", w.word("xor", other, own), limit), compare, out)
+        w.label(compare)
+        w.branch(w.test("sgt", self._one_key(items, other, bounds), key), move, out)
+        w.label(move)
+        w.do(f"store i64 {other}, ptr {self.at(words, at)}, align 8")
+        less = w.word("sub", rest, 1)
+        w.branch(w.test("eq", less, 0), late, goes)
+        w.label(late)
+        w.do("ret i64 1")
+        w.label(goes)
+        w.jump(head)
+        w.fill(at_line, f"{at} = phi i64 [ {place}, %{start} ], [ {before}, %{goes} ]")
+        w.fill(rest_line, f"{rest} = phi i64 [ {left}, %{start} ], [ {less}, %{goes} ]")
+        w.label(out)
+        w.do(f"store i64 {own}, ptr {self.at(words, at)}, align 8")
+        return rest
+
+    def _one_key(self, items: str, word: str, bounds: tuple[str, str, str]) -> str:
+        place = self.w.smaller(self.w.word("and", word, bounds[2]), bounds[0])
+        return self.w.let(f"extractelement <1 x i64> {self.key(self.one, items, place)}, i64 0")
+
+
+# ---------------------------------------------------------------------------------------------------- deal_text
+#
+# Items dealt into parts that are sorted on their own, as LLVM text: what is below the first pivot, what is below the second, …
+#
+# TALLY: how many items of a piece are below each pivot.  DEAL: each item of a piece goes where its part has the next free place.
+# Both work on items as they are (what is sorted), or on words of key and position (`sort_text`; what is graded), compared as
+# bits. NaN is below nothing.  Pieces have their own places in every part, so they can be dealt at once, and the parts lie one
+# after the other: there is no second buffer.  No place beyond the last is written, whatever another thread does to the items
+# meanwhile.
+#
+# The words are those of `sort_text` (Note [Arguments]).
+
+class Stage(Enum):
+    """See the module."""
+
+    TALLY = "tally"
+    DEAL = "deal"
+
+
+@dataclass(frozen=True, slots=True)
+class Dealing:
+    """`keyed`: words of key and position, not items.  Only TALLY has lanes."""
+
+    stage: Stage
+    kind: Kind
+    parts: int
+    keyed: bool
+    lanes: int = 1
+    descending: bool = False
+
+    def text(self) -> str:
+        w = Writer()
+        w.label("start")
+        writing = _DealTextWriting(self, w)
+        match self.stage:
+            case Stage.TALLY:
+                writing.tally()
+            case Stage.DEAL:
+                writing.deal()
+        w.do("ret i64 0")
+        return function_text(w, ["entry:", "  br label %start", *w.lines])
+
+
+class _DealTextWriting:
+    def __init__(self, code: Dealing, w: Writer) -> None:
+        self.code, self.w, self.words = code, w, words_of(w)
+        self.kind = Kind.I64 if code.keyed else code.kind
+        self.integer = Kind.I64 if self.kind.bytes == 8 else Kind.I32
+        self.type = STORED[self.kind]
+        self.moves = [note(w, self.words.notes, place) for place in (Moves.LEAST, Moves.CUT, Moves.UP)] if code.keyed else []
+
+    def pivots(self) -> list[str]:
+        w, notes = self.w, self.words.notes
+        return [w.let(f"load {self.type}, ptr {w.at(notes, 8 * place)}, align 8") for place in range(self.code.parts - 1)]
+
+    def loaded(self, v: Vectors, place: str) -> str:
+        """The items from a place on, or their words."""
+        w, code, items = self.w, self.code, self.words.items
+        if not code.keyed:
+            return v.load(self.kind, w.at(items, w.word("mul", place, self.kind.bytes)))
+        position = w.word("add", self.words.first, place)
+        return word_of(v, key_of(v, code.kind, code.descending, items, place), position, *self.moves)
+
+    def below(self, v: Vectors, item: str, pivot: str) -> str:
+        return v.compare("ult" if self.code.keyed else "olt" if self.kind.is_float else "slt", self.kind, item, pivot)
+
+    # ------------------------------------------------------------------------------------------ parts
+
+    def tally(self) -> None:
+        w, words, lanes, one = self.w, self.words, self.code.lanes, Vectors(self.w, 1)
+        many = Vectors(w, lanes)
+        type, pivots = many.type(self.integer), self.pivots()
+        whole = w.word("and", words.length, -lanes)
+        wide = [many.splat(self.kind, pivot) for pivot in pivots]
+        loop = w.begin(0, whole, lanes, [(type, "zeroinitializer")] * len(pivots))
+        item = self.loaded(many, loop.index)
+        counted = []
+        for before, pivot in zip(loop.carried, wide, strict=True):
+            less = w.let(f"sext <{lanes} x i1> {self.below(many, item, pivot)} to {type}")
+            counted.append(many.binary("sub", self.integer, before, less))
+        w.end(loop, counted)
+        totals, narrow = [], STORED[self.integer]
+        for value in loop.carried:
+            total = w.call(narrow, f"llvm.vector.reduce.add.v{lanes}{narrow}", (type, value))
+            totals.append(total if narrow == "i64" else w.let(f"zext i32 {total} to i64"))
+        rest = w.begin(whole, words.length, 1, [("i64", total) for total in totals])
+        item = self.loaded(one, rest.index)
+        flags = [self._one(self.below(one, item, one.splat(self.kind, pivot))) for pivot in pivots]
+        w.end(rest, self._counted(rest.carried, flags))
+        row = w.word("mul", w.word("add", w.word("mul", words.number, self.code.parts), HEAD), 8)
+        for place, value in enumerate((*rest.carried, words.length)):
+            w.do(f"store i64 {value}, ptr {w.at(words.notes, w.word('add', row, 8 * place))}, align 8")
+
+    def deal(self) -> None:
+        w, words, parts = self.w, self.words, self.code.parts
+        starts = [below(w, words, parts, words.pieces, part) if part else "0" for part in range(parts)]
+        ahead = [below(w, words, parts, words.number, part) if part else "0" for part in range(parts + 1)]
+        at = [w.word("add", start, w.word("sub", ahead[part + 1], ahead[part])) for part, start in enumerate(starts)]
+        pivots, one, type = self.pivots(), Vectors(w, 1), self.type
+        loop = w.begin(0, words.length, 1, [("i64", start) for start in at])
+        vector = self.loaded(one, loop.index)
+        flags = [self._one(self.below(one, vector, one.splat(self.kind, pivot))) for pivot in pivots]
+        item = w.let(f"extractelement <1 x {type}> {vector}, i64 0")
+        place = loop.carried[-1]
+        for flag, other in zip(reversed(flags), reversed(loop.carried[:-1]), strict=True):
+            place = w.let(f"select i1 {flag}, i64 {other}, i64 {place}")
+        own = w.word("mul", w.smaller(place, words.last), self.kind.bytes)
+        w.do(f"store {type} {item}, ptr {w.at(words.target, own)}, align {self.kind.bytes}")
+        w.end(loop, self._counted(loop.carried, self._own_parts(flags)))
+
+    def _own_parts(self, flags: list[str]) -> list[str]:
+        """Is an item in each part?  It is below all pivots from some on, so each flag holds where the one before does."""
+        parts = flags[:1]
+        for before, flag in zip(flags, [*flags[1:], "true"], strict=True):
+            parts.append(self.w.let(f"xor i1 {flag}, {before}"))
+        return parts
+
+    def _counted(self, numbers: Sequence[str], flags: Sequence[str]) -> list[str]:
+        """Each number, and one more where its flag holds."""
+        w = self.w
+        return [w.word("add", number, w.let(f"zext i1 {flag} to i64")) for number, flag in zip(numbers, flags, strict=True)]
+
+    def _one(self, flag: str) -> str:
+        return self.w.let(f"extractelement <1 x i1> {flag}, i64 0")

@@ -1,0 +1,808 @@
+"""Loop programs that are written out rather than lowered from phases: what library functions run many items through.
+
+The words of a program are those of `llvm.words`: parameters, then each view's base and strides.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from enum import Enum
+from functools import cache
+from typing import Final
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import is_ordered, neutral
+from ..codegen.llvm_printer import llvm_text
+from ..jit.compiler import vector_bytes
+from ..lower.body import bits_of
+from ..lower.kernel_ir import BLOCK, RUN, Step
+from .ir import ONE, ZERO, Builder, Index, LoopKind, Program, Role, View, at, plus, times
+from .reductions import integer, whole_multiples
+
+# ---------------------------------------------------------------------------------------------------- written
+
+_TOGETHER: Final = 4
+"""Items that are joined in an iteration, with as many tables at most."""
+PHILOX_ROUNDS: Final = 10
+_MULTIPLIERS: Final = (0xD2511F53, 0xCD9E8D57)
+_LOW: Final = 0xFFFFFFFF
+_MOST_LEVELS: Final = 63
+_COUNTED: Final = 128
+"""Items that are counted in bytes."""
+
+
+class Written(ABC):
+    """Code by what it is made for."""
+
+    @abstractmethod
+    def program(self) -> Program: ...
+
+    def text(self) -> str:
+        return llvm_text(self.program(), vector_bytes())
+
+
+@dataclass(frozen=True, slots=True)
+class Joining(Written):
+    """Partial results of a cut reduction joined: neighbours level by level, a last odd one passed on (as in the order of sums).
+
+    Words: the number of rows of partial results; the items of a row; the rows (which are written over) and the bytes from row to
+    row; the result."""
+
+    function: str
+    kind: Kind
+
+    def program(self) -> Program:
+        b, (count, cells) = Builder(), ("count", "cells")
+        rows = View("rows", self.kind, (at(count), at(cells)), Role.OUTPUT)
+        result = View("result", self.kind, (at(cells),), Role.OUTPUT)
+        one = b.constant(Kind.I64, 1)
+        with b.range(LoopKind.SERIAL, Index((), _MOST_LEVELS), [(Kind.I64, count, None)]) as level:
+            (left,) = level.inside
+            pairs = integer(b, "shr", one, left)
+            with b.range(LoopKind.SERIAL, at(pairs)) as pair, b.range(LoopKind.VECTOR, at(cells)) as cell:
+                first = times(at(pair.index), 2)
+                both = [b.load(rows.name, (row, at(cell.index))) for row in (first, plus(first, ONE))]
+                b.store(rows.name, (at(pair.index), at(cell.index)), b.apply(self.function, both, self.kind, self.kind))
+            following = integer(b, "add", pairs, integer(b, "band", left, one))
+            with b.loop(LoopKind.SERIAL, (at(pairs),), (at(following),)), b.range(LoopKind.VECTOR, at(cells)) as cell:
+                last = b.load(rows.name, (plus(at(left), Index((), -1)), at(cell.index)))
+                b.store(rows.name, (at(pairs), at(cell.index)), last)
+            level.yields = (following,)
+            level.until = b.compare("le", at(following), ONE)
+        with b.range(LoopKind.VECTOR, at(cells)) as cell:
+            b.store(result.name, (at(cell.index),), b.load(rows.name, (ZERO, at(cell.index))))
+        return Program("joining", (count, cells), (rows, result), (*b.preamble, *b.statements))
+
+
+@dataclass(frozen=True, slots=True)
+class Counting(Written):
+    """How many items of a mask hold, counted in bytes as far as these suffice.  Words: how many items; the mask; the number."""
+
+    def program(self) -> Program:
+        b, items = Builder(), at("items")
+        views = View("mask", Kind.BOOL, (items,), Role.INPUT), View("count", Kind.I64, (), Role.OUTPUT)
+        nothing = b.constant(Kind.U8, 0)
+        with b.loop(LoopKind.SERIAL, (ZERO,), (items,), [(Kind.I64, b.constant(Kind.I64, 0), None)], step=_COUNTED) as block:
+            ends = plus(at(block.index), Index((), _COUNTED)), items
+            with b.loop(LoopKind.VECTOR, (at(block.index),), ends, [(Kind.U8, nothing, "add")]) as loop:
+                item = b.apply("convert", (b.load("mask", (at(loop.index),)),), Kind.BOOL, Kind.U8)
+                loop.yields = (b.apply("add", (loop.inside[0], item), Kind.U8, Kind.U8),)
+            held = b.apply("convert", loop.results, Kind.U8, Kind.I64)
+            block.yields = (integer(b, "add", block.inside[0], held),)
+        b.store("count", (), block.results[0])
+        return Program("counting", ("items",), views, (*b.preamble, *b.statements))
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter(Written):
+    """Keyed reduction: each item joins the entry of a table that its key names, in order.
+
+    A key that names no entry ends it (check 0).  Functions that are exact in any order use several `tables` in turn (a power of
+    two), so that a run of equal keys does not wait for itself; the others use one, and run in the order of the items.  Where keys
+    ascend and there is an item (`runs`) an entry stays in a register while its key does; a key below the one before ends it
+    (check 1).  `unit`: keys lie next to each other.  `step`: how items do.
+
+    Words: the number of items; the entries of a table; the keys (i64) and, unless `unit`, their stride in bytes; the items and,
+    where STRIDED, theirs; the tables and the bytes from table to table."""
+
+    function: str
+    kind: Kind
+    tables: int
+    unit: bool = False
+    step: Step = Step.STRIDED
+    runs: bool = False
+
+    def program(self) -> Program:
+        b, count, entries = Builder(), "count", "entries"
+        keys = View("keys", Kind.I64, (at(count),), Role.INPUT, unit=self.unit)
+        shape = () if self.step is Step.NONE else (at(count),)
+        items = View("items", self.kind, shape, Role.INPUT, unit=self.step is Step.UNIT)
+        tables = View("tables", self.kind, (Index((), self.tables), at(entries)), Role.OUTPUT)
+
+        only = "" if shape else b.load(items.name, ())
+
+        def inside(key: str) -> None:
+            b.fail(0, b.apply("outside", (key, entries), Kind.I64, Kind.BOOL))
+
+        def joined(held: str, place: Index) -> str:
+            item = only or b.load(items.name, (place,))
+            return b.apply(self.function, (held, item), self.kind, self.kind)
+
+        if self.runs:
+            self.by_runs(b, inside, joined)
+        else:
+            whole = times(whole_multiples(b, at(count), _TOGETHER), _TOGETHER)
+            most = plus(at(count), Index((), 1 - _TOGETHER))
+            for lower, upper, together in (((ZERO,), most, _TOGETHER), ((ZERO, whole), at(count), 1)):
+                with b.loop(LoopKind.SERIAL, lower, (upper,), step=together) as loop:
+                    for number in range(together):
+                        place = plus(at(loop.index), Index((), number))
+                        key = b.load(keys.name, (place,))
+                        inside(key)
+                        entry = Index((), number % self.tables), at(key)
+                        b.store(tables.name, entry, joined(b.load(tables.name, entry), place))
+        return Program("scatter", (count, entries), (keys, items, tables), (*b.preamble, *b.statements))
+
+    def by_runs(self, b: Builder, inside: Callable[[str], None], joined: Callable[[str, Index], str]) -> None:
+        """Of keys that ascend."""
+        first = b.load("keys", (ZERO,))
+        inside(first)
+        entry = [(Kind.I64, first, None), (self.kind, b.load("tables", (ZERO, at(first))), None)]
+        with b.range(LoopKind.SERIAL, at("count"), entry) as loop:
+            last, total = loop.inside
+            key = b.load("keys", (at(loop.index),))
+            with b.block() as other:
+                b.store("tables", (ZERO, at(last)), total)
+                b.fail(1, b.compare("lt", at(key), at(last)))
+                inside(key)
+                held = b.load("tables", (ZERO, at(key)))
+            (before,) = b.choose(b.compare("eq", at(key), at(last)), (), other, [(self.kind, total, held)])
+            loop.yields = key, joined(before, at(loop.index))
+        b.store("tables", (ZERO, at(loop.results[0])), loop.results[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Uniforms(Written):
+    """Uniform numbers of a key (`reference.philox`): Philox4x32-10, two numbers a block.
+
+    Words: the blocks; the first block; the stream's low and high words; for each round both words of its key; the numbers."""
+
+    def program(self) -> Program:
+        b = Builder()
+        keys = [(f"low{place}", f"high{place}") for place in range(PHILOX_ROUNDS)]
+        out = View("out", Kind.F64, (times(at("count"), 2),), Role.OUTPUT)
+        names = ("count", "first", "low", "high", *(name for pair in keys for name in pair))
+
+        def word(function: str, left: str, right: str | int) -> str:
+            return integer(b, function, left, b.constant(Kind.I64, right) if isinstance(right, int) else right)
+
+        def top(value: str, by: int) -> str:
+            return integer(b, "shru", b.constant(Kind.I64, by), value)
+
+        with b.range(LoopKind.VECTOR, at("count")) as loop:
+            block = b.number(plus(at(loop.index), at("first")))
+            counter = [word("band", block, _LOW), top(block, 32), "low", "high"]
+            for low, high in keys:
+                even, odd = word("mul", counter[0], _MULTIPLIERS[0]), word("mul", counter[2], _MULTIPLIERS[1])
+                left, right = word("bxor", counter[1], low), word("bxor", counter[3], high)
+                counter = [word("bxor", top(odd, 32), left), word("band", odd, _LOW),
+                           word("bxor", top(even, 32), right), word("band", even, _LOW)]  # fmt: skip
+            for place in range(2):
+                upper, lower = counter[2 * place : 2 * place + 2]
+                bits = word("bor", integer(b, "shl", b.constant(Kind.I64, 26), top(upper, 5)), top(lower, 6))
+                whole = b.apply("convert", (bits,), Kind.I64, Kind.F64)
+                scaled = b.apply("mul", (whole, b.constant(Kind.F64, bits_of(Kind.F64, 2.0**-53))), Kind.F64, Kind.F64)
+                b.store(out.name, (plus(times(at(loop.index), 2), Index((), place)),), scaled)
+        return Program("uniforms", names, (out,), (*b.preamble, *b.statements))
+
+
+# ---------------------------------------------------------------------------------------------------- selecting
+#
+# Compress and where as loop programs: what a mask selects, in order.
+#
+# Eight truth values are looked at together, as one word: where none holds nothing is read, else each item is written where the
+# next one is due, and is written over by the next unless it is held.  So nothing is guessed.  Near the end of what is due, only
+# what holds is written, and never more than is due: another thread may write to the mask after it was counted.
+#
+# Words: tables; items of each; how many items are due; the number of the first item (of PAIRS: table); the numbers of a cell; the
+# mask and its bytes from table to table, twice; of ITEMS and CELLS the source and its strides from table to table and, unless
+# `unit`, from item to item; the result and, of CELLS, its bytes from cell to cell.  The results of all tables lie one after the
+# other.  The processor has the lowest byte of a word first.
+
+_SELECTING_TOGETHER: Final = 8
+_ONES: Final = 0x0101010101010101
+_SEVENS: Final = 0x7F7F7F7F7F7F7F7F
+
+
+class Form(Enum):
+    ITEMS = "items"
+    """Items of a source, of `kind`, of one number or two."""
+    CELLS = "cells"
+    """Runs of numbers of a source."""
+    PLACES = "places"
+    """The number of the item."""
+    PAIRS = "pairs"
+    """The number of the table and that of the item (the coordinates in a matrix)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Written):
+    """`count`: numbers of an item of ITEMS.  `unit`: the items lie next to each other."""
+
+    form: Form
+    kind: Kind = Kind.I64
+    count: int = 1
+    unit: bool = False
+
+    @property
+    def is_numbering(self) -> bool:
+        return self.form in (Form.PLACES, Form.PAIRS)
+
+    def program(self) -> Program:
+        return _Selecting(self).program()
+
+
+class _Selecting:
+    def __init__(self, code: Select) -> None:
+        self.code, self.b = code, Builder()
+        self.numbers = 2 if code.form is Form.PAIRS else code.count
+
+    def program(self) -> Program:
+        b, code = self.b, self.code
+        tables, items = at("tables"), at("items")
+        # of the words those of whole groups are there
+        views = [View("mask", Kind.BOOL, (tables, items), Role.INPUT), View("words", Kind.I64, (tables, items), Role.INPUT)]
+        groups = whole_multiples(b, items, _SELECTING_TOGETHER)
+        is_cells, count = code.form is Form.CELLS, Index((), code.count)
+        if not code.is_numbering:
+            axes = (times(items, code.count),) if code.unit else (items, at("cell") if is_cells else count)
+            views.append(View("source", code.kind, (tables, *axes), Role.INPUT))
+        axes = (at("due"), at("cell")) if is_cells else (times(at("due"), self.numbers),)
+        views.append(View("result", code.kind, axes, Role.OUTPUT))
+        with b.range(LoopKind.SERIAL, tables, [(Kind.I64, b.constant(Kind.I64, 0), None)]) as table:
+            with b.range(LoopKind.SERIAL, groups, [(Kind.I64, table.inside[0], None)]) as group:
+                group.yields = (self.group(at(table.index), at(group.index), group.inside[0]),)
+            rest = self.one_by_one(at(table.index), times(groups, _SELECTING_TOGETHER), items, group.results[0])
+            table.yields = (rest,)
+        parameters = ("tables", "items", "due", "first", "cell")
+        return Program("selecting", parameters, tuple(views), (*b.preamble, *b.statements))
+
+    def group(self, table: Index, group: Index, place: str) -> str:
+        """Eight items; the place that is due next."""
+        b, first = self.b, times(group, _SELECTING_TOGETHER)
+        word = b.load("words", (table, group))
+        with b.block() as some:
+            after = times(plus(group, ONE), _SELECTING_TOGETHER)
+            with b.block() as slow:
+                last = self.one_by_one(table, first, after, place)
+            if self.code.form is Form.CELLS:
+                b.statements += slow
+            else:
+                with b.block() as fast:
+                    end = self.all(table, first, word, place)
+                room = b.compare("le", plus(at(place), Index((), _SELECTING_TOGETHER)), at("due"))
+                (last,) = b.choose(room, fast, slow, [(Kind.I64, end, last)])
+        return b.choose(b.compare("ne", at(word), ZERO), some, (), [(Kind.I64, last, place)])[0]
+
+    def all(self, table: Index, first: Index, word: str, place: str) -> str:
+        """Every item where the next one is due."""
+        b, sevens, ones = self.b, self.b.constant(Kind.I64, _SEVENS), self.b.constant(Kind.I64, _ONES)
+        # each byte that is not 0 becomes 1; then byte k counts those up to k
+        low = integer(b, "add", integer(b, "band", word, sevens), sevens)
+        held = integer(b, "band", self.shifted(integer(b, "bor", low, word), 7), ones)
+        upto = integer(b, "mul", held, ones)
+        self.write(table, first, at(place))
+        for item in range(1, _SELECTING_TOGETHER):
+            before = integer(b, "band", self.shifted(upto, 8 * item - 8), b.constant(Kind.I64, 255))
+            self.write(table, plus(first, Index((), item)), plus(at(place), at(before)))
+        return integer(b, "add", place, self.shifted(upto, 56))
+
+    def shifted(self, value: str, by: int) -> str:
+        return integer(self.b, "shru", self.b.constant(Kind.I64, by), value) if by else value
+
+    def one_by_one(self, table: Index, lower: Index, upper: Index, place: str) -> str:
+        """Items that are held and due; the place that is due next."""
+        b = self.b
+        with b.loop(LoopKind.SERIAL, (lower,), (upper,), [(Kind.I64, place, None)]) as item:
+            now = at(item.inside[0])
+            held = b.load("mask", (table, at(item.index)))
+            is_due = b.apply("and", (held, b.compare("lt", now, at("due"))), Kind.BOOL, Kind.BOOL)
+            with b.block() as written:
+                self.write(table, at(item.index), now)
+            b.choose(is_due, written, ())
+            item.yields = (integer(b, "add", item.inside[0], b.apply("convert", (is_due,), Kind.BOOL, Kind.I64)),)
+        return item.results[0]
+
+    def write(self, table: Index, item: Index, place: Index) -> None:
+        b = self.b
+        match self.code.form:
+            case Form.CELLS:
+                with b.range(LoopKind.VECTOR, at("cell")) as number:
+                    b.store("result", (place, at(number.index)), b.load("source", (table, item, at(number.index))))
+            case Form.ITEMS:
+                for part in (Index((), number) for number in range(self.numbers)):
+                    source = (plus(times(item, self.numbers), part),) if self.code.unit else (item, part)
+                    b.store("result", (plus(times(place, self.numbers), part),), b.load("source", (table, *source)))
+            case Form.PLACES:
+                b.store("result", (place,), b.number(plus(at("first"), item)))
+            case Form.PAIRS:
+                for half, coordinate in ((ZERO, plus(at("first"), table)), (ONE, item)):
+                    b.store("result", (plus(times(place, 2), half),), b.number(coordinate))
+
+
+# ---------------------------------------------------------------------------------------------------- card_keyed
+#
+# Keyed reductions as loop programs for cards: cells of `width` items joined, item by item, into the bin that their key names.
+#
+# SCATTER joins cells as they come, threads at once, for functions of whole numbers and truth values that are exact in any order.
+# FEW does so in the memory of a block of threads first, of items rather than cells: all threads would meet at a few bins.
+# GROUPED has one thread an item of a bin run through its items in their order (a stable sort of the keys says where they are),
+# which gives floats the bits of every other tier.
+#
+# A key that names no bin ends SCATTER and FEW, unless keys are proved to name bins (`checked`).
+#
+# Words: as `Form` names the sizes; the keys (FEW, SCATTER), or where each bin starts and which cells it has, one after the other
+# (GROUPED); the items and the bytes from cell to cell; the bins, which hold what changes nothing, and the bytes from bin to bin.
+
+MOST_BINS: Final = 1 << 10
+"""That a block of threads has in its memory."""
+_CHUNK: Final = 1 << 12
+"""Items of a block of threads, many to a bin."""
+
+
+class CardKeyedForm(Enum):
+    SCATTER = ("count", "width", "bins")
+    FEW = ("count", "bins")
+    GROUPED = ("bins", "width", "count")
+
+
+@cache
+def card_keyed(function: str, kind: Kind, form: CardKeyedForm, *, checked: bool) -> Program:
+    keyed, count, bins, cell = _Keyed(function, kind, checked), at("count"), at("bins"), (at("width"),
+        ) * (form is not CardKeyedForm.FEW)
+    starts, order = (plus(bins, ONE),), (count,)
+    keys: tuple[View, ...] = View("starts", Kind.I64, starts, Role.INPUT), View("order", Kind.I64, order, Role.INPUT)
+    if form is not CardKeyedForm.GROUPED:
+        keys = (View("keys", Kind.I64, (count,), Role.INPUT),)
+    views = *keys, View("items", kind, (count, *cell), Role.INPUT), View("tables", kind, (bins, *cell), Role.OUTPUT)
+    {CardKeyedForm.SCATTER: keyed.scatter, CardKeyedForm.FEW: keyed.few, CardKeyedForm.GROUPED: keyed.grouped}[form]()
+    return Program("keyed", form.value, (*views, *keyed.b.views.values()), (*keyed.b.preamble, *keyed.b.statements))
+
+
+class _Keyed:
+    def __init__(self, function: str, kind: Kind, checked: bool) -> None:
+        self.b, self.function, self.kind, self.checked = Builder(), function, kind, checked
+
+    def key(self, item: str) -> Index:
+        key = self.b.load("keys", (at(item),))
+        if self.checked:
+            self.b.fail(0, self.b.apply("outside", (key, "bins"), Kind.I64, Kind.BOOL))
+        return at(key)
+
+    def scatter(self) -> None:
+        b = self.b
+        with b.range(LoopKind.VECTOR, at("count")) as cell:
+            key = self.key(cell.index)
+            with b.range(LoopKind.VECTOR, at("width")) as column:
+                item = b.load("items", (at(cell.index), at(column.index)))
+                b.store("tables", (key, at(column.index)), item, join=self.function)
+
+    def few(self) -> None:
+        b, most = self.b, Index((), MOST_BINS)
+        own = b.view("own", self.kind, (most,), Role.SCRATCH, private=True).name
+        nothing = b.constant(self.kind, bits_of(self.kind, neutral(self.function, self.kind)))
+        with b.loop(LoopKind.PARALLEL, (ZERO,), (at("count"),), step=_CHUNK) as chunk:
+            with b.loop(LoopKind.VECTOR, (ZERO,), (most, at("bins"))) as entry:
+                b.store(own, (at(entry.index),), nothing)
+            ends = plus(at(chunk.index), Index((), _CHUNK)), at("count")
+            with b.loop(LoopKind.VECTOR, (at(chunk.index),), ends) as item:
+                b.store(own, (self.key(item.index),), b.load("items", (at(item.index),)), join=self.function)
+            with b.loop(LoopKind.VECTOR, (ZERO,), (most, at("bins"))) as entry:
+                total = b.load(own, (at(entry.index),))
+                is_more = b.apply("ne", (total, nothing), self.kind, Kind.BOOL)
+                b.store("tables", (at(entry.index),), total, is_more, self.function)
+
+    def grouped(self) -> None:
+        b = self.b
+        with b.range(LoopKind.VECTOR, at("bins")) as entry, b.range(LoopKind.VECTOR, at("width")) as column:
+            here = at(column.index)
+            first, last = (b.load("starts", (place,)) for place in (at(entry.index), plus(at(entry.index), ONE)))
+
+            def item(place: Index) -> str:
+                return b.load("items", (at(b.load("order", (place,))), here))
+
+            with b.block() as some:
+                head = [(self.kind, item(at(first)), None)]
+                with b.loop(LoopKind.SERIAL, (plus(at(first), ONE),), (at(last),), head) as loop:
+                    joined = loop.inside[0], item(at(loop.index))
+                    loop.yields = (b.apply(self.function, joined, self.kind, self.kind),)
+                b.store("tables", (at(entry.index), here), loop.results[0])
+            b.choose(b.compare("lt", at(first), at(last)), some, ())
+
+
+# ---------------------------------------------------------------------------------------------------- scans
+#
+# Scans as loop programs, in the order of scans (`backend.reference.reductions`): runs of `RUN` items, blocks of `BLOCK`.
+#
+# Where the order does not show, a line is a vector loop whose reduction is used at each item.  Else some runs are gone along side
+# by side, so that few additions wait for each other, into scratch; then, run by run, with what is before each joined, into the
+# result.  So are short lines themselves.  Truth values are scanned as the numbers 0 and 1, of `=\` negated: ~x=y is (~x)≠~y.
+#
+# Words of LINES: lines; items of each; the source, its stride from line to line and, unless `unit`, from item to item; the result
+# and its stride from line to line; the address of what is before the first item, behind which what is behind the last is written.
+# Words of COLUMNS: tables; items of each line; the lines of a table, which lie next to each other; the source and its strides
+# from table to table and item to item; the result and its strides.
+
+_RUNS: Final = 8
+"""Runs that are gone along side by side: as many as are turned, and their scratch does not crowd the nearest cache."""
+_LINES: Final = 8
+"""Short lines that are, too, where there are so many."""
+_SCANS_TOGETHER: Final = 8
+"""Items of each that are turned together."""
+_SHORT: Final = 8 * RUN
+"""Items of a short line."""
+_STRIP: Final = 512
+"""Columns that are scanned together."""
+_FEW: Final = 8
+"""Items that are no work for a vector."""
+_DECIDED: Final = {"min": 0, "max": 1}
+"""After which number nothing changes, of 0 and 1."""
+_ON_BYTES: Final = {"and": "min", "or": "max", "ne": "bxor", "eq": "bxor"}
+"""Functions of truth values, on 0 and 1."""
+
+Take = Callable[[Index], str]
+"""The item of a chain at a place."""
+Give = Callable[[Index, str], None]
+"""Takes what a chain has come to at a place."""
+
+
+class ScansForm(Enum):
+    LINES = "lines"
+    COLUMNS = "columns"
+
+
+@dataclass(frozen=True, slots=True)
+class Scan(Written):
+    """A scan that kernels do.  `unit`: the items of a source line lie next to each other.  `streamed`: results bypass the caches;
+    lines of the result start at multiples of 64 bytes."""
+
+    function: str
+    kind: Kind
+    form: ScansForm
+    unit: bool = True
+    streamed: bool = False
+
+    @property
+    def is_free(self) -> bool:
+        """Does the order not show?"""
+        return not is_ordered(self.function, self.kind)
+
+    def program(self) -> Program:
+        return (_Lines if self.form is ScansForm.LINES else _Columns)(self).program()
+
+
+class Scanning:
+    """Items that are loaded, joined and stored."""
+
+    def __init__(self, scan: Scan) -> None:
+        self.b, self.scan = Builder(), scan
+        is_truth = scan.kind is Kind.BOOL
+        self.kind, self.function = (Kind.U8, _ON_BYTES[scan.function]) if is_truth else (scan.kind, scan.function)
+        self.nothing = self.number(neutral(self.function, self.kind))
+
+    def number(self, value: float) -> str:
+        return self.b.constant(self.kind, bits_of(self.kind, value))
+
+    def load(self, view: str, *place: Index, mask: str | None = None) -> str:
+        """An item as it is joined."""
+        b, item = self.b, self.b.load(view, place, mask)
+        if self.scan.kind is not Kind.BOOL:
+            return item
+        number = b.apply("convert", (item,), Kind.BOOL, Kind.U8)
+        return b.apply("bxor", (number, self.number(1)), Kind.U8, Kind.U8) if self.scan.function == "eq" else number
+
+    def item(self, *place: Index, mask: str | None = None) -> str:
+        """An item of the source."""
+        return self.load("source", *place, mask=mask)
+
+    def store(self, view: str, value: str, *place: Index) -> None:
+        if self.scan.kind is Kind.BOOL:
+            value = self.b.apply("eq" if self.scan.function == "eq" else "ne", (value, self.number(0)), Kind.U8, Kind.BOOL)
+        self.b.store(view, place, value)
+
+    def joined(self, left: str, right: str) -> str:
+        return self.b.apply(self.function, (left, right), self.kind, self.kind)
+
+    def room(self, *shape: int) -> str:
+        return self.b.view("room", self.kind, tuple([Index((), n) for n in shape]), Role.SCRATCH, private=True).name
+
+    def least(self, form: Index, most: int) -> Index:
+        return at(integer(self.b, "min", self.b.number(form), self.b.constant(Kind.I64, most)))
+
+
+class _Lines(Scanning):
+    """Lines one after the other, or some side by side."""
+
+    def program(self) -> Program:
+        b, scan = self.b, self.scan
+        lines, length = at("lines"), at("length")
+        views = (
+            View("source", scan.kind, (lines, length), Role.INPUT, unit=scan.unit),
+            View("result", scan.kind, (lines, length), Role.OUTPUT, streamed=scan.streamed),
+            View("carry", scan.kind, (Index((), 2),), Role.OUTPUT),
+        )
+        self.free(lines, length) if scan.is_free else self.ordered(lines, length)
+        return Program("lines", ("lines", "length"), (*views, *b.views.values()), (*b.preamble, *b.statements))
+
+    def free(self, lines: Index, length: Index) -> None:
+        b = self.b
+        before = self.load("carry", ZERO)
+        with b.block() as few, b.range(LoopKind.SERIAL, lines) as line:
+            self.store("carry", self.part(LoopKind.SERIAL, at(line.index), ZERO, (length,), before), Index((), 1))
+        with b.block() as many, b.range(LoopKind.SERIAL, lines) as line:
+            if self.scan.kind is Kind.BOOL and self.function in _DECIDED:
+                last = self.until_decided(at(line.index), length, before)
+            else:
+                last = self.part(LoopKind.VECTOR, at(line.index), ZERO, (length,), before)
+            self.store("carry", last, Index((), 1))
+        b.choose(b.compare("le", length, Index((), _FEW)), few, many)
+
+    def part(self, kind: LoopKind, line: Index, start: Index, end: tuple[Index, ...], before: str) -> str:
+        """Some items of a line, in any order; the last."""
+        b = self.b
+        with b.loop(kind, (start,), end, [(self.kind, before, self.function if kind is LoopKind.VECTOR else None)]) as loop:
+            loop.yields = (self.joined(loop.inside[0], self.item(line, at(loop.index))),)
+            self.store("result", loop.yields[0], line, at(loop.index))
+        return loop.results[0]
+
+    def until_decided(self, line: Index, length: Index, before: str) -> str:
+        """A line whose items are the same from some item on, which is looked for block by block."""
+        b, decided = self.b, self.number(_DECIDED[self.function])
+        entry = [(self.kind, before, None), (Kind.I64, b.constant(Kind.I64, 0), None)]
+        with b.loop(LoopKind.SERIAL, (ZERO,), (length,), entry, step=BLOCK) as block:
+            end = plus(at(block.index), Index((), BLOCK))
+            last = self.part(LoopKind.VECTOR, line, at(block.index), (end, length), block.inside[0])
+            block.yields = last, b.number(end)
+            block.until = b.apply("eq", (last, decided), self.kind, Kind.BOOL)
+        last, done = block.results
+        with b.loop(LoopKind.VECTOR, (at(done),), (length,)) as loop:
+            self.store("result", last, line, at(loop.index))
+        return last
+
+    def ordered(self, lines: Index, length: Index) -> None:
+        b = self.b
+        before = self.load("carry", ZERO)
+        with b.block() as side_by_side:
+            self.short_lines(lines, length, before)
+        with b.block() as one_by_one, b.range(LoopKind.SERIAL, lines) as line:
+            with b.loop(LoopKind.SERIAL, (ZERO,), (length,), [(self.kind, before, None)], step=BLOCK) as block:
+                (before_block,) = block.inside
+                total = self.block(at(line.index), at(block.index), length, before_block)
+                block.yields = (self.joined(before_block, total),)
+            self.store("carry", block.results[0], Index((), 1))
+        is_short = b.compare("le", length, Index((), _SHORT))
+        are_enough = b.compare("le", Index((), _LINES), lines)
+        b.choose(b.apply("and", (is_short, are_enough), Kind.BOOL, Kind.BOOL), side_by_side, one_by_one)
+
+    def chain(self, first: Index, whole: Index, end: Index, take: Take, give: Give) -> str:
+        """Scan a chain of items, up to `whole` so many together; its total."""
+        b, total = self.b, self.nothing
+        for start, stop, together in ((first, whole, _SCANS_TOGETHER), (whole, end, 1)):
+            if start == stop:
+                continue
+            most = plus(stop, Index((), 1 - together))
+            with b.loop(LoopKind.SERIAL, (start,), (most,), [(self.kind, total, None)], step=together) as loop:
+                (total,) = loop.inside
+                for place in [plus(at(loop.index), Index((), ahead)) for ahead in range(together)]:
+                    total = self.joined(total, take(place))
+                    give(place, total)
+                loop.yields = (total,)
+            (total,) = loop.results
+        return total
+
+    def short_lines(self, lines: Index, length: Index, before: str) -> None:
+        b = self.b
+        runs, whole = whole_multiples(b, length, RUN), times(whole_multiples(b, length, _SCANS_TOGETHER), _SCANS_TOGETHER)
+        with b.range(LoopKind.VECTOR, lines) as line:
+
+            def run(start: Index, whole: Index, end: Index, before_run: str) -> str:
+                first = self.joined(before, before_run)
+
+                def give(place: Index, total: str) -> None:
+                    self.store("result", self.joined(first, total), at(line.index), place)
+
+                return self.chain(start, whole, end, lambda place: self.item(at(line.index), place), give)
+
+            with b.range(LoopKind.SERIAL, runs, [(self.kind, self.nothing, None)]) as loop:
+                start, (before_run,) = times(at(loop.index), RUN), loop.inside
+                end = plus(start, Index((), RUN))
+                loop.yields = (self.joined(before_run, run(start, end, end, before_run)),)
+            run(times(runs, RUN), whole, length, loop.results[0])
+
+    def block(self, line: Index, start: Index, length: Index, before_block: str) -> str:
+        """The items of a block, and its total."""
+        b = self.b
+        items = self.least(plus(length, times(start, -1)), BLOCK)
+        runs = whole_multiples(b, items, RUN)
+        with b.loop(LoopKind.SERIAL, (ZERO,), (runs,), [(self.kind, self.nothing, None)], step=_RUNS) as group:
+            count = self.least(plus(runs, times(at(group.index), -1)), _RUNS)
+            first = plus(start, times(at(group.index), RUN))
+            group.yields = (self.runs(count, line, first, before_block, group.inside[0]),)
+        before, rest = group.results[0], plus(start, times(runs, RUN))
+        before_rest = self.joined(before_block, before)
+
+        def take(place: Index) -> str:
+            return self.item(line, plus(rest, place))
+
+        def give(place: Index, total: str) -> None:
+            self.store("result", self.joined(before_rest, total), line, plus(rest, place))
+
+        left = plus(items, times(runs, -RUN))
+        whole = times(whole_multiples(b, left, _SCANS_TOGETHER), _SCANS_TOGETHER)
+        return self.joined(before, self.chain(ZERO, whole, left, take, give))
+
+    def runs(self, count: Index, line: Index, start: Index, before_block: str, before: str) -> str:
+        """Whole runs side by side; what is before them in the block joined with their totals."""
+        b, whole = self.b, Index((), RUN)
+        scanned, totals = self.room(_RUNS, RUN), self.room(_RUNS)
+        with b.range(LoopKind.VECTOR, count) as run:
+
+            def take(place: Index) -> str:
+                return self.item(line, plus(plus(start, times(at(run.index), RUN)), place))
+
+            def give(place: Index, total: str) -> None:
+                b.store(scanned, (at(run.index), place), total)
+
+            b.store(totals, (at(run.index),), self.chain(ZERO, whole, whole, take, give))
+        with b.range(LoopKind.SERIAL, count, [(self.kind, before, None)]) as run:
+            (before_run,) = run.inside
+            first = self.joined(before_block, before_run)
+            with b.range(LoopKind.VECTOR, whole) as item:
+                shown = self.joined(first, b.load(scanned, (at(run.index), at(item.index))))
+                self.store("result", shown, line, plus(plus(start, times(at(run.index), RUN)), at(item.index)))
+            run.yields = (self.joined(before_run, b.load(totals, (at(run.index),))),)
+        return run.results[0]
+
+
+class _Columns(Scanning):
+    """Lines side by side.  What each has come to stays in a register for a run; what is before that is in scratch."""
+
+    def program(self) -> Program:
+        b, scan = self.b, self.scan
+        tables, length, cells = at("tables"), at("length"), at("cells")
+        roles = ("source", Role.INPUT), ("result", Role.OUTPUT)
+        views = [View(name, scan.kind, (tables, length, cells), role) for name, role in roles]
+        rooms = self.room(_STRIP), self.room(_STRIP)
+        with b.range(LoopKind.SERIAL, tables) as table, b.loop(LoopKind.SERIAL, (ZERO,), (cells,), step=_STRIP) as strip:
+            count = self.least(plus(cells, times(at(strip.index), -1)), _STRIP)
+            self.strip(at(table.index), length, at(strip.index), count, rooms)
+        return Program("columns", ("tables", "length", "cells"), (*views, *b.views.values()), (*b.preamble, *b.statements))
+
+    def strip(self, table: Index, length: Index, first: Index, cells: Index, rooms: tuple[str, str]) -> None:
+        b, (run_room, block_room) = self.b, rooms
+        with b.range(LoopKind.VECTOR, cells) as cell:
+            for room in rooms:
+                b.store(room, (at(cell.index),), self.nothing)
+        with b.loop(LoopKind.SERIAL, (ZERO,), (length,), step=BLOCK) as block:
+            end = plus(at(block.index), Index((), BLOCK)), length
+            with b.loop(LoopKind.SERIAL, (at(block.index),), end, step=RUN) as run, b.range(LoopKind.VECTOR, cells) as cell:
+                here = (at(cell.index),)
+                before_run = b.load(run_room, here)
+                before, ends = self.joined(b.load(block_room, here), before_run), (plus(at(run.index), Index((), RUN)), length)
+                with b.loop(LoopKind.SERIAL, (at(run.index),), ends, [(self.kind, self.nothing, None)]) as item:
+                    place = table, at(item.index), plus(first, at(cell.index))
+                    item.yields = (self.joined(item.inside[0], self.item(*place)),)
+                    self.store("result", self.joined(before, item.yields[0]), *place)
+                b.store(run_room, here, self.joined(before_run, item.results[0]))
+            with b.range(LoopKind.VECTOR, cells) as cell:
+                here = (at(cell.index),)
+                b.store(block_room, here, self.joined(b.load(block_room, here), b.load(run_room, here)))
+                b.store(run_room, here, self.nothing)
+
+
+# ---------------------------------------------------------------------------------------------------- card_scans
+#
+# Scans as loop programs for cards, in the order of scans.
+#
+# LINES has a thread a line: for many lines, or lines that do not lie along memory (neighbouring threads then have neighbouring
+# items).  Else a block of threads has a block of items, which a thread a run scans in the block's memory.  Lines of one BLOCK
+# need nothing else; of lines of several BLOCKS one nest finds what each block comes to, one what is before each, and one scans
+# it.
+#
+# Words of LINES: tables; items of each line; the lines of a table, which lie next to each other; the source and its strides from
+# table to table and item to item; the result and its strides.  Of the others: lines; items of each; blocks of each; the source
+# and its stride from line to line; the result and its.
+
+_CARD_SCANS_RUNS: Final = BLOCK // RUN
+
+
+class CardScansForm(Enum):
+    LINES = ("tables", "length", "cells")
+    BLOCK = ("lines", "length")
+    BLOCKS = ("lines", "length", "blocks")
+
+
+@cache
+def card_scan(function: str, kind: Kind, form: CardScansForm) -> Program:
+    scan, sizes = _Scan(Scan(function, kind, ScansForm.LINES)), form.value
+    scan.lines() if form is CardScansForm.LINES else scan.blocks(is_long=form is CardScansForm.BLOCKS)
+    shape = tuple(map(at, sizes if form is CardScansForm.LINES else sizes[:2]))
+    views = View("source", kind, shape, Role.INPUT), View("result", kind, shape, Role.OUTPUT)
+    return Program("scan", sizes, (*views, *scan.b.views.values()), (*scan.b.preamble, *scan.b.statements))
+
+
+class _Scan(Scanning):
+    def entry(self) -> list[tuple[Kind, str, None]]:
+        return [(self.kind, self.nothing, None)]
+
+    def lines(self) -> None:
+        b = self.b
+        with b.range(LoopKind.PARALLEL, at("tables")) as table, b.range(LoopKind.VECTOR, at("cells")) as cell:
+            self.line(at(table.index), at(cell.index), at("length"))
+
+    def line(self, table: Index, cell: Index, length: Index) -> None:
+        b = self.b
+        with b.loop(LoopKind.SERIAL, (ZERO,), (length,), self.entry(), step=BLOCK) as block:
+            ends = plus(at(block.index), Index((), BLOCK)), length
+            with b.loop(LoopKind.SERIAL, (at(block.index),), ends, self.entry(), step=RUN) as run:
+                before, ends = self.joined(block.inside[0], run.inside[0]), (plus(at(run.index), Index((), RUN)), length)
+                with b.loop(LoopKind.SERIAL, (at(run.index),), ends, self.entry()) as item:
+                    item.yields = (self.joined(item.inside[0], self.item(table, at(item.index), cell)),)
+                    self.store("result", self.joined(before, item.yields[0]), table, at(item.index), cell)
+                run.yields = (self.joined(run.inside[0], item.results[0]),)
+            block.yields = (self.joined(block.inside[0], run.results[0]),)
+
+    def blocks(self, *, is_long: bool) -> None:
+        """`tile`: the items of a block, runs a place apart so that they are in different banks; `sums`: what runs come to."""
+        b, lines = self.b, at("lines")
+        self.tile, self.sums, before = self.room(BLOCK + _CARD_SCANS_RUNS), self.room(_CARD_SCANS_RUNS), ""
+        if is_long:
+            before = b.view("before", self.kind, (lines, at("blocks")), Role.SCRATCH).name
+            with b.range(LoopKind.PARALLEL, lines) as line, b.range(LoopKind.PARALLEL, at("blocks")) as block:
+                self.runs(at(line.index), times(at(block.index), BLOCK))
+                with b.range(LoopKind.VECTOR, ONE):
+                    b.store(before, (at(line.index), at(block.index)), self.follow(self.sums, (), Index((), _CARD_SCANS_RUNS)))
+            with b.range(LoopKind.PARALLEL, lines) as line:
+                self.follow(before, (at(line.index),), at("blocks"))
+        with b.range(LoopKind.PARALLEL, lines) as line, b.range(LoopKind.PARALLEL, at("blocks") if is_long else ONE) as block:
+            start = times(at(block.index), BLOCK)
+            self.runs(at(line.index), start)
+            with b.range(LoopKind.VECTOR, ONE):
+                first = b.load(before, (at(line.index), at(block.index))) if is_long else None
+                self.follow(self.sums, (), Index((), _CARD_SCANS_RUNS), first)
+            left = plus(at("length"), times(start, -1))
+            with b.loop(LoopKind.VECTOR, (ZERO,), (Index((), BLOCK), left)) as item:
+                scanned = b.load(self.tile, (self.place(item.index),))
+                shown = self.joined(b.load(self.sums, (self.run_of(item.index),)), scanned)
+                self.store("result", shown, at(line.index), plus(start, at(item.index)))
+
+    def runs(self, line: Index, start: Index) -> None:
+        """Scan the runs of a block; what is not there changes nothing."""
+        b, left = self.b, plus(at("length"), times(start, -1))
+        with b.range(LoopKind.VECTOR, Index((), BLOCK)) as item:
+            is_there = b.compare("lt", at(item.index), left)
+            found = self.item(line, plus(start, at(item.index)), mask=is_there)
+            found = b.apply("select", (is_there, found, self.nothing), self.kind, self.kind)
+            b.store(self.tile, (self.place(item.index),), found)
+        with b.range(LoopKind.VECTOR, Index((), _CARD_SCANS_RUNS)) as run:
+            with b.range(LoopKind.SERIAL, Index((), RUN), self.entry()) as item:
+                here = (plus(times(at(run.index), RUN + 1), at(item.index)),)
+                item.yields = (self.joined(item.inside[0], b.load(self.tile, here)),)
+                b.store(self.tile, here, item.yields[0])
+            b.store(self.sums, (at(run.index),), item.results[0])
+
+    def follow(self, view: str, outer: tuple[Index, ...], count: Index, first: str | None = None) -> str:
+        """Each total becomes what is before it (behind `first`); what all come to."""
+        with self.b.range(LoopKind.SERIAL, count, self.entry()) as loop:
+            (before,), here = loop.inside, (*outer, at(loop.index))
+            loop.yields = (self.joined(before, self.b.load(view, here)),)
+            self.b.store(view, here, before if first is None else self.joined(first, before))
+        return loop.results[0]
+
+    def run_of(self, item: str) -> Index:
+        return at(integer(self.b, "shr", self.b.constant(Kind.I64, RUN.bit_length() - 1), item))
+
+    def place(self, item: str) -> Index:
+        return plus(at(item), self.run_of(item))

@@ -1,1 +1,0 @@
-"""Loop programs: what regions of the phase graph become before they are machine code."""

@@ -1,1 +1,0 @@
-"""From regions of the phase graph to loop programs."""

@@ -1,0 +1,897 @@
+"""From a structured phase and a nest of loops to a kernel, where kernels know every function of its body."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Final, Generic, TypeAlias, TypeVar
+
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...typechecker.core.arrays import Payload
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import FUNCTIONS, SELECTIVE, ResultKind, is_ordered, may_fail
+from ...typechecker.sizes.polynomials import Size, number
+from ..graph.fusion_groups import ALONG
+from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, Node as PhasesNode, ReadNode, SizeNode, Structured
+from ..scalar.table import REDUCTIONS, TRANSCENDENTAL, has_meaning
+from .kernel_ir import (
+    FETCH,
+    LANES,
+    PROVED,
+    Accumulator,
+    Apply,
+    Argument,
+    Coordinate,
+    Form,
+    Kernel,
+    Literal,
+    Load,
+    Nest,
+    Node,
+    Operand,
+    Result,
+    Step,
+    Stores,
+    kind_of,
+)
+
+# ---------------------------------------------------------------------------------------------------- complexes
+#
+# Complex numbers in kernels: two floats each, and every function of them spelled out in functions of floats.
+#
+# So the IR has no complex arithmetic: a `Load` of a complex operand loads one part, a `Result` of complex kind stores two nodes.
+#
+# The formulas are those of `run.cpu.complexes`, to the bit: four multiplications, Smith's division by the reciprocal of the
+# scale, the magnitude as the root of the sum of squares, scaled by a power of two where these would overflow or vanish.  A
+# magnitude that is only compared with a number needs no root: the sum of squares is compared with the last one whose root is on
+# that side. Formulas of many functions (`Formulas`) are written once; NumPy's arrays go through them too.
+
+Parts: TypeAlias = tuple[int, int]
+"""The nodes of the real and the imaginary part."""
+Add: TypeAlias = Callable[[Node, Kind], int]
+
+PART: Final = {Kind.C64: Kind.F32, Kind.C128: Kind.F64}
+LARGE: Final = 2.0**500
+SMALL: Final = 2.0**-500
+"""Magnitudes between these have sound squares."""
+SHRINK: Final = 2.0**-600
+
+
+T = TypeVar("T")
+_LAST_WHOLE: Final = 709.0
+"""The last whole number whose exponential is finite."""
+
+
+class Formulas(Generic[T]):
+    """Functions of complex numbers in functions of binary64; `T` is a value: a node of a kernel, or an array."""
+
+    def number(self, value: float, kind: Kind) -> T:
+        raise NotImplementedError
+
+    def do(self, function: str, *args: T, on: Kind, to: Kind | None = None, parameter: int = 0) -> T:
+        raise NotImplementedError
+
+    def exponential(self, a: T, b: T) -> tuple[T, T]:
+        """e to the a + bi: e to the a times the cosine and the sine of b.
+
+        Where e to the a overflows, the two may not: then a factor is multiplied with them first.  With no imaginary part there is
+        none afterwards.  At ¯∞ it is 0 and at ∞ infinite whatever b is."""
+        wide, test = Kind.F64, Kind.BOOL
+        zero, one, infinite = (self.number(value, wide) for value in (0.0, 1.0, math.inf))
+        last = self.number(_LAST_WHOLE, wide)
+        large = self.do("gt", a, last, on=wide, to=test)
+        near = self.do("select", large, self.do("sub", a, last, on=wide), a, on=wide)
+        factor = self.do("select", large, self.number(math.exp(_LAST_WHOLE), wide), one, on=wide)
+        size = self.do("exp", near, on=wide)
+        cosine, sine = (self.do("circular", b, on=wide, parameter=parameter) for parameter in (2, 1))
+        real, imaginary = (self.do("mul", self.do("mul", part, factor, on=wide), size, on=wide) for part in (cosine, sine))
+        imaginary = self.do("select", self.do("eq", b, zero, on=wide, to=test), b, imaginary, on=wide)
+        angled = self.do("lt", self.do("abs", b, on=wide), infinite, on=wide, to=test)
+        ended = self.do("eq", self.do("abs", a, on=wide), infinite, on=wide, to=test)
+        vanished = self.do("eq", size, zero, on=wide, to=test)
+        there = self.do("or", angled, self.do("not", ended, on=test), on=test)
+        real = self.do("select", there, real, size, on=wide)
+        imaginary = self.do("select", self.do("or", there, self.do("not", vanished, on=test), on=test), imaginary, zero, on=wide)
+        return real, imaginary
+
+
+class Complexes(Formulas[int]):
+    """The nodes of one body being made."""
+
+    def __init__(self, phase: Structured, add: Add) -> None:
+        self.phase, self._add = phase, add
+        self.squares: dict[int, tuple[int, int, int]] = {}
+        """Of a magnitude in f64: the two magnitudes of its parts, and the sum of squares."""
+
+    def load(self, operand: int, kind: Kind) -> Parts:
+        part = PART[kind]
+        return self._add(Load(operand, 0), part), self._add(Load(operand, 1), part)
+
+    def literal(self, kind: Kind, value: object) -> Parts:
+        assert isinstance(value, complex | float | int)
+        number, part = complex(value), PART[kind]
+        return self.number(number.real, part), self.number(number.imag, part)
+
+    def number(self, value: float, kind: Kind) -> int:
+        if kind is Kind.F64:
+            return self._add(Literal(kind, struct.unpack("<Q", struct.pack("<d", value))[0]), kind)
+        return self._add(Literal(kind, struct.unpack("<I", struct.pack("<f", value))[0]), kind)
+
+    def do(self, function: str, *args: int, on: Kind, to: Kind | None = None, parameter: int = 0) -> int:
+        return self._add(Apply(function, args, on, to or on, parameter), to or on)
+
+    def in_double(self, formula: Callable[[int, int], Parts], parts: Parts, part: Kind) -> Parts:
+        """By a formula of binary64, rounded once."""
+        if part is Kind.F64:
+            return formula(*parts)
+        a, b = (self.do("convert", place, on=part, to=Kind.F64) for place in parts)
+        real, imaginary = (self.do("convert", place, on=Kind.F64, to=part) for place in formula(a, b))
+        return real, imaginary
+
+    def apply(self, node: ApplyNode, args: Sequence[int | Parts], compute: Kind) -> int | Parts | None:
+        """A function with a complex operand or result; None: kernels do not have it."""
+        if node.function == "convert":
+            return self.convert(args[0], compute, node.kind)
+        if node.function == "select":
+            condition, x, y = args
+            assert isinstance(condition, int) and isinstance(x, tuple) and isinstance(y, tuple)
+            part = PART[compute]
+            return self.do("select", condition, x[0], y[0], on=part), self.do("select", condition, x[1], y[1], on=part)
+        parts = [arg for arg in args if isinstance(arg, tuple)]
+        if len(parts) != len(args):
+            return None
+        part = PART[compute]
+        match node.function, parts:
+            case "add" | "sub", [(a, b), (c, d)]:
+                return self.do(node.function, a, c, on=part), self.do(node.function, b, d, on=part)
+            case "mul", [x, y]:
+                return self.product(x, y, part)
+            case "div", [x, y]:
+                return self.quotient(x, y, part)
+            case "reciprocal", [y]:
+                return self.quotient((self.number(1.0, part), self.number(0.0, part)), y, part)
+            case "neg" | "pi_times" as function, [(a, b)]:
+                return self.do(function, a, on=part), self.do(function, b, on=part)
+            case "conj", [(a, b)]:
+                return a, self.do("neg", b, on=part)
+            case "abs", [(a, b)]:
+                return self.magnitude(a, b, part)
+            case "eq" | "ne", [(a, b), (c, d)]:
+                left, right = (self.do(node.function, x, y, on=part, to=Kind.BOOL) for x, y in ((a, c), (b, d)))
+                return self.do("and" if node.function == "eq" else "or", left, right, on=Kind.BOOL)
+            case "exp", [x]:
+                return self.in_double(self.exponential, x, part)
+            case "circular", [(a, b)] if node.parameter == -12:
+                return self.in_double(self.exponential, (self.do("neg", b, on=part), a), part)
+            case "circular", [(a, b)] if node.parameter in (9, 10, 11):
+                return a if node.parameter == 9 else b if node.parameter == 11 else self.magnitude(a, b, part)
+        return None
+
+    def convert(self, arg: int | Parts, source: Kind, target: Kind) -> Parts | None:
+        if not target.is_complex:
+            return None
+        part = PART[target]
+        if isinstance(arg, tuple):
+            if PART[source] is part:
+                return arg
+            real, imaginary = (self.do("convert", place, on=PART[source], to=part) for place in arg)
+            return real, imaginary
+        real = arg if source is part else self.do("convert", arg, on=source, to=part)
+        return real, self.number(0.0, part)
+
+    def product(self, x: Parts, y: Parts, part: Kind) -> Parts:
+        (a, b), (c, d) = x, y
+        ac, bd, ad, bc = (self.do("mul", left, right, on=part) for left, right in ((a, c), (b, d), (a, d), (b, c)))
+        return self.do("sub", ac, bd, on=part), self.do("add", ad, bc, on=part)
+
+    def quotient(self, x: Parts, y: Parts, part: Kind) -> Parts:
+        """Smith's: with the larger part of the divisor as the one that divides; by 0 each part is divided."""
+        (a, b), (c, d) = x, y
+        one, zero = self.number(1.0, part), self.number(0.0, part)
+        size_c, size_d = self.do("abs", c, on=part), self.do("abs", d, on=part)
+        wide = self.do("ge", size_c, size_d, on=part, to=Kind.BOOL)
+        large, small = self.do("select", wide, c, d, on=part), self.do("select", wide, d, c, on=part)
+        ratio = self.do("div", small, large, on=part)
+        scale = self.do("div", one, self.do("add", large, self.do("mul", small, ratio, on=part), on=part), on=part)
+        one_or, or_one = self.do("select", wide, one, ratio, on=part), self.do("select", wide, ratio, one, on=part)
+        top = self.do("add", self.do("mul", a, one_or, on=part), self.do("mul", b, or_one, on=part), on=part)
+        side = self.do("sub", self.do("mul", b, one_or, on=part), self.do("mul", a, or_one, on=part), on=part)
+        nothing = self.do("eq", self.do("max", size_c, size_d, on=part), zero, on=part, to=Kind.BOOL)
+        found = []
+        for whole, own in ((top, a), (side, b)):
+            by_zero = self.do("div", own, zero, on=part)
+            found.append(self.do("select", nothing, by_zero, self.do("mul", whole, scale, on=part), on=part))
+        return found[0], found[1]
+
+    def magnitude(self, a: int, b: int, part: Kind) -> int:
+        wide, infinite = Kind.F64, self.number(math.inf, Kind.F64)
+        if part is Kind.F32:
+            a, b = (self.do("convert", place, on=part, to=wide) for place in (a, b))
+        size_a, size_b = self.do("abs", a, on=wide), self.do("abs", b, on=wide)
+        far = self.do("or", *(self.do("eq", size, infinite, on=wide, to=Kind.BOOL) for size in (size_a, size_b)), on=Kind.BOOL)
+        squares = self.squares_of(size_a, size_b)
+        if part is Kind.F32:
+            root = self.do("sqrt", squares, on=wide)
+            made = self.do("convert", self.do("select", far, infinite, root, on=wide), on=wide, to=part)
+        else:
+            most = self.do("max", size_a, size_b, on=wide)
+            large = self.do("gt", most, self.number(LARGE, wide), on=wide, to=Kind.BOOL)
+            small = self.do("lt", most, self.number(SMALL, wide), on=wide, to=Kind.BOOL)
+            odd = self.do("or", large, small, on=Kind.BOOL)
+            down, up, one = self.number(SHRINK, wide), self.number(1 / SHRINK, wide), self.number(1.0, wide)
+            factor = self.do("select", large, down, self.do("select", small, up, one, on=wide), on=wide)
+            back = self.do("select", large, up, self.do("select", small, down, one, on=wide), on=wide)
+            scaled = self.squares_of(*(self.do("mul", size, factor, on=wide) for size in (size_a, size_b)))
+            root = self.do("sqrt", self.do("select", odd, scaled, squares, on=wide), on=wide)
+            made = self.do("select", far, infinite, self.do("mul", root, back, on=wide), on=wide)
+        self.squares[made] = (far, squares, 32 if part is Kind.F32 else 64)
+        return made
+
+    def squares_of(self, a: int, b: int) -> int:
+        return self.do("add", self.do("mul", a, a, on=Kind.F64), self.do("mul", b, b, on=Kind.F64), on=Kind.F64)
+
+    def comparison(self, node: ApplyNode, args: Sequence[int | Parts]) -> int | None:
+        """A magnitude in f64 beside a number that is always the same, by the sum of squares; None: something else."""
+        left, right = args
+        function = node.function
+        if isinstance(right, int) and right in self.squares:
+            left, right, function, limit = right, left, _TURNED.get(function, ""), _real(self.phase, node.args[0])
+        else:
+            limit = _real(self.phase, node.args[1])
+        if not isinstance(left, int) or left not in self.squares or limit is None or function not in _TURNED:
+            return None
+        far, squares, bits = self.squares[left]
+        if bits != 64 or not SMALL * 4 <= limit <= LARGE / 4:
+            return None
+        inside = function in ("lt", "ge")  # the bound itself is on the far side
+        most = self.number(_most_square(limit, below=inside), Kind.F64)
+        if function in ("lt", "le"):
+            return self.do("le", squares, most, on=Kind.F64, to=Kind.BOOL)
+        beyond = self.do("gt", squares, most, on=Kind.F64, to=Kind.BOOL)
+        return self.do("or", beyond, far, on=Kind.BOOL)
+
+
+_TURNED: Final = {"lt": "gt", "le": "ge", "ge": "le", "gt": "lt"}
+
+
+def _real(phase: Structured, place: int) -> float | None:
+    node = phase.body[place]
+    while isinstance(node, ApplyNode) and node.function == "convert":
+        node = phase.body[node.args[0]]
+    if isinstance(node, ConstantNode) and isinstance(node.value, float | int):
+        return float(node.value) if float(node.value) == node.value else None
+    return None
+
+
+def _most_square(limit: float, *, below: bool) -> float:
+    """The greatest number whose square root is at most `limit`, or below it."""
+    found = limit * limit
+    fits: Callable[[float], bool] = (lambda s: math.sqrt(s) < limit) if below else (lambda s: math.sqrt(s) <= limit)
+    while not fits(found):
+        found = math.nextafter(found, 0.0)
+    while fits(math.nextafter(found, math.inf)):
+        found = math.nextafter(found, math.inf)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- constants
+#
+# Constants of bodies as numbers, seen through conversions (`x*2` on f32 converts its 2).
+
+FIXED_POWERS: Final[dict[float | None, tuple[str, ...]]] = {
+    2.0: ("square",), 3.0: ("square", "mul"), 4.0: ("square", "square"), 0.5: ("half_power",), -1.0: ("reciprocal",),
+}  # fmt: skip
+"""A float to a constant power by faster functions, each of what the one before gave (`mul`: and of the float), within 3 units."""
+
+LOGARITHMS: Final[dict[float | None, str]] = {2.0: "log2", 10.0: "log10"}
+"""Logarithms to a constant base that are one definition: what those to any base are made of there."""
+
+
+def real_constant(nodes: Sequence[PhasesNode], place: int) -> float | None:
+    """The number that a body node always is, if that is plain; for small numbers, which every kind stores exactly."""
+    node = nodes[place]
+    while isinstance(node, ApplyNode) and node.function == "convert":
+        node = nodes[node.args[0]]
+    if isinstance(node, ConstantNode) and isinstance(node.value, int | float) and abs(node.value) < 100:
+        return float(node.value)
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------- build
+
+KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
+_ALONG: Final = frozenset(ALONG.values())
+_SELECTIVE_ALONG: Final = frozenset(ALONG[name] for name in SELECTIVE)
+_MOST_FACTORS: Final = 64
+_PLAIN: Final = 1 << 53
+"""Whole numbers below this are exact in binary64, and binary32 can round them."""
+
+
+def spans_of(phase: Structured, nodes: Sequence[Node]) -> dict[int, Span]:
+    """Where the functions of a phase's body that may fail are in the text, by their nodes in a kernel; none if not known."""
+    checked = [place for place, node in enumerate(nodes) if isinstance(node, Apply) and may_fail(node.function, node.kind)]
+    spans = [node.span for node in phase.body if isinstance(node, ApplyNode) and node.span is not None]
+    return dict(zip(checked, spans, strict=True)) if len(checked) == len(spans) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A phase's body in kernel nodes; `sizes` are its scalars in order; `results` are nodes.
+
+    `split`: results that are the real and the imaginary part of a complex sum, by the place of the first."""
+
+    nodes: tuple[Node, ...]
+    kinds: tuple[Kind, ...]
+    sizes: tuple[Size, ...]
+    results: tuple[Result, ...]
+    coordinates: frozenset[int]
+    transcendental: int
+    split: frozenset[int] = frozenset()
+
+    @property
+    def operations(self) -> int:
+        return sum(isinstance(node, Apply) for node in self.nodes)
+
+    @property
+    def finds_places(self) -> bool:
+        return any(r.reduction in PLACES for r in self.results)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Does it reduce in the order of sums?"""
+        return any(is_ordered(r.reduction or "", r.kind) for r in self.results)
+
+    @property
+    def is_from_the_right(self) -> bool:
+        """Does it reduce one item after the other?"""
+        return any(r.states for r in self.results)
+
+    @property
+    def late(self) -> frozenset[int]:
+        """The nodes that depend on the state of a reduction from the right."""
+        return late_nodes(self.nodes)
+
+
+def build_body(phase: Structured, *, complexes: bool = False, loops: bool = False) -> Body | None:
+    """None: a function or kind that kernels do not have.  `complexes`: may complex numbers be in two parts?  `loops`: may a
+    function be a loop (integers to any power)?"""
+    nodes: list[Node] = []
+    kinds: list[Kind] = []
+    sizes: list[Size] = []
+    places: list[int | Parts] = []
+
+    def add(node: Node, kind: Kind) -> int:
+        nodes.append(node)
+        kinds.append(kind)
+        return len(nodes) - 1
+
+    phase, states, following = _with_steps(phase)
+    if following and len(following) < len(phase.results):
+        return None
+    pairs = Complexes(phase, add)
+
+    for at, node in enumerate(phase.body):
+        match node:
+            case ReadNode(kind=kind) if at in states:
+                if not (kind in KINDS or (kind.is_complex and complexes)):
+                    return None
+                parts = [add(Accumulator(part), part) for part in ((PART[kind],) * 2 if kind.is_complex else (kind,))]
+                places.append((parts[0], parts[1]) if kind.is_complex else parts[0])
+            case ReadNode():
+                if node.kind.is_complex and complexes:
+                    places.append(pairs.load(node.index, node.kind))
+                    continue
+                if node.kind not in KINDS:
+                    return None
+                places.append(add(Load(node.index), node.kind))
+            case ConstantNode():
+                if node.kind.is_complex and complexes:
+                    places.append(pairs.literal(node.kind, node.value))
+                    continue
+                if node.kind not in KINDS:
+                    return None
+                places.append(add(Literal(node.kind, bits_of(node.kind, node.value)), node.kind))
+            case SizeNode():
+                if node.size not in sizes:
+                    sizes.append(node.size)
+                places.append(add(Argument(sizes.index(node.size)), Kind.I64))
+            case AxisNode():
+                places.append(add(Coordinate(node.axis), Kind.I64))
+            case ApplyNode():
+                compute = _kind_of(phase, node.args[1 if node.function == "select" else 0])
+                whole = [places[a] for a in node.args]
+                if complexes and (compute.is_complex or node.kind.is_complex):
+                    found = pairs.apply(node, whole, compute)
+                    if found is None:
+                        return None
+                    places.append(found)
+                    continue
+                if complexes and pairs.squares and len(whole) == 2 and (compared := pairs.comparison(node, whole)) is not None:
+                    places.append(compared)
+                    continue
+                args = tuple(arg for arg in whole if isinstance(arg, int))
+                if len(args) < len(whole) or compute not in KINDS or node.kind not in KINDS:
+                    return None
+                constant = _converted(nodes[args[0]], node) if node.function == "convert" else None
+                made: int | None
+                if node.function in _SELECTIVE_ALONG and compute.is_float:
+                    args = (_of_one_zero(args[0], compute, add),)
+                if constant is not None:
+                    made = add(constant, node.kind)
+                elif node.function == "ipow":
+                    made = _whole_power(phase, node, args, compute, add)
+                    if made is None and loops:
+                        made = add(Apply("ipow", args, compute, node.kind), node.kind)
+                elif node.function == "pow" and (fixed := _fixed_power(phase, node, args[0], compute, add)) is not None:
+                    made = fixed
+                elif node.function == "log" and (own := LOGARITHMS.get(real_constant(phase.body, node.args[0]))) is not None:
+                    made = add(Apply(own, args[1:], compute, node.kind), node.kind)
+                elif (function := _function(phase, node, compute)) is not None:
+                    made = add(Apply(function, args, compute, node.kind, node.parameter), node.kind)
+                else:
+                    made = None
+                if made is None:
+                    return None
+                places.append(made)
+    results: list[Result] = []
+    split: set[int] = set()
+    for position, result in enumerate(phase.results):
+        place = places[result.node]
+        if position in following:
+            nodes_of = (place, *(places[at] for at in following[position]))
+            item, before, after = ((node,) if isinstance(node, int) else node for node in nodes_of)
+            imaginary = item[1] if len(item) > 1 else -1
+            results.append(Result(item[0], _kind_of(phase, result.node), result.reduction, imaginary, before, after))
+            continue
+        if isinstance(place, tuple):
+            if result.reduction is None:
+                results.append(Result(place[0], _kind_of(phase, result.node), None, place[1]))
+            elif result.reduction == "add":
+                split.add(len(results))
+                results += [Result(part, kinds[part], "add") for part in place]
+            else:
+                return None
+            continue
+        kind = kinds[place]
+        if result.reduction in PLACES:
+            if kind is Kind.CHAR:
+                return None
+            kind = Kind.I64
+        elif result.reduction is not None and kind is Kind.CHAR:
+            return None
+        if result.reduction in SELECTIVE and kind.is_float:
+            place = _of_one_zero(place, kind, add)
+        results.append(Result(place, kind, result.reduction))
+    axes = frozenset(node.axis for node in nodes if isinstance(node, Coordinate))
+    hard = sum(isinstance(node, Apply) and node.function in TRANSCENDENTAL for node in nodes)
+    return Body(tuple(nodes), tuple(kinds), tuple(sizes), tuple(results), axes, hard, split=frozenset(split))
+
+
+def _of_one_zero(place: int, kind: Kind, add: Callable[[Node, Kind], int]) -> int:
+    """Items of which the greatest is the same in whatever order they are compared: a zero has no sign (x+0)."""
+    zero = add(Literal(kind, bits_of(kind, 0.0)), kind)
+    return add(Apply("add", (place, zero), kind, kind), kind)
+
+
+def _with_steps(phase: Structured) -> tuple[Structured, frozenset[int], dict[int, tuple[int, int]]]:
+    """The phase with the steps of its reductions from the right in its body, as applications of these to an item and a state;
+    which nodes are states; and of each such result its state and its next one."""
+    body, states, following = list(phase.body), list[int](), dict[int, tuple[int, int]]()
+    for position, result in enumerate(phase.results):
+        function = result.reduction
+        if function is None or function in REDUCTIONS or function in PLACES:
+            continue
+        kind, state = _kind_of(phase, result.node), len(body)
+        is_truth = FUNCTIONS[function].result is ResultKind.BOOL
+        body += [ReadNode(len(phase.reads), kind), ApplyNode(function, (result.node, state), Kind.BOOL if is_truth else kind)]
+        if is_truth and kind is not Kind.BOOL:
+            body.append(ApplyNode("convert", (state + 1,), kind))
+        states.append(state)
+        following[position] = state, len(body) - 1
+    return replace(phase, body=tuple(body)) if states else phase, frozenset(states), following
+
+
+def late_nodes(nodes: Sequence[Node]) -> frozenset[int]:
+    """The nodes that are states of reductions from the right, or depend on these."""
+    late: set[int] = set()
+    for place, node in enumerate(nodes):
+        if isinstance(node, Accumulator) or (isinstance(node, Apply) and not late.isdisjoint(node.args)):
+            late.add(place)
+    return frozenset(late)
+
+
+def joining_body(kind: Kind) -> Body:
+    """Complex numbers of their two parts."""
+    part = PART[kind]
+    return Body((Load(0), Load(1)), (part, part), (), (Result(0, kind, None, 1),), frozenset(), 0)
+
+
+def _kind_of(phase: Structured, place: int) -> Kind:
+    return getattr(phase.body[place], "kind", Kind.I64)
+
+
+def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
+    """The kernel's name of a function, None if it has none for the kind."""
+    if node.function == "convert" and compute.is_float and not node.kind.is_float:
+        return None
+    if node.function == "convert_checked" and Kind.CHAR in (compute, node.kind) and compute.is_float:
+        return None
+    return node.function if node.function in _ALONG or has_meaning(node.function, node.parameter, compute) else None
+
+
+def _fixed_power(phase: Structured, node: ApplyNode, x: int, compute: Kind, add: Callable[[Node, Kind], int]) -> int | None:
+    """A float to a power that is always the same and that `constants.FIXED_POWERS` spells out."""
+    exponent = real_constant(phase.body, node.args[1])
+    if exponent not in FIXED_POWERS or not compute.is_float:
+        return None
+    made = x
+    for function in FIXED_POWERS[exponent]:
+        made = add(Apply(function, (made, x) if function == "mul" else (made,), compute, compute), compute)
+    return made
+
+
+def _whole_power(
+    phase: Structured, node: ApplyNode, args: Sequence[int], compute: Kind, add: Callable[[Node, Kind], int]
+) -> int | None:
+    """An integer to a constant power by squaring: exact modulo the width, whatever the order."""
+    exponent = phase.body[node.args[1]]
+    if not isinstance(exponent, ConstantNode) or not isinstance(exponent.value, int) or not 0 < exponent.value <= _MOST_FACTORS:
+        return None
+    left, square, made = int(exponent.value), args[0], None
+    while True:
+        if left & 1:
+            made = square if made is None else add(Apply("mul", (made, square), compute, compute), compute)
+        left >>= 1
+        if not left:
+            return made
+        square = add(Apply("mul", (square, square), compute, compute), compute)
+
+
+def _converted(source: Node, node: ApplyNode) -> Literal | None:
+    """A constant as a float, where that is plain: a conversion in the loop would make vectors as short as wide kinds want."""
+    if not isinstance(source, Literal) or not node.kind.is_float or source.kind is Kind.CHAR:
+        return None
+    value: float = source.bits
+    if source.kind.is_float:
+        integer, number = "Qd" if source.kind is Kind.F64 else "If"
+        (value,) = struct.unpack("<" + number, struct.pack("<" + integer, source.bits))
+    return Literal(node.kind, bits_of(node.kind, float(value))) if abs(value) < _PLAIN else None
+
+
+def bits_of(kind: Kind, value: Payload) -> int:
+    if kind is Kind.CHAR:
+        assert isinstance(value, str)
+        return ord(value)
+    if kind.is_float:
+        assert isinstance(value, float | int)
+        return int(struct.unpack("<Q", struct.pack("<d", value))[0] if kind is Kind.F64
+                   else struct.unpack("<I", struct.pack("<f", value))[0])  # fmt: skip
+    assert isinstance(value, int)
+    return int(value)
+
+
+def build_kernel(body: Body, nest: Nest, operands: Sequence[Kind], stores: Stores = Stores.PLAIN) -> Kernel:
+    """The kernel of a body in a nest."""
+    axes = len(nest.groups)
+    vector = axes - 2 if nest.form in (Form.ACROSS, Form.COLUMNS) else axes - 1
+    rows = tuple(
+        Operand(kind, _step(strides[vector], kind.bytes), tuple(s != 0 for s in strides))
+        for kind, strides in zip(operands, nest.strides, strict=True)
+    )
+    loop_of = {axis: place for place, group in enumerate(nest.groups) for axis in group}
+    nodes = tuple(_placed(node, loop_of) for node in body.nodes)
+    return Kernel(nest.form, axes, rows, len(body.sizes), nodes, body.results, stores)
+
+
+def _placed(node: Node, loop_of: dict[int, int]) -> Node:
+    """Coordinates in terms of the loops; an axis of length 1 has none, and its coordinate is 0."""
+    if isinstance(node, Coordinate):
+        return Coordinate(loop_of[node.axis]) if node.axis in loop_of else Literal(Kind.I64, 0)
+    return node
+
+
+def _step(stride: int, bytes: int) -> Step:
+    if stride == 0:
+        return Step.NONE
+    return Step.UNIT if stride == bytes else Step.REVERSED if stride == -bytes else Step.STRIDED
+
+
+def used_nodes(nodes: Sequence[Node], roots: Sequence[int]) -> frozenset[int]:
+    """The nodes that some nodes are made of, these included."""
+    used = set(roots)
+    for place in range(len(nodes) - 1, -1, -1):
+        node = nodes[place]
+        if isinstance(node, Apply) and place in used:
+            used.update(node.args)
+    return frozenset(used)
+
+
+# ---------------------------------------------------------------------------------------------------- narrowing
+#
+# Whole-number arithmetic of known small range in narrow lanes: eight times as many to a vector.
+#
+# Sums of truth values, digits and bytes are i64 in the language; where every value on the way is known to fit u8 or i32, it is
+# computed there, exactly, and widened only where something wide uses it.
+
+Range = tuple[int, int]
+
+LIMITS: Final = ((Kind.U8, 0, 255), (Kind.I32, -(1 << 31), (1 << 31) - 1))
+SOURCES: Final = {Kind.BOOL: (0, 1), Kind.U8: (0, 255)}
+ARITHMETIC: Final = frozenset({"add", "sub", "mul", "min", "max", "neg", "abs"})
+COMPARISONS: Final = frozenset({"lt", "le", "eq", "ge", "gt", "ne"})
+
+
+def narrow(body: Body) -> Body:
+    """The body with small whole numbers in a narrow kind; itself where that gains nothing."""
+    ranges = _ranges(body)
+    used = {arg for node in body.nodes if isinstance(node, Apply) and _is_small(node, body, ranges) for arg in node.args}
+    kind = narrowest([found for place, found in ranges.items() if place in used])
+    if kind is None or not any(
+        isinstance(n, Apply) and n.function in ARITHMETIC and p in ranges for p, n in enumerate(body.nodes)
+    ):
+        return body
+    low, high = next((a, b) for k, a, b in LIMITS if k is kind)
+    fits = {place for place, (a, b) in ranges.items() if low <= a and b <= high}
+    return _rewritten(body, kind, _closed(body, fits))
+
+
+def _ranges(body: Body) -> dict[int, Range]:
+    """The values that i64 nodes may have, where something is known."""
+    found: dict[int, Range] = {}
+    for place, node in enumerate(body.nodes):
+        match node:
+            case Literal(Kind.I64, bits):
+                found[place] = (bits, bits)
+            case Apply(function="convert", compute=source, kind=Kind.I64, args=(arg,)):
+                if source in SOURCES:
+                    found[place] = SOURCES[source]
+                elif arg in found:
+                    found[place] = found[arg]
+            case Apply(function="select", compute=Kind.I64, args=(_, x, y)) if x in found and y in found:
+                found[place] = (min(found[x][0], found[y][0]), max(found[x][1], found[y][1]))
+            case Apply(function=function, compute=Kind.I64, args=args) if function in ARITHMETIC and all(
+                a in found for a in args
+            ):
+                made = combined(function, [found[arg] for arg in args])
+                if made[0] > -(1 << 40) and made[1] < 1 << 40:
+                    found[place] = made
+    return found
+
+
+def combined(function: str, args: list[Range]) -> Range:
+    """The values that a function may have on operands of these ranges."""
+    (a, b), (c, d) = args[0], args[-1]
+    match function:
+        case "add":
+            return a + c, b + d
+        case "sub":
+            return a - d, b - c
+        case "mul":
+            corners = (a * c, a * d, b * c, b * d)
+            return min(corners), max(corners)
+        case "min":
+            return min(a, c), min(b, d)
+        case "max":
+            return max(a, c), max(b, d)
+        case "neg":
+            return -b, -a
+    return 0, max(abs(a), abs(b))
+
+
+def _is_small(node: Apply, body: Body, ranges: dict[int, Range]) -> bool:
+    if node.compute is not Kind.I64 or node.function not in ARITHMETIC | COMPARISONS | {"select"}:
+        return False
+    return all(arg in ranges for arg in node.args if body.kinds[arg] is Kind.I64)
+
+
+def narrowest(ranges: list[Range]) -> Kind | None:
+    """The narrowest kind that holds most."""
+    for kind, low, high in LIMITS:
+        if ranges and all(low <= a and b <= high for a, b in ranges):
+            return kind
+    return None
+
+
+def _closed(body: Body, fits: set[int]) -> set[int]:
+    """The nodes that can be computed narrow: their operands are narrow too."""
+    small = set(fits)
+    for place, node in enumerate(body.nodes):
+        if place in small and isinstance(node, Apply) and node.function != "convert":
+            args = [arg for arg in node.args if body.kinds[arg] is Kind.I64]
+            if not all(arg in small for arg in args):
+                small.discard(place)
+    return small
+
+
+def _rewritten(body: Body, kind: Kind, small: set[int]) -> Body:
+    nodes: list[Node] = []
+    kinds: list[Kind] = []
+    places: dict[int, int] = {}
+    wide: dict[int, int] = {}
+
+    def add(node: Node, of: Kind) -> int:
+        nodes.append(node)
+        kinds.append(of)
+        return len(nodes) - 1
+
+    def widened(place: int) -> int:
+        if place not in small:
+            return places[place]
+        if place not in wide:
+            wide[place] = add(Apply("convert", (places[place],), kind, Kind.I64), Kind.I64)
+        return wide[place]
+
+    for place, node in enumerate(body.nodes):
+        match node:
+            case Literal(Kind.I64, bits) if place in small:
+                places[place] = add(Literal(kind, bits), kind)
+            case Apply() if place in small and node.function == "convert":
+                (arg,) = node.args
+                source = kind if arg in small else node.compute
+                if source is kind:
+                    places[place] = places[arg]
+                else:
+                    places[place] = add(Apply("convert", (places[arg],), source, kind), kind)
+            case Apply() if place in small:
+                args = tuple(places[arg] for arg in node.args)
+                places[place] = add(replace(node, args=args, compute=kind, kind=kind), kind)
+            case Apply() if node.function in COMPARISONS and node.compute is Kind.I64 and all(arg in small for arg in node.args):
+                places[place] = add(replace(node, args=tuple(places[arg] for arg in node.args), compute=kind), node.kind)
+            case Apply():
+                places[place] = add(replace(node, args=tuple(widened(arg) for arg in node.args)), node.kind)
+            case _:
+                places[place] = add(node, body.kinds[place])
+    results = tuple(
+        replace(r, node=widened(r.node), imaginary=widened(r.imaginary) if r.imaginary >= 0 else -1,
+                states=tuple(places[s] for s in r.states), following=tuple(map(widened, r.following)))
+        for r in body.results
+    )  # fmt: skip
+    return replace(body, nodes=tuple(nodes), kinds=tuple(kinds), results=results)
+
+
+# ---------------------------------------------------------------------------------------------------- fetching
+#
+# Bodies of kernels that read items at computed places: gathers, rotations by amounts that are data, cyclic reshapes.
+#
+# Operand 0 is what is read, which does not move on the axis that is indexed; operand 1 has the indices or the amounts.  The
+# scalars are the items of that axis and the bytes between them.  Complex numbers are two floats: operand 2 is the imaginary
+# parts.
+
+class _Writer:
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.kinds: list[Kind] = []
+
+    def add(self, node: Node, kind: Kind) -> int:
+        self.nodes.append(node)
+        self.kinds.append(kind)
+        return len(self.nodes) - 1
+
+    def whole(self, function: str, *args: int) -> int:
+        return self.add(Apply(function, args, Kind.I64, Kind.I64), Kind.I64)
+
+    def index(self, kind: Kind) -> int:
+        """An item of operand 1 as an i64."""
+        made = self.add(Load(1), kind)
+        return made if kind is Kind.I64 else self.add(Apply("convert", (made,), kind, Kind.I64), Kind.I64)
+
+    def scalars(self) -> tuple[int, int]:
+        return self.add(Argument(0), Kind.I64), self.add(Argument(1), Kind.I64)
+
+    def items(self, function: str, kind: Kind, at: tuple[int, int, int]) -> list[int]:
+        """The item there; of complex ones both parts."""
+        part = PART.get(kind, kind)
+        sources = (0, 2) if kind.is_complex else (0,)
+        return [self.add(Apply(function, at, Kind.I64, part, source), part) for source in sources]
+
+    def body(self, kind: Kind, items: list[int], coordinates: frozenset[int] = frozenset()) -> Body:
+        result = Result(items[0], kind, None, items[1] if len(items) > 1 else -1)
+        return Body(tuple(self.nodes), tuple(self.kinds), (number(0), number(0)), (result,), coordinates, 0)
+
+
+def operand_kinds(kind: Kind, index: Kind) -> list[Kind]:
+    part = PART.get(kind, kind)
+    return [part, index, part] if kind.is_complex else [part, index]
+
+
+@cache
+def gathering(kind: Kind, index: Kind, fill: int | None, *, proved: bool) -> Body:
+    """Items by index; with a `fill` the index ¯1 stands for it.  `proved`: nothing is checked."""
+    w = _Writer()
+    place = w.index(index)
+    count, stride = w.scalars()
+    function = PROVED if proved else FETCH
+    if fill is None:
+        return w.body(kind, w.items(function, kind, (place, count, stride)))
+    nothing, first = (w.add(Literal(Kind.I64, value), Kind.I64) for value in (-1, 0))
+    absent = w.add(Apply("eq", (place, nothing), Kind.I64, Kind.BOOL), Kind.BOOL)
+    items = w.items(function, kind, (w.whole("select", absent, first, place), count, stride))
+    part = PART.get(kind, kind)
+    instead = w.add(Literal(part, bits_of(part, fill)), part)
+    return w.body(kind, [w.add(Apply("select", (absent, instead, item), part, part), part) for item in items])
+
+
+@cache
+def rotating(kind: Kind, amount: Kind, axis: int) -> Body:
+    """Each item from so many places further along an axis, around its end."""
+    w = _Writer()
+    by = w.index(amount)
+    count, stride = w.scalars()
+    here = w.add(Coordinate(axis), Kind.I64)
+    there = w.whole("add", here, w.whole("residue", count, by))
+    around = w.add(Apply("ge", (there, count), Kind.I64, Kind.BOOL), Kind.BOOL)
+    place = w.whole("select", around, w.whole("sub", there, count), there)
+    return w.body(kind, w.items(PROVED, kind, (place, count, stride)), frozenset({axis}))
+
+
+@cache
+def cycling(kind: Kind) -> Body:
+    """Items one after the other, again from the first when they end.  Operand 1 is not read."""
+    w = _Writer()
+    count, stride = w.scalars()
+    place = w.whole("residue", count, w.add(Coordinate(0), Kind.I64))
+    return w.body(kind, w.items(PROVED, kind, (place, count, stride)), frozenset({0}))
+
+
+# ---------------------------------------------------------------------------------------------------- short_rows
+#
+# Kernels for rows of one short length that is known.
+#
+# A row of at most `LANES` items is one row of lanes of the order of sums (phases.md): where it is reduced its items are the
+# lanes and stay in registers, so a table of distances costs a few instructions for each vector of coordinates and nothing else.
+# Rows of a few items (vectors with three coordinates) that are not reduced have vectors across rows.
+
+_CELLS: Final = 16
+_MASKED: Final = 4
+"""Bytes of items whose vectors processors mask."""
+_MOST_ALONG: Final = 256
+"""Nodes of all vectors of a row together; half as many of what is exact in any order, which a loop does as well."""
+_LONGEST: Final = 5
+_LONGEST_COMPLEX: Final = 4
+_ROWS: Final = 64
+_MOST_ACROSS: Final = 160
+"""Nodes of all vectors of a group of rows together."""
+
+
+def with_short_rows(kernel: Kernel, nest: Nest, registers: int) -> Kernel:
+    """The kernel for rows of just this length, if they are short and lie in memory as they should."""
+    if len(nest.sizes) < 2:
+        return kernel
+    used = used_nodes(kernel.body, [node for result in kernel.results for node in result.roots])
+    match kernel.form:
+        case Form.ALONG:
+            return _along(kernel, nest, used, registers)
+        case Form.MAP:
+            return _across(kernel, nest, used)
+        case _:
+            return kernel
+
+
+def _along(kernel: Kernel, nest: Nest, used: frozenset[int], registers: int) -> Kernel:
+    cells, length = nest.sizes[-2:]
+    moving = [operand for operand in kernel.operands if operand.moves[-1]]
+    if length > LANES or cells < _CELLS or any(row.step is not Step.UNIT or row.kind.bytes < _MASKED for row in moving):
+        return kernel
+    vectors = -(-length * max(kind_of(kernel, place).bytes for place in used) // (2 * registers))
+    most = _MOST_ALONG if any(is_ordered(r.reduction or "", r.kind) for r in kernel.results) else _MOST_ALONG // 2
+    return replace(kernel, length=length) if vectors * len(used) <= most else kernel
+
+
+def _across(kernel: Kernel, nest: Nest, used: frozenset[int]) -> Kernel:
+    rows, length = nest.sizes[-2:]
+    kinds = [operand.kind for operand in kernel.operands] + [result.kind for result in kernel.results]
+    is_complex = any(kind.is_complex for kind in kinds)
+    if not 2 <= length <= (_LONGEST_COMPLEX if is_complex else _LONGEST) or rows < _ROWS:
+        return kernel
+    for operand, strides in zip(kernel.operands, nest.strides, strict=True):
+        if operand.moves[-1] and operand.moves[-2] and strides[-2:] != (length * operand.kind.bytes, operand.kind.bytes):
+            return kernel
+    fetches = any(isinstance(node, Apply) and node.function == FETCH for node in kernel.body)
+    counts = any(isinstance(node, Coordinate) and node.axis >= kernel.axes - 2 for node in kernel.body)
+    if fetches or counts or length * len(used) > _MOST_ACROSS:
+        return kernel
+    return replace(kernel, form=Form.FEW, length=length)

@@ -1,0 +1,150 @@
+"""What one step runs: a phase, or a chain along rows or a group of neighbours as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...lang.support.records import dataclass
+from ..graph import traverse
+from ..graph.phases import AxisKind, Graph, Map, Phase, PhaseId, Structured, ValueId
+
+if TYPE_CHECKING:
+    from ..graph.fusion_groups import Joined
+
+Unit: TypeAlias = "Phase | RowsUnit | GroupUnit"
+Several: TypeAlias = "RowsUnit | GroupUnit"
+
+
+@dataclass(frozen=True, slots=True)
+class RowsUnit:
+    """A chain and its members as one body, whose results are what is wanted outside it."""
+
+    members: tuple[Structured, ...]
+    joined: Joined
+
+    @property
+    def ids(self) -> tuple[PhaseId, ...]:
+        return tuple(member.id for member in self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupUnit:
+    """A group of neighbours as a map of one cell (`graph.neighbours`), whose results are what is wanted outside it."""
+
+    phase: Map
+
+    @property
+    def members(self) -> tuple[Phase, ...]:
+        return self.phase.body.phases
+
+    @property
+    def ids(self) -> tuple[PhaseId, ...]:
+        return tuple(member.id for member in self.members)
+
+
+def shape_of(unit: Unit) -> Phase:
+    """The phase that says what a unit reads and makes."""
+    match unit:
+        case RowsUnit():
+            return unit.joined.phase
+        case GroupUnit():
+            return unit.phase
+        case _:
+            return unit
+
+
+def may_write_over(unit: Unit) -> bool:
+    """May the first result be written over an operand that is read at the point itself?"""
+    if isinstance(unit, GroupUnit):
+        return False
+    if not isinstance(unit, RowsUnit):
+        return True
+    from ..graph import fusion_groups
+
+    return fusion_groups.may_write_over(unit.joined)
+
+
+def units_of(phases: Sequence[Phase], graph: Graph, kept: Iterable[ValueId], split: AbstractSet[PhaseId] = frozenset()
+             ) -> list[Unit]:  # fmt: skip
+    """The phases of a block with its chains and groups as units, but for those whose last member is in `split`.
+
+    Values in `kept` are wanted at its end."""
+    wanted = frozenset(kept)
+    made: list[tuple[int, Several]] = [*_chains(phases, graph, wanted)]
+    inside = {member.id for _, unit in made for member in unit.members}
+    made += [(at, unit) for at, unit in _groups(phases, graph, wanted) if inside.isdisjoint(unit.ids)]
+    made = [(at, unit) for at, unit in made if unit.ids[-1] not in split]
+    while made:
+        units = list(_arranged(phases, made))
+        late = _late(units)
+        if late is None:
+            return units
+        made = [(at, unit) for at, unit in made if unit is not late]
+    return list(phases)
+
+
+def _chains(phases: Sequence[Phase], graph: Graph, kept: frozenset[ValueId]) -> Iterator[tuple[int, RowsUnit]]:
+    if not any(isinstance(p, Structured) and p.axes and p.axes[-1].kind is AxisKind.REDUCE for p in phases):
+        return
+    from ..graph.fusion_groups import find_chains
+    from .body import build_body
+
+    for chain in find_chains(phases, graph, lambda phase: build_body(phase) is not None):
+        unit = _unit(chain.phases, phases, kept)
+        if unit is not None:
+            yield chain.at, unit
+
+
+def _groups(phases: Sequence[Phase], graph: Graph, kept: frozenset[ValueId]) -> Iterator[tuple[int, GroupUnit]]:
+    from ..graph.fusion_groups import NEIGHBOURS_MOST_RESULTS, as_map, find_groups
+
+    for at, members in find_groups(phases, graph, kept):
+        wanted = _wanted(members, phases, kept)
+        if 0 < len(wanted) <= NEIGHBOURS_MOST_RESULTS:
+            yield at, GroupUnit(as_map(members, wanted))
+
+
+def _wanted(members: Sequence[Phase], phases: Sequence[Phase], kept: frozenset[ValueId]) -> tuple[ValueId, ...]:
+    """What others use of what phases make."""
+    ids = {member.id for member in members}
+    used = kept.union(*(traverse.uses(phase) for phase in phases if phase.id not in ids))
+    return tuple(value for member in members for value in traverse.results(member) if value in used)
+
+
+def _unit(members: tuple[Structured, ...], phases: Sequence[Phase], kept: frozenset[ValueId]) -> RowsUnit | None:
+    """The chain with the values that others use; None if joining it would save nothing."""
+    from ..graph.fusion_groups import MOST_RESULTS, joined, levels
+
+    wanted = _wanted(members, phases, kept)
+    if not 0 < len(wanted) <= MOST_RESULTS:
+        return None
+    whole = joined(members, wanted)
+    level = levels(whole.phase)
+    latest = [whole.is_row[i] * 1000 - level[r.node] for i, r in enumerate(whole.phase.results)]
+    ordered = [value for _, value in sorted(zip(latest, wanted, strict=True), key=lambda pair: pair[0])]
+    return RowsUnit(members, joined(members, ordered))
+
+
+def _arranged(phases: Sequence[Phase], units: Sequence[tuple[int, Several]]) -> Iterator[Unit]:
+    inside = {member.id for _, unit in units for member in unit.members}
+    for place, phase in enumerate(phases):
+        yield from (unit for at, unit in units if at == place)
+        if phase.id not in inside:
+            yield phase
+
+
+def _late(units: Sequence[Unit]) -> Several | None:
+    """A chain or group that would read what is not there yet, or make something after it is read."""
+    maker = {value: unit for unit in units for value in traverse.results(shape_of(unit))}
+    done: set[ValueId] = set()
+    for unit in units:
+        for value in traverse.uses(shape_of(unit)):
+            source = maker.get(value)
+            if source is None or value in done or source is unit:
+                continue
+            for candidate in (unit, source):
+                if isinstance(candidate, RowsUnit | GroupUnit):
+                    return candidate
+        done.update(traverse.results(shape_of(unit)))
+    return None

@@ -1,0 +1,325 @@
+"""The kernel IR: one loop nest over strided memory with a scalar body, free of addresses and sizes.
+
+A `Kernel` is made from a structured phase whose sizes and layouts are known (`build`), and printed as a loop program
+(`backend.lower.phase`).  It mentions neither sizes nor addresses, so one kernel serves every size: these come in a block
+of 64-bit words when it is called (Note [Argument block]).
+
+Axes are loops, outermost first.  `Form` says which of them is the vector axis and which is reduced:
+  * MAP: every axis is parallel, the last is the vector axis;
+  * ALONG: the last axis is reduced and is the vector axis (rows that are contiguous);
+  * ACROSS: the last axis is reduced, the one before it is the vector axis (columns);
+  * COLUMNS: as ACROSS, where every reduction is exact in any order, or item by item;
+  * FEW: every axis is parallel, the last is of `length` items, the one before it is the vector axis (`short_rows`).
+
+Float reductions follow the order of sums of phases.md: blocks of `ROWS` × `LANES`, halving, a binary tree.  All reductions use
+it, as a reduction that is exact in any order may have any.
+
+Note [Argument block].  64-bit words, in order: the size of each axis; the first coordinate of each axis; the scalars; for each
+operand its address and its stride in bytes on each axis; for each result its address and its stride in bytes on each parallel
+axis; then `FAILURE_WORDS` words for a failed check: the value, widened to 64 bits.  A kernel returns 0, 1 + the body
+node whose check failed, or `NO_MEMORY`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from enum import Enum
+from functools import cmp_to_key
+from math import prod
+from typing import Final, TypeAlias
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+
+# ---------------------------------------------------------------------------------------------------- ir
+
+ROWS: Final = 16
+LANES: Final = 256
+BLOCK: Final = ROWS * LANES
+RUN: Final = 64
+"""Items of a block of a scan that are joined one after the other."""
+FAILURE_WORDS: Final = 1
+NO_MEMORY: Final = -1
+"""What a kernel returns that has no memory to work in (`rooms`)."""
+FETCH: Final = "fetch"
+PROVED: Final = "fetch_proved"
+"""`FETCH` of an index that is known to be inside."""
+NAME: Final = "kernel"
+"""The name of the function that is printed."""
+
+
+class Form(Enum):
+    """See the module."""
+
+    MAP = "map"
+    ALONG = "along"
+    ACROSS = "across"
+    COLUMNS = "columns"
+    FEW = "few"
+
+
+class Step(Enum):
+    """How an operand moves along the vector axis."""
+
+    NONE = "none"
+    UNIT = "unit"
+    REVERSED = "reversed"
+    STRIDED = "strided"
+
+
+class Stores(Enum):
+    """STREAMED: results bypass the caches; their addresses are multiples of a vector's bytes."""
+
+    PLAIN = "plain"
+    STREAMED = "streamed"
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """`moves`: on which axes its address changes."""
+
+    kind: Kind
+    step: Step
+    moves: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`part` of a complex operand: 0 is the real one, 1 the imaginary."""
+
+    operand: int
+    part: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """`bits`: the stored bits, so that 0.0 and -0.0 differ and NaN equals itself."""
+
+    kind: Kind
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """Scalar number `place` of the argument block, an i64."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """The coordinate on an axis, an i64."""
+
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A scalar function of `typechecker.scalars` on earlier nodes of kind `compute` (`select`: from the second on).
+
+    `FETCH` is an item of operand number `parameter`: its arguments are an index, the number of items of the indexed axis, and the
+    bytes between them; an index outside it is a failed check.  On that axis the operand itself does not move."""
+
+    function: str
+    args: tuple[int, ...]
+    compute: Kind
+    kind: Kind
+    parameter: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """What a reduction from the right has come to (`Result.states`)."""
+
+    kind: Kind
+
+
+Node: TypeAlias = Load | Literal | Argument | Coordinate | Apply | Accumulator
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Body node `node`, reduced with `reduction` unless the form is MAP; `kind`: the node's, i64 of a place.
+
+    Of a complex kind `node` is the real part and `imaginary` the other.
+
+    A reduction from the right, whose first state is the last item, has `states`, the nodes that are its state (its parts), and
+    `following`, those that are the next one."""
+
+    node: int
+    kind: Kind
+    reduction: str | None
+    imaginary: int = -1
+    states: tuple[int, ...] = ()
+    following: tuple[int, ...] = ()
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        return (self.node,) if self.imaginary < 0 else (self.node, self.imaginary)
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The nodes that it needs."""
+        return *self.nodes, *self.following
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """With `length` the last axis is of just this length: at most `LANES` items side by side to be reduced (ALONG, `short_rows`),
+    or a few to be done for many rows at once (FEW)."""
+
+    form: Form
+    axes: int
+    operands: tuple[Operand, ...]
+    scalars: int
+    body: tuple[Node, ...]
+    results: tuple[Result, ...]
+    stores: Stores = Stores.PLAIN
+    length: int = 0
+
+    @property
+    def result_axes(self) -> int:
+        return self.axes if self.form in (Form.MAP, Form.FEW) else self.axes - 1
+
+    def words(self) -> int:
+        """Length of the argument block."""
+        head = 2 * self.axes + self.scalars
+        return head + len(self.operands) * (1 + self.axes) + len(self.results) * (1 + self.result_axes) + FAILURE_WORDS
+
+
+def kind_of(kernel: Kernel, node: int) -> Kind:
+    """The kind of a body node."""
+    match kernel.body[node]:
+        case Load(operand, part):
+            kind = kernel.operands[operand].kind
+            return kind if part < 0 else Kind.F32 if kind is Kind.C64 else Kind.F64
+        case Literal(kind) | Apply(kind=kind) | Accumulator(kind):
+            return kind
+        case Argument() | Coordinate():
+            return Kind.I64
+
+
+# ---------------------------------------------------------------------------------------------------- nest
+#
+# The order of loops for a phase over operands of given strides, and which axes merge into one loop.
+#
+# Parallel axes are ordered as the operands lie in memory, the largest deciding; results are laid out in that order, contiguous.
+# Neighbouring loops that step evenly through every operand become one.
+
+Numbers: TypeAlias = tuple[int, ...]
+
+_FEW_ROWS: Final = 32
+"""Rows shorter than this are reduced side by side, unless they lie in memory one after the other."""
+_FEW_CELLS: Final = 4
+_VECTOR: Final = 16
+"""Cells that are worth a vector of them."""
+_SHORTEST: Final = 6
+"""Rows that are reduced along."""
+_MASKED: Final = 4
+"""Bytes of items from which on a short row is a vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """`order`: the parallel axes of the program as they lie in memory, outermost first.  `groups`: the axes of each loop, the
+    reduce axis (if any) last.  `sizes` of the loops, `strides` in bytes of each operand on each loop."""
+
+    form: Form
+    order: Numbers
+    groups: tuple[Numbers, ...]
+    sizes: Numbers
+    strides: tuple[Numbers, ...]
+
+
+def plan_nest(
+    space: Numbers, reduces: bool, strides: Sequence[Numbers], coordinates: Collection[int]
+) -> Nest:
+    """`strides[i][axis]` is 0 where operand i does not vary; `coordinates`: axes whose coordinate the body uses.
+
+    Neither `space` nor any loop is empty."""
+    rank = len(space)
+    parallel = [axis for axis in range(rank - reduces) if space[axis] != 1]
+    largest = sorted(strides, key=lambda s: -prod(n for n, step in zip(space, s, strict=True) if step))
+
+    def before(a: int, b: int) -> int:
+        for own in largest:
+            left, right = abs(own[a]), abs(own[b])
+            if left and right and left != right:
+                return right - left
+        return a - b
+
+    order = sorted(parallel, key=cmp_to_key(before))
+    groups: list[list[int]] = []
+    for axis in order:
+        if groups and _merge(groups[-1][-1], axis, space, strides, coordinates):
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+    form = Form.MAP
+    if reduces:
+        last, inner = rank - 1, groups[-1] if groups else []
+        form = _form(space, last, inner, prod(space[axis] for axis in inner), largest)
+        groups.append([last])
+    elif not groups:
+        groups.append([rank - 1] if rank else [])
+    unit = [axis for axis in range(rank - reduces) if space[axis] == 1]
+    return Nest(
+        form, (*unit, *order), tuple(map(tuple, groups)), tuple(prod(space[axis] for axis in g) for g in groups),
+        tuple(tuple(own[g[-1]] if g else 0 for g in groups) for own in strides),
+    )  # fmt: skip
+
+
+def in_registers(nest: Nest, *, is_free: bool, is_whole: bool) -> Nest:
+    """The nest of a reduction on a processor, whose state and short rows stay in registers.
+
+    Reductions to places and from the right (`is_whole`) take vectors of cells.  So do those that are exact in any order
+    (`is_free`) where no operand varies on both inner loops: what does not vary on the reduced one is loaded and computed once a
+    vector, what varies on it alone is one item for all lanes, and the long axis of an outer product stays in the vectors.  Short
+    rows that lie in memory one after the other are reduced along."""
+    if nest.form is Form.MAP or len(nest.sizes) < 2:
+        return nest
+    cells, rows = nest.sizes[-2:]
+    moving = [own[-2:] for own in nest.strides if own[-1]]
+    is_outer = is_free and cells >= _VECTOR and not any(cell for cell, _ in moving)
+    lies_along = bool(moving) and all(abs(row) >= _MASKED and not 0 < abs(cell) < abs(row) for cell, row in moving)
+    if is_whole or is_outer:
+        return replace(nest, form=Form.COLUMNS)
+    if nest.form is Form.ACROSS and lies_along and _SHORTEST <= rows <= LANES:
+        return replace(nest, form=Form.ALONG)
+    if nest.form is Form.ACROSS and is_free and cells >= _VECTOR and rows < _FEW_ROWS:
+        return replace(nest, form=Form.COLUMNS)
+    return nest
+
+
+def row_nest(space: Numbers, strides: Sequence[Numbers], form: Form = Form.MAP, *, apart: bool = True) -> Nest:
+    """Loops in the program's order, the last axis `apart`; axes that step evenly through every operand are one."""
+    groups: list[list[int]] = []
+    for axis in [axis for axis in range(len(space) - apart) if space[axis] != 1]:
+        if groups and all(own[groups[-1][-1]] == own[axis] * space[axis] for own in strides):
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+    if apart or not groups:
+        groups.append([len(space) - 1])
+    sizes = tuple(prod(space[axis] for axis in group) for group in groups)
+    steps = tuple(tuple(own[group[-1]] for group in groups) for own in strides)
+    return Nest(form, tuple(range(len(space))), tuple(map(tuple, groups)), sizes, steps)
+
+
+def _merge(outer: int, inner: int, space: Numbers, strides: Sequence[Numbers], coordinates: Collection[int]) -> bool:
+    if outer in coordinates or inner in coordinates:
+        return False
+    return all(own[outer] == own[inner] * space[inner] for own in strides)
+
+
+def _form(space: Numbers, last: int, inner: Sequence[int], cells: int, largest: Sequence[Numbers]) -> Form:
+    """ALONG where the reduce axis lies innermost and is long, or where there are no cells to speak of."""
+    if cells < _FEW_CELLS or not inner:
+        return Form.ALONG
+    if space[last] < _FEW_ROWS:
+        return Form.ACROSS
+    for own in largest:
+        if own[last] and own[inner[-1]]:
+            return Form.ALONG if abs(own[last]) < abs(own[inner[-1]]) else Form.ACROSS
+    return Form.ALONG

@@ -1,0 +1,504 @@
+"""Library phases as loops: what moves items, and what is a running value.  The others are routines, and end a region."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from math import prod
+from typing import Final
+
+from ...lang.syntax.source import Span
+from ...typechecker.core.arrays import Indexing
+from ...typechecker.elements import Kind
+from ...typechecker.sizes.polynomials import Size, SizeVariable, number
+from ..graph import traverse
+from ..graph.bind import KnownValues, Steps
+from ..graph.phases import Affine, LibraryPhase, Projection, Read, ReadNode, SizeNode, Structured, ValueId
+from ..graph.projections import is_summed, is_unread, sum_of_products
+from ..loopir.ir import MOST_VALUES, ZERO, Box, Call, Fail, Index, LoopKind, at, plus, times
+from ..scalar.table import REDUCTIONS
+from .phase import copy, lower_structured
+from .scope import Check, Place, Registers, Routine, Scope, Unsupported
+
+# ---------------------------------------------------------------------------------------------------- calls
+#
+# Phases that are no loops: the region calls the routine that runs them one by one, so their bits are the same.
+#
+# A routine reads operands where they lie; what lies nowhere is written first.  Sizes that the region has found so far are numbers
+# of the call, for which the routine is made anew; so what only the items of a phase depend on, such as the index of a loop, is an
+# operand instead.  A size that the phase finds is written to a word, and known from then on.  Guards that wait for a size are
+# checked by a routine, too, as soon as it is known.
+
+def call_routine(scope: Scope, phase: Structured | LibraryPhase) -> None:
+    """Results of a phase by its routine; nothing is done where nobody reads them."""
+    if is_unread(phase):
+        scope.values.update((result, scope.place_for(result)) for result in traverse.results(phase))
+        return
+    operands, results, defines = tuple(dict.fromkeys(traverse.operands(phase))), traverse.results(phase), traverse.defines(phase)
+    turned = tuple((v, *scope.turned[v]) for v in operands if v in scope.turned and scope.turned[v][0] in operands)
+    operands = tuple(v for v in operands if v not in [own for own, _, _ in turned])
+    numbers = _numbers(scope, phase)
+    reads = [_box(scope, _where(scope, operand), scope.shape(operand)) for operand in operands]
+    reads += [_box(scope, _number(scope, size), ()) for size in numbers.values()]
+    targets = [scope.place_for(result) for result in results]
+    words = [scope.room(Kind.I64, ()) for _ in defines]
+    writes = [
+        _box(scope, target, [_most(scope, size, defines) for size in scope.shape(result)])
+        for target, result in zip(targets, results, strict=True)
+    ]
+    writes += [_box(scope, word, ()) for word in words]
+    sizes = _sizes(scope, phase, numbers)
+    scope.routines.append(Routine(phase, (*operands, *numbers), results, sizes, defines, turned, numbers))
+    _call(scope, reads, writes, sizes)
+    for variable, word in zip(defines, words, strict=True):
+        (register,) = scope.read(word, ())
+        found(scope, variable, register, phase.span)
+    for result, target in zip(results, targets, strict=True):
+        scope.values[result] = target if scope.shape(result) else scope.read(target, ())
+
+
+def _numbers(scope: Scope, phase: Structured | LibraryPhase) -> dict[ValueId, Size]:
+    """The sizes that the region has found and that items of a phase are made of."""
+    sizes = [node.size for node in phase.body if isinstance(node, SizeNode)] if isinstance(phase, Structured) else []
+    own = [size for size in dict.fromkeys(sizes) if any(variable in scope.sizes for variable in size.variables())]
+    return {ValueId(-1 - at): size for at, size in enumerate(own)}
+
+
+def _number(scope: Scope, size: Size) -> Place:
+    place = scope.room(Kind.I64, ())
+    scope.write(place, (), (scope.b.number(scope.index_of(size)),))
+    return place
+
+
+def with_numbers(phase: Structured, numbers: Mapping[ValueId, Size]) -> Structured:
+    """A phase that reads these sizes as values of rank 0."""
+    nodes = {size: ReadNode(len(phase.reads) + at, Kind.I64) for at, size in enumerate(numbers.values())}
+    body = tuple([nodes.get(node.size, node) if isinstance(node, SizeNode) else node for node in phase.body])
+    reads = [Read(value, Projection((Affine((), ()),))) for value in numbers]
+    return replace(phase, body=body, reads=(*phase.reads, *reads))
+
+
+def check_guards(scope: Scope, variable: SizeVariable) -> None:
+    """The guards that wait for a size that is known now."""
+    if variable in scope.waits_for:
+        sizes = tuple(scope.sizes)
+        scope.routines.append(Routine(None, (), (), sizes, (variable,)))
+        _call(scope, (), (), sizes)
+
+
+def hear(scope: Scope, index: str, every: int) -> None:
+    """An interrupt is heard in iterations whose index is a multiple of a power of two: the caller's code is entered."""
+    b = scope.b
+    scope.routines.append(Routine(None, (), (), ()))
+    with b.block() as there:
+        _call(scope, (), (), ())
+    if every == 1:
+        b.statements += there
+        return
+    place = b.apply("band", (index, b.constant(Kind.I64, every - 1)), Kind.I64, Kind.I64)
+    b.choose(b.compare("le", at(place), ZERO), there, ())
+
+
+def found(scope: Scope, variable: SizeVariable, register: str, span: Span) -> None:
+    """A size is known, and fails where it is outside its bounds."""
+    b = scope.b
+    low = b.compare("lt", at(register), ZERO)
+    bad, values = low, [register]
+    if variable.cap is not None:
+        cap = scope.index_of(variable.cap)
+        bad = b.apply("or", (low, b.compare("lt", cap, at(register))), Kind.BOOL, Kind.BOOL)
+        values.append(b.number(cap))
+    b.statements.append(Fail(scope.check(Check(span, f"size {variable.name}")), bad, tuple(values)))
+    scope.sizes[variable] = register
+
+
+def _call(scope: Scope, reads: Sequence[Box], writes: Sequence[Box], sizes: Sequence[SizeVariable]) -> None:
+    numbers = tuple(at(scope.sizes[variable]) for variable in sizes)
+    scope.b.statements.append(Call(len(scope.routines) - 1, tuple(reads), tuple(writes), numbers))
+
+
+def _sizes(scope: Scope, phase: Structured | LibraryPhase, numbers: Mapping[ValueId, Size]) -> tuple[SizeVariable, ...]:
+    """What the region has found of the sizes that a phase depends on, but for what it reads as numbers; all of it where guards
+    wait for what the phase finds."""
+    defines = traverse.defines(phase)
+    if scope.waits_for.intersection(defines):
+        return tuple(scope.sizes)
+    shapes = [size for value in (*traverse.results(phase), *traverse.operands(phase)) for size in scope.shape(value)]
+    read = with_numbers(phase, numbers) if isinstance(phase, Structured) else phase
+    needed = {variable for size in (*traverse.sizes(read), *shapes) for variable in size.variables()}
+    return tuple(variable for variable in scope.sizes if variable in needed and variable not in defines)
+
+
+def _most(scope: Scope, size: Size, defines: Sequence[SizeVariable]) -> Size:
+    """A size, or if it is not known yet the greatest that it can be."""
+    return number(scope.most(size)) if size.variables() & set(defines) else size
+
+
+def _where(scope: Scope, value: ValueId) -> Place:
+    """The memory of a value."""
+    where = scope.where(value) if value not in scope.lazy else None
+    if isinstance(where, Place):
+        return where
+    shape, place = scope.shape(value), scope.room(scope.kind(value), scope.shape(value))
+    with scope.points(shape) as point:
+        scope.write(place, point, scope.items(value, tuple(point)))
+    return place
+
+
+def _box(scope: Scope, place: Place, shape: Sequence[Size]) -> Box:
+    """All items of a value of this shape that lies at a place."""
+    free = iter(shape)
+    axes: list[tuple[Index, Index | None]] = [
+        (ZERO, scope.index_of(next(free))) if fixed is None else (fixed, None) for fixed in place.fixed
+    ]
+    axes += [(ZERO, scope.index_of(size)) for size in free]
+    axes += [(ZERO, Index((), 2))] if place.parts > 1 else []
+    return Box(place.view, tuple(first for first, _ in axes), tuple(size for _, size in axes))
+
+
+# ---------------------------------------------------------------------------------------------------- library
+
+def lower_library(scope: Scope, phase: LibraryPhase) -> None:
+    lowered = _OPS.get(phase.op)
+    if lowered is None or phase.attributes.get("frame"):
+        raise Unsupported(f"`{phase.op}` is a routine" if lowered is None else f"`{phase.op}` of many cells is a routine")
+    lowered(scope, phase)
+
+
+def _axis(phase: LibraryPhase) -> int:
+    axis = phase.attributes["axis"]
+    assert isinstance(axis, int)
+    return axis
+
+
+# ---------------------------------------------------------------------------------------------- indices
+
+
+def _function(phase: LibraryPhase) -> str:
+    """What an index outside its axis is a failure of."""
+    return f"shift {phase.attributes['shift']}" if "shift" in phase.attributes else "index"
+
+
+_NONE: Final[Mapping[int, str]] = {}
+
+
+def _checked(
+    scope: Scope, phase: LibraryPhase, register: str, length: Size, place: Indexing | None, beside: Mapping[int, str] = _NONE, *,
+    absent: bool = False,
+) -> str:  # fmt: skip
+    """An index; with `checked` one outside its axis fails, but for ¯1 where that gives a fill.  `beside`: those of other axes."""
+    b = scope.b
+    if phase.attributes["checked"]:
+        low = b.compare("lt", at(register), Index((), -1 if absent else 0))
+        high = b.compare("le", scope.index_of(length), at(register))
+        outside = b.apply("or", (low, high), Kind.BOOL, Kind.BOOL)
+        size = b.number(scope.index_of(length))
+        told = tuple(beside)[: MOST_VALUES - 2]
+        check = Check(phase.span, _function(phase), place=place, beside=told)
+        b.statements.append(Fail(scope.check(check), outside, (register, size, *(beside[axis] for axis in told))))
+    return register
+
+
+def _picked(scope: Scope, phase: LibraryPhase, point: Sequence[Index]) -> str:
+    """The index of a gather at a point; those of axes before it are checked first where they are numbers: each item has them."""
+    arg, indices, *others = phase.args
+    axis, place, shape = _axis(phase), phase.indexing, scope.shape(arg)
+    told, register = phase.attributes.get("beside", ()), scope.integer(indices, tuple(point))
+    assert isinstance(told, tuple)
+    beside = {other: scope.integer(value, ()) for other, value in zip(told, others, strict=True)}
+    if place is not None and place.axis == axis:
+        every = {**beside, axis: register}
+        for other in sorted(other for other in beside if other < axis):
+            rest = {own: number for own, number in every.items() if own != other}
+            _checked(scope, phase, beside[other], shape[other], place.on(other), rest)
+    return _checked(scope, phase, register, shape[axis], place, beside, absent=bool(phase.attributes["fills"]))
+
+
+def _unchecked(scope: Scope, phase: LibraryPhase, point: Sequence[Index]) -> str:
+    """The index of a gather at a point, where all have been checked."""
+    return scope.integer(phase.args[1], tuple(point))
+
+
+def _gather(scope: Scope, phase: LibraryPhase) -> None:
+    """result[a… i… b…] = arg[a… indices[i…] b…]"""
+    if phase.attributes.get("sorts"):
+        raise Unsupported("a sort is a routine")
+    (arg, indices), (result,), axis = phase.args[:2], phase.results, _axis(phase)
+    fills = bool(phase.attributes["fills"])
+    b, shape, rank = scope.b, scope.shape(result), len(scope.shape(indices))
+    if not rank:
+        place = _picked(scope, phase, ())
+        where = scope.where(arg)
+        assert isinstance(where, Place)
+        if shape and not fills and result in scope.aliases:
+            scope.values[result] = where.cell(axis, at(place))
+            return
+        mask = b.compare("le", ZERO, at(place)) if fills else None
+        if not shape:
+            scope.keep(result, scope.items(arg, (at(place),), mask))
+            return
+        target = scope.place_for(result)
+        with scope.points(shape) as point:
+            scope.write(target, point, scope.items(arg, (*point[:axis], at(place), *point[axis:]), mask))
+        scope.values[result] = target
+        return
+    target = scope.place_for(result)
+    pick = _picked
+    if phase.attributes["checked"] and len(shape) > rank:  # also where the other axes are empty
+        with scope.points(scope.shape(indices)) as point:
+            _picked(scope, phase, point)
+        pick = _unchecked
+    with scope.points(shape) as point:
+        place = pick(scope, phase, point[axis : axis + rank])
+        mask = b.compare("le", ZERO, at(place)) if fills else None
+        scope.write(target, point, scope.items(arg, (*point[:axis], at(place), *point[axis + rank :]), mask))
+    scope.values[result] = target
+
+
+def _chosen(scope: Scope, phase: LibraryPhase, choices: Mapping[int, ValueId], point: Sequence[Index], *, checks: bool
+            ) -> dict[int, str]:  # fmt: skip
+    """The indices of an update by axis, at a point of the axes of all of them."""
+    registers, used, shape = dict[int, str](), 0, scope.shape(phase.args[0])
+    for axis, choice in choices.items():
+        rank = len(scope.shape(choice))
+        registers[axis] = scope.integer(choice, tuple(point[used : used + rank]))
+        used += rank
+    for axis, register in registers.items() if checks else ():
+        beside = {other: number for other, number in registers.items() if other != axis}
+        place = phase.indexing
+        _checked(scope, phase, register, shape[axis], place and place.on(axis), beside)
+    return registers
+
+
+def _update(scope: Scope, phase: LibraryPhase) -> None:
+    """arg[i; j; …] ← value, in place where nobody reads arg any more."""
+    indexed = phase.attributes["indexed"]
+    assert isinstance(indexed, tuple)
+    arg, *present, value = phase.args
+    (result,), shape = phase.results, scope.shape(phase.args[0])
+    target, source = scope.place_for(result), scope.where(arg)
+    supply = iter(present)
+    choices = {axis: next(supply) for axis, has in enumerate(indexed) if has}
+    start = box_of(phase, scope.known, shape)
+    if start is not None and source != target and scope.shape(value):
+        _around(scope, shape, [scope.index_of(size) for size in start], arg, value, target)
+        scope.values[result] = target
+        return
+    copy(scope, shape, source, target)
+    spread = [scope.shape(choices[axis]) if axis in choices else (size,) for axis, size in enumerate(shape)]
+    selection = [size for sizes in spread for size in sizes]
+    rank = len(scope.shape(value))
+    if rank not in (0, len(selection)):
+        raise Unsupported("an update by cells that are spread")
+    apart = len(choices) < len(shape)  # checks are made even where an axis that is taken whole is empty
+    if apart:
+        with scope.points([size for axis in choices for size in spread[axis]], LoopKind.SERIAL) as point:
+            _chosen(scope, phase, choices, point, checks=True)
+    with scope.points(selection, LoopKind.SERIAL if len(shape) - 1 in choices else LoopKind.VECTOR) as point:
+        own = [axis for axis, sizes in enumerate(spread) for _ in sizes]
+        picked = [index for axis, index in zip(own, point, strict=True) if axis in choices]
+        registers = _chosen(scope, phase, choices, picked, checks=not apart)
+        places = [at(registers[axis]) if axis in choices else point[own.index(axis)] for axis in range(len(shape))]
+        scope.write(target, places, scope.items(value, tuple(point) if rank else ()))
+    scope.values[result] = target
+
+
+def box_of(phase: LibraryPhase, known: KnownValues, shape: Sequence[Size]) -> Sequence[Size] | None:
+    """Where the box begins that an update writes, if it writes one and is known to be inside."""
+    indexed = phase.attributes["indexed"]
+    assert isinstance(indexed, tuple)
+    present = iter(phase.args[1:-1])
+    steps = [known.steps.get(next(present)) if has else Steps((1,), number(0)) for has in indexed]
+    starts = [step.constant for step in steps if step is not None and step.coefficients == (1,)]
+    return starts if len(starts) == len(shape) and not phase.attributes["checked"] else None
+
+
+def _around(scope: Scope, shape: Sequence[Size], start: Sequence[Index], old: ValueId, box: ValueId, target: Place) -> None:
+    """The items of a box, and what is around them: each item of the result is written once."""
+    stop = [plus(first, scope.index_of(size)) for first, size in zip(start, scope.shape(box), strict=True)]
+
+    def along(point: tuple[Index, ...], is_inside: bool) -> None:
+        axis = len(point)
+        if axis == len(shape):
+            items = [plus(index, times(first, -1)) for index, first in zip(point, start, strict=True)]
+            scope.write(target, point, scope.items(box, tuple(items)) if is_inside else scope.items(old, point))
+            return
+        kind, end = LoopKind.VECTOR if axis == len(shape) - 1 else LoopKind.SERIAL, scope.index_of(shape[axis])
+        parts = ((ZERO, start[axis]), (start[axis], stop[axis]), (stop[axis], end)) if is_inside else ((ZERO, end),)
+        for place, (lower, upper) in enumerate(parts):
+            if lower != upper:
+                with scope.b.loop(kind, (lower,), (upper,)) as loop:
+                    along((*point, at(loop.index)), is_inside and place == 1)
+
+    along((), True)
+
+
+# ------------------------------------------------------------------------------------------------ moves
+
+
+def _join(scope: Scope, phase: LibraryPhase) -> None:
+    (result,), axis, b = phase.results, _axis(phase), scope.b
+    starts = [ZERO]
+    for arg in phase.args:
+        starts.append(plus(starts[-1], scope.index_of(scope.shape(arg)[axis])))
+    pieces = list(zip(phase.args, starts, strict=False))
+
+    def item(point: tuple[Index, ...], mask: str | None) -> Registers:
+        """From the last piece that begins before it."""
+        first, *others = pieces
+        before = None if not others else b.compare("lt", point[axis], starts[1])
+        value = scope.items(first[0], point, b.both(mask, before))
+        for place, (arg, start) in enumerate(others, 1):
+            there = b.compare("le", start, point[axis])
+            inside = there if place == len(others) else b.both(there, b.compare("lt", point[axis], starts[place + 1]))
+            moved = tuple(plus(i, times(start, -1)) if at_ == axis else i for at_, i in enumerate(point))
+            value = scope.select(there, scope.items(arg, moved, b.both(mask, inside)), value, scope.kind(result))
+        return value
+
+    if result in scope.aliases and len(pieces) <= _MOST_PIECES:
+        scope.lazy[result] = item
+        return
+    target = scope.place_for(result)
+    for arg, start in pieces:
+        with scope.points(scope.shape(arg)) as point:
+            moved = [plus(index, start) if place == axis else index for place, index in enumerate(point)]
+            scope.write(target, moved, scope.items(arg, tuple(point)))
+    scope.values[result] = target
+
+
+def _stack(scope: Scope, phase: LibraryPhase) -> None:
+    (result,), axis = phase.results, _axis(phase)
+    target = scope.place_for(result)
+    for place, arg in enumerate(phase.args):
+        with scope.points(scope.shape(arg)) as point:
+            moved = (*point[:axis], Index((), place), *point[axis:])
+            scope.write(target, moved, scope.items(arg, tuple(point)))
+    scope.values[result] = target
+
+
+def _rotate(scope: Scope, phase: LibraryPhase) -> None:
+    """Two runs along the axis."""
+    (arg, amount), (result,), axis, b = phase.args, phase.results, _axis(phase), scope.b
+    if scope.shape(amount):
+        raise Unsupported("a rotation by many amounts")
+    shape, length = scope.shape(arg), scope.index_of(scope.shape(arg)[axis])
+    turn = _turn(scope, amount, scope.shape(arg)[axis])
+    rest = plus(length, times(turn, -1))
+
+    def item(point: tuple[Index, ...], mask: str | None) -> Registers:
+        here = b.compare("lt", point[axis], rest)
+        ahead, behind = plus(point[axis], turn), plus(point[axis], times(rest, -1))
+        near, far = [tuple(own if at_ == axis else i for at_, i in enumerate(point)) for own in (ahead, behind)]
+        first = scope.items(arg, near, b.both(mask, here))
+        second = scope.items(arg, far, b.both(mask, b.compare("le", rest, point[axis])))
+        return scope.select(here, first, second, scope.kind(result))
+
+    if result in scope.aliases:
+        scope.lazy[result] = item
+        return
+    target = scope.place_for(result)
+    for upper, there, here in ((rest, turn, ZERO), (turn, ZERO, rest)):
+        with ExitStack() as loops:
+            point: list[Index] = []
+            for place, size in enumerate(shape):
+                kind = LoopKind.VECTOR if place == len(shape) - 1 else LoopKind.SERIAL
+                extent = scope.index_of(size)
+                uppers = (upper, extent) if place == axis else (extent,)
+                point.append(at(loops.enter_context(b.loop(kind, (ZERO,), uppers)).index))
+            source = tuple(plus(i, there) if place == axis else i for place, i in enumerate(point))
+            moved = [plus(i, here) if place == axis else i for place, i in enumerate(point)]
+            scope.write(target, moved, scope.items(arg, source))
+    scope.values[result] = target
+
+
+def _turn(scope: Scope, amount: ValueId, size: Size) -> Index:
+    """By how much an axis of this size is rotated, from 0 to its length less one."""
+    b, length, literal = scope.b, scope.index_of(size), scope.known.literals.get(amount)
+    if isinstance(literal, int) and size.constant:
+        if 0 <= literal < size.constant:
+            return scope.index_of(number(int(literal)))
+        if -size.constant <= literal < 0:
+            return plus(length, scope.index_of(number(int(literal))))
+    return at(b.apply("residue", (b.number(length), scope.integer(amount)), Kind.I64, Kind.I64))
+
+
+def _size_vector(scope: Scope, phase: LibraryPhase) -> None:
+    (result,), sizes, b = phase.results, phase.attributes["sizes"], scope.b
+    assert isinstance(sizes, tuple)
+    target = scope.place_for(result)
+    for place, size in enumerate(sizes):
+        scope.write(target, (Index((), place),), (b.number(scope.index_of(size)),))
+    scope.values[result] = target
+
+
+# ----------------------------------------------------------------------------------------------- values
+
+
+def _count(sizes: Sequence[Size]) -> int | None:
+    numbers = [size.constant for size in sizes]
+    return prod(n for n in numbers if n is not None) if None not in numbers else None
+
+
+def _contract(scope: Scope, phase: LibraryPhase) -> None:
+    """With a vector, or of small matrices, it is a sum of products; other products of matrices are BLAS's."""
+    left, right = phase.args
+    (result,), shapes = phase.results, (scope.shape(phase.args[0]), scope.shape(phase.args[1]))
+    rows, columns = _count(shapes[0][:-1]), _count(shapes[1][1:])
+    numbers = [n for n in (rows, shapes[0][-1].constant, columns) if n is not None]
+    vectors = 1 in (rows, columns) or (len(numbers) == 3 and is_summed(*numbers))
+    kind = scope.kind(result)
+    if not vectors and not kind.is_integer:
+        raise Unsupported("a product of matrices is a routine")
+    if scope.kind(left) is not kind or scope.kind(right) is not kind:
+        raise Unsupported("a product of two kinds")
+    lower_structured(scope, sum_of_products(kind, shapes[0], shapes[1], 0, (left, right, result)))
+
+
+def _runtime_size(scope: Scope, phase: LibraryPhase) -> None:
+    """A number becomes a size."""
+    (variable,) = phase.defines
+    found(scope, variable, scope.integer(phase.args[0]), phase.span)
+    check_guards(scope, variable)
+
+
+def _running(scope: Scope, phase: LibraryPhase) -> None:
+    """A scan by a function that is exact in any order."""
+    (arg,), (result,), axis, b = phase.args, phase.results, _axis(phase), scope.b
+    function, kind = phase.attributes["function"], scope.kind(phase.results[0])
+    assert isinstance(function, str)
+    if kind.is_float and function not in ("min", "max"):
+        raise Unsupported("a scan of floats is a routine")
+    if kind.is_complex or function not in REDUCTIONS or scope.kind(arg) is not kind:
+        raise Unsupported(f"a scan by {function} is a routine")
+    shape, target = scope.shape(arg), scope.place_for(result)
+    one = Index((), 1)
+    with scope.points([s for place, s in enumerate(shape) if place != axis], LoopKind.SERIAL) as others:
+
+        def point(index: Index) -> tuple[Index, ...]:
+            return (*others[:axis], index, *others[axis:])
+
+        with b.loop(LoopKind.SERIAL, (ZERO,), (scope.index_of(shape[axis]), one)):
+            scope.write(target, point(ZERO), scope.items(arg, point(ZERO)))
+        with b.loop(LoopKind.SERIAL, (one,), (scope.index_of(shape[axis]),)) as loop:
+            (before,) = scope.read(target, point(plus(at(loop.index), Index((), -1))))
+            made = b.apply(function, (before, scope.load(arg, point(at(loop.index)))), kind, kind)
+            scope.write(target, point(at(loop.index)), (made,))
+    scope.values[result] = target
+
+
+_OPS: Final[dict[str, Callable[[Scope, LibraryPhase], None]]] = {
+    "gather": _gather, "update": _update, "join": _join, "stack": _stack, "rotate": _rotate, "size_vector": _size_vector,
+    "contract": _contract, "runtime_size": _runtime_size, "scan": _running,
+}  # fmt: skip
+
+LAZY: Final = frozenset({"rotate", "join"})
+"""Ops whose items can be read where they are used, from the operands; loops are split where what is read changes."""
+_MOST_PIECES: Final = 3
+IN_PLACE: Final = frozenset({"update"})
+"""Ops whose first result may take the place of their first argument."""
+
+
+def writes_over(phase: LibraryPhase) -> ValueId | None:
+    """The argument whose place the result may take."""
+    return phase.args[0] if phase.op in IN_PLACE else None

@@ -1,0 +1,710 @@
+"""A scalar body in loops over its axes: kernels, chains along rows and phases of regions.
+
+The axes are loops in order, the reduced one last; `kernels.ir.Form` says which of them goes over vectors.  A node is computed in
+the outermost loop in which all that it depends on is known.  Reductions are those of `orders` where the order shows, else in
+registers.  Where items lie, and what becomes of results, is said by who has them.
+
+Note [Few items].  Rows of so few items that vectors go across rows have a vector for each column, which the printer takes from
+whole rows (`llvm.memory`, Note [Rows]).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import ClassVar, Final
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import identity_of, may_fail
+from ...typechecker.sizes.polynomials import Size
+from ..codegen.llvm_printer import llvm_text
+from ..graph.phases import Affine, AxisKind, Projection, Read, ReadNode, Structured
+from ..jit.compiler import vector_bytes
+from ..loopir.ir import ONE, ZERO, Builder, Index, LoopKind, Program, Role, View, at, plus, power, times
+from ..loopir.reductions import (
+    MOST,
+    MOST_UNROLLED,
+    Cells,
+    Items,
+    Reduction,
+    Threads,
+    cannot_fail,
+    from_the_right,
+    in_lanes,
+    in_vectors,
+    integer,
+    joined,
+    of_any_length,
+    ordered,
+    states,
+    together,
+    unrolled,
+)
+from .body import Body, bits_of, build_body, late_nodes, spans_of, used_nodes
+from .kernel_ir import (
+    BLOCK,
+    FETCH,
+    LANES,
+    PROVED,
+    Accumulator,
+    Apply,
+    Argument,
+    Coordinate,
+    Form,
+    Kernel,
+    Literal,
+    Load,
+    Node,
+    Operand,
+    Result,
+    Step,
+    Stores,
+    kind_of,
+)
+from .scope import SMALL, Check, Place, Registers, Scope, Unsupported, Where, indices_of, parts_of
+
+# ---------------------------------------------------------------------------------------------------- nests
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What is known of the last axis: its `length`, if that is short and always the same; the most that it can be; whether there
+    is surely an item."""
+
+    length: int = 0
+    most: int = MOST
+    is_some: bool = True
+
+
+_WHOLE_EXTENT: Final = Extent()
+
+
+class Nest:
+    """`parts` are the nodes of all results, one after the other, and `reductions` join these; `known`: the registers of nodes."""
+
+    outer: ClassVar = LoopKind.SERIAL
+    """Of loops over axes that are not the vector axis, behind no other."""
+    in_order: ClassVar = True
+    """Are items reduced in their order, or by threads at once?"""
+    most_cells = 1024
+    """Cells side by side that are reduced together, of all results."""
+
+    def __init__(self, b: Builder, form: Form, nodes: Sequence[Node], kinds: Sequence[Kind], results: Sequence[Result],
+                 extents: Sequence[Index], last: Extent = _WHOLE_EXTENT) -> None:  # fmt: skip
+        self.b, self.form, self.nodes, self.extents, self.last = b, form, nodes, extents, last
+        self.results_of_body = results
+        self.parts = [node for r in results for node in r.nodes]
+        self.reductions = [Reduction(r.reduction or "", kinds[n], self.in_order) for r in results for n in r.nodes]
+        self.late = late_nodes(nodes)
+        """The nodes that depend on the state of a reduction from the right."""
+        self.axes: list[frozenset[int]] = []
+        for node in nodes:
+            self.axes.append(self.depends(node))
+        self.at_depth: list[list[int]] = [[] for _ in range(len(extents) + 1)]
+        """The nodes that are known inside so many loops and not before."""
+        for place in sorted(used_nodes(nodes, [node for r in results for node in r.roots])):
+            self.at_depth[max(self.axes[place], default=-1) + 1].append(place)
+        self.known: dict[int, str] = {}
+
+    # ------------------------------------------------------------------------------------------- items
+
+    def depends(self, node: Node) -> frozenset[int]:
+        """The axes on which a node depends, once those of earlier ones are known."""
+        raise NotImplementedError
+
+    def load(self, node: Load, point: Sequence[Index], mask: str | None) -> str:
+        """An operand's item, which is there if a mask is true."""
+        raise NotImplementedError
+
+    def argument(self, place: int) -> str:
+        raise NotImplementedError
+
+    def coordinate(self, axis: int, point: Sequence[Index]) -> Index:
+        return point[axis]
+
+    def fetch(self, place: int, node: Apply, registers: Sequence[str], point: Sequence[Index]) -> str:
+        """An item by an index."""
+        raise NotImplementedError
+
+    def check(self, place: int, node: Apply) -> int:
+        """The number of a node's check."""
+        return place
+
+    def give(self, point: Sequence[Index], registers: Sequence[str]) -> None:
+        """Takes the results at a point of the parallel axes, part after part."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------------------------------- nodes
+
+    def compute(self, places: Iterable[int], point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> None:
+        for place in places:
+            known[place] = self.node(place, point, known, mask)
+
+    def enter(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        """Compute what is known first at a point of so many axes."""
+        self.compute(self.at_depth[len(point)], point, known)
+
+    def values(self, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> list[str]:
+        """Registers of the parts at a point of all axes."""
+        own = dict(known)
+        self.compute([place for place in self.at_depth[len(point)] if place not in self.late], point, own, mask)
+        return [own[node] for node in self.parts]
+
+    def states(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """Of the items at a point of all axes."""
+        finds_places = any(one.finds_place for one in self.reductions)
+        items, last = self.values(point, known), len(point) - 1
+        place = self.b.number(self.coordinate(last, point)) if finds_places else ""
+        return [own for one, item in zip(self.reductions, items, strict=True) for own in one.of_item(self.b, item, place)]
+
+    def outcomes(self, registers: Sequence[str]) -> list[str]:
+        """Of states."""
+        return [one.result(self.b, own) for one, own in states(self.reductions, registers)]
+
+    def node(self, place: int, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> str:
+        b, node = self.b, self.nodes[place]
+        match node:
+            case Load():
+                return self.load(node, point, mask)
+            case Literal(kind, bits):
+                return b.constant(kind, bits)
+            case Argument(number):
+                return self.argument(number)
+            case Accumulator():
+                return known[place]
+            case Coordinate(axis):
+                return b.number(self.coordinate(axis, point))
+            case Apply(function, args, compute, kind, parameter):
+                registers: Sequence[str] = [known[arg] for arg in args]
+                if function in (FETCH, PROVED):
+                    return self.fetch(place, node, registers, point)
+                if function == "ipow":
+                    return power(b, registers[0], registers[1], kind)
+                if not may_fail(function, kind):
+                    return b.apply(function, registers, compute, kind, parameter)
+                return b.apply(function, b.where(mask, registers, compute), compute, kind, parameter, self.check(place, node))
+
+    # ------------------------------------------------------------------------------------------- loops
+
+    @property
+    def vector_axis(self) -> int:
+        return len(self.extents) - (1 if self.form in (Form.MAP, Form.ALONG) else 2)
+
+    def write(self) -> None:
+        point, known = list[Index](), self.known
+        with ExitStack() as loops:
+            self.enter(point, known)
+            for extent in self.extents[: max(0, self.vector_axis)]:
+                point.append(at(loops.enter_context(self.b.range(self.outer, extent)).index))
+                self.enter(point, known)
+            self.inside(point, known)
+
+    def inside(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        """The vector axis and the reduced one."""
+        match self.form:
+            case Form.ALONG:
+                self.give(point, self.reduced(point, known))
+            case Form.ACROSS:
+                self.across(point, known)
+            case Form.FEW:
+                self.few(point, known)
+            case _ if not self.extents:
+                self.give(point, self.values(point, known))
+            case Form.MAP | Form.COLUMNS:
+                with self.b.range(LoopKind.VECTOR, self.extents[self.vector_axis]) as loop:
+                    here = [*point, at(loop.index)]
+                    if self.form is Form.MAP:
+                        self.give(here, self.values(here, known))
+                    else:
+                        self.enter(here, own := dict(known))
+                        self.give(here, self.reduced(here, own))
+
+    def few(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        """See Note [Few items]."""
+        column = len(self.extents) - 1
+        rows, items = column - 1, [dict(known) for _ in range(self.last.length)]
+        alone = [place for place in self.at_depth[column + 1] if rows not in self.axes[place]]
+        both = [place for place in self.at_depth[column + 1] if rows in self.axes[place]]
+        for place, own in enumerate(items):
+            self.compute(alone, [*point, ZERO, Index((), place)], own)
+        with self.b.range(LoopKind.VECTOR, self.extents[rows]) as loop:
+            here, of_row = [*point, at(loop.index)], dict(known)
+            self.enter(here, of_row)
+            for place, own in enumerate(items):
+                own.update(of_row)
+                self.compute(both, [*here, Index((), place)], own)
+            for place, own in enumerate(items):
+                self.give([*here, Index((), place)], [own[node] for node in self.parts])
+
+    def across(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        """Reductions of cells side by side, so many at once."""
+        most = min(self.most_cells, 2 * Nest.most_cells >> (len(self.parts) - 1).bit_length())
+        with together(self.b, self.extents[-2], most) as (start, cells):
+
+            def items(cell: Index) -> Items:
+                here, own = [*point, plus(start, cell)], dict(known)
+                self.enter(here, own)
+                return lambda place, mask: self.values([*here, place], own, mask)
+
+            def give(cell: Index, totals: Sequence[str]) -> None:
+                self.give([*point, plus(start, cell)], totals)
+
+            ordered(self.b, self.reductions, self.extents[-1], items, give, cells, self.last.most, is_some=self.last.is_some)
+
+    # -------------------------------------------------------------------------------------- reductions
+
+    def reduced(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """The reductions at a point of the parallel axes."""
+        if self.late:
+            return self.from_the_right(point, known)
+        if any(one.is_ordered for one in self.reductions):
+            return self.ordered(point, known)
+        if self.form is Form.COLUMNS or any(one.finds_place for one in self.reductions):
+            return self.one_by_one(point, known)
+        return self.in_any_order(point, known)
+
+    def ordered(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        b, length, sums, totals = self.b, self.last.length, self.reductions, list[str]()
+
+        def items(place: Index, mask: str | None = None) -> list[str]:
+            return self.values([*point, place], known, mask)
+
+        if 0 < length <= MOST_UNROLLED and (self.form is Form.COLUMNS or not point):
+            return unrolled(b, sums, length, items)
+        if length and (short := in_lanes(b, sums, length, items)) is not None:
+            b.statements += short.statements
+            return list(short.totals)
+        if not self.last.is_some:
+            return of_any_length(b, sums, self.extents[-1], items, self.last.most)
+        ordered(b, sums, self.extents[-1], lambda _: items, lambda _, own: totals.extend(own), most=self.last.most)
+        return totals
+
+    def in_any_order(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """Reductions that are exact in any order; one truth value may be decided before the last item."""
+        b, size, (first, *others) = self.b, self.extents[-1], self.reductions
+
+        def items(place: Index) -> list[str]:
+            return self.values([*point, place], known)
+
+        if first.kind is Kind.BOOL and first.function in ("and", "or") and not others and self.last.most > BLOCK:
+            with b.block() as early:
+                totals = self.until_decided(first, items)
+            if cannot_fail(early):
+                b.statements += early
+                return totals
+        return list(in_vectors(b, self.reductions, items, (size,)))
+
+    def until_decided(self, decided: Reduction, items: Callable[[Index], Sequence[str]]) -> list[str]:
+        """What follows the block that decides it is not looked at."""
+        b, size = self.b, self.extents[-1]
+        with b.loop(LoopKind.SERIAL, (ZERO,), (size,), decided.entry(b), step=BLOCK) as block:
+            start = at(block.index)
+            block.yields = in_vectors(b, [decided], items, (plus(start, Index((), BLOCK)), size), start, block.inside)
+            (now,) = block.yields
+            block.until = now if decided.function == "or" else b.apply("not", (now,), Kind.BOOL, Kind.BOOL)
+        return list(block.results)
+
+    def one_by_one(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """Reductions that are exact in any order, and places of extremes, with their state in registers."""
+        b, entry = self.b, [own for one in self.reductions for own in one.entry(self.b)]
+        with b.range(LoopKind.SERIAL, self.extents[-1], entry) as loop:
+            loop.yields = joined(b, self.reductions, loop.inside, self.states([*point, at(loop.index)], known))
+        return self.outcomes(loop.results)
+
+    def from_the_right(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+        """Reductions one item after the other; of nothing they are the identity."""
+        b, results, kinds = self.b, self.results_of_body, [one.kind for one in self.reductions]
+        some = None if self.last.is_some else b.compare("lt", ZERO, self.extents[-1])
+        nothing = [n for r in results for n in (identity_of(r.reduction or "", r.kind) or 0, 0)[: len(r.nodes)]]
+
+        def first(place: Index) -> list[str]:
+            items = self.values([*point, place], known, some)
+            if some is None:
+                return items
+            rows = zip(kinds, items, nothing, strict=True)
+            return [b.apply("select", (some, item, b.constant(k, bits_of(k, value))), k, k) for k, item, value in rows]
+
+        def following(place: Index, states: Sequence[str]) -> list[str]:
+            own = known | dict(zip((state for r in results for state in r.states), states, strict=True))
+            self.compute(self.at_depth[-1], [*point, place], own)
+            return [own[node] for result in results for node in result.following]
+
+        return from_the_right(b, kinds, self.extents[-1], first, following)
+
+
+# ---------------------------------------------------------------------------------------------------- structured
+#
+# Structured phases of regions: nests over a scope.
+
+def lower_structured(scope: Scope, phase: Structured) -> None:
+    _note_turned(scope, phase)
+    if phase.results[0].value in scope.aliases:
+        _show(scope, phase)
+        return
+    body = build_body(phase, complexes=True, loops=True)
+    if body is None:
+        raise Unsupported("a function or kind that kernels do not have")
+    _Phase(scope, phase, body).write()
+
+
+def _show(scope: Scope, phase: Structured) -> None:
+    """Items of a phase that only renames indices are read where they are used."""
+    (read,), sizes = phase.reads, [axis.size for axis in phase.axes]
+
+    def item(point: tuple[Index, ...], mask: str | None) -> Registers:
+        indices, _ = indices_of(scope, read.projection, point, sizes)
+        return scope.items(read.value, indices, mask)
+
+    scope.lazy[phase.results[0].value] = item
+
+
+def _note_turned(scope: Scope, phase: Structured) -> None:
+    """Of a phase that only exchanges axes."""
+    match phase:
+        case Structured(reads=(Read(value, Projection((Affine(indices, _, False),))),), body=(ReadNode(),), results=(result,)):
+            axes = [term.axis for index in indices for term in index.terms if term.coefficient == 1]
+            plain = all(len(index.terms) == 1 and index.constant.constant == 0 for index in indices)
+            rank = list(range(len(indices)))
+            is_whole = sorted(axes) == rank and [phase.axes[axis].size for axis in axes] == list(scope.shape(value))
+            if plain and is_whole and len(phase.axes) == len(rank) and result.reduction is None:
+                scope.turned[result.value] = value, tuple(map(axes.index, rank))
+
+
+class _Phase(Nest):
+    """The loops of a phase; hoisting takes out of them what no iteration changes."""
+
+    def __init__(self, scope: Scope, phase: Structured, body: Body) -> None:
+        self.scope, self.phase, self.body, self.spans = scope, phase, body, spans_of(phase, body.nodes)
+        self.parallel = [axis.size for axis in phase.axes if axis.kind is AxisKind.PARALLEL]
+        self.along = next((axis.size for axis in phase.axes if axis.kind is AxisKind.REDUCE), None)
+        last, extents = Extent(), [scope.index_of(axis.size) for axis in phase.axes]
+        if (size := self.along) is not None:
+            known = size.constant or 0
+            last = Extent(known if known < SMALL else 0, scope.most(size), known > 0)
+            if body.finds_places and not known:
+                raise Unsupported("the place of an extreme where there may be no item")
+        super().__init__(scope.b, self.chosen(), body.nodes, body.kinds, body.results, extents, last)
+        if self.parallel:
+            self.most_cells = max(1, min(self.most_cells, scope.most(self.parallel[-1])))
+            self.targets = [scope.place_for(result.value) for result in phase.results]
+
+    def chosen(self) -> Form:
+        """A reduction is along the reduced axis, or across it, whichever reads memory in order."""
+        size = self.along
+        if size is None:
+            return Form.MAP
+        if not self.parallel:
+            return Form.ALONG
+        few = size.constant is not None and size.constant <= MOST_UNROLLED
+        if few or self.body.is_from_the_right or not (self.body.is_ordered or self.is_along()):
+            return Form.COLUMNS
+        return Form.ALONG if self.is_along() else Form.ACROSS
+
+    def is_along(self) -> bool:
+        """Do operands lie along the reduced axis rather than along the last parallel one?"""
+        reduced = len(self.parallel)
+        votes = 0
+        for read in self.phase.reads:
+            stage = read.projection.stages[-1] if read.projection.stages else None
+            if stage is None:
+                votes += 1  # the identity: the reduced axis is the last
+            elif isinstance(stage, Affine) and stage.indices:
+                axes = {term.axis for term in stage.indices[-1].terms} if len(read.projection.stages) == 1 else set()
+                votes += (reduced in axes) - (reduced - 1 in axes)
+        return votes > 0
+
+    def write(self) -> None:
+        super().write()
+        if self.parallel:
+            self.scope.values.update(zip((result.value for result in self.phase.results), self.targets, strict=True))
+
+    def give(self, point: Sequence[Index], registers: Sequence[str]) -> None:
+        supply = iter(registers)
+        for place, result in enumerate(self.phase.results):
+            item = tuple(next(supply) for _ in self.scope.parts(result.value))
+            if self.parallel:
+                self.scope.write(self.targets[place], point, item)
+            else:
+                self.scope.keep(result.value, item)
+
+    def depends(self, node: Node) -> frozenset[int]:
+        return frozenset({len(self.phase.axes) - 1})
+
+    def load(self, node: Load, point: Sequence[Index], mask: str | None) -> str:
+        read, sizes = self.phase.reads[node.operand], [axis.size for axis in self.phase.axes]
+        indices, present = indices_of(self.scope, read.projection, point, sizes)
+        return self.scope.items(read.value, indices, self.b.both(mask, present))[max(node.part, 0)]
+
+    def argument(self, place: int) -> str:
+        return self.b.number(self.scope.index_of(self.body.sizes[place]))
+
+    def check(self, place: int, node: Apply) -> int:
+        span = self.spans.get(place, self.phase.span)
+        return self.scope.check(Check(span, node.function, node.compute, node.kind, node.parameter))
+
+
+def copy(scope: Scope, shape: Sequence[Size], source: Where, target: Place) -> None:
+    """Every item of one place to another."""
+    if source == target:
+        return
+    with scope.points(shape) as point:
+        scope.write(target, point, scope.read(source, point))
+
+
+# ---------------------------------------------------------------------------------------------------- kernel
+#
+# Kernels as loop programs: nests over the argument block of `kernels.ir`.
+#
+# Parameters are the sizes of the axes, their first coordinates and the scalars.  Views are the operands and the results, with the
+# axes of the nest and, behind these, one of items that lie side by side: those of the vector axis where its stride is one item,
+# the parts of a complex number, and what an index picks from.  The number of a check is that of its node.
+
+@dataclass(frozen=True, slots=True)
+class KernelCode:
+    """The code of a kernel."""
+
+    kernel: Kernel
+
+    def text(self) -> str:
+        return llvm_text(program_of(self.kernel), vector_bytes())
+
+
+def program_of(kernel: Kernel) -> Program:
+    """A program whose block of words is the kernel's argument block."""
+    return Lowering(kernel).program()
+
+
+class Lowering(Nest):
+    """The loops of a kernel."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.sizes = [f"n{axis}" for axis in range(kernel.axes)]
+        self.origins = [f"o{axis}" for axis in range(kernel.axes)]
+        self.scalars = [f"s{place}" for place in range(kernel.scalars)]
+        kinds = [kind_of(kernel, place) for place in range(len(kernel.body))]
+        extents, last = list(map(at, self.sizes)), Extent(kernel.length, kernel.length or MOST)
+        if kernel.length:
+            extents[-1] = Index((), kernel.length)
+        super().__init__(Builder(), kernel.form, kernel.body, kinds, kernel.results, extents, last)
+        self.views: list[View] = []
+        self.operands = [self.operand(f"x{i}", row) for i, row in enumerate(kernel.operands)]
+        self.results = [self.result(i, result.kind) for i, result in enumerate(kernel.results)]
+
+    def program(self) -> Program:
+        self.write()
+        return Program("kernel", self.parameters, (*self.views, *self.b.views.values()), (*self.b.preamble, *self.b.statements))
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return (*self.sizes, *self.origins, *self.scalars)
+
+    # ------------------------------------------------------------------------------------------- views
+
+    def operand(self, name: str, row: Operand) -> str:
+        parts, extents = parts_of(row.kind), [at(n) if on else ONE for n, on in zip(self.sizes, row.moves, strict=True)]
+        together = self.together(row)
+        last = Index((), len(parts))
+        for axis in together:
+            last, extents[axis] = times(at(self.sizes[axis]), len(parts)), ONE
+        if len(together) > 1:
+            last = times(at(self.sizes[together[0]]), len(parts) * self.kernel.length)
+        is_streamed = self.kernel.form is Form.ALONG and not self.kernel.length
+        self.views.append(View(name, parts[0], (*extents, last), Role.INPUT, streamed=is_streamed))
+        return name
+
+    def result(self, place: int, kind: Kind) -> str:
+        name = f"y{place}"
+        parts, extents = parts_of(kind), [at(n) for n in self.sizes[: self.kernel.result_axes]]
+        if self.form is Form.FEW:
+            extents[-2:] = ONE, ONE, times(extents[-2], len(parts) * self.kernel.length)
+        elif extents:
+            extents[-1:] = ONE, times(extents[-1], len(parts))
+        elif len(parts) > 1:
+            extents.append(Index((), len(parts)))
+        is_streamed = self.kernel.stores is Stores.STREAMED
+        self.views.append(View(name, parts[0], tuple(extents), Role.OUTPUT, streamed=is_streamed))
+        return name
+
+    def together(self, row: Operand) -> tuple[int, ...]:
+        """The axes along which the items of an operand lie side by side, or backwards."""
+        vector = self.vector_axis
+        if self.form is not Form.FEW:
+            return (vector,) if row.step in (Step.UNIT, Step.REVERSED) else ()
+        if row.moves[vector] and row.moves[vector + 1]:
+            return vector, vector + 1
+        return (vector + 1,) if row.step in (Step.UNIT, Step.REVERSED) else ()
+
+    def item(self, number: int, point: Sequence[Index], part: int = 0, ahead: Index = ZERO) -> tuple[Index, ...]:
+        """The indices of an operand's item, so many items on."""
+        row = self.kernel.operands[number]
+        own = [index if on else ZERO for index, on in zip(point, row.moves, strict=False)]
+        own += [ZERO] * (self.kernel.axes - len(own))
+        last, step = plus(Index((), part), ahead), len(parts_of(row.kind))
+        for axis in reversed(self.together(row)):
+            last = plus(last, times(own[axis], -step if row.step is Step.REVERSED else step))
+            own[axis], step = ZERO, step * self.kernel.length
+        return *own, last
+
+    def target(self, place: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
+        """The indices of a result's item; its last axis lies side by side."""
+        parts = len(parts_of(self.kernel.results[place].kind))
+        if not point:
+            return (Index((), part),) if parts > 1 else ()
+        *own, last = point
+        if self.form is Form.FEW:
+            last, own[-1] = plus(last, times(own[-1], self.kernel.length)), ZERO
+        return *own, ZERO, plus(times(last, parts), Index((), part))
+
+    # ------------------------------------------------------------------------------------------- items
+
+    def depends(self, node: Node) -> frozenset[int]:
+        match node:
+            case Load(operand):
+                return self.moving(operand)
+            case Coordinate(axis):
+                return frozenset({axis})
+            case Apply(args=args):
+                moving = self.moving(node.parameter) if node.function in (FETCH, PROVED) else frozenset[int]()
+                return moving.union(*(self.axes[arg] for arg in args))
+            case Accumulator():
+                return frozenset({self.kernel.axes - 1})
+            case Literal() | Argument():
+                return frozenset()
+
+    def moving(self, operand: int) -> frozenset[int]:
+        """The axes on which an operand's address changes."""
+        return frozenset(axis for axis, on in enumerate(self.kernel.operands[operand].moves) if on)
+
+    def load(self, node: Load, point: Sequence[Index], mask: str | None) -> str:
+        return self.b.load(self.operands[node.operand], self.item(node.operand, point, max(node.part, 0)), mask)
+
+    def argument(self, place: int) -> str:
+        return self.scalars[place]
+
+    def coordinate(self, axis: int, point: Sequence[Index]) -> Index:
+        return plus(point[axis], at(self.origins[axis]))
+
+    def fetch(self, place: int, node: Apply, registers: Sequence[str], point: Sequence[Index]) -> str:
+        """An item by an index, which is checked unless it is known to be inside."""
+        b, (index, count, stride), operand = self.b, registers, node.parameter
+        if node.function == FETCH:
+            b.fail(place, b.apply("outside", (index, count), Kind.I64, Kind.BOOL), (index,))
+        shift = b.constant(Kind.I64, self.kernel.operands[operand].kind.bytes.bit_length() - 1)
+        items = b.apply("shr", (shift, stride), Kind.I64, Kind.I64)
+        ahead = b.apply("mul", (index, items), Kind.I64, Kind.I64)
+        return b.load(self.operands[operand], self.item(operand, point, ahead=at(ahead)))
+
+    def give(self, point: Sequence[Index], registers: Sequence[str]) -> None:
+        supply = iter(registers)
+        for place, result in enumerate(self.kernel.results):
+            for part in range(len(result.nodes)):
+                self.b.store(self.results[place], self.target(place, point, part), next(supply))
+
+
+# ---------------------------------------------------------------------------------------------------- cards
+#
+# Kernels as loop programs for cards: the bodies, views and words of `kernel`, in loops over blocks of threads.
+#
+# A map is one space of threads.  A reduction of long lines is two nests: blocks of the order of sums (`threads`), each by a block
+# of threads, then the blocks of each cell, neighbours level by level, in place.
+#
+# `most`: no line is longer; a power of two up to a block, else `orders.MOST`, and then the last parameter is how many blocks
+# there are.
+
+def card_kernel(kernel: Kernel, most: int = MOST) -> Program:
+    return (OnCard(kernel) if kernel.form is Form.MAP else _Reductions(kernel, most)).program()
+
+
+def most_of(length: int) -> int:
+    """The length that lines of a length are printed for."""
+    return MOST if length > BLOCK else BLOCK if length > LANES else 1 << (length - 1).bit_length()
+
+
+class OnCard(Lowering):
+    """A map; and the cells of blocks of threads."""
+
+    outer: ClassVar = LoopKind.PARALLEL
+    in_order: ClassVar = False
+
+    @contextmanager
+    def cells(self, together: int) -> Iterator[tuple[list[Index], Cells]]:
+        """The cells of a block of threads: the point of the first, and how many there are along the last axis of these."""
+        b, point, sizes = self.b, list[Index](), self.sizes[:-1]
+        with ExitStack() as loops:
+            if not sizes:
+                loops.enter_context(b.range(LoopKind.PARALLEL, ONE))
+            for size, step in zip(sizes, [*(1 for _ in sizes[1:]), together], strict=False):
+                loop = loops.enter_context(b.loop(LoopKind.PARALLEL, (ZERO,), (at(size),), step=step))
+                point.append(at(loop.index))
+            yield point, Cells(plus(at(sizes[-1]), times(point[-1], -1)) if sizes else ONE, together)
+
+    def of_cell(self, point: Sequence[Index], cell: Index) -> tuple[list[Index], dict[int, str]]:
+        """Its point, and what is known of it before its items are."""
+        here, known = [*point[:-1], plus(point[-1], cell)] if point else [], dict(self.known)
+        for depth in range(1, self.kernel.axes):
+            self.enter(here[:depth], known)
+        return here, known
+
+
+class _Reductions(OnCard):
+    def __init__(self, kernel: Kernel, most: int) -> None:
+        super().__init__(kernel)
+        self.is_long = most > BLOCK
+        self.threads = Threads(self.b, self.reductions, most, across=kernel.form is Form.ACROSS, are_cells=kernel.axes > 1)
+        self.partials = [
+            self.b.view("partials", kind, (*map(at, self.sizes[:-1]), at("blocks")), Role.SCRATCH).name
+            for kind in self.threads.kinds if self.is_long
+        ]  # fmt: skip
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return (*super().parameters, "blocks")
+
+    def write(self) -> None:
+        self.enter([], self.known)
+        with self.cells(self.threads.cells) as (point, cells):
+            length, start, block = at(self.sizes[-1]), ZERO, ZERO
+            with ExitStack() as blocks:
+                if self.is_long:
+                    block = at(blocks.enter_context(self.b.range(LoopKind.PARALLEL, at("blocks"))).index)
+                    start = times(block, BLOCK)
+                    length = plus(length, times(start, -1))
+                self.block(point, cells, start, length, block)
+        if self.is_long:
+            with self.cells(1) as (point, _):
+                self.join(point)
+
+    def block(self, point: Sequence[Index], cells: Cells, start: Index, length: Index, block: Index) -> None:
+        """So many items from `start` on, of some cells."""
+
+        def items(cell: Index) -> Callable[[Index], list[str]]:
+            here, column = self.of_cell(point, cell)
+
+            return lambda place: self.states([*here, plus(start, place)], column)
+
+        self.threads.write(cells, length, items)
+        with self.threads.each(cells) as (_, cell):
+            here, totals = self.of_cell(point, cell)[0], self.threads.load(ZERO, cell)
+            if self.is_long:
+                for partial, total in zip(self.partials, totals, strict=True):
+                    self.b.store(partial, (*here, block), total)
+            else:
+                self.give(here, self.outcomes(totals))
+
+    def join(self, point: Sequence[Index]) -> None:
+        """The blocks of a cell, as a binary tree of neighbours."""
+        b, one = self.b, self.b.constant(Kind.I64, 1)
+        with b.range(LoopKind.SERIAL, Index((), 63), [(Kind.I64, one, None)]) as level:
+            (step,) = level.inside
+            twice = integer(b, "shl", one, step)
+            most = b.number(plus(plus(at("blocks"), at(step)), Index((), -1)))
+            pairs = integer(b, "shr", b.number(plus(at(level.index), ONE)), most)
+            with b.range(LoopKind.VECTOR, at(pairs)) as pair:
+                left = at(integer(b, "mul", pair.index, twice))
+                sides = [[b.load(partial, (*point, place)) for partial in self.partials]
+                         for place in (left, plus(left, at(step)))]  # fmt: skip
+                for partial, total in zip(self.partials, self.threads.joined(*sides), strict=True):
+                    b.store(partial, (*point, left), total)
+            level.yields, level.until = (twice,), b.compare("le", at("blocks"), at(twice))
+        self.give(point, self.outcomes([b.load(partial, (*point, ZERO)) for partial in self.partials]))

@@ -1,0 +1,766 @@
+"""A whole loop, fold, scan or map as one loop program.
+
+The caller hands out the iterations in ranges (parameters `first` and `last`), so that it can be interrupted and can use threads
+where cells are independent.  What goes from one range to the next lies in views: the state of a loop, which of two buffers holds
+it, and whether the loop has ended before its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
+from dataclasses import replace
+from enum import Enum
+from math import prod
+from typing import Final
+
+from ...lang.support.records import dataclass
+from ...typechecker.core.arrays import Payload
+from ...typechecker.core.blocks import CoreGuard
+from ...typechecker.elements import ArrayType, Kind
+from ...typechecker.sizes.polynomials import Size, SizeVariable, number
+from ..graph import traverse
+from ..graph.bind import NOTHING_KNOWN, KnownValues
+from ..graph.fusion_groups import merge_loop, on_one_axis
+from ..graph.phases import (
+    Affine,
+    AffineIndex,
+    AxisKind,
+    Branch,
+    Constant,
+    Fold,
+    LibraryPhase,
+    Loop,
+    Map,
+    Phase,
+    ReadNode,
+    Reshaped,
+    Structured,
+    SubGraph,
+    Term,
+    ValueId,
+)
+from ..loopir.facts import points_inside
+from ..loopir.ir import ONE, ZERO, Builder, Fail, Index, LoopKind, Program, Role, Statement, at, plus, times
+from .body import bits_of, build_body
+from .library import LAZY, box_of, call_routine, check_guards, found, hear, lower_library, writes_over
+from .phase import copy, lower_structured
+from .scope import (
+    Check,
+    Data,
+    Ended,
+    First,
+    Made,
+    Place,
+    Registers,
+    Routine,
+    Scope,
+    Scratch,
+    Source,
+    State,
+    Turn,
+    Unsupported,
+    Where,
+)
+
+# ---------------------------------------------------------------------------------------------------- in_place
+#
+# Which phases may write over what they read, and what may show its operand's memory: liveness in one block.
+#
+# Note [In place].  The new value of a component of the state may be written over the old one where nothing reads the old one
+# later, and where whoever writes it reads each old item before that item is written: an update of some items, a map that reads
+# the old value at its own point only, an inner loop or branch of which the same holds.  Otherwise the component has two buffers,
+# and turns say which is now.
+
+def in_place(block: SubGraph, old: ValueId, new: ValueId) -> tuple[ValueId, ...] | None:
+    """The values on the way from `old` to the result `new` of a block that may all have its place; see Note [In place]."""
+    makers = {value: (at_, phase) for at_, phase in enumerate(block.phases) for value in traverse.results(phase)}
+    chain: list[ValueId] = []
+    moved: set[ValueId] = set()
+    for phase in block.phases:
+        if isinstance(phase, LibraryPhase) and phase.op in LAZY and not moved.union((old,)).isdisjoint(phase.args):
+            moved.add(phase.results[0])
+    value = new
+    while value != old:
+        if value not in makers or value in chain:
+            return None
+        chain.append(value)
+        position, phase = makers[value]
+        source = _written_over(phase, value, old, moved)
+        if source is None:
+            return None
+        later = [v for following in block.phases[position + 1 :] for v in traverse.uses(following)]
+        if source in later or (source in block.results and source != new):
+            return None
+        value = source
+    return tuple(chain)
+
+
+def _written_over(phase: Phase, value: ValueId, old: ValueId, moved: set[ValueId]) -> ValueId | None:
+    """The operand over which a phase may write `value`; not where it reads what has only been moved, which needs no copy then."""
+    match phase:
+        case LibraryPhase():
+            source = writes_over(phase)
+            return None if source is None or source in phase.args[1:] else source
+        case Structured():
+            if any(axis.kind is AxisKind.REDUCE for axis in phase.axes):
+                return None
+            if moved & set(traverse.operands(phase)):
+                return None
+            reads = [read for read in phase.reads if read.value == old]
+            return old if reads and all(not read.projection.stages for read in reads) else None
+        case Loop():
+            place = phase.results.index(value)
+            source = phase.initial[place]
+            inside = [v for graph in traverse.subgraphs(phase) for v in _free(graph)]
+            return None if phase.keep or source in inside or phase.initial.count(source) > 1 else source
+        case Branch():
+            place = phase.results.index(value)
+            for arm in (phase.then, phase.otherwise):
+                if in_place(arm, old, arm.results[place]) is None:
+                    return None
+            return old
+        case _:
+            return None
+
+
+def _free(graph: SubGraph) -> Iterable[ValueId]:
+    for phase in graph.phases:
+        yield from traverse.uses(phase)
+    yield from graph.results
+
+
+def _shows(phase: Phase) -> tuple[ValueId, ...]:
+    """The operands whose items are those of a phase, in another order: of a rotation, a join, or what only renames indices."""
+    match phase:
+        case LibraryPhase(op="join"):
+            return phase.args
+        case LibraryPhase(op="gather" | "rotate"):
+            return phase.args[:1]
+        case Structured(reads=(read,), body=(ReadNode(),), results=(result,)) if result.reduction is None:
+            return (read.value,) if all(map(_is_known, read.projection.stages)) else ()
+        case _:
+            return ()
+
+
+def _is_known(stage: Affine | Reshaped) -> bool:
+    """Is it known which item each point reads?"""
+    if isinstance(stage, Affine):
+        return not stage.fills
+    return all(size.constant is not None for size in (*stage.source, *stage.target))
+
+
+def aliased(block: SubGraph, overwritten: AbstractSet[ValueId], shape: Callable[[ValueId], Sequence[Size]]
+            ) -> set[ValueId]:  # fmt: skip
+    """Results of gathers by one index, rotations, joins and views that may show their operands, not overwritten before that.
+
+    A view is worth it where gathers alone read it, which read fewer items than it has."""
+    writers: dict[ValueId, int] = {}
+    last: dict[ValueId, int] = {}
+    for position, phase in enumerate(block.phases):
+        for value in traverse.uses(phase):
+            last[value] = position
+        if any(result in overwritten for result in traverse.results(phase)):
+            for value in traverse.uses(phase):
+                writers.setdefault(value, position)
+    last.update(dict.fromkeys(block.results, len(block.phases)))
+    nested = set(block.results) | {v for phase in block.phases if not isinstance(phase, Structured) for v in traverse.uses(phase)}
+    written: dict[ValueId, int] = {}
+    for phase in block.phases:
+        shown = _shows(phase)
+        if not shown:
+            continue
+        (result,) = traverse.results(phase)
+        if isinstance(phase, Structured) and not _is_read_in_few(block, result, shape):
+            continue
+        if isinstance(phase, LibraryPhase) and phase.op in LAZY and result in nested:
+            continue
+        first = min(min(written.get(arg, _NEVER), writers.get(arg, _NEVER)) for arg in shown)
+        if result not in block.results and result not in overwritten and last.get(result, 0) < first:
+            written[result] = first
+    return set(written)
+
+
+def _is_read_in_few(block: SubGraph, value: ValueId, shape: Callable[[ValueId], Sequence[Size]]) -> bool:
+    """Do only gathers of several items read a value, and fewer items than it has?"""
+    readers = [phase for phase in block.phases if value in traverse.uses(phase)]
+    if not readers or value in block.results:
+        return False
+    read = 0
+    for phase in readers:
+        if not isinstance(phase, LibraryPhase) or phase.op != "gather" or phase.args.count(value) != 1 or value != phase.args[0]:
+            return False
+        own = [size.constant for size in shape(phase.results[0])]
+        if not shape(phase.args[1]) or None in own:
+            return False
+        read += prod(n or 0 for n in own)
+    have = [size.constant for size in shape(value)]
+    return None not in have and read < prod(n or 0 for n in have)
+
+
+_NEVER: Final = 1 << 60
+
+
+def chains_of(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...] | None]:
+    """For each component how it may stay in place."""
+    chains: list[tuple[ValueId, ...] | None] = []
+    for place, (old, new) in enumerate(zip(body.params, body.results, strict=True)):
+        chain = in_place(body, old, new)
+        seen = until is not None and until.params[len(body.params) + place] in set(_free(until))
+        chains.append(None if seen or body.results.count(new) > 1 else chain)
+    return chains
+
+
+def is_made_beside(body: SubGraph, old: ValueId, chain: Sequence[ValueId], scope: Scope) -> bool:
+    """Is the first update of a box, of half of the items or more, made of items of `old` at other points?  It needs memory of its
+    own then, which may as well be the next state."""
+    makers = {value: phase for phase in body.phases for value in traverse.results(phase)}
+    update = makers.get(chain[-1]) if chain else None
+    if not isinstance(update, LibraryPhase) or update.op != "update":
+        return False
+    shape, made = scope.shape(old), makers.get(update.args[-1])
+    start = box_of(update, scope.known, shape)
+    if start is None or not isinstance(made, Structured) or any(axis.kind is AxisKind.REDUCE for axis in made.axes):
+        return False
+    whole, part = (prod(size.constant or 0 for size in scope.shape(value)) for value in (old, update.args[-1]))
+    here = tuple(AffineIndex((Term(axis, 1),), first) for axis, first in enumerate(start))
+    stages = [read.projection.stages for read in made.reads if read.value == old]
+    return 2 * part >= whole and any(own != (Affine(here, shape),) for own in stages)
+
+
+def read_outside(phase: Branch) -> set[ValueId]:
+    """Values that the arms read and do not make."""
+    made = {v for arm in (phase.then, phase.otherwise) for p in traverse.all_phases(arm) for v in traverse.results(p)}
+    return {v for v in traverse.uses(phase) if v not in made}
+
+
+# ---------------------------------------------------------------------------------------------------- recurrences
+#
+# Loops and folds as recurrences: a state, where it lies, and what an iteration knows.
+#
+# Note [State].  What goes from iteration to iteration is the same wherever a loop stands: values of rank 0 are registers; others
+# are written in place (`in_place`), or lie in two buffers of which a carried number says which is now; where every state is kept,
+# iteration i reads cell i and writes cell i + 1.  A loop inside a region makes room for its state, that of the region is given
+# (`region`).  A fold is a loop over the cells of its argument backwards, a scan one that keeps every state.
+
+class Lies(Enum):
+    """Where a value of a loop's state lies; see Note [State]."""
+
+    REGISTERS = "registers"
+    IN_PLACE = "in place"
+    TURNS = "two buffers in turn"
+    CELLS = "every state is kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One value of a loop's state.  `place`: all the memory that it has; `chain`: values in it that have one place."""
+
+    param: ValueId
+    lies: Lies
+    place: Place | None = None
+    chain: tuple[ValueId, ...] = ()
+
+    def buffers(self, iteration: Index, turn: Index) -> tuple[Place, Place]:
+        """Where the old value is, and where the new one goes."""
+        assert self.place is not None
+        match self.lies:
+            case Lies.TURNS:
+                return self.place.cell(0, turn), self.place.cell(0, plus(ONE, times(turn, -1)))
+            case Lies.CELLS:
+                return self.place.cell(0, iteration), self.place.cell(0, plus(iteration, ONE))
+        return self.place, self.place
+
+
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """A loop or fold as a state that a block makes anew `length` times, less `first`: its first value is item 0.
+
+    `enter` tells an iteration, by number from `first` on, what it knows besides; `initial`: the first state; `is_pointwise`: does
+    each item of the state depend on what was there, and on values from outside?"""
+
+    phase: Loop | Fold
+    body: SubGraph
+    until: SubGraph | None
+    first: int
+    length: Size
+    keep: bool
+    initial: Callable[[], Sequence[Where]]
+    enter: Callable[[str], None]
+    is_pointwise: bool = False
+
+    @property
+    def results(self) -> tuple[ValueId, ...]:
+        return self.phase.results
+
+    def lies(self, scope: Scope) -> list[tuple[Lies, tuple[ValueId, ...]]]:
+        """For each component where it lies, and its chain."""
+        if self.keep:
+            return [(Lies.CELLS, ())] * len(self.results)
+        rows: list[tuple[Lies, tuple[ValueId, ...]]] = []
+        for param, chain in zip(self.body.params, chains_of(self.body, self.until), strict=True):
+            is_apart = chain is None or is_made_beside(self.body, param, chain, scope)
+            lies = Lies.REGISTERS if not scope.shape(param) else Lies.TURNS if is_apart else Lies.IN_PLACE
+            rows.append((lies, chain or ()))
+        return rows
+
+
+def pointwise(loop: Loop, types: Mapping[ValueId, ArrayType]) -> Structured | None:
+    """An iteration as one phase, if items of the state see only themselves and are computed by what loops have."""
+    merged = merge_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
+    return None if merged is None or build_body(merged, complexes=True, loops=True) is None else merged
+
+
+def recurrence_of(scope: Scope, phase: Loop | Fold) -> Recurrence:
+    if isinstance(phase, Fold):
+        return _of_fold(scope, phase)
+    if phase.keep and phase.until is not None:
+        raise Unsupported("every state of a loop that may end early")
+    merged = pointwise(phase, scope.types)
+    body = SubGraph(phase.state, phase.body.phases, phase.body.results)
+    if merged is not None:
+        body = SubGraph(phase.state, (merged,), phase.results)
+    cells = [scope.where(value) for value in phase.cells]
+
+    def enter(index: str) -> None:
+        if phase.index is not None:
+            scope.sizes[phase.index] = index
+            check_guards(scope, phase.index)
+        for param, cell in zip(phase.body.params, cells, strict=False):
+            scope.cell(param, cell, [at(index)])
+
+    def initial() -> Sequence[Where]:
+        return [scope.where(value) for value in phase.initial]
+
+    return Recurrence(phase, body, phase.until, 0, phase.trip, phase.keep, initial, enter, merged is not None)
+
+
+def _of_fold(scope: Scope, phase: Fold) -> Recurrence:
+    """Left to right if it is a scan, else right to left; its first state is a cell."""
+    count, length = len(phase.args), scope.shape(phase.args[0])[0]
+    args = [scope.where(arg) for arg in phase.args]
+    params = phase.body.params[:count], phase.body.params[count:]
+    state, cells = params if phase.scan else params[::-1]
+
+    def place(number: Index) -> Index:
+        return number if phase.scan else plus(plus(scope.index_of(length), Index((), -1)), times(number, -1))
+
+    def enter(index: str) -> None:
+        for param, arg in zip(cells, args, strict=True):
+            scope.cell(param, arg, [place(at(index))])
+
+    def initial() -> Sequence[Where]:
+        return [arg.cell(0, place(ZERO)) for arg in args if isinstance(arg, Place)]
+
+    return Recurrence(phase, SubGraph(state, phase.body.phases, phase.body.results), None, 1, length, phase.scan, initial, enter)
+
+
+# ---------------------------------------------------------------------------------------------------- control
+#
+# Blocks of phases, and the phases that hold blocks: loops, branches, maps and folds, inside a region and as one.
+#
+# Note [Interrupts].  The caller hears them between ranges of the outermost iterations.  Where one of these is long, because of a
+# loop in it, they are heard in that loop, too, once in so many points.
+
+# --------------------------------------------------------------------------------------------- blocks
+
+
+def lower_block(scope: Scope, block: SubGraph, overwritten: AbstractSet[ValueId] = frozenset()) -> list[Where]:
+    """Every phase in order; where the results lie (where `scope.destinations` wants them)."""
+    scope.aliases |= aliased(block, overwritten, scope.shape)
+    wanted = [scope.destinations.get(result) for result in block.results]
+    for phase in block.phases:
+        lower_phase(scope, phase)
+    places: list[Where] = []
+    for result, place in zip(block.results, wanted, strict=True):
+        source = scope.where(result)
+        if place is not None:
+            scope.destinations.pop(result, None)
+            if isinstance(source, Place):
+                copy(scope, scope.shape(result), source, place)
+                source = place
+        places.append(source)
+    return places
+
+
+def lower_phase(scope: Scope, phase: Phase) -> None:
+    match phase:
+        case Structured() | LibraryPhase():
+            _whole(scope, phase)
+        case Constant():
+            _constant(scope, phase)
+        case Loop() | Fold():
+            _inner(scope, recurrence_of(scope, phase))
+        case Branch():
+            _branch(scope, phase)
+        case Map():
+            _control_map(scope, phase)
+        case _:
+            raise Unsupported(f"{type(phase).__name__.lower()} inside a loop")
+
+
+def _whole(scope: Scope, phase: Structured | LibraryPhase) -> None:
+    """As loops, or else as a call of its routine."""
+    written, wanted = len(scope.b.statements), dict(scope.destinations)
+    try:
+        if isinstance(phase, Structured):
+            lower_structured(scope, phase)
+        else:
+            lower_library(scope, phase)
+    except Unsupported:
+        del scope.b.statements[written:]
+        scope.destinations = wanted
+        call_routine(scope, phase)
+
+
+def _constant(scope: Scope, phase: Constant) -> None:
+    kind, shape = scope.kind(phase.result), scope.shape(phase.result)
+    if shape:
+        scope.values[phase.result] = scope.given(kind, shape, Data(phase))
+    else:
+        literal = phase.data[0]
+        parts: tuple[Payload, ...] = (complex(literal).real, complex(literal).imag) if kind.is_complex else (literal,)
+        rows = zip(scope.parts(phase.result), parts, strict=True)
+        scope.values[phase.result] = tuple(scope.b.constant(part, bits_of(part, value)) for part, value in rows)
+
+
+# --------------------------------------------------------------------------------------------- loops
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """Registers after a loop: of each component of rank 0, which buffer is now, and whether the loop has ended early."""
+
+    items: tuple[Registers | None, ...]
+    turn: str
+    ended: str
+
+
+def iterate(scope: Scope, loop: Recurrence, components: Sequence[Component], bounds: tuple[Index, Index],
+            firsts: Sequence[Registers | None]) -> After:  # fmt: skip
+    """The iterations in bounds; `firsts`: the first values of rank 0."""
+    b, flip = scope.b, any(c.lies is Lies.TURNS for c in components)
+    first = Index((), loop.first)
+    carried: list[tuple[Kind, str, str | None]] = []
+    for component, item in zip(components, firsts, strict=True):
+        carried += [(part, r, None) for part, r in zip(scope.parts(component.param), item, strict=True)] if item else []
+    registers = len(carried)
+    if flip:
+        done, two = plus(bounds[0], times(first, -1)), b.constant(Kind.I64, 2)
+        carried.append((Kind.I64, b.apply("residue", (two, b.number(done)), Kind.I64, Kind.I64), None))
+    if loop.until is not None:
+        carried.append((Kind.BOOL, b.constant(Kind.BOOL, 0), None))
+
+    def items(supply: Sequence[str]) -> list[Registers | None]:
+        left = iter(supply)
+        return [tuple(next(left) for _ in item) if item is not None else None for item in firsts]
+
+    known = dict(scope.sizes)
+    with b.loop(LoopKind.SERIAL, bounds[:1], bounds[1:], carried) as opened:
+        turn = at(opened.inside[registers]) if flip else ZERO
+        iteration = plus(at(opened.index), times(first, -1))
+        buffers = [None if c.place is None else c.buffers(iteration, turn) for c in components]
+        old: list[Where] = []
+        for item, places in zip(items(opened.inside[:registers]), buffers, strict=True):
+            assert item is not None or places is not None
+            old.append(item if item is not None else places[0])  # type: ignore[index]
+        loop.enter(opened.index)
+        new = _step(scope, loop, components, old, [None if places is None else places[1] for places in buffers])
+        registered = [where for item, where in zip(firsts, new, strict=True) if item is not None]
+        following = [register for where in registered for register in scope.read(where, ())]
+        if flip:
+            following.append(b.number(plus(ONE, times(turn, -1))))
+        if loop.until is not None:
+            opened.until = _ends(scope, loop.until, new, old)
+            following.append(opened.until)
+        opened.yields = tuple(following)
+    scope.sizes = known
+    last = opened.results
+    return After(tuple(items(last[:registers])), last[registers] if flip else "", last[-1] if loop.until is not None else "")
+
+
+def _step(scope: Scope, loop: Recurrence, components: Sequence[Component], old: Sequence[Where], targets: Sequence[Place | None]
+          ) -> list[Where]:  # fmt: skip
+    """One iteration's new state."""
+    overwritten: set[ValueId] = set()
+    for component, result, own, target in zip(components, loop.body.results, old, targets, strict=True):
+        scope.values[component.param] = own
+        if target is not None and scope.shape(component.param):
+            for value in component.chain or (result,):
+                scope.destinations.setdefault(value, target)
+            overwritten.update(component.chain)
+    new: list[Where] = []
+    for component, where, target in zip(components, lower_block(scope, loop.body, overwritten), targets, strict=True):
+        shape = scope.shape(component.param)
+        if shape:
+            assert target is not None
+            copy(scope, shape, where, target)
+            new.append(target)
+            continue
+        item = scope.read(where, ())
+        if target is not None:
+            scope.write(target, (), item)
+        new.append(item)
+    return new
+
+
+def _ends(scope: Scope, until: SubGraph, new: Sequence[Where], old: Sequence[Where]) -> str:
+    """Does the loop end with this state?"""
+    scope.values.update(zip(until.params, (*new, *old), strict=True))
+    (stop,) = lower_block(scope, until)
+    (register,) = scope.read(stop, ())
+    return register
+
+
+# ---------------------------------------------------------------------------------- loops inside loops
+
+
+def _inner(scope: Scope, loop: Recurrence) -> None:
+    """A loop or fold inside a region: the state is copied to where it will lie, and results are left there."""
+    b, length, results = scope.b, scope.index_of(loop.length), loop.results
+    loop = _hearing(scope, loop)
+    bounds = (Index((), loop.first), length)
+    if isinstance(loop.phase, Fold) and not loop.keep:
+        b.statements.append(Fail(scope.check(Check(loop.phase.span, "empty")), b.compare("lt", length, ONE), ()))
+    with b.block() as there:
+        components: list[Component] = []
+        firsts: list[Registers | None] = []
+        for param, result, first, (lies, chain) in zip(loop.body.params, results, loop.initial(), loop.lies(scope), strict=True):
+            kind, shape = scope.kind(param), scope.shape(param)
+            place: Place | None = None
+            if lies is Lies.TURNS:
+                place = scope.room(kind, (number(2), *shape))
+            elif lies is not Lies.REGISTERS:
+                place = scope.place_for(result)
+            if place is not None:
+                copy(scope, shape, first, place if lies is Lies.IN_PLACE else place.cell(0, ZERO))
+            components.append(Component(param, lies, place, chain))
+            firsts.append(None if shape else scope.read(first, ()))
+        after = iterate(scope, loop, components, bounds, firsts)
+    if loop.first and loop.keep:  # a scan of nothing has no first state
+        b.choose(b.compare("lt", ZERO, length), there, ())
+    else:
+        b.statements += there
+    for result, component, item in zip(results, components, after.items, strict=True):
+        if component.place is None:
+            assert item is not None
+            scope.keep(result, item)
+            continue
+        where = component.place
+        if component.lies is Lies.TURNS:
+            where = where.cell(0, at(after.turn))
+            if result in scope.destinations:
+                wanted = scope.place_for(result)
+                copy(scope, scope.shape(result), where, wanted)
+                where = wanted
+        scope.values[result] = where
+
+
+def _heard(scope: Scope, phase: Loop | Fold | Map) -> int:
+    """Every how many iterations of a loop inside an interrupt is heard, a power of two; 0 where it is short."""
+    trips, points = points_inside(phase, scope.types)
+    return 1 << max(0, (_HEARD_POINTS // points).bit_length() - 1) if trips * points >= _HEARD_POINTS else 0
+
+
+_HEARD_POINTS: Final = 1 << 22
+
+
+def _hearing(scope: Scope, loop: Recurrence) -> Recurrence:
+    """A loop inside, which hears interrupts where it is long."""
+    every = _heard(scope, loop.phase)
+
+    def enter(index: str) -> None:
+        hear(scope, index, every)
+        loop.enter(index)
+
+    return replace(loop, enter=enter) if every else loop
+
+
+# -------------------------------------------------------------------------------------------- branches
+
+
+def _branch(scope: Scope, phase: Branch) -> None:
+    b = scope.b
+    condition = scope.load(phase.condition, ())
+    targets = [scope.place_for(r) if scope.shape(r) else None for r in phase.results]
+    arms: list[tuple[list[Statement], list[str]]] = []
+    known, sizes = dict(scope.values), dict(scope.sizes)
+    for arm in (phase.then, phase.otherwise):
+        scope.values, scope.sizes = dict(known), dict(sizes)
+        with b.block() as statements:
+            overwritten: set[ValueId] = set()
+            for result, target, place in zip(arm.results, targets, range(len(targets)), strict=True):
+                if target is None:
+                    continue
+                source = next((v for v, w in known.items() if w == target), None)
+                chain = None if source is None else in_place(arm, source, arm.results[place])
+                for value in chain or ():
+                    scope.destinations[value] = target
+                    overwritten.add(value)
+                if chain is None and result in {v for p in arm.phases for v in traverse.results(p)}:
+                    scope.destinations.setdefault(result, target)
+            made = lower_block(scope, arm, overwritten)
+            registers = [b.number(scope.index_of((then, otherwise)[len(arms)])) for _, then, otherwise in phase.defines]
+            for result, where, target in zip(arm.results, made, targets, strict=True):
+                if target is None:
+                    registers += scope.read(where, ())
+                else:
+                    copy(scope, scope.shape(result), where, target)
+        arms.append((list(statements), registers))
+    outside = read_outside(phase)
+    outer = {value: where for value, where in scope.values.items() if value in outside}
+    scope.values, scope.sizes = known | outer, sizes
+    kinds = [Kind.I64 for _ in phase.defines]
+    kinds += [part for r, target in zip(phase.results, targets, strict=True) if target is None for part in scope.parts(r)]
+    chosen = iter(b.choose(condition, arms[0][0], arms[1][0], list(zip(kinds, arms[0][1], arms[1][1], strict=True))))
+    for variable, _, _ in phase.defines:
+        found(scope, variable, next(chosen), phase.span)
+        check_guards(scope, variable)
+    for result, target in zip(phase.results, targets, strict=True):
+        if target is None:
+            scope.keep(result, tuple(next(chosen) for _ in scope.parts(result)))
+        else:
+            scope.values[result] = target
+
+
+# ------------------------------------------------------------------------------------------------ maps
+
+
+def _control_map(scope: Scope, phase: Map) -> None:
+    """Cell after cell."""
+    targets = [scope.place_for(result) for result in phase.results]
+    with scope.points(phase.frame, LoopKind.SERIAL) as point:
+        if every := _heard(scope, phase):
+            hear(scope, scope.b.number(point[-1]), every)
+        map_cell(scope, phase, point, targets)
+    for result, target in zip(phase.results, targets, strict=True):
+        scope.values[result] = target
+
+
+def map_cell(scope: Scope, phase: Map, point: Sequence[Index], targets: Sequence[Place]) -> None:
+    """One cell of a map."""
+    known = dict(scope.sizes)
+    for param, arg, depth in zip(phase.body.params, phase.args, phase.frames, strict=True):
+        scope.cell(param, scope.where(arg), point[:depth])
+    for result, target in zip(phase.body.results, targets, strict=True):
+        if scope.shape(result) and result not in scope.destinations:
+            scope.destinations[result] = target.cells(point)
+    made = lower_block(scope, phase.body)
+    for result, where, target in zip(phase.body.results, made, targets, strict=True):
+        cell = target.cells(point)
+        if scope.shape(result):
+            copy(scope, scope.shape(result), where, cell)
+        else:
+            scope.write(cell, (), scope.read(where, ()))
+    scope.sizes = known
+
+
+# ---------------------------------------------------------------------------------------------------- region
+
+FIRST, LAST = "first", "last"
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """`sizes`: the parameters but for `first` and `last`; `sources`: what each view shows; `states`: for each component of a
+    loop's state whether it has two buffers; `is_flat`: are arrays seen as vectors of all their items?"""
+
+    program: Program
+    sizes: tuple[Size, ...]
+    sources: Mapping[str, Source]
+    checks: tuple[Check, ...]
+    routines: tuple[Routine, ...]
+    states: tuple[bool, ...]
+    cells: bool
+    is_flat: bool = False
+
+    @property
+    def calls(self) -> bool:
+        """Are there phases that are routines?"""
+        return any(routine.phase is not None for routine in self.routines)
+
+    @property
+    def is_pointwise(self) -> bool:
+        """Does each item of a loop's state see only itself?"""
+        return any(isinstance(source, First) for source in self.sources.values())
+
+
+def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], guards: Iterable[CoreGuard] = (),
+                 known: KnownValues = NOTHING_KNOWN, *, may_be_flat: bool = False) -> Region:  # fmt: skip
+    """`known`: what is of values from outside; `may_be_flat`: if so, operands must have their items side by side.
+    Unsupported: something in it has no loops."""
+    flat = None
+    if may_be_flat and isinstance(phase, Loop) and (merged := pointwise(phase, types)) is not None:
+        flat = on_one_axis(phase, merged, types)
+    phase, types = flat or (phase, types)
+    scope = Scope(Builder(), types, known, waits_for=_variables(guards))
+    states = _map(scope, phase) if isinstance(phase, Map) else _recurrence(scope, recurrence_of(scope, phase))
+    b = scope.b
+    views = tuple(b.views.values())
+    parameters = (FIRST, LAST, *scope.parameters)
+    facts = [at(FIRST), *(plus(at(name), Index((), -1)) for name, size in scope.parameters.items() if (size.constant or 0) > 0)]
+    program = Program(type(phase).__name__.lower(), parameters, views, (*b.preamble, *b.statements), (*facts, *scope.facts))
+    sources = {view.name: scope.sources.get(view.name) or _scratch(view.shape) for view in views}
+    sizes = tuple(scope.parameters.values())
+    checks, routines = tuple(scope.checks), tuple(scope.routines)
+    return Region(program, sizes, sources, checks, routines, states, isinstance(phase, Map), flat is not None)
+
+
+def _scratch(shape: tuple[Index, ...]) -> Source:
+    """Of a shape that the program says in numbers."""
+    return Scratch(tuple(number(index.constant) for index in shape))
+
+
+def _variables(guards: Iterable[CoreGuard]) -> frozenset[SizeVariable]:
+    return frozenset(variable for guard in guards for variable in guard.variables())
+
+
+def _word(scope: Scope, kind: Kind, source: Source) -> Place:
+    return scope.given(kind, (), source, Role.OUTPUT)
+
+
+def _recurrence(scope: Scope, loop: Recurrence) -> tuple[bool, ...]:
+    """A loop or fold whose state the caller fills and reads; for each component whether it has two buffers."""
+    components: list[Component] = []
+    places: list[Place] = []
+    firsts: list[Registers | None] = []
+    copies: list[tuple[tuple[Size, ...], Place, Place]] = []
+    for position, (param, result, (lies, chain)) in enumerate(zip(loop.body.params, loop.results, loop.lies(scope), strict=True)):
+        shape, is_doubled = scope.shape(param), lies is Lies.TURNS
+        if lies is Lies.CELLS:
+            place = scope.given(scope.kind(result), scope.shape(result), Made(position), Role.OUTPUT)
+        else:
+            shown = (number(2), *shape) if is_doubled else shape
+            place = scope.given(scope.kind(param), shown, State(position, is_doubled), Role.OUTPUT)
+        places.append(place)
+        components.append(Component(param, lies, None if lies is Lies.REGISTERS else place, chain))
+        first = place.cell(0, plus(at(FIRST), Index((), -loop.first))) if lies is Lies.CELLS else place
+        if loop.is_pointwise:
+            first = scope.given(scope.kind(param), shape, First(position))
+            copies.append((shape, first, place))
+        firsts.append(None if shape else scope.read(first, ()))
+    doubled = tuple(component.lies is Lies.TURNS for component in components)
+    turn = scope.given(Kind.I64, (), Turn(), Role.OUTPUT) if any(doubled) else None
+    ended = scope.given(Kind.BOOL, (), Ended(), Role.OUTPUT) if loop.until is not None else None
+    scope.facts += [plus(at(FIRST), Index((), -loop.first)), plus(scope.index_of(loop.length), times(at(LAST), -1))]
+    for shape, first, place in copies:
+        if shape:
+            copy(scope, shape, first, place)
+    after = iterate(scope, loop, components, (at(FIRST), at(LAST)), firsts)
+    words = [(place, item) for place, item, c in zip(places, after.items, components, strict=True) if c.lies is Lies.REGISTERS]
+    for word, item in (*words, (turn, (after.turn,)), (ended, (after.ended,))):
+        if word is not None and item is not None:
+            scope.write(word, (), item)
+    return doubled if not loop.keep else ()
+
+
+def _map(scope: Scope, phase: Map) -> tuple[bool, ...]:
+    """Cells in any order, on any thread; or one, which is all of it."""
+    targets = [scope.given(scope.kind(v), scope.shape(v), Made(place), Role.OUTPUT) for place, v in enumerate(phase.results)]
+    b = scope.b
+    if not phase.frame:
+        map_cell(scope, phase, (), targets)
+        return ()
+    scope.facts.append(plus(scope.index_of(phase.frame[0]), times(at(LAST), -1)))
+    with b.loop(LoopKind.PARALLEL, (at(FIRST),), (at(LAST),)) as outer, scope.points(phase.frame[1:], LoopKind.SERIAL) as rest:
+        map_cell(scope, phase, [at(outer.index), *rest], targets)
+    return ()

@@ -1,0 +1,396 @@
+"""Chains along rows as loop programs: everything about a row while it is in the nearest cache.
+
+The body is that of `graph.chains.joined`: elements, and reductions of the row to one value, on which later elements depend.  It
+is done in *sweeps* over the row (`kernels.row_plan`).  A sweep evaluates the elements that its reductions and results need; what
+an earlier sweep computed is kept in scratch if computing it again would cost more than reading it.  So are the rows of operands
+whose items do not lie side by side.
+
+A kernel of form MAP does rows one after the other, with vectors along the row.  One of form ACROSS does short rows side by side,
+with vectors across rows: its last axis is the row, the one before it counts rows.
+
+Note [Short rows].  Such rows are shorter than the lanes of a block, so the order of sums is halving: item i with item i + 16,
+then with item i + 8, and so on; what is absent is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from typing import ClassVar, Final
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ..codegen.llvm_printer import llvm_text
+from ..graph.fusion_groups import ALONG, SHORTEST
+from ..jit.compiler import vector_bytes
+from ..loopir.ir import ZERO, Index, LoopKind, Program, Role, View, at, plus, times
+from ..loopir.reductions import Cells, Reduction, Threads, in_vectors, joined, ordered, together
+from ..scalar.table import weight_of
+from .kernel_ir import BLOCK, Apply, Form, Kernel, Load, Node, Step, kind_of
+from .phase import Lowering, OnCard
+
+# ---------------------------------------------------------------------------------------------------- row_plan
+#
+# The sweeps of a chain along rows: what is computed in which pass over a row, what is kept in between.
+
+FUNCTIONS: Final = {name: function for function, name in ALONG.items()}
+MOST_SIDE: Final = SHORTEST
+"""Rows shorter than this are done side by side; a power of two."""
+_AGAIN: Final = 4
+"""Operations on an element that are done again rather than kept."""
+
+
+@dataclass(slots=True)
+class Sweep:
+    """`nodes` to evaluate in order; `reduces`: nodes that are reductions; `keeps`: nodes to put in scratch; `stores`: results."""
+
+    nodes: set[int] = field(default_factory=set)
+    reduces: list[int] = field(default_factory=list)
+    keeps: list[int] = field(default_factory=list)
+    stores: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Sweeps:
+    """`kept`: the scratch row of each node that is kept."""
+
+    sweeps: tuple[Sweep, ...]
+    kept: dict[int, int]
+    elements: frozenset[int]
+    levels: tuple[int, ...]
+
+
+def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True) -> Sweeps:
+    """What is computed in which sweep; unless it `keeps`, all that it needs."""
+    body = kernel.body
+    elements: set[int] = set()
+    levels: list[int] = []
+    costs: list[int] = []
+    for place, node in enumerate(body):
+        args = node.args if isinstance(node, Apply) else ()
+        level = max((levels[arg] for arg in args), default=0)
+        cost = 0
+        if isinstance(node, Load) and kernel.operands[node.operand].moves[-1]:
+            elements.add(place)
+        elif isinstance(node, Apply) and node.function in FUNCTIONS:
+            level += 1
+        elif any(arg in elements for arg in args):
+            assert isinstance(node, Apply)
+            elements.add(place)
+            own = weight_of(node.function)
+            cost = min(1000, own + sum(costs[arg] for arg in args))
+        levels.append(level)
+        costs.append(cost)
+    reductions = [p for p, node in enumerate(body) if isinstance(node, Apply) and node.function in FUNCTIONS]
+    stores = [i for i, on_row in enumerate(is_row) if not on_row]
+    last = max([levels[p] - 1 for p in reductions] + [levels[kernel.results[i].node] for i in stores], default=0)
+    sweeps = [Sweep() for _ in range(last + 1)]
+    kept: dict[int, int] = {}
+    for place in reductions:
+        sweeps[levels[place] - 1].reduces.append(place)
+    for i in stores:
+        sweeps[levels[kernel.results[i].node]].stores.append(i)
+    for now in range(last, -1, -1):
+        sweep = sweeps[now]
+        wanted = [_argument(kernel, place) for place in sweep.reduces] + sweep.keeps
+        wanted += [kernel.results[i].node for i in sweep.stores]
+        while wanted:
+            place = wanted.pop()
+            if place not in elements or place in sweep.nodes:
+                continue
+            node = body[place]
+            if keeps and levels[place] < now and costs[place] > _AGAIN:
+                if place not in kept:
+                    kept[place] = len(kept)
+                    sweeps[levels[place]].keeps.append(place)
+            elif isinstance(node, Apply):
+                wanted += node.args
+            sweep.nodes.add(place)
+    return Sweeps(tuple(sweeps), kept, frozenset(elements), tuple(levels))
+
+
+def _argument(kernel: Kernel, place: int) -> int:
+    node = kernel.body[place]
+    assert isinstance(node, Apply)
+    return node.args[0]
+
+
+# ---------------------------------------------------------------------------------------------------- rows
+
+_TILE: Final = 64
+"""Short rows whose scratch is in cache together."""
+_APART: Final = 16
+"""Items between rows of scratch, so that they do not begin at the same place in cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowsCode:
+    """`is_row`: which results have one item a row.  `most`: a power of two; no row is longer."""
+
+    kernel: Kernel
+    is_row: tuple[bool, ...]
+    most: int
+
+    def text(self) -> str:
+        return llvm_text(program_of(self), vector_bytes())
+
+    def words(self) -> int:
+        return self.kernel.words()
+
+
+def program_of(rows: RowsCode) -> Program:
+    """A program whose block of words is the kernel's argument block."""
+    return (_SideBySide if rows.kernel.form is Form.ACROSS else _OneByOne)(rows).program()
+
+
+class Rows(Lowering):
+    """`scratch`: views of nodes that are kept.  `keeps`: are there any?"""
+
+    keeps: ClassVar = True
+
+    def __init__(self, rows: RowsCode) -> None:
+        self.rows, self.plan = rows, plan_sweeps(rows.kernel, rows.is_row, keeps=self.keeps)
+        super().__init__(rows.kernel)
+        self.scratch = {place: self.room(kind_of(self.kernel, place)) for place in self.plan.kept}
+
+    def room(self, kind: Kind) -> str:
+        """Scratch for an item of a row, for all of them."""
+        raise NotImplementedError
+
+    def kept_at(self, point: Sequence[Index]) -> tuple[Index, ...]:
+        """Where the item of a point is in such scratch."""
+        raise NotImplementedError
+
+    def depends(self, node: Node) -> frozenset[int]:
+        """What a reduction of the row becomes part of is known inside the loops over rows, and no sooner."""
+        along = isinstance(node, Apply) and node.function in FUNCTIONS
+        return super().depends(node) | (frozenset({self.kernel.axes - 1}) if along else frozenset())
+
+    def of_row(self, known: dict[int, str], point: Sequence[Index]) -> None:
+        """What is the same for the whole row and can be known now."""
+        for place in self.at_depth[-1]:
+            node = self.kernel.body[place]
+            if place in known or place in self.plan.elements or not isinstance(node, Apply) or node.function in FUNCTIONS:
+                continue
+            if all(arg in known for arg in node.args):
+                known[place] = self.node(place, point, known)
+
+    def sweeps(self, row: Sequence[Index], known: dict[int, str]) -> None:
+        """A row goes through everything; `known` is what is known of it."""
+        self.of_row(known, row)
+        for sweep in self.plan.sweeps:
+            totals = self.sweep(sweep, row, known)
+            known.update(zip(sweep.reduces, totals, strict=True))
+            self.of_row(known, row)
+        for place, result in enumerate(self.kernel.results):
+            if self.rows.is_row[place]:
+                self.b.store(self.results[place], self.target(place, [*row, ZERO]), known[result.node])
+
+    def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
+        """The reductions of one."""
+        raise NotImplementedError
+
+    def reductions_of(self, sweep: Sweep) -> list[Reduction]:
+        functions = [FUNCTIONS[self.reduction(place).function] for place in sweep.reduces]
+        return [Reduction(f, kind_of(self.kernel, n), self.in_order) for f, n in zip(functions, sweep.reduces, strict=True)]
+
+    def reduction(self, place: int) -> Apply:
+        node = self.kernel.body[place]
+        assert isinstance(node, Apply)
+        return node
+
+    def element(self, sweep: Sweep, row: Sequence[Index], item: Index, known: dict[int, str], mask: str | None = None
+                ) -> list[str]:  # fmt: skip
+        """What is to be reduced at an item of the row, if a mask is true; what is kept and stored there, is."""
+        point, values = [*row, item], dict(known)
+        for place in sorted(sweep.nodes):
+            if place in self.scratch and place not in sweep.keeps:
+                values[place] = self.b.load(self.scratch[place], self.kept_at(point), mask)
+            else:
+                values[place] = self.node(place, point, values, mask)
+        for place in sweep.keeps:
+            self.b.store(self.scratch[place], self.kept_at(point), values[place], mask)
+        for place in sweep.stores:
+            self.b.store(self.results[place], self.target(place, point), values[self.kernel.results[place].node], mask)
+        return [values[self.reduction(place).args[0]] for place in sweep.reduces]
+
+
+class _OneByOne(Rows):
+    """Vectors along the row."""
+
+    def __init__(self, rows: RowsCode) -> None:
+        super().__init__(rows)
+        self.copies = {
+            i: self.room(row.kind) for i, row in enumerate(self.kernel.operands) if row.moves[-1] and row.step is Step.STRIDED
+        }
+
+    def room(self, kind: Kind) -> str:
+        return self.b.view("kept", kind, (Index((), self.rows.most + _APART),), Role.SCRATCH, private=True).name
+
+    def kept_at(self, point: Sequence[Index]) -> tuple[Index, ...]:
+        return (point[-1],)
+
+    def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
+        b, sums, length, totals = self.b, self.reductions_of(sweep), at(self.sizes[-1]), list[str]()
+
+        def items(place: Index, mask: str | None = None) -> list[str]:
+            return self.element(sweep, row, place, known, mask)
+
+        if not any(one.is_ordered for one in sums):
+            return in_vectors(b, sums, items, (length,))
+        ordered(b, sums, length, lambda _: items, lambda _, values: totals.extend(values), most=self.rows.most)
+        return totals
+
+    def inside(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        for operand, copy in self.copies.items():
+            with self.b.range(LoopKind.VECTOR, at(self.sizes[-1])) as loop:
+                item = self.b.load(self.operands[operand], self.item(operand, [*point, at(loop.index)]))
+                self.b.store(copy, (at(loop.index),), item)
+        self.sweeps(point, known)
+
+    def load(self, node: Load, point: Sequence[Index], mask: str | None) -> str:
+        if node.operand in self.copies:
+            return self.b.load(self.copies[node.operand], self.kept_at(point), mask)
+        return super().load(node, point, mask)
+
+
+class _SideBySide(Rows):
+    """Vectors across rows, item after item."""
+
+    def room(self, kind: Kind) -> str:
+        shape = (Index((), MOST_SIDE), Index((), _TILE))
+        return self.b.view("kept", kind, shape, Role.SCRATCH, private=True).name
+
+    def kept_at(self, point: Sequence[Index]) -> tuple[Index, ...]:
+        return point[-1], self.cell
+
+    def result(self, place: int, kind: Kind) -> str:
+        if self.rows.is_row[place]:
+            return super().result(place, kind)
+        view = View(f"y{place}", kind, tuple(map(at, self.sizes)), Role.OUTPUT)
+        self.views.append(view)
+        return view.name
+
+    def target(self, place: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
+        return super().target(place, point[:-1], part) if self.rows.is_row[place] else tuple(point)
+
+    def inside(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        b = self.b
+        with together(b, at(self.sizes[-2]), _TILE) as (start, cells), b.range(LoopKind.VECTOR, cells.count) as cell:
+            self.cell, row, own = at(cell.index), [*point, plus(start, at(cell.index))], dict(known)
+            self.enter(row, own)
+            self.sweeps(row, own)
+
+    def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
+        b, sums, length = self.b, self.reductions_of(sweep), at(self.sizes[-1])
+        trees = [self.room(one.kind) if one.is_ordered else "" for one in sums]
+        plain = [one for one in sums if not one.is_ordered]
+        with b.range(LoopKind.SERIAL, length, [own for one in plain for own in one.entry(b)]) as loop:
+            point = [*row, at(loop.index)]
+            items = self.element(sweep, row, point[-1], known)
+            for tree, item in zip(trees, items, strict=True):
+                if tree:
+                    b.store(tree, self.kept_at(point), item)
+            others = [item for tree, item in zip(trees, items, strict=True) if not tree]
+            loop.yields = joined(b, plain, loop.inside, others)
+        results = iter(loop.results)
+        return [self.halved(tree, one) if tree else next(results) for one, tree in zip(sums, trees, strict=True)]
+
+    def halved(self, tree: str, total: Reduction) -> str:
+        """See Note [Short rows]."""
+        b, half = self.b, MOST_SIDE // 2
+        while half:
+            bounds = Index((), half), plus(at(self.sizes[-1]), Index((), -half))
+            with b.loop(LoopKind.SERIAL, (ZERO,), bounds) as loop:
+                low, high = (at(loop.index), self.cell), (plus(at(loop.index), Index((), half)), self.cell)
+                pair = b.load(tree, low), b.load(tree, high)
+                b.store(tree, low, b.apply(total.function, pair, total.kind, total.kind))
+            half //= 2
+        return b.load(tree, (ZERO, self.cell))
+
+
+# ---------------------------------------------------------------------------------------------------- card_rows
+#
+# Chains along rows as loop programs for cards: a block of threads takes some rows through everything.
+#
+# Elements are computed again in each sweep: the row is in cache by then, and arithmetic is what a card has most of.  What a row
+# comes to stays in the block's memory, whence every thread takes it.
+
+def card_rows(rows: RowsCode) -> Program:
+    return _CardRows(rows).program()
+
+
+class _CardRows(Rows, OnCard):
+    """`totals`: where the reductions of the rows are."""
+
+    keeps: ClassVar = False
+
+    def __init__(self, rows: RowsCode) -> None:
+        super().__init__(rows)
+        self.totals: dict[int, str] = {}
+
+    def write(self) -> None:
+        b, are_cells, most = self.b, self.kernel.axes > 1, self.rows.most
+        states = list(map(self.reductions_of, self.plan.sweeps))
+        count = sum(map(len, states))
+        sweeps = [Threads(b, own, most, are_cells=are_cells, beside=count - len(own)) for own in states]
+        self.enter([], self.known)
+        with self.cells(sweeps[0].cells) as (point, cells):
+            for sweep, threads in zip(self.plan.sweeps, sweeps, strict=True):
+                if sweep.reduces:
+                    self.reduce(sweep, threads, point, cells)
+                    self.totals.update(zip(sweep.reduces, threads.rooms, strict=True))
+                else:
+                    self.only_store(sweep, threads, point, cells)
+            with sweeps[0].each(cells) as (_, cell):
+                row, known = self.of_cell(point, cell)
+                for place, result in enumerate(self.kernel.results):
+                    if self.rows.is_row[place]:
+                        b.store(self.results[place], self.target(place, [*row, ZERO]), known[result.node])
+
+    def of_cell(self, point: Sequence[Index], cell: Index) -> tuple[list[Index], dict[int, str]]:
+        row, known = super().of_cell(point, cell)
+        for place, room in self.totals.items():
+            known[place] = self.b.load(room, (ZERO, cell))
+        self.of_row(known, row)
+        return row, known
+
+    def reduce(self, sweep: Sweep, threads: Threads, point: Sequence[Index], cells: Cells) -> None:
+        """The totals are left where the lanes were: of several blocks, joined as a tree."""
+        b, length = self.b, at(self.sizes[-1])
+
+        def items_from(start: Index) -> Callable[[Index], Callable[[Index], Sequence[str]]]:
+            def items(cell: Index) -> Callable[[Index], Sequence[str]]:
+                row, known = self.of_cell(point, cell)
+                return lambda place: self.element(sweep, row, plus(start, place), known)
+
+            return items
+
+        blocks = self.rows.most // BLOCK
+        if blocks <= 1:
+            threads.write(cells, length, items_from(ZERO))
+            return
+        totals = [b.view("totals", kind, (Index((), blocks),), Role.SCRATCH, private=True).name for kind in threads.kinds]
+        with b.range(LoopKind.SERIAL, Index((), blocks)) as block:
+            start = times(at(block.index), BLOCK)
+            threads.write(cells, plus(length, times(start, -1)), items_from(start))
+            with threads.each(cells) as (_, cell):
+                for room, total in zip(totals, threads.load(ZERO, cell), strict=True):
+                    b.store(room, (at(block.index),), total)
+        with threads.each(cells) as (_, cell):
+            found: list[Sequence[str]] = [[b.load(room, (Index((), block),)) for room in totals] for block in range(blocks)]
+            while len(found) > 1:
+                found = [threads.joined(*pair) for pair in zip(found[::2], found[1::2], strict=True)]
+            threads.store(ZERO, cell, found[0])
+
+    def only_store(self, sweep: Sweep, threads: Threads, point: Sequence[Index], cells: Cells) -> None:
+        b, length = self.b, at(self.sizes[-1])
+        if threads.cells == 1:
+            row, known = self.of_cell(point, ZERO)
+            with b.range(LoopKind.VECTOR, length) as loop:
+                self.element(sweep, row, at(loop.index), known)
+            return
+        with b.loop(LoopKind.VECTOR, (ZERO,), (Index((), threads.cells), cells.count)) as cell_loop:
+            row, known = self.of_cell(point, at(cell_loop.index))
+            with b.loop(LoopKind.VECTOR, (ZERO,), (Index((), threads.lanes), length)) as loop:
+                self.element(sweep, row, at(loop.index), known)

@@ -1,0 +1,483 @@
+"""What lowering knows of values and sizes: where each value lies, and which numbers the caller gives.
+
+Note [Sizes].  A size that is a number becomes a parameter of the program unless it is small, so that programs do not mention
+sizes; a number near another is that one and so much more.  A size that is known when the region starts is a parameter too.  A
+size that the region itself finds is a register.
+
+Note [Parts].  A complex number is two items, real and imaginary, along a last axis that its view has besides; in registers it is
+two of them.  So an item is a tuple of registers, of one or two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import field
+from typing import Final, TypeAlias
+
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...typechecker.core.arrays import Indexing
+from ...typechecker.elements import ArrayType, Kind
+from ...typechecker.sizes.polynomials import Node, Opaque, Size, SizeVariable, number
+from ...typechecker.sizes.size import capacity
+from ..graph.bind import NOTHING_KNOWN, KnownValues
+from ..graph.phases import Affine, Constant, LibraryPhase, Projection, Reshaped, Structured, ValueId
+from ..loopir.ir import ONE, ZERO, Builder, Index, LoopKind, Role, at, plus, times
+from .body import PART
+
+# ---------------------------------------------------------------------------------------------------- values
+
+SMALL: Final = 17
+"""Numbers below this in magnitude are written into the program."""
+
+
+class Unsupported(Exception):
+    """The region cannot be a loop program; the text says why, for `rho plan`."""
+
+
+Registers: TypeAlias = tuple[str, ...]
+"""Of an item: one, or its two parts."""
+
+
+def parts_of(kind: Kind) -> tuple[Kind, ...]:
+    """What an item of a kind is made of."""
+    return (PART[kind],) * 2 if kind.is_complex else (kind,)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the items of a value lie: a view, some of whose indices are `fixed`; the value's own are the others, in order, and
+    the last is that of the parts if there are two."""
+
+    view: str
+    fixed: tuple[Index | None, ...] = ()
+    parts: int = 1
+
+    def at(self, point: Sequence[Index]) -> list[tuple[Index, ...]]:
+        """The indices of each part of an item."""
+        own = iter(point)
+        indices = tuple([next(own) if index is None else index for index in self.fixed] + list(own))
+        return [indices] if self.parts == 1 else [(*indices, ZERO), (*indices, ONE)]
+
+    def cell(self, axis: int, index: Index) -> Place:
+        """The cells of the value at an index of one of its axes."""
+        free = [place for place, fixed in enumerate(self.fixed) if fixed is None]
+        padded = list(self.fixed)
+        while len(free) <= axis:
+            free.append(len(padded))
+            padded.append(None)
+        padded[free[axis]] = index
+        return Place(self.view, tuple(padded), self.parts)
+
+    def cells(self, point: Sequence[Index]) -> Place:
+        """The cell at a point of the leading axes."""
+        place = self
+        for index in point:
+            place = place.cell(0, index)
+        return place
+
+
+Where: TypeAlias = Place | Registers
+"""A place in memory, or the registers of a value of rank 0."""
+Item: TypeAlias = Callable[[tuple[Index, ...], str | None], Registers]
+"""Writes the item at a point (0 of the kind where the mask is false) of a value that lies nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A view that shows a value from outside."""
+
+    value: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A view that shows a constant of the region."""
+
+    phase: Constant
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """A view of memory that is undefined before and after, of this shape."""
+
+    shape: tuple[Size, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Component `place` of a loop's state: one buffer, or two, of which view `Turn` says which is now."""
+
+    place: int
+    doubled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """Component `place` of a loop's state before the range: given, or, after the first range, what `State` shows."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One i64, 0 to begin with: which of two buffers holds the state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """One bool, false to begin with: has the loop ended before its time?"""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Result `place` of the region."""
+
+    place: int
+
+
+Source: TypeAlias = Given | Data | Scratch | State | First | Turn | Ended | Made
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A run-time check of the region: `function` says what failed (`index`, or a scalar function as `ir.Apply` has it); `place`:
+    how the program writes the index; `beside`: those whose indices are the values behind its own and the size."""
+
+    span: Span
+    function: str
+    compute: Kind = Kind.I64
+    kind: Kind = Kind.I64
+    parameter: int = 0
+    place: Indexing | None = None
+    beside: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """What a call does: runs a phase on operands, which it reads, to results, which it writes, and after them the sizes that it
+    `defines`; or (no phase) checks the guards that wait for a size, or does nothing but hear interrupts.
+
+    `sizes`: what its numbers are.  `turned`: operands that are others with their axes in this order, and show their memory, as
+    they do where phases run one by one.  `numbers`: operands that are no values of the graph but sizes, which items of the phase
+    are made of."""
+
+    phase: Structured | LibraryPhase | None
+    operands: tuple[ValueId, ...]
+    results: tuple[ValueId, ...]
+    sizes: tuple[SizeVariable, ...]
+    defines: tuple[SizeVariable, ...] = ()
+    turned: tuple[tuple[ValueId, ValueId, tuple[int, ...]], ...] = ()
+    numbers: Mapping[ValueId, Size] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Scope:
+    """One region that is being lowered."""
+
+    b: Builder
+    types: Mapping[ValueId, ArrayType]
+    known: KnownValues = NOTHING_KNOWN
+    values: dict[ValueId, Where] = field(default_factory=dict)
+    turned: dict[ValueId, tuple[ValueId, tuple[int, ...]]] = field(default_factory=dict)
+    """Values that are others with their axes in another order."""
+    lazy: dict[ValueId, Item] = field(default_factory=dict)
+    """Values whose items are read where they are used."""
+    sources: dict[str, Source] = field(default_factory=dict)
+    parameters: dict[str, Size] = field(default_factory=dict)
+    checks: list[Check] = field(default_factory=list)
+    routines: list[Routine] = field(default_factory=list)
+    sizes: dict[SizeVariable, str] = field(default_factory=dict)
+    """Registers of sizes that the region finds."""
+    destinations: dict[ValueId, Place] = field(default_factory=dict)
+    """Where a value that is not lowered yet is wanted."""
+    aliases: set[ValueId] = field(default_factory=set)
+    """Results that may show their operand's memory: it is not written while they are read."""
+    facts: list[Index] = field(default_factory=list)
+    """What is known of parameters: each is at least 0."""
+    waits_for: frozenset[SizeVariable] = frozenset()
+    """Sizes that a guard of the program waits for."""
+
+    # -------------------------------------------------------------------------------------------- sizes
+
+    def index_of(self, size: Size) -> Index:
+        """A size as an index."""
+        constant = size.constant
+        if constant is not None and abs(constant) < SMALL:
+            return Index((), constant)
+        if constant is not None:
+            for name, other in self.parameters.items():
+                if other.constant is not None and abs(constant - other.constant) < SMALL:
+                    return plus(at(name), Index((), constant - other.constant))
+        variables = size.variables() if constant is None else frozenset()
+        if not any(v in self.sizes for v in variables):
+            return at(self.parameter(size))
+        total = Index((), 0)
+        for monomial, coefficient in size.terms:
+            if not monomial:
+                total = plus(total, self.index_of(number(coefficient)))
+                continue
+            factors = [self.atom(atom) for atom, power in monomial for _ in range(power)]
+            product = factors[0]
+            for factor in factors[1:]:
+                names = (self.b.number(product), self.b.number(factor))
+                product = at(self.b.apply("mul", names, Kind.I64, Kind.I64))
+            total = plus(total, times(product, coefficient))
+        return total
+
+    def atom(self, atom: SizeVariable | Opaque) -> Index:
+        if isinstance(atom, SizeVariable):
+            return at(self.sizes[atom]) if atom in self.sizes else at(self.parameter(Size({((atom, 1),): 1})))
+        args = [self.b.number(self.index_of(arg)) for arg in atom.args]
+        if atom.node is Node.QUOTIENT:
+            return at(self.quotient(*args))
+        function = {Node.MAXIMUM: "max", Node.MINIMUM: "min", Node.REMAINDER: "residue"}[atom.node]
+        if function == "residue":
+            args.reverse()
+        made = args[0]
+        for other in args[1:]:
+            made = self.b.apply(function, (made, other), Kind.I64, Kind.I64)
+        return at(made)
+
+    def quotient(self, whole: str, divisor: str) -> str:
+        """The floor of a quotient of numbers below 2⁵², by that of binary64; 0 where the divisor is."""
+        b, one, zero = self.b, self.b.constant(Kind.I64, 1), self.b.constant(Kind.I64, 0)
+        is_none = b.apply("eq", (divisor, zero), Kind.I64, Kind.BOOL)
+        safe = b.apply("select", (is_none, one, divisor), Kind.I64, Kind.I64)
+        ratio = b.apply("div", [b.apply("convert", (n,), Kind.I64, Kind.F64) for n in (whole, safe)], Kind.F64, Kind.F64)
+        check = self.check(Check(Span("", 0, 0), "floor", Kind.F64))
+        made = b.apply("floor", (ratio,), Kind.F64, Kind.I64, check=check)
+        return b.apply("select", (is_none, zero, made), Kind.I64, Kind.I64)
+
+    def parameter(self, size: Size) -> str:
+        for name, other in self.parameters.items():
+            if other == size:
+                return name
+        name = self.b.fresh("n")
+        self.parameters[name] = size
+        return name
+
+    def most(self, size: Size) -> int:
+        """The greatest number that a size can be."""
+        value = capacity(size).constant
+        if value is None:
+            raise Unsupported("a size has no known bound")
+        return value
+
+    def shape(self, value: ValueId) -> tuple[Size, ...]:
+        return self.types[value].shape
+
+    def kind(self, value: ValueId) -> Kind:
+        return self.types[value].element.kind
+
+    def parts(self, value: ValueId) -> tuple[Kind, ...]:
+        return parts_of(self.kind(value))
+
+    @contextmanager
+    def points(self, shape: Sequence[Size], last: LoopKind = LoopKind.VECTOR) -> Iterator[list[Index]]:
+        """A loop an axis; the last is of kind `last`."""
+        kinds = [LoopKind.SERIAL] * (len(shape) - 1) + [last]
+        with ExitStack() as loops:
+            yield [at(loops.enter_context(self.b.range(kind, self.index_of(size))).index)
+                   for kind, size in zip(kinds, shape, strict=False)]  # fmt: skip
+
+    # ------------------------------------------------------------------------------------------- values
+
+    def where(self, value: ValueId) -> Where:
+        """Where a value lies; one from outside is given in a view."""
+        found = self.values.get(value)
+        if found is None:
+            place = self.given(self.kind(value), self.shape(value), Given(value))
+            found = self.values[value] = place if self.shape(value) else self.first(place)
+        return found
+
+    def given(self, kind: Kind, shape: tuple[Size, ...], source: Source, role: Role = Role.INPUT) -> Place:
+        """A view from outside."""
+        return self._view("x", kind, [self.bound(size) for size in shape], role, source)
+
+    def _view(self, prefix: str, kind: Kind, shape: Sequence[Index], role: Role, source: Source) -> Place:
+        parts = parts_of(kind)
+        extents = (*shape, *([Index((), 2)] if len(parts) > 1 else []))
+        view = self.b.view(prefix, parts[0], extents, role, private=role is Role.SCRATCH)
+        self.sources[view.name] = source
+        return Place(view.name, parts=len(parts))
+
+    def bound(self, size: Size) -> Index:
+        """The extent of a view: sizes that the region finds at their most."""
+        if any(v in self.sizes for v in size.variables()):
+            size = number(self.most(size))
+        return self.index_of(size)
+
+    def first(self, place: Place) -> Registers:
+        """The only item of a place that no iteration changes."""
+        statements, self.b.statements = self.b.statements, self.b.preamble
+        try:
+            return self.read(place, ())
+        finally:
+            self.b.statements = statements
+
+    def read(self, where: Where, point: Sequence[Index], mask: str | None = None) -> Registers:
+        """An item; where `mask` is false, 0, but of registers."""
+        if not isinstance(where, Place):
+            return where
+        return tuple(self.b.load(where.view, indices, mask) for indices in where.at(point))
+
+    def write(self, place: Place, point: Sequence[Index], item: Registers) -> None:
+        for indices, register in zip(place.at(point), item, strict=True):
+            self.b.store(place.view, indices, register)
+
+    def items(self, value: ValueId, indices: tuple[Index, ...], mask: str | None = None) -> Registers:
+        """An item of a value; where `mask` is false, the kind's fill."""
+        kind = self.kind(value)
+        item = self.lazy[value](indices, mask) if value in self.lazy else self.read(self.where(value), indices, mask)
+        if mask is not None and (not self.shape(value) or kind is Kind.CHAR):
+            fill = tuple(self.b.constant(part, ord(" ") if kind is Kind.CHAR else 0) for part in parts_of(kind))
+            return self.select(mask, item, fill, kind)
+        return item
+
+    def select(self, condition: str, then: Registers, otherwise: Registers, kind: Kind) -> Registers:
+        pairs = zip(parts_of(kind), then, otherwise, strict=True)
+        return tuple(self.b.apply("select", (condition, x, y), part, part) for part, x, y in pairs)
+
+    def load(self, value: ValueId, indices: tuple[Index, ...], mask: str | None = None) -> str:
+        """An item of a value that is not complex."""
+        (register,) = self.items(value, indices, mask)
+        return register
+
+    def integer(self, value: ValueId, indices: tuple[Index, ...] = ()) -> str:
+        """An item as an i64."""
+        register, kind = self.load(value, indices), self.kind(value)
+        return register if kind is Kind.I64 else self.b.apply("convert", (register,), kind, Kind.I64)
+
+    def place_for(self, value: ValueId) -> Place:
+        """Where a value that is about to be made goes."""
+        wanted = self.destinations.pop(value, None)
+        return wanted if wanted is not None else self.room(self.kind(value), self.shape(value))
+
+    def room(self, kind: Kind, shape: tuple[Size, ...]) -> Place:
+        caps = tuple(number(self.most(size)) for size in shape)
+        stored = (*caps, number(2)) if kind.is_complex else caps
+        return self._view("s", kind, [self.index_of(size) for size in caps], Role.SCRATCH, Scratch(stored))
+
+    def keep(self, value: ValueId, item: Registers) -> None:
+        """A value of rank 0 is known now."""
+        wanted = self.destinations.pop(value, None)
+        if wanted is not None:
+            self.write(wanted, (), item)
+        self.values[value] = item
+
+    def cell(self, param: ValueId, where: Where, point: Sequence[Index]) -> None:
+        """A param of a body is a cell of a value."""
+        cell = where.cells(point) if isinstance(where, Place) else where
+        self.values[param] = cell if self.shape(param) else self.read(cell, ())
+
+    def check(self, check: Check) -> int:
+        """The number of a check."""
+        self.checks.append(check)
+        return len(self.checks) - 1
+
+
+# ---------------------------------------------------------------------------------------------------- projections
+#
+# Where projections read, as indices of loop programs.
+#
+# An index is affine in the point of the space and in sizes that a run finds; what a reshape makes of it is affine where the
+# parts of the source fit those of the target, else digits.
+
+def indices_of(scope: Scope, projection: Projection, point: Sequence[Index], sizes: Sequence[Size]
+               ) -> tuple[tuple[Index, ...], str | None]:  # fmt: skip
+    """Where a projection reads at a point of a space of these sizes, and the register that says whether there is an item."""
+    current = tuple(point)
+    ranges = [(0, max(0, scope.most(size) - 1)) for size in sizes]
+    mask: str | None = None
+    for stage in projection.stages:
+        match stage:
+            case Affine():
+                following: list[Index] = []
+                reach: list[tuple[int, int]] = []
+                for affine, extent in zip(stage.indices, stage.shape, strict=True):
+                    total = scope.index_of(affine.constant)
+                    least = most = affine.constant.constant
+                    for term in affine.terms:
+                        total = plus(total, times(current[term.axis], term.coefficient))
+                        ends = [end * term.coefficient for end in ranges[term.axis]]
+                        if least is not None and most is not None:
+                            least, most = least + min(ends), most + max(ends)
+                    following.append(total)
+                    bound = extent.constant
+                    if stage.fills:
+                        if least is None or least < 0:
+                            mask = scope.b.both(mask, scope.b.compare("le", ZERO, total))
+                        if most is None or bound is None or most >= bound:
+                            mask = scope.b.both(mask, scope.b.compare("lt", total, scope.index_of(extent)))
+                    top = scope.most(extent) - 1
+                    reach.append((max(0, least or 0), top if most is None else min(most, top)))
+                current, ranges = tuple(following), reach
+            case Reshaped():
+                current, ranges = _reshaped(scope, stage, current, ranges)
+    return current, mask
+
+
+def _reshaped(scope: Scope, stage: Reshaped, point: tuple[Index, ...], ranges: list[tuple[int, int]]
+              ) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:  # fmt: skip
+    """The same item by its place in row-major order, where that is affine."""
+    numbers = [size.constant for size in (*stage.source, *stage.target)]
+    if any(n is None for n in numbers):
+        raise Unsupported("a reshape between sizes that a run finds")
+    source, target = numbers[: len(stage.source)], numbers[len(stage.source) :]
+    flat, low, high, step = ZERO, 0, 0, 1
+    parts: list[tuple[Index, int, tuple[int, int]]] = []  # index, stride in the flat order, range
+    for place in range(len(source) - 1, -1, -1):
+        parts.append((point[place], step, ranges[place]))
+        step *= source[place] or 0
+    whole = ZERO
+    for part, weight, _ in parts:
+        whole = plus(whole, times(part, weight))
+    following: list[Index] = []
+    reach: list[tuple[int, int]] = []
+    stride = 1
+    for size in target:
+        stride *= size or 0
+    parts.reverse()
+    for size in target:
+        stride = stride // size if size else 0
+        if size == 1 or not stride:
+            following.append(ZERO)
+            reach.append((0, 0))
+            continue
+        flat, low, high = ZERO, 0, 0
+        left: list[tuple[Index, int, tuple[int, int]]] = []
+        for part, weight, (first, last) in parts:
+            if weight % stride == 0:
+                flat = plus(flat, times(part, weight // stride))
+                low, high = low + first * (weight // stride), high + last * (weight // stride)
+            else:
+                left.append((part, weight, (first, last)))
+        if sum(last * weight for _, weight, (_, last) in left) >= stride:
+            return _digits(scope, whole, target)
+        parts = left
+        following.append(flat)
+        reach.append((low, high))
+    return tuple(following), reach
+
+
+def _digits(scope: Scope, whole: Index, target: Sequence[int | None]) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:
+    """The indices of an item by its place in row-major order.  Quotients are those of binary64, exact below 2⁵²."""
+    b, following, stride = scope.b, list[Index](), 1
+    sizes = [size or 0 for size in target]
+    for size in sizes:
+        stride *= size
+    if stride >= 1 << 52:
+        raise Unsupported("a reshape of very many items")
+    place = b.number(whole)
+    for position, size in enumerate(sizes):
+        stride = stride // size if size else 0
+        digit = place
+        if stride > 1:
+            divisor = b.number(scope.index_of(number(stride)))
+            digit = scope.quotient(place, divisor)
+        if position:
+            digit = b.apply("residue", (b.number(scope.index_of(number(size))), digit), Kind.I64, Kind.I64)
+        following.append(at(digit))
+    return tuple(following), [(0, max(0, size - 1)) for size in sizes]

@@ -1,0 +1,436 @@
+"""The reference interpreter: the core, executed op by op on plain Python values.  It is the oracle of every back end.
+
+Every value is verified against its declared type when it is made: kind, shape under the bound sizes, integer range,
+`idx` bound.  A mismatch is an `InternalError` (a bug in the elaborator); a failed run-time check is `RunFailed` with
+the span of the op.
+
+Nested blocks write into the same table of values, because ids are unique in the whole program and each block's ops run
+again from its own parameters.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Protocol
+
+from ...lang.diagnostics.model import Code, RunFailed
+from ...lang.syntax.source import Span
+from ...typechecker.core import arrays as c, blocks
+from ...typechecker.core.arrays import Payload, ValueId
+from ...typechecker.core.blocks import Block, Core, blocks_of
+from ...typechecker.elements import Kind
+from ...typechecker.sizes.polynomials import Size, SizeVariable
+from ..io import cells as operations_cells
+from ..vm import values
+from ..vm.backend_interface import CheckFailed
+from ..vm.size_binding import bind_sizes, broken_guard
+from ..vm.values import Array, Results, array, scalar
+from . import arrays, linear, reductions, scalars
+from .arrays import InternalError, assemble, cells, integers, offset, positions, stack
+from .scalars import meaning
+
+# ---------------------------------------------------------------------------------------------------- operations
+#
+# What each pure op of the core does: values in, values out.
+#
+# One case an op; control flow (lift, loop, fold, branch) is in `interpret`.
+# `View` is how an op sees the running program: its operands, the declared types, the sizes that are bound.
+
+class View(Protocol):
+    def value(self, which: ValueId) -> Array: ...
+    def kind(self, which: ValueId) -> Kind: ...
+    def shape(self, which: ValueId) -> tuple[int, ...]: ...
+    def size(self, size: Size) -> int: ...
+
+
+def compute(op: blocks.Op, view: View) -> tuple[Array, ...]:
+    """The results of a pure op, in the order of its result ids."""
+    if isinstance(op, c.Library) and op.name not in _WHOLE and op.name != "random":
+        kinds, shapes = [view.kind(r) for r in op.results], [view.shape(r) for r in op.results]
+        return linear.library(op.name, [view.value(a) for a in op.args], kinds, shapes)
+    return (_computed(op, view),)
+
+
+def _computed(op: blocks.Op, view: View) -> Array:
+    match op:
+        case c.Literal():
+            return array(view.kind(op.result), view.shape(op.result), op.data)
+        case c.SizeVector():
+            numbers = [view.size(size) for size in op.sizes]
+            return array(Kind.I64, () if op.scalar else (len(numbers),), numbers)
+        case c.Scalar():
+            return apply_scalar(op, view)
+        case c.Library(name="random", args=(key,), results=(result,)):
+            return uniform(view.value(key), view.shape(result))
+        case c.Library():
+            return _WHOLE[op.name](*[view.value(arg) for arg in op.args], **dict(op.attributes))
+        case c.Format():
+            arg = view.value(op.arg)
+            if op.digits is None:
+                characters, shape = values.format_items(arg.kind, arg.data, arg.shape)
+            else:
+                characters, shape = values.fixed_items(arg.kind, arg.data, arg.shape, op.digits)
+            return Array(Kind.CHAR, shape, tuple(characters))
+        case c.Iota():
+            return arrays.iota(view.shape(op.result)[0])
+        case c.IotaGrid():
+            return arrays.iota_grid(view.shape(op.result))
+        case c.Reshape():
+            return arrays.reshape(view.value(op.arg), view.shape(op.result))
+        case c.Transpose():
+            return arrays.transpose(view.value(op.arg), op.axes)
+        case c.Spread():
+            return arrays.spread(view.value(op.arg), op.axes, view.shape(op.result))
+        case c.Reverse():
+            return arrays.reverse(view.value(op.arg), op.axis)
+        case c.Rotate():
+            return arrays.rotate(view.value(op.arg), view.value(op.amount), op.axis)
+        case c.Slice():
+            starts = [view.size(size) for size in op.starts]
+            return arrays.slice_box(view.value(op.arg), starts, view.shape(op.result))
+        case c.Join():
+            return arrays.join([view.value(a) for a in op.args], op.axis)
+        case c.Stack():
+            return arrays.stack([view.value(a) for a in op.args], op.axis)
+        case c.Windows():
+            return arrays.windows(view.value(op.arg), op.count, view.shape(op.result))
+        case c.Gather():
+            arg, indices = view.value(op.arg), view.value(op.indices)
+            beside = {axis: integers(view.value(v))[0] for axis, v in zip(op.axes, op.beside, strict=True)}
+            return arrays.gather(arg, indices, op.axis, op.checked, op.fills, op.shift, op.place, beside)
+        case c.Update():
+            choices = [None if i is None else view.value(i) for i in op.indices]
+            return arrays.update(view.value(op.arg), choices, view.value(op.value), op.checked, op.place)
+        case c.MaskUpdate():
+            return arrays.mask_update(view.value(op.arg), view.value(op.mask), view.value(op.value))
+        case c.Compress():
+            return arrays.compress(view.value(op.mask), view.value(op.arg), op.axis)
+        case c.Expand():
+            return arrays.expand(view.value(op.mask), view.value(op.arg), op.axis)
+        case c.Where():
+            return arrays.where(view.value(op.mask))
+        case c.Reduce():
+            return reductions.reduce(op.function, view.value(op.arg), op.axis)
+        case c.Scan():
+            return reductions.scan(op.function, view.value(op.arg), op.axis)
+        case c.Contract():
+            return reductions.contract(view.value(op.left), view.value(op.right))
+        case c.KeyReduce():
+            bins = view.shape(op.result)[0]
+            return reductions.key_reduce(op.function, view.value(op.indices), view.value(op.arg), bins, op.checked, op.place)
+    raise InternalError(f"{type(op).__name__} is not a pure op")
+
+
+def apply_scalar(op: c.Scalar, view: View) -> Array:
+    """Element by element over the principal frame; shorter operands replicate along the trailing axes they lack."""
+    args = [view.value(a) for a in op.args]
+    kind = args[1 if op.function == "select" else 0].kind
+    for i, arg in enumerate(args):
+        if arg.kind is not (Kind.BOOL if op.function == "select" and i == 0 else kind):
+            raise InternalError(f"operand {i} of {op.function} is {arg.kind.value}, not {kind.value}")
+    shape, result_kind = view.shape(op.result), view.kind(op.result)
+    for arg in args:
+        if arg.shape != shape[: arg.rank]:
+            raise InternalError(f"{op.function}: {arg.shape} is not a prefix of {shape}")
+    apply = meaning(op.function, kind, len(args), result_kind, op.parameter)
+    rows = zip(*(replicated(arg, shape) for arg in args), strict=True)
+    return Array(result_kind, shape, tuple(apply(*items) for items in rows))
+
+
+def replicated(value: Array, shape: tuple[int, ...]) -> Sequence[Payload]:
+    """The items over the whole frame: each one repeated along the trailing axes that the value lacks."""
+    times = math.prod(shape[value.rank :])
+    return value.data if times == 1 else [item for item in value.data for _ in range(times)]
+
+
+def uniform(key: Array, shape: Sequence[int]) -> Array:
+    """Uniform f64 from an i64 or a pair."""
+    words = [*integers(key), 0]
+    return array(Kind.F64, shape, [scalars.uniform(words[0], words[1], i) for i in range(math.prod(shape))])
+
+
+def _match(left: Array, right: Array) -> Array:
+    return scalar(Kind.BOOL, arrays.match(left, right))
+
+
+def _reader(kind: Kind, read: Callable[[str], Payload]) -> Callable[[Array], Array]:
+    """What each row of text says."""
+
+    def function(rows: Array) -> Array:
+        width, count = rows.shape[-1], math.prod(rows.shape[:-1])
+        texts = ["".join(map(str, rows.data[i * width : (i + 1) * width])) for i in range(count)]
+        return Array(kind, rows.shape[:-1], tuple(map(read, texts)))
+
+    return function
+
+
+_WHOLE: Mapping[str, Callable[..., Array]] = {
+    "first_occurrence": arrays.first_occurrence, "grade": arrays.grade, "grade_by": arrays.grade_by,
+    "index_of": arrays.index_of, "member_of": arrays.member_of, "find": arrays.find,
+    "number": _reader(Kind.F64, operations_cells.number_in), "date": _reader(Kind.I64, operations_cells.date_in),
+    "interval_index": arrays.interval_index, "match": _match, "decode": reductions.decode, "encode": reductions.encode,
+}  # fmt: skip
+"""Library functions that need no more than the values."""
+
+
+# ---------------------------------------------------------------------------------------------------- interpret
+
+_FRAMES_A_BLOCK: Final = 8
+
+
+def interpret(core: Core, inputs: Mapping[str, Array], params: Mapping[str, int]) -> Results:
+    """Run a checked program on in-memory inputs.
+
+    Refused: sizes or guards (see `run.binding`).  RunFailed: a run-time check."""
+    return execute_program(Machine, core, inputs, params)[1]
+
+
+def execute_program(
+    make: Callable[[Core, dict[SizeVariable, int]], Machine], core: Core, inputs: Mapping[str, Array], params: Mapping[str, int]
+) -> tuple[Machine, Results]:  # fmt: skip
+    """Bind the sizes, make a machine, run the program on it."""
+    sizes = bind_sizes(core, {name: value.shape for name, value in inputs.items()}, params)
+    machine = make(core, sizes)
+    for entry in core.inputs:
+        machine.start(entry.value, inputs[entry.name])
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 1000 + _FRAMES_A_BLOCK * nesting(core.block)))
+    try:
+        machine.run(core.block)
+    finally:
+        sys.setrecursionlimit(limit)
+    results = Results(tuple(machine.printed), {entry.name: machine.value(entry.value) for entry in core.outputs})
+    return machine, results
+
+
+def nesting(block: Block) -> int:
+    """The greatest depth of blocks within blocks."""
+    deepest, pending = 0, [(block, 1)]
+    while pending:
+        current, depth = pending.pop()
+        deepest = max(deepest, depth)
+        for op in current.ops:
+            pending += [(inner, depth + 1) for inner in blocks_of(op)]
+    return deepest
+
+
+class Machine:
+    """The state of one run: bound sizes, values by id, what was printed."""
+
+    def __init__(self, core: Core, sizes: dict[SizeVariable, int]) -> None:
+        self.core = core
+        self.sizes = sizes
+        self.values: dict[ValueId, Array] = {}
+        self.printed: list[Array] = []
+
+    # ------------------------------------------------------------ what an op sees
+
+    def value(self, which: ValueId) -> Array:
+        if which not in self.values:
+            raise InternalError(f"value {which} is read before it is made")
+        return self.values[which]
+
+    def kind(self, which: ValueId) -> Kind:
+        return self.core.types[which].element.kind
+
+    def shape(self, which: ValueId) -> tuple[int, ...]:
+        return tuple(self.size(size) for size in self.core.types[which].shape)
+
+    def size(self, size: Size) -> int:
+        try:
+            return size.evaluate(self.sizes)
+        except KeyError as missing:
+            raise InternalError(f"size {size} mentions {missing.args[0]}, which is not bound") from None
+
+    # ------------------------------------------------------------------- storing
+
+    def start(self, which: ValueId, value: Array) -> None:
+        """Keep the value of an input."""
+        self.store(which, value)
+
+    def store(self, which: ValueId, value: Array) -> None:
+        """Keep a value after checking that it is what its type says."""
+        self.verify(which, value)
+        self.values[which] = value
+
+    def verify(self, which: ValueId, value: Array) -> None:
+        declared = self.core.types[which]
+        element, shape = declared.element, self.shape(which)
+        if value.kind is not element.kind or value.shape != shape:
+            raise InternalError(
+                f"value {which} is {value.kind.value}{list(value.shape)}, its type says {element.kind.value}{list(shape)}"
+            )
+        if element.low is None and element.high is None and element.below is None:
+            return
+        bounds = [int(item) for item in value.data if not isinstance(item, str | float | complex)]
+        low, high = (min(bounds), max(bounds)) if bounds else (0, -1)
+        below = None if element.below is None else self.size(element.below) - 1
+        if bounds and (
+            (element.low is not None and low < element.low)
+            or (element.high is not None and high > element.high)
+            or (below is not None and not 0 <= low <= high <= below)
+        ):
+            raise InternalError(f"value {which} has items {low}..{high}, outside its type {element}")
+        if declared.permutation and sorted(bounds) != list(range(len(bounds))):
+            raise InternalError(f"value {which} is not a permutation")
+
+    def define(self, variable: SizeVariable, value: int) -> None:
+        """Bind a run-time size and check the guards that waited for it."""
+        cap = None if variable.cap is None else self.size(variable.cap)
+        if value < 0 or (cap is not None and value > cap):
+            raise CheckFailed(Code.E403, f"{variable.name} is {value}, outside 0 to {cap}")
+        self.sizes[variable] = value
+        for guard in self.core.guards:
+            needed = guard.variables()
+            if variable in needed and all(v in self.sizes for v in needed) and not guard.holds(self.sizes):
+                raise RunFailed([broken_guard(guard, self.sizes)])
+
+    # ----------------------------------------------------------------- executing
+
+    def run(self, block: Block) -> None:
+        for op in block.ops:
+            self.execute(op)
+
+    def call(self, block: Block, args: Sequence[Array]) -> tuple[Array, ...]:
+        """Bind the parameters, run the block, return its results."""
+        for parameter, arg in zip(block.params, args, strict=True):
+            self.store(parameter, arg)
+        self.run(block)
+        return tuple(self.value(result) for result in block.results)
+
+    def execute(self, op: blocks.Op) -> None:
+        try:
+            self._execute(op)
+        except CheckFailed as failure:
+            raise failure.at(self.span(op)) from None
+
+    def span(self, op: blocks.Op) -> Span:
+        match op:
+            case c.Print():
+                return self.core.spans[op.arg]
+            case c.RuntimeSize():
+                return self.core.spans[op.value]
+        return self.core.spans[results_of(op)[0]]
+
+    def _execute(self, op: blocks.Op) -> None:
+        match op:
+            case c.Print():
+                self.printed.append(self.value(op.arg))
+                return
+            case c.RuntimeSize():
+                self.define(op.size, int(self.value(op.value).item))  # type: ignore[arg-type]
+                return
+            case blocks.Lift():
+                results = self._lift(op)
+            case blocks.Fold():
+                results = self._fold(op)
+            case blocks.FoldScan():
+                results = self._fold_scan(op)
+            case blocks.Loop():
+                results = self._loop(op)
+            case blocks.Branch():
+                results = self._branch(op)
+            case _:
+                results = compute(op, self)
+                self._define_sizes(op, results)
+        for which, value in zip(results_of(op), results, strict=True):
+            self.store(which, value)
+
+    def _define_sizes(self, op: blocks.Op, results: Sequence[Array]) -> None:
+        match op:
+            case c.Compress():
+                self.define(op.size, results[0].shape[op.axis])
+            case c.Where():
+                self.define(op.size, results[0].shape[0])
+            case c.Format():
+                self.define(op.size, results[0].shape[-1])
+
+    # -------------------------------------------------------------- control flow
+
+    def _lift(self, op: blocks.Lift) -> tuple[Array, ...]:
+        frame = tuple(self.size(size) for size in op.frame)
+        args = [self.value(a) for a in op.args]
+        for arg, rank in zip(args, op.frames, strict=True):
+            if arg.shape[:rank] != frame[:rank]:
+                raise InternalError(f"frame {arg.shape[:rank]} is not a prefix of the principal frame {frame}")
+        split = [cells(arg, rank) for arg, rank in zip(args, op.frames, strict=True)]
+        collected: list[list[Array]] = [[] for _ in op.results]
+        for p in positions(frame):
+            own = [parts[offset(p[:rank], frame[:rank])] for parts, rank in zip(split, op.frames, strict=True)]
+            for slot, result in zip(collected, self.call(op.body, own), strict=True):
+                slot.append(result)
+        return tuple(self._collect(which, frame, parts) for which, parts in zip(op.results, collected, strict=True))
+
+    def _collect(self, which: ValueId, frame: tuple[int, ...], parts: Sequence[Array]) -> Array:
+        """Cells put together over a frame; of an empty frame the type alone tells the cell's shape."""
+        cell_shape = parts[0].shape if parts else self.shape(which)[len(frame) :]
+        if any(part.shape != cell_shape for part in parts):
+            raise InternalError("the cells of a lift have different shapes")
+        return assemble(self.kind(which), frame, cell_shape, parts)
+
+    def _fold(self, op: blocks.Fold) -> tuple[Array, ...]:
+        columns = [cells(self.value(a), 1) for a in op.args]
+        length = len(columns[0])
+        if length == 0:
+            raise CheckFailed(Code.E204, "a reduction with a function needs at least one item")
+        accumulated = tuple(column[-1] for column in columns)
+        for i in reversed(range(length - 1)):
+            accumulated = self.call(op.body, [*(column[i] for column in columns), *accumulated])
+        return accumulated
+
+    def _fold_scan(self, op: blocks.FoldScan) -> tuple[Array, ...]:
+        columns = [cells(self.value(a), 1) for a in op.args]
+        states: list[tuple[Array, ...]] = []
+        for i in range(len(columns[0])):
+            items = tuple(column[i] for column in columns)
+            states.append(self.call(op.body, [*states[-1], *items]) if states else items)
+        frame = (len(states),)
+        return tuple(self._collect(which, frame, [state[j] for state in states]) for j, which in enumerate(op.results))
+
+    def _loop(self, op: blocks.Loop) -> tuple[Array, ...]:
+        state = tuple(self.value(v) for v in op.initial)
+        states = [state]
+        columns = [cells(self.value(v), 1) for v in op.cells]
+        known = frozenset(self.sizes)
+        for i in range(self.size(op.trip)):
+            self.enter_turn(op, i, known)
+            new = self.call(op.body, [*(column[i] for column in columns), *state])
+            stop = op.until is not None and bool(self.call(op.until, [*new, *state])[0].item)
+            state = new
+            states.append(state)
+            if stop:
+                break
+        self.forget_but(known)
+        return tuple(stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else state
+
+    def enter_turn(self, op: blocks.Loop, place: int, known: frozenset[SizeVariable]) -> None:
+        """The index is known, and the sizes that the turn before found are not."""
+        self.forget_but(known)
+        if op.index is not None:
+            self.define(op.index, place)
+
+    def forget_but(self, known: frozenset[SizeVariable]) -> None:
+        for size in self.sizes.keys() - known:
+            del self.sizes[size]
+
+    def _branch(self, op: blocks.Branch) -> tuple[Array, ...]:
+        taken = bool(self.value(op.condition).item)
+        results = self.call(op.then if taken else op.otherwise, ())
+        for variable, then, otherwise in op.sizes:
+            self.define(variable, self.size(then if taken else otherwise))
+        return results
+
+
+def results_of(op: blocks.Op) -> tuple[ValueId, ...]:
+    """The ids an op defines."""
+    match op:
+        case c.Print() | c.RuntimeSize():
+            return ()
+        case c.Library() | blocks.Fold() | blocks.FoldScan():
+            return op.results
+        case blocks.Lift() | blocks.Loop() | blocks.Branch():
+            return op.results
+        case _:
+            return (op.result,)

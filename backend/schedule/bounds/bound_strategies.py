@@ -1,0 +1,506 @@
+"""Strategies with a lower bound that needs no solver: one cut, paths and loads, the LP relaxation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+from math import exp
+from typing import TYPE_CHECKING, Final
+
+from ..problem import DeviceIndex, Objective, Problem
+from ..search.list_scheduling import acceptable, retime
+from ..search.strategy import MOST_DEVICES, Context, Strategy
+from ..solution import Decisions, Queueing, Schedule
+from ..timeline.fence_insertion import synchronise
+from ..timeline.problem_index import Routes
+from ..timeline.serial_sgs import FOREVER, Timer
+from ..timeline.step_graph import order_of
+from .head_tail_bounds import Bound, Bounds, Costs, least
+from .lp_relaxation import worth
+from .single_phase_split import split
+
+if TYPE_CHECKING:
+    from ..exact.z3_solver import Steps
+
+
+# ---------------------------------------------------------------------------------------------------- loads
+#
+# Lower bounds from work: what must be done in an interval against what the devices can do in it.
+#
+# * load: the phases that start no earlier than a and leave at least b after them.  Their work over unequal devices is a linear
+#   program, in which a class of devices has what is left of T between the earliest head and the least tail there; any weights
+#   w >= 0 of the classes give a bound of it: the sum over phases of the min over classes of w times ticks must fit in the sum of
+#   w times what the classes have.  Weights are sought in floating point and used as integers, so no bound trusts them;
+# * energy: for every interval, counting phases that may lie partly in it, all devices taken together.
+
+SCALE: Final = 1 << 24
+MOST_WINDOWS: Final = 24
+MOST_HEADS: Final = 1024
+"""Classes times phases up to which windows also begin by the earliest start on each class."""
+ROUNDS: Final = 60
+TURNS: Final = 3
+SHUT: Final = 1 << 20
+"""How much dearer than any other a class is that has no time at all."""
+
+
+def best_bound(bounds: Bounds) -> Bound:
+    """The best of all bounds but `energy`, which takes longer."""
+    return max((bounds.path, load(bounds), bounds.links()), key=lambda bound: bound.ticks)
+
+
+def load(bounds: Bounds) -> Bound:
+    """The best window."""
+    order = bounds.order
+    tail = [min(bounds.rest(p, c) for c in bounds.tails[p]) for p in range(len(order))]
+    work, number_of = works(bounds), sizes(bounds)
+    number = min(sum(number_of), bounds.timer.limits.machines or sum(number_of))
+    best = 0
+    count = max(3, min(MOST_WINDOWS, 1500 // len(order)))
+    for head in _heads(bounds):
+        for a in _spread(head, count):
+            late = [p for p in order if head[p] >= a]
+            for b in _spread([tail[p] for p in late], count):
+                chosen = [p for p in late if tail[p] >= b]
+                first = min(min(bounds.heads[p].values()) for p in chosen)
+                best = max(best, _Window(bounds, chosen, work, number_of).bound(best))
+                best = max(best, first + b + -(-sum(min(work[p].values()) for p in chosen) // (SCALE * number)))
+    return Bound(best, "load")
+
+
+def _heads(bounds: Bounds) -> list[tuple[int, ...]]:
+    """What windows begin by: the earliest start of each phase anywhere, and, if that is little to look at, on each class."""
+    first = [min(heads.values()) for heads in bounds.heads]
+    kinds = range(len(bounds.costs.members)) if len(bounds.costs.members) * len(first) <= MOST_HEADS else ()
+    on_each = (tuple(heads.get(c, least) for heads, least in zip(bounds.heads, first, strict=True)) for c in kinds)
+    return list(dict.fromkeys((tuple(first), *on_each)))
+
+
+def shared(bounds: Bounds) -> int:
+    """The busiest device works for at least so many ticks."""
+    return _Window(bounds, bounds.order, works(bounds), sizes(bounds), whenever=True).bound(0)
+
+
+def works(bounds: Bounds) -> list[dict[int, int]]:
+    """By phase and class, `SCALE` times the least ticks of work."""
+    return [{c: _work_on(bounds, p, c) for c in bounds.costs.allowed_classes[p]} for p in range(len(bounds.order))]
+
+
+def sizes(bounds: Bounds) -> list[int]:
+    """Devices of each class that may work."""
+    machines = bounds.timer.limits.machines
+    return [len(members) if machines is None else min(len(members), machines) for members in bounds.costs.members]
+
+
+def _work_on(bounds: Bounds, phase: int, kind: int) -> int:
+    """SCALE times the least ticks that all of a phase takes on a class; a part takes at least its share."""
+    task = bounds.phases[phase]
+    if bounds.whole[phase]:
+        return bounds.ticks_on(phase, kind) * SCALE
+    rate = task.ticks[bounds.timer.kinds[bounds.costs.members[kind][0]]].rate(task.rows)
+    return SCALE * task.rows * rate.numerator // rate.denominator
+
+
+class _Window:
+    """Phases, and what each class loses of T before and after them (`whenever`: nothing)."""
+
+    def __init__(
+        self,
+        bounds: Bounds,
+        chosen: Sequence[int],
+        work: Sequence[dict[int, int]],
+        sizes: Sequence[int],
+        *,
+        whenever: bool = False,
+    ) -> None:
+        self.jobs = [list(work[p].items()) for p in chosen]
+        self.sizes = sizes
+        self.lost = (
+            [0] * len(sizes)
+            if whenever
+            else [
+                min((bounds.heads[p][c] for p in chosen if c in work[p]), default=0)
+                + min((bounds.rest(p, c) for p in chosen if c in work[p]), default=0)
+                for c in range(len(sizes))
+            ]
+        )
+
+    def bound(self, known: int) -> int:
+        """The best bound that is found, or something up to `known`."""
+        on_fastest = [0] * len(self.sizes)
+        for job in self.jobs:
+            work, kind = min((w, c) for c, w in job)
+            on_fastest[kind] += work
+        if all(
+            w == 0 or lost - (-w // (SCALE * n)) <= known for w, n, lost in zip(on_fastest, self.sizes, self.lost, strict=True)
+        ):
+            return known  # everything on its fastest class fits in that time
+        best = known
+        if len(self.sizes) <= 16:
+            for kind in range(len(self.sizes)):
+                best = self.least_time([SCALE * (c == kind) for c in range(len(self.sizes))], best)
+        for _ in range(TURNS):
+            found = self.least_time(self.weights(best), best)
+            if found == best:
+                break
+            best = found
+        return best
+
+    def least_time(self, weights: Sequence[int], known: int) -> int:
+        """The least T from `known` on in which these weights find no contradiction."""
+        work = sum(min(weights[c] * w for c, w in job) for job in self.jobs)
+
+        def room(time: int) -> int:
+            return SCALE * sum(w * n * max(0, time - lost) for w, n, lost in zip(weights, self.sizes, self.lost, strict=True))
+
+        if room(known) >= work:
+            return known
+        width = sum(w * n for w, n in zip(weights, self.sizes, strict=True))
+        ceiling = max(known, *self.lost) + -(-work // (SCALE * width))
+        return least(known, ceiling, lambda time: room(time) >= work)
+
+    def weights(self, time: int) -> list[int]:
+        """A few rounds of multiplicative updates at T = `time` + 1: a class that the cheapest assignment overloads gets
+        dearer."""
+        room = [float(n * max(0, time + 1 - lost)) for n, lost in zip(self.sizes, self.lost, strict=True)]
+        open_classes = [c for c, ticks in enumerate(room) if ticks > 0]
+        if not open_classes:
+            return [1] * len(room)
+        jobs = [[(c, w / SCALE) for c, w in job] for job in self.jobs]
+        weights = [1.0 / sum(room) if ticks > 0 else 0.0 for ticks in room]
+        best, best_value = weights, -1.0
+        for step in range(ROUNDS):
+            shut = SHUT * max(weights)
+            current = [w if room[c] > 0 else shut for c, w in enumerate(weights)]
+            load = [0.0] * len(room)
+            value = 0.0
+            for job in jobs:
+                cost, kind, ticks = min((current[c] * w, c, w) for c, w in job)
+                load[kind] += ticks
+                value += cost
+            if value > best_value:
+                best, best_value = current, value
+            if not value:
+                break
+            rate = 1.0 / (1.0 + 0.2 * step)
+            for c in open_classes:
+                weights[c] *= exp(rate * (min(load[c] / room[c] / value, 4.0) - 1.0))
+            total = sum(weights[c] * room[c] for c in open_classes)
+            weights = [w / total for w in weights]
+        scale = (SCALE << 8) / max(best[c] for c in open_classes)
+        return [int(w * scale) for w in best]
+
+
+def energy(bounds: Bounds, start: int) -> Bound:
+    """From `start` on, the least T in which no interval has more work than all devices together can do in it: whatever its
+    place between head and tail, a phase does the overlap of its leftmost or of its rightmost position."""
+    devices = sum(map(len, bounds.costs.members))
+    devices = min(devices, bounds.timer.limits.machines or devices)
+    jobs: list[tuple[int, int, int]] = []
+    for p in bounds.order:
+        if bounds.whole[p]:
+            ticks = min(bounds.ticks_on(p, c) for c in bounds.costs.allowed_classes[p])
+            if ticks:
+                jobs.append((min(bounds.heads[p].values()), ticks, min(bounds.rest(p, c) for c in bounds.tails[p])))
+    time = start
+    while (lack := _lacking(jobs, devices, time)) > 0:
+        time += -(-lack // max(1, devices))
+    return Bound(time, "energy")
+
+
+def _lacking(jobs: Sequence[tuple[int, int, int]], devices: int, time: int) -> int:
+    """How much more work than there is room for some interval has in any schedule of `time`; at most 0 if none has."""
+    begins = sorted({head for head, _, _ in jobs} | {time - tail - ticks for _, ticks, tail in jobs})
+    ends = sorted({time - tail for _, _, tail in jobs} | {head + ticks for head, ticks, _ in jobs})
+    worst = 0
+    for begin in begins:
+        late = [(head + ticks - begin, ticks, time - tail - ticks) for head, ticks, tail in jobs if head + ticks > begin]
+        for end in ends:
+            if end <= begin:
+                continue
+            work = 0
+            for left, ticks, last in late:
+                if last < end:
+                    work += min(left, ticks, end - last, end - begin)
+            worst = max(worst, work - devices * (end - begin))
+    return worst
+
+
+def _spread(values: Sequence[int], count: int) -> list[int]:
+    """The different values, or `count` of them evenly if there are more."""
+    different = sorted(set(values))
+    if len(different) <= count:
+        return different
+    return [different[i * (len(different) - 1) // (count - 1)] for i in range(count)]
+
+
+# ---------------------------------------------------------------------------------------------------- bounding
+
+MOST_ENERGY: Final = 64
+"""Phases up to which every interval is looked at."""
+WIDTHS: Final = (1, 2, 4, 16)
+"""Devices of a class that the shares of the LP relaxation are tried on, where there are many."""
+
+# ------------------------------------------------------------------------------------- one cut phase
+
+
+def _split(context: Context) -> None:
+    _ = context.bounds  # layouts stop early by them
+    found, whole = context.found, split(context.costs)
+    if whole is None:
+        return
+    if whole.schedule is not None and acceptable(context.timer.limits, whole.schedule):
+        found.offer(whole.schedule)
+        # of equally long plans the one with the fewest shards: that of the cut
+        if found.schedule is not None and whole.schedule.makespan == found.schedule.makespan:
+            found.schedule = whole.schedule
+    if whole.lower_bound:
+        found.raise_bound(whole.lower_bound, "certificate", whole.detail)
+    context.conflict = whole.conflict
+
+
+def _split_refutes(context: Context, bound: int, steps: Steps) -> bool:
+    whole = split(context.costs)
+    return whole is not None and whole.lower_bound >= bound
+
+
+SINGLE_SPLIT: Final = Strategy(
+    "single-split", "one phase that can be cut, dealt out exactly, with the certificate that rows sum to too few a tick earlier",
+    _split, lambda context: not context.has_together, _split_refutes, first=True,
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------- bounds alone
+
+
+def _paths(context: Context) -> None:
+    context.found.raise_bound(best_bound(context.bounds).ticks, "bound")
+
+
+PATHS: Final = Strategy(
+    "paths", "the longest path, and the work of devices and links shared out as a fluid",
+    _paths, refutes=lambda context, bound, _: best_bound(context.bounds).ticks >= bound, of_chunks=True,
+)  # fmt: skip
+
+
+def _energetic(context: Context) -> None:
+    context.found.raise_bound(energy(context.bounds, context.found.bound).ticks, "bound")
+
+
+ENERGETIC: Final = Strategy(
+    "energetic", "no interval has more work than all devices can do in it",
+    _energetic, lambda context: len(context.problem.phases) <= MOST_ENERGY,
+    lambda context, bound, _: energy(context.bounds, best_bound(context.bounds).ticks).ticks >= bound, of_chunks=True,
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------- LP relaxation
+
+
+def _lp_relaxation(context: Context) -> None:
+    from .lp_relaxation import Fluid  # array library
+
+    found = context.found
+    if found.schedule is None:
+        return
+    fluid = Fluid(context.bounds, found.schedule.makespan)
+    found.raise_bound(fluid.bound(), "bound")
+    if fluid.solved:
+        for width in (MOST_DEVICES,) if context.few_devices else WIDTHS:
+            decisions = Decisions(fluid.guided(width), tuple(context.bounds.order), Queueing.INSERT)
+            guided = retime(context.timer, "LP relaxation", decisions)
+            if context.guided is None or (guided.ticks or FOREVER) < (context.guided.ticks or FOREVER):
+                context.guided = guided
+        found.offer(context.guided.schedule if context.guided is not None else None)
+
+
+def _lp_applies(context: Context) -> bool:
+    return worth(context.bounds, FOREVER if context.found.schedule is None else context.found.schedule.makespan)
+
+
+def _lp_refutes(context: Context, bound: int, steps: Steps) -> bool:
+    from .lp_relaxation import Fluid  # array library
+
+    return Fluid(context.bounds, bound).bound() >= bound
+
+
+LP_RELAXATION: Final = Strategy(
+    "lp-relaxation", "rows of all cuts as a fluid, with cutting planes; a schedule whose cuts are those of its solution",
+    _lp_relaxation, _lp_applies, _lp_refutes,
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- floors
+#
+# Lower bounds of energy and of the initiation interval that need no search: relaxations of the assignment, in integers.
+#
+# Both drop orders, transfers and memory, and let rows be shared out as a fluid, so they hold for every schedule.
+#
+# * Energy: what is certainly on idles for some time between the shortest and the deadline, in which the devices of a class can
+#   work for so long only; each phase goes where its work costs least, to which prices of the classes' time are added (the dual
+#   of the linear program; any prices give a bound).  With `power_off_unused` a device other than home that works is on at least
+#   for as long, so its work costs its active power.
+# * Interval: no weights of the classes of devices let the busiest device work for less (`loads.shared`), and a phase that is not
+#   cut works on one device.
+
+GRAIN: Final = 1 << 10
+"""Prices are in parts of a milliwatt."""
+FLOORS_ROUNDS: Final = 3
+"""Of setting the best price of each class, the others as they are."""
+
+
+def floor_of(problem: Problem, objective: Objective, shortest: int) -> int:
+    """No schedule is worth less (energy in picojoules); `shortest`: no schedule is shorter."""
+    if objective not in (Objective.ENERGY, Objective.THROUGHPUT) or not problem.phases:
+        return 0
+    costs = Costs(Timer(problem))
+    if not costs.timer.limits.possible or order_of(costs.timer.before) is None or not all(costs.allowed):
+        return 0
+    bounds = Bounds(costs)
+    if objective is Objective.ENERGY:
+        return _energy(problem, bounds, shortest)
+    whole = (min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order if bounds.whole[p])
+    return -(-max(shared(bounds), max(whole, default=0)) // problem.executions)
+
+
+def _energy(problem: Problem, bounds: Bounds, shortest: int) -> int:
+    groups = problem.devices
+    if any(group.active_mw < group.idle_mw for group in groups):
+        return 0  # work that saves energy: nothing is known of how much there is at the most
+    on = [group.idle_mw * group.count for group in groups]
+    if problem.power_off_unused:
+        on = [group.idle_mw for group in groups if group.home]
+    powers = [_power(problem, bounds, c) * GRAIN for c in range(len(bounds.costs.members))]
+    work, number, latest = works(bounds), sizes(bounds), bounds.timer.limits.deadline
+    prices = [0] * len(powers)
+
+    def worth() -> int:
+        """`GRAIN` times what the prices show, in milliwatts times ticks."""
+        working = sum(min(ticks * (powers[c] + prices[c]) for c, ticks in by_class.items()) for by_class in work) // SCALE
+        idling = GRAIN * sum(on) - sum(p * n for p, n in zip(prices, number, strict=True))
+        return working + idling * (shortest if idling >= 0 else latest or 0)
+
+    def falls(kind: int, price: int) -> bool:
+        """Is a higher price of a class no better?"""
+        prices[kind] = price
+        before = worth()
+        prices[kind] = price + 1
+        return worth() <= before
+
+    for kind in [*range(len(prices))] * FLOORS_ROUNDS:
+        others = GRAIN * sum(on) - sum(p * n for p, n in zip(prices, number, strict=True)) + prices[kind] * number[kind]
+        most = max((powers[c] * ticks // own[kind] for own in work if own.get(kind) for c, ticks in own.items()), default=0)
+        prices[kind] = least(0, max(0, others // number[kind]) if latest is None else most + sum(prices), partial(falls, kind))
+    return problem.tick_ns * (worth() // GRAIN)
+
+
+def _power(problem: Problem, bounds: Bounds, kind: int) -> int:
+    """Milliwatts that working on a class of devices costs at the least, beside what is counted as always on."""
+
+    def of(device: int) -> int:
+        group = problem.group_of(DeviceIndex(device))
+        always = not problem.power_off_unused or device == problem.home
+        return group.active_mw - group.idle_mw if always else group.active_mw
+
+    return min(map(of, bounds.costs.members[kind]))
+
+
+# ---------------------------------------------------------------------------------------------------- values
+#
+# What a schedule is worth under each objective, as the planners count it.
+#
+# Note [Energy].  Each powered device idles for the whole makespan and uses its active instead of its idle power while a shard or
+# combine runs; links cost by the byte.  With `power_off_unused`, a device that takes no part is off; home is always on.
+#
+# Note [Interval].  The steady state of many executions is bound by the busiest device or channel: the initiation interval is its
+# ticks divided by the executions that the schedule holds.  A problem of several `batches` is planned as `unrolled`: one phase
+# per execution, so that executions may be shared out over devices.
+
+def value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
+    """Ticks, ticks of the initiation interval, millijoules rounded up, devices, or syncs."""
+    match objective:
+        case Objective.LATENCY:
+            return schedule.makespan
+        case Objective.THROUGHPUT:
+            return -(-values_load(problem, schedule) // problem.executions)
+        case Objective.ENERGY:
+            return -(-values_energy(problem, schedule) // 10**9)
+        case Objective.MACHINES:
+            return machines(schedule)
+        case Objective.SYNCS:
+            return syncs(problem, schedule)
+
+
+def values(problem: Problem, schedule: Schedule) -> tuple[int, ...]:
+    """The value of each of the problem's objectives, in their order."""
+    return tuple(value(problem, schedule, objective) for objective in problem.objectives)
+
+
+def machines(schedule: Schedule) -> int:
+    """Devices with a shard."""
+    return len({shard.device for shard in schedule.shards})
+
+
+def syncs(problem: Problem, schedule: Schedule) -> int:
+    """Waits of devices."""
+    return synchronise(problem, schedule).syncs
+
+
+def transfers(schedule: Schedule) -> int:
+    return len(schedule.transfers)
+
+
+def receivers(schedule: Schedule) -> int:
+    return len({transfer.target for transfer in schedule.transfers})
+
+
+def values_load(problem: Problem, schedule: Schedule) -> int:
+    """Ticks that the busiest device or channel is busy.  See Note [Interval]."""
+    busy: dict[object, int] = {}
+    for shard in schedule.shards:
+        busy[shard.device] = busy.get(shard.device, 0) + shard.end - shard.start
+    for step in schedule.combines:
+        busy[problem.home] = busy.get(problem.home, 0) + step.end - step.start
+    routes = Routes(problem)
+    for transfer in schedule.transfers:
+        path = routes.path(transfer.source, transfer.target) if transfer.link is not None else None
+        if path is not None and path[0].channel is not None:
+            busy[path[0].channel] = busy.get(path[0].channel, 0) + transfer.busy - transfer.start
+    for shard in schedule.shards:
+        together = problem.phases[shard.phase].together
+        if together is not None and shard.first == 0:  # it keeps its channels to itself
+            paths = [routes.path(source, target) for _, source, target in together.channels]
+            for channel in {path[0].channel for path in paths if path is not None and path[0].channel is not None}:
+                busy[channel] = busy.get(channel, 0) + shard.end - shard.start
+    return max(busy.values(), default=0)
+
+
+def values_energy(problem: Problem, schedule: Schedule) -> int:
+    """Picojoules.  See Note [Energy]."""
+    names = len(problem.device_names())
+    working = [0] * names
+    on = [not problem.power_off_unused] * names
+    on[problem.home] = True
+    total = Fraction(0)
+    for shard in schedule.shards:
+        working[shard.device] += shard.end - shard.start
+        on[shard.device] = True
+        together = problem.phases[shard.phase].together
+        total += together.picojoules if together is not None and shard.first == 0 else 0
+    for step in schedule.combines:
+        working[problem.home] += step.end - step.start
+    for transfer in schedule.transfers:
+        on[transfer.source] = on[transfer.target] = True
+        if transfer.link is not None:
+            total += problem.links[transfer.link].nj_per_byte * transfer.bytes * 1000
+    device = 0
+    for group in problem.devices:
+        for _ in range(group.count):
+            ticks = working[device]
+            total += problem.tick_ns * (group.active_mw - group.idle_mw) * ticks
+            total += problem.tick_ns * group.idle_mw * schedule.makespan if on[device] else 0
+            device += 1
+    return -(-total.numerator // total.denominator)
+
+
+def exact_value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
+    """Like `value`, in the finest unit: picojoules."""
+    return values_energy(problem, schedule) if objective is Objective.ENERGY else value(problem, schedule, objective)

@@ -1,0 +1,517 @@
+"""Certified lower bounds of the makespan, for every plan that obeys the problem and its directives.
+
+* heads and tails: the earliest start of a shard by class of device, and the ticks that must follow its end, transfers of at
+  least no bytes included; a phase that can be cut is water-filled between them; their sum with a phase is the critical path;
+* load and energy: see `loads`;
+* links: what must leave home or return to it over one channel;
+* inflow: a shard that reads all of an output waits until all of it has come over the links into its device.
+
+Note [Inflow].  Every row of an output that is on a device was brought there or made there, and then a like part of each operand
+is on that device too.  So all of it takes the bytes of the output or those that the operand which takes most does, whichever are
+fewer; of a part of the rows, a like part.  The channels of the last hops into a device share these bytes.
+
+Note [Bounds of chunks].  Where a problem allows chunks, a phase that can be cut takes at least its rows times the least ticks of
+a row, however it is cut; what reads part of it waits for a row, and a row is all that must follow a transfer.
+
+All arithmetic of the results is in integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Final
+
+from ....lang.support.records import cached_property, dataclass
+from ..problem import allowed_devices
+from ..solution import Mode
+from ..timeline.serial_sgs import Timer
+from ..timeline.step_graph import order_of
+
+# ---------------------------------------------------------------------------------------------------- costs
+#
+# Costs without contention, as the list-scheduling papers count them: of a phase on a device, of an edge between two.
+#
+# Devices of one group cost the same unless a link or a directive names an instance of it; then each device is its own class.
+
+class Costs:
+    """`classes`: devices that cost the same; `members` of each, in order; `class_of` a device."""
+
+    def __init__(self, timer: Timer) -> None:
+        self.timer = timer
+        self.allowed, self._different = self._allowed()
+        self.members = self._classes()
+        self.class_of = [0] * len(timer.kinds)
+        for index, members in enumerate(self.members):
+            for device in members:
+                self.class_of[device] = index
+        classes = {id(devices): sorted({self.class_of[d] for d in devices}) for devices in self._different}
+        self.allowed_classes = [classes[id(devices)] for devices in self.allowed]
+        self._links: dict[tuple[int, int, int], int | None] = {}
+        self._means: dict[int, Fraction] = {}
+
+    def _allowed(self) -> tuple[list[list[int]], list[list[int]]]:
+        """By phase, the devices that may run it; and the different ones of these lists."""
+        timer = self.timer
+        limits = timer.limits
+        known: dict[tuple[frozenset[str], frozenset[int] | None], list[int]] = {}
+        result: list[list[int]] = []
+        for p, task in enumerate(timer.problem.phases):
+            chosen = limits.devices[p]
+            if p in limits.fixed:
+                fixed = frozenset(device for device, _ in limits.fixed[p])
+                chosen = fixed if chosen is None else chosen & fixed
+            key = (frozenset(task.ticks), chosen)
+            if key not in known:
+                known[key] = [d for d in allowed_devices(timer.problem, limits, p) if chosen is None or d in chosen]
+            result.append(known[key])
+        return result, list(known.values())
+
+    def _classes(self) -> list[list[int]]:
+        """Devices of a group that the same phases may use; apart, home if it matters and instances that a link names."""
+        problem = self.timer.problem
+        home = self.timer.home if problem.links or any(task.combine is not None for task in problem.phases) else -1
+        ends = {end for link in problem.links for end in (link.source, link.target)} - {group.id for group in problem.devices}
+        wanted = {d for devices in self.timer.limits.wanted.values() for d in devices}
+        sets = [frozenset(devices) for devices in self._different]
+        result: list[list[int]] = []
+        first = 0
+        for group in problem.devices:
+            alike: dict[tuple[object, ...], list[int]] = {}
+            for device, name in enumerate(group.names(), first):
+                own = device if device == home or device in wanted or name in ends else -1
+                alike.setdefault((own, self.timer.caps[device], *(device in devices for devices in sets)), []).append(device)
+            first += group.count
+            result += alike.values()
+        return result
+
+    def single(self, phase: int, device: int) -> Mode:
+        """The mode of all of `phase` on one device (or the one that a directive fixes)."""
+        fixed = self.timer.limits.fixed.get(phase)
+        return fixed if fixed is not None else ((device, self.timer.problem.phases[phase].units),)
+
+    def ticks(self, phase: int, device: int) -> int:
+        """Ticks of all of `phase` there."""
+        result = 0
+        for place, rows in self.single(phase, device):
+            result = max(result, self.timer.ticks(phase, place, rows) or 0)
+        combine = self.timer.problem.phases[phase].combine
+        return result + (combine.ticks_per_shard if combine is not None else 0)
+
+    def transfer(self, edge: int, source: int, target: int) -> int | None:
+        """Ticks from the end of the source phase on one device until the target phase can start on another."""
+        if source == target:
+            return 0
+        key = (edge, self.class_of[source], self.class_of[target])
+        if key not in self._links:
+            self._links[key] = self._between(edge, source, target)
+        return self._links[key]
+
+    def carried(self, edge: int) -> int:
+        """Bytes on a link of what all of the target phase needs of the source, by Note [Needs] of `problem`."""
+        timer = self.timer
+        low, high = timer.part(edge, 0, timer.problem.phases[timer.targets[edge]].units)
+        return timer.part_bytes(timer.sources[edge], low, high, timer.problem.edges[edge].bytes)
+
+    def _between(self, edge: int, source: int, target: int) -> int | None:
+        timer = self.timer
+        delay = timer.delays[edge]
+        if delay is not None:
+            return delay + timer.syncs[target]
+        path = timer.routes.path(source, target)
+        if path is None:
+            return None
+        size = self.carried(edge)
+        return sum(timer.problem.links[hop.link].occupied(size) + hop.latency for hop in path) + timer.syncs[target]
+
+    def mean_ticks(self, phase: int) -> Fraction:
+        """Over the devices that may run it."""
+        classes = self.allowed_classes[phase]
+        devices = sum(len(self.members[c]) for c in classes)
+        return Fraction(sum(self.ticks(phase, self.members[c][0]) * len(self.members[c]) for c in classes), max(1, devices))
+
+    def mean_transfer(self, edge: int) -> Fraction:
+        """Over the pairs of different devices."""
+        if edge not in self._means:
+            self._means[edge] = self._mean(edge)
+        return self._means[edge]
+
+    def _mean(self, edge: int) -> Fraction:
+        delay = self.timer.delays[edge]
+        if delay is not None:
+            return Fraction(delay)
+        total = pairs = 0
+        for source in self.members:
+            for target in self.members:
+                count = len(source) * (len(target) - (source is target))
+                if count:
+                    ticks = self.transfer(edge, source[0], target[1] if source is target else target[0])
+                    total += (ticks or 0) * count
+                    pairs += count
+        return Fraction(total, max(1, pairs))
+
+
+# ---------------------------------------------------------------------------------------------------- filling
+#
+# Arithmetic of cuts: the largest count within a limit, the least time that is enough, rows in proportion, bytes in words.
+
+def fill(counts: Sequence[int], rows: int) -> list[int]:
+    """`rows` in proportion to `counts`, none above its own; the rest by largest remainder."""
+    total = sum(counts)
+    result = [count * rows // total for count in counts]
+    left = rows - sum(result)
+    for i in sorted(range(len(counts)), key=lambda i: (-(counts[i] * rows % total), i)):
+        if left and result[i] < counts[i]:
+            result[i] += 1
+            left -= 1
+    return result
+
+
+def most(limit: int, within: Callable[[int], bool]) -> int:
+    """The largest r <= `limit` with `within(r)`, which holds up to some r and for 0."""
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        if within(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def least(low: int, high: int, enough: Callable[[int], bool]) -> int:
+    """The least D in [low, high] with `enough(D)`, which holds from some D on and for `high`."""
+    while low < high:
+        middle = (low + high) // 2
+        if enough(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def bytes_text(size: int) -> str:
+    """From 100 kB on in MB (10⁶), to a tenth and rounded up; less in bytes."""
+    if size >= 100_000:
+        whole, tenth = divmod(-(-size // 100_000), 10)
+        return f"{whole}.{tenth} MB" if tenth else f"{whole} MB"
+    return f"{size} bytes"
+
+
+def limit_text(size: int) -> str:
+    """As `bytes_text`, in the words of `limit memory`."""
+    return f"{size}B" if size < 100_000 else bytes_text(size).replace(" ", "")
+
+
+def limit_bytes(size: int) -> int:
+    """The bytes that `limit_text` says of a size."""
+    return size if size < 100_000 else -(-size // 100_000) * 100_000
+
+
+# ---------------------------------------------------------------------------------------------------- bounds
+
+MOST_SHARDS: Final = 256
+"""Shards up to which the ticks of a combine are weighed against the width of the cut."""
+MOST_EXACT: Final = 64
+"""Phases up to which a cut phase is water-filled anew for every place that its operands may come from."""
+FAR: Final = 1 << 60
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """No plan is shorter than `ticks`, because of `reason`."""
+
+    ticks: int
+    reason: str
+
+
+class Bounds:
+    """Lower bounds of one problem, each computed when asked."""
+
+    def __init__(self, costs: Costs) -> None:
+        self.costs = costs
+        self.timer = costs.timer
+        order = order_of(self.timer.before)
+        assert order is not None and all(costs.allowed)
+        self.order = order
+        self.phases = self.timer.problem.phases
+        self.chunked = self.timer.problem.chunks > 1
+        self.home = costs.class_of[self.timer.home]
+        self.whole = [self._is_whole(p) for p in range(len(order))]
+        """Phases that run on one device in every plan."""
+        self._forward: list[dict[int, int]] = [{} for _ in order]
+        self._back: list[dict[int, int]] = [{} for _ in order]
+        self._ends = [0] * len(order)
+        self._incoming = [self._way_in(members[0]) for members in costs.members]
+        self._made: list[dict[int, int]] = [{} for _ in order]
+        """By phase and class: the bytes that come to a device which makes all of the output.  See Note [Inflow]."""
+        self._find_heads()
+        self._find_tails()
+        self.heads: list[dict[int, int]] = self._forward
+        """By phase and class: no shard of it starts there before."""
+        self.tails: list[dict[int, int]] = self._back
+        """By phase and class: the ticks that must pass after a shard there has ended (with a combine: after that)."""
+
+    # ------------------------------------------------------------------------------ phases
+
+    def _is_whole(self, phase: int) -> bool:
+        limits = self.timer.limits
+        task = self.phases[phase]
+        if phase in limits.fixed:
+            return len(limits.fixed[phase]) == 1
+        return not task.rows or phase in limits.unsplit or (not self.chunked and len(self.costs.allowed[phase]) == 1)
+
+    def ticks_on(self, phase: int, kind: int) -> int:
+        """Ticks of all of a phase on a device of that class."""
+        return self.timer.ticks(phase, self.costs.members[kind][0], self.phases[phase].units) or 0
+
+    def least_on(self, phase: int, kind: int) -> int:
+        """Ticks of the smallest shard that a phase may have on a device of that class."""
+        if self.whole[phase]:
+            return self.ticks_on(phase, kind)
+        return self.timer.least(phase, self.costs.members[kind][0], 1)
+
+    def combined(self, phase: int) -> int:
+        """The least ticks of its combine."""
+        combine = self.phases[phase].combine
+        return 0 if combine is None else combine.ticks_per_shard
+
+    def rest(self, phase: int, kind: int) -> int:
+        """The ticks that must pass after a shard of `phase` on that class has ended, its combine included."""
+        tail = self._back[phase][kind]
+        if self.phases[phase].combine is None:
+            return tail
+        return self.to_combine(phase, kind) + self.combined(phase) + tail
+
+    def to_combine(self, phase: int, kind: int) -> int:
+        """The least ticks from the end of a shard to the arrival of its partial at home, if it has a combine."""
+        timer = self.timer
+        combine = self.phases[phase].combine
+        if combine is None or kind == self.home or not timer.linked:
+            return 0
+        path = timer.routes.path(self.costs.members[kind][0], timer.home)
+        if path is None:
+            return FAR
+        return sum(timer.problem.links[hop.link].occupied(combine.bytes) + hop.latency for hop in path) + timer.syncs[timer.home]
+
+    def _filled(self, phase: int, offsets: Mapping[int, int]) -> int:
+        """The least time in which all rows are done, where a class loses `offsets` of it, by the best cut; combine included."""
+        task, timer = self.phases[phase], self.timer
+        each = self.combined(phase)
+        barrier = task.combine is not None and task.combine.barrier
+        if phase in timer.limits.fixed:
+            mode = timer.limits.fixed[phase]
+            ends = [offsets.get(self.costs.class_of[d], 0) + (timer.ticks(phase, d, rows) or 0) for d, rows in mode]
+            return max(ends) + (each * len(mode) if barrier else each)
+        groups = [(c, self.costs.members[c][0], len(self.costs.members[c])) for c in offsets]
+
+        def reach(time: int, machines: int) -> int:
+            counts = sorted(((self._rows_within(phase, d, time - offsets[c]), number) for c, d, number in groups), reverse=True)
+            total = 0
+            for rows, number in counts:
+                total += rows * min(number, machines)
+                machines -= min(number, machines)
+            return total
+
+        ceiling = min(offsets[c] + (timer.ticks(phase, d, task.rows) or 0) for c, d, _ in groups)
+        limit = min(sum(number for _, _, number in groups), task.rows, timer.limits.machines or task.rows)
+        time = least(0, ceiling, lambda t: reach(t, limit) >= task.rows)
+        if not each or not barrier or limit > MOST_SHARDS:
+            return time + each
+        return least(time + each, ceiling + each, lambda t: any(
+            reach(t - each * n, n) >= task.rows for n in range(1, limit + 1) if t >= each * n
+        ))  # fmt: skip
+
+    def _rows_within(self, phase: int, device: int, time: int) -> int:
+        """The most rows whose shard takes at most `time` there, or whose chunks do."""
+        if time < 0 or not self.chunked:
+            return self.timer.most(phase, device, time) if time >= 0 else 0
+        task = self.phases[phase]
+        rate = task.ticks[self.timer.kinds[device]].rate(task.rows)
+        return task.rows if not rate else min(task.rows, time * rate.denominator // rate.numerator)
+
+    def _travel(self, edge: int, source: int, target: int, everything: bool) -> int:
+        """The least ticks between a device of one class and one of another, of the whole output or of some of it."""
+        if source == target:
+            return 0
+        near, far = self.costs.members[source][0], self.costs.members[target][0]
+        if everything or self.timer.delays[edge] is not None:
+            ticks = self.costs.transfer(edge, near, far)
+            return FAR if ticks is None else ticks
+        path = self.timer.routes.path(near, far)
+        return FAR if path is None else sum(hop.latency for hop in path) + self.timer.syncs[far]
+
+    def _way_in(self, device: int) -> tuple[Fraction, int] | None:
+        """Bytes a tick that may come to a device, and the ticks after the last of them; None: nothing is known."""
+        routes, devices = self.timer.routes, len(self.timer.kinds)
+        if devices > MOST_EXACT or not self.timer.linked:
+            return None
+        hops = [path[0] for near in range(devices) if near != device and (path := routes.path(near, device)) and len(path) == 1]
+        rates: dict[object, Fraction] = {}
+        for hop in hops:
+            rate = self.timer.problem.links[hop.link].bytes_per_tick
+            if hop.channel is None or rate is None:
+                return None
+            rates[hop.channel] = max(rate, rates.get(hop.channel, rate))
+        last = self.timer.syncs[device] + min((hop.latency for hop in hops), default=0)
+        return (sum(rates.values(), Fraction(0)), last) if rates else None
+
+    def _inflow(self, edge: int, kind: int) -> int:
+        """The bytes that come to a device of a class before all that an edge carries is there.  See Note [Inflow]."""
+        timer = self.timer
+        p, described = timer.sources[edge], timer.problem.edges[edge]
+        if self._incoming[kind] is None or described.only is not None or timer.delays[edge] is not None:
+            return 0
+        size, span = self.costs.carried(edge), timer.spans[p]
+        if span and size == self.phases[p].out_bytes and size % span:  # a part of the rows may be a byte short a transfer
+            size = max(0, size - len(timer.kinds) * timer.problem.chunks**2)
+        if self.phases[p].is_gathered:
+            return 0 if kind == self.home else size
+        return min(size, self._made[p].get(kind, size))
+
+    def _brought(self, edge: int, kind: int) -> int:
+        """The first tick at which all that an edge carries may be on a device of a class."""
+        way, size = self._incoming[kind], self._inflow(edge, kind)
+        if way is None or not size:
+            return 0
+        return -(-size * way[0].denominator // way[0].numerator) + way[1]
+
+    def _reads_all(self, edge: int) -> bool:
+        """Whether every shard of the target waits for every shard of the source."""
+        source, target = self.timer.sources[edge], self.timer.targets[edge]
+        gathered = self.whole[source] or self.whole[target] or self.phases[source].is_gathered
+        return (gathered or self.timer.problem.edges[edge].whole) and not self._reads_few(edge)
+
+    def _reads_few(self, edge: int) -> bool:
+        """Whether there may be shards of the source that the target does not read."""
+        source = self.timer.sources[edge]
+        apart = not self.whole[source] and not self.phases[source].is_gathered
+        return apart and self.timer.problem.edges[edge].only is not None
+
+    # --------------------------------------------------------------------- heads and tails
+
+    def _find_heads(self) -> None:
+        timer = self.timer
+        for p in self.order:
+            floor = self.phases[p].ready
+            for q in timer.limits.after[p]:
+                floor = max(floor, self._ends[q])
+            for q in timer.limits.issued[p]:
+                floor = max(floor, min(self._forward[q].values()))
+            heads = {
+                c: max([floor, *(self._arrival(edge, c) for edge in timer.incoming[p])]) for c in self.costs.allowed_classes[p]
+            }
+            self._forward[p] = heads
+            self._made[p] = {c: max((self._inflow(edge, c) for edge in timer.incoming[p]), default=0) for c in heads}
+            arrive = {c: head + self.to_combine(p, c) for c, head in heads.items()}
+            if self.whole[p]:
+                self._ends[p] = min(head + self.ticks_on(p, c) for c, head in arrive.items()) + self.combined(p)
+            else:
+                self._ends[p] = self._filled(p, arrive)
+
+    def _arrival(self, edge: int, kind: int) -> int:
+        """The earliest tick at which a shard on a device of class `kind` has what it reads over `edge`."""
+        q, target = self.timer.sources[edge], self.timer.targets[edge]
+        everything = self.whole[target] or self.timer.problem.edges[edge].whole
+        if self.phases[q].is_gathered:
+            return self._ends[q] + self._travel(edge, self.home, kind, everything)
+        some = min(
+            head + self.least_on(q, c) + self._travel(edge, c, kind, everything and self.whole[q])
+            for c, head in self._forward[q].items()
+        )
+        some = max(some, self._brought(edge, kind) if everything else 0)
+        return max(some, self._ends[q]) if self._reads_all(edge) else some
+
+    def _find_tails(self) -> None:
+        timer = self.timer
+        followers: list[list[int]] = [[] for _ in self.order]
+        for p, earlier in enumerate(timer.limits.after):
+            for q in earlier:
+                followers[q].append(p)
+        filled: dict[int, int] = {}
+        for p in reversed(self.order):
+            for q in followers[p] + [timer.targets[edge] for edge in timer.outgoing[p]]:
+                if q not in filled:
+                    filled[q] = self._from_start(q)
+            floor = max((filled[q] for q in followers[p]), default=0)
+            classes = self.costs.allowed_classes[p]
+            if self.phases[p].is_gathered:
+                tail = max([floor, *(self._needed(edge, self.home, filled) for edge in timer.outgoing[p])])
+                self._back[p] = dict.fromkeys(classes, tail)
+            else:
+                self._back[p] = {c: max([floor, *(self._needed(e, c, filled) for e in timer.outgoing[p])]) for c in classes}
+
+    def _from_start(self, phase: int) -> int:
+        """From the first start of a phase to the end of everything."""
+        after = {c: self.rest(phase, c) for c in self.costs.allowed_classes[phase]}
+        if self.whole[phase]:
+            return min(self.ticks_on(phase, c) + ticks for c, ticks in after.items())
+        # `rest` has one shard's combine in it already
+        return self._filled(phase, {c: ticks - self.combined(phase) for c, ticks in after.items()})
+
+    def _needed(self, edge: int, kind: int, filled: Mapping[int, int]) -> int:
+        """The least ticks from when a part of the source is there, on a device of class `kind`, to the end of everything."""
+        if self._reads_few(edge):
+            return 0  # of a shard that nobody waits for
+        source, q = self.timer.sources[edge], self.timer.targets[edge]
+        gathered = self.whole[source] or self.phases[source].is_gathered
+        everything = gathered and (self.whole[q] or self.timer.problem.edges[edge].whole)
+        ways = {c: self._travel(edge, kind, c, everything) + self.rest(q, c) for c in self.costs.allowed_classes[q]}
+        some = min(ticks + self.least_on(q, c) for c, ticks in ways.items())
+        if not self._reads_all(edge):
+            return some
+        if self.whole[q] or len(self.order) > MOST_EXACT:
+            return max(some, filled[q])
+        return max(some, self._filled(q, {c: ticks - self.combined(q) for c, ticks in ways.items()}))
+
+    @cached_property
+    def path(self) -> Bound:
+        """The longest chain."""
+        longest = 0
+        for p in self.order:
+            if self.whole[p]:
+                through = min(head + self.ticks_on(p, c) + self.rest(p, c) for c, head in self.heads[p].items())
+            else:
+                through = self._filled(p, {c: head + self.rest(p, c) - self.combined(p) for c, head in self.heads[p].items()})
+            longest = max(longest, through)
+        return Bound(longest, "critical path")
+
+    @cached_property
+    def shortest(self) -> list[int]:
+        """By phase: its least ticks, cut as well as can be."""
+        return [
+            min(self.ticks_on(p, c) for c in self.costs.allowed_classes[p]) + self.combined(p)
+            if self.whole[p]
+            else self._filled(p, dict.fromkeys(self.costs.allowed_classes[p], 0))
+            for p in range(len(self.order))
+        ]
+
+    # ------------------------------------------------------------------------------ links
+
+    def links(self) -> Bound:
+        """Transfers that no placement avoids, by channel: between phases with one possible device each."""
+        timer, costs = self.timer, self.costs
+        carried: dict[object, list[tuple[int, int, int]]] = {}
+        done: set[tuple[int, int]] = set()
+        for edge in range(len(timer.sources)):
+            p, q = timer.sources[edge], timer.targets[edge]
+            if timer.delays[edge] is not None or len(costs.allowed[p]) != 1 or len(costs.allowed[q]) != 1:
+                continue
+            # what is put together at home is sent from there, wherever its phase ran
+            source, target = timer.home if self.phases[p].is_gathered else costs.allowed[p][0], costs.allowed[q][0]
+            path = timer.routes.path(source, target) if source != target else None
+            if path is None or len(path) != 1 or path[0].channel is None or (p, target) in done:
+                continue
+            done.add((p, target))
+            busy = timer.problem.links[path[0].link].occupied(costs.carried(edge))
+            start, after = self._ends[p], self._from_start(q)
+            if self.chunked and not (self.whole[p] or self.phases[p].is_gathered):
+                start = min(head + self.least_on(p, c) for c, head in self._forward[p].items())
+            if self.chunked and not (self.whole[q] or timer.problem.edges[edge].whole):
+                after = min(self.least_on(q, c) + self.rest(q, c) for c in costs.allowed_classes[q])
+            rest = path[0].latency + timer.syncs[target] + after
+            carried.setdefault(path[0].channel, []).append((busy, start, rest))
+        best = 0
+        for items in carried.values():
+            best = max(best, min(s for _, s, _ in items) + sum(b for b, _, _ in items) + min(r for _, _, r in items))
+        return Bound(best, "link")

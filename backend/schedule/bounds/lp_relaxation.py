@@ -1,0 +1,704 @@
+"""A lower bound over all cuts at once, with what each cut moves: rows as a fluid, certified by integers (`linear`).
+
+Note [Fluid].  A plan gives every phase p a share z of its rows on each place (a device, or a class of equal ones), and has
+starts S, ends E and F (combine included).  C is the mean, over the rows of p, of the end of the shard that a row is in.  Any plan
+whatever its cuts obeys:
+
+* C_p >= S_p + Q_p, where Q_p is the mean over rows of their shard's ticks: the sum over places of (r/R) ticks(r), of which a
+  convex function from below is taken; equal devices have equal parts of a class's rows at best;
+* a row of q begins when the rows of p at its own place have ended and have come over: an edge moves a part m(a, b) of the rows
+  from place a to b, over one link or over home, with sum_b m(a, b) = z_p(a) and sum_a m(a, b) = z_q(b), and each of them waits
+  for the whole transfer that it is in, which carries at least m(a, b) of the output.  Only the flow f over each link is an
+  unknown: what comes to a place and is made there is what goes on and is read there.  The squares of the m of n pairs that go
+  over a link sum to f f / n at least.  So C_q >= C_p + Q_q + sum of f (latency + f bytes / n / rate).  Where q reads everything,
+  that holds of the product m = z_p z_q too;
+* q starts after the first shard of p has ended, after all of them where it reads everything; it ends after all of them;
+* the shards of phases between a and b (followers of a, followed by b) lie between S_a and E_b on every device, and so do the
+  transfers of what only such phases read on every exclusive channel; what is moved to a place is moved once for all readers.
+
+Rounding of bytes costs at most one byte a transfer, which is left out.  Everything is linear in ticks and shares but Q and the
+ticks of transfers, which are convex: lines below them are added where a solution is above none, as are the windows (a, b).
+Memory and order are left out.  Shares of the solution tell the search where to cut (`guided`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+from fractions import Fraction
+from itertools import pairwise, permutations, product
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ....lang.support.records import dataclass
+from ...devices.cost_functions import Ticks
+from ..solution import Mode
+from ..timeline.problem_index import Channel
+from .head_tail_bounds import Bounds
+
+# ---------------------------------------------------------------------------------------------------- convex
+#
+# Convex functions of shares from below, as lines: the mean ticks of a cut phase, the waiting for what an edge moves.
+#
+# Everything is rational, so a line is certainly below.  `worth` is here because it is asked of every problem, and `lp_relaxation`
+# needs an array library.
+
+GRAIN: Final = 1 << 16
+"""Parts of a share, and of a tick, that coefficients are rounded to."""
+MOST_COLUMNS: Final = 1600
+MOST_POINTS: Final = 512
+"""Rows up to which every number of them is a point of the hull."""
+MOST_RANGES: Final = 64
+"""The same where each number of rows is asked of the cost model."""
+Line = tuple[Fraction, Fraction]
+"""(at nothing, per share): a line below a convex function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`count` equal devices like `device`."""
+
+    kind: int
+    device: int
+    count: int
+
+
+def places_of(bounds: Bounds, p: int, goal: int) -> list[Place]:
+    """Where shards of a phase may be in a schedule of less than `goal` ticks."""
+    costs, allowed = bounds.costs, set(bounds.costs.allowed[p])
+    found = []
+    for kind in costs.allowed_classes[p]:
+        members = [d for d in costs.members[kind] if d in allowed]
+        if bounds.heads[p][kind] + bounds.least_on(p, kind) + bounds.rest(p, kind) < goal:
+            found.append(Place(kind, members[0], len(members)))
+    return found
+
+
+def worth(bounds: Bounds, goal: int) -> bool:
+    """Whether something can be cut, and the program for schedules of less than `goal` ticks is small enough."""
+    problem, timer = bounds.timer.problem, bounds.timer
+    if all(bounds.whole) or any(edge.only is not None for edge in problem.edges):
+        return False
+    if any(task.together is not None for task in problem.phases):
+        return False
+    places = [places_of(bounds, p, goal) for p in range(len(problem.phases))]
+    ends = {place.kind: place.device for own in places for place in own}.values()
+    paths = (timer.routes.path(a, b) for a, b in permutations(ends, 2))
+    legs = sum(path is not None and len(path) == 1 for path in paths) if problem.links else len(ends) ** 2
+    pairs = zip(timer.sources, timer.targets, strict=True)
+    flows = sum(min(legs, len(places[p]) * len(places[q])) for p, q in pairs)
+    return 2 * sum(map(len, places)) + 5 * len(places) + 2 * flows <= MOST_COLUMNS
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A convex function of column `share`, from below by `corners`."""
+
+    share: int
+    corners: tuple[tuple[Fraction, Fraction], ...]
+
+    def value(self, share: float) -> float:
+        start, slope = self.line(share)
+        return float(start) + float(slope) * share
+
+    def line(self, share: float) -> Line:
+        """The line through the two corners around `share`."""
+        place = next((i for i, (x, _) in enumerate(self.corners) if share <= x), len(self.corners) - 1)
+        (x, y), (right, top) = self.corners[max(0, place - 1)], self.corners[max(1, place)]
+        slope = (top - y) / (right - x)
+        return y - slope * x, slope
+
+
+@dataclass(frozen=True, slots=True)
+class Haul:
+    """m (fixed + m each) ticks of waiting on account of column `share`."""
+
+    share: int
+    fixed: Fraction
+    each: Fraction
+
+    def value(self, share: float) -> float:
+        return share * (float(self.fixed) + share * float(self.each))
+
+    def line(self, share: float) -> Line:
+        """The tangent."""
+        at = Fraction(max(0, min(GRAIN, round(share * GRAIN))), GRAIN)
+        return -at * at * self.each, self.fixed + 2 * at * self.each
+
+
+@dataclass(frozen=True, slots=True)
+class Convex:
+    """The sum of `parts` is at most column `above`."""
+
+    above: int
+    parts: tuple[Curve | Haul, ...]
+
+    def value(self, values: Sequence[float]) -> float:
+        return sum(part.value(values[part.share]) for part in self.parts)
+
+
+def rounded(devices: Sequence[tuple[int, float]], rows: int) -> Mode:
+    """All `rows`, in proportion by largest remainder; evenly where no device has a weight."""
+    weights = [Fraction(weight) for _, weight in devices]
+    total = sum(weights)
+    exact = [weight * rows / total for weight in weights] if total > 0 else [Fraction(rows, len(devices))] * len(devices)
+    counts = [int(share) for share in exact]
+    by_rest = sorted(range(len(counts)), key=lambda place: (counts[place] - exact[place], place))
+    for place in by_rest[: rows - sum(counts)]:
+        counts[place] += 1
+    return tuple((device, count) for (device, _), count in zip(devices, counts, strict=True) if count)
+
+
+def hull_of(table: Ticks, rows: int) -> list[tuple[Fraction, Fraction]]:
+    """Corners of the lower convex hull of (r/R) ticks(r) by r/R; of very many rows, of a staircase below it."""
+    points = [(Fraction(0), Fraction(0))]
+    cells = MOST_POINTS if type(table) is Ticks else MOST_RANGES
+    if rows <= cells:
+        points += [(Fraction(r, rows), Fraction(r * table.at(r), rows)) for r in range(1, rows + 1)]
+    else:
+        grid = [rows * i // cells for i in range(cells + 1)]
+        points += [
+            (Fraction(high, rows), Fraction(low * table.roughly(low, high), rows) if low else Fraction(0))
+            for low, high in pairwise(grid)
+        ]
+    hull: list[tuple[Fraction, Fraction]] = []
+    for x, y in points:
+        while len(hull) > 1 and _above(hull[-1], hull[-2], (x, y)):
+            hull.pop()
+        hull.append((x, y))
+    return hull
+
+
+def _above(middle: tuple[Fraction, Fraction], left: tuple[Fraction, Fraction], right: tuple[Fraction, Fraction]) -> bool:
+    """Whether the middle of three points is on or above the line through the others."""
+    return (middle[1] - left[1]) * (right[0] - left[0]) >= (right[1] - left[1]) * (middle[0] - left[0])
+
+
+# ---------------------------------------------------------------------------------------------------- linear
+#
+# Linear programs whose bound is believed only in integers: a dual simplex in floating point finds weights, integers check them.
+#
+# The program is: the least x_0 with A x >= b, every x_j >= 0, and x_j at most x_0 ("ticks") or at most 1 ("shares").  Any weights
+# y >= 0 of the rows prove x_0 >= (y b - sum of the positive (y A)_j over shares) / (sum of (y A)_0 and the positive (y A)_j over
+# ticks), so a wrong weight costs sharpness and never truth.  Rows are integers; they may be added after a solution.
+
+Floats = npt.NDArray[np.float64]
+
+NEAR: Final = 1e-9
+SMALL: Final = 1e-7
+"""What is less than that part of its row is no pivot: what is divided by it would be noise."""
+NUDGE: Final = 1e-7
+"""Costs that keep ties apart."""
+WEIGHT: Final = 1 << 40
+REFRESH: Final = 8
+"""Pivots after which the lengths of rows are computed anew."""
+IDLE: Final = 0.02
+BROKEN: Final = 1e-7
+MOST_ENTERED: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """sum of coefficients times columns >= bound."""
+
+    terms: tuple[tuple[int, int], ...]
+    bound: int
+
+
+@dataclass(slots=True)
+class Linear:
+    """`unit`: about how many ticks the result has, for scaling.  Column 0 is the result.
+
+    Of all rows only those that solutions have broken are in the dictionary, the others are looked at between solutions."""
+
+    unit: int
+    ticks: list[bool] = field(default_factory=lambda: [True])
+    rows: list[Row] = field(default_factory=list)
+    _scales: list[float] = field(default_factory=list)
+    _pool: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    _bounds: Floats = field(default_factory=lambda: np.zeros(0))
+    _matrix: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    _buffer: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    _right: Floats = field(default_factory=lambda: np.zeros(0))
+    _costs: Floats = field(default_factory=lambda: np.zeros(0))
+    _outside: list[int] = field(default_factory=list)
+    _inside: list[int] = field(default_factory=list)
+
+    def column(self, *, ticks: bool) -> int:
+        """A new unknown.  All are made before the first `solve`."""
+        self.ticks.append(ticks)
+        return len(self.ticks) - 1
+
+    def solve(self, most: int) -> bool:
+        """Whether an optimum over all rows was found in `most` pivots; it goes on from the last one."""
+        self._take()
+        while True:
+            most = self._optimise(most)
+            if most <= 0:
+                return False
+            level = np.array(self._level())
+            broken = self._pool @ level - self._bounds
+            worst = np.argsort(broken)[:MOST_ENTERED]
+            fresh = [int(i) for i in worst if broken[i] < -BROKEN]
+            if not fresh:
+                return True
+            self._drop_idle()
+            present = set(self._inside) | set(self._outside)
+            fresh = [i for i in fresh if len(self.ticks) + i not in present]
+            if not fresh:
+                return True
+            self._enter(fresh)
+
+    def _optimise(self, most: int) -> int:
+        """Pivots left when the rows in the dictionary hold; 0 if they do not."""
+        self._buffer = np.empty_like(self._matrix)
+        matrix, right = self._matrix, self._right
+        lengths = np.ones(len(right))
+        for turn in range(most if len(right) else 0):
+            if turn % REFRESH == 0:
+                lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix) + 1.0)
+            leaving = int(np.argmin(right / lengths))
+            if right[leaving] > -NEAR:
+                return most - turn
+            row = matrix[leaving]
+            able = np.flatnonzero(row > SMALL * max(1.0, row.max()))
+            if not able.size:
+                return 0
+            least = float(((self._costs[able] + NEAR) / row[able]).min())
+            ties = able[self._costs[able] <= least * row[able]]  # of those that break no cost by more than NEAR the largest
+            self._pivot(leaving, int(ties[np.argmax(row[ties])]))
+            lengths[leaving] = np.sqrt(matrix[leaving] @ matrix[leaving] + 1.0)
+        return most if not len(right) else 0
+
+    def _pivot(self, leaving: int, entering: int) -> None:
+        """Dictionary pivot: the slack of row `leaving` and the unknown of column `entering` change places."""
+        matrix, right, costs = self._matrix, self._right, self._costs
+        row = matrix[leaving].copy()
+        pivot = row[entering]
+        row /= -pivot
+        row[entering] = 1.0 / pivot
+        moved = -right[leaving] / pivot
+        column = matrix[:, entering].copy()
+        matrix[:, entering] = 0.0
+        touched = np.flatnonzero(column)
+        if 3 * touched.size < column.size:
+            matrix[touched] += column[touched, None] * row
+        else:
+            np.multiply(column[:, None], row, out=self._buffer)
+            matrix += self._buffer
+        right += column * moved
+        matrix[leaving], right[leaving] = row, moved
+        cost = costs[entering]
+        costs[entering] = 0.0
+        costs += max(cost, 0.0) * row
+        np.maximum(costs, 0.0, out=costs)
+        self._outside[entering], self._inside[leaving] = self._inside[leaving], self._outside[entering]
+
+    def _drop_idle(self) -> None:
+        """Put rows that the solution is far from out of the dictionary."""
+        count = len(self.ticks)
+        kept = [i for i, name in enumerate(self._inside) if name < count or self._right[i] < IDLE]
+        self._matrix, self._right = self._matrix[kept], self._right[kept]
+        self._inside = [self._inside[i] for i in kept]
+
+    def _take(self) -> None:
+        """Scale the rows that are new."""
+        count = len(self.ticks)
+        if not self._outside:
+            self._outside = list(range(count))
+            self._matrix, self._pool = np.zeros((0, count)), np.zeros((0, count))
+            self._costs = NUDGE * (1.0 + np.random.default_rng(1).random(count))
+            self._costs[0] = 1.0
+        fresh = self.rows[len(self._bounds) :]
+        if not fresh:
+            return
+        block, bounds = np.zeros((len(fresh), count)), np.zeros(len(fresh))
+        for i, row in enumerate(fresh):
+            for name, coefficient in row.terms:
+                block[i, name] += coefficient * (self.unit if self.ticks[name] else 1)
+            scale = 1.0 / max(1.0, float(np.abs(block[i]).max()))
+            block[i] *= scale
+            bounds[i] = row.bound * scale
+            self._scales.append(scale)
+        self._pool = np.vstack([self._pool, block])
+        self._bounds = np.concatenate([self._bounds, bounds])
+
+    def _enter(self, fresh: Sequence[int]) -> None:
+        """Put rows into the dictionary."""
+        count = len(self.ticks)
+        outside = {name: place for place, name in enumerate(self._outside) if name < count}
+        inside = {name: place for place, name in enumerate(self._inside) if name < count}
+        block = np.zeros((len(fresh), len(self._outside)))
+        right = -self._bounds[list(fresh)]
+        for i, row in enumerate(fresh):
+            for name in np.flatnonzero(self._pool[row]):
+                coefficient = self._pool[row, name]
+                place = inside.get(int(name))
+                if place is None:
+                    block[i, outside[int(name)]] += coefficient
+                else:
+                    block[i] += coefficient * self._matrix[place]
+                    right[i] += coefficient * self._right[place]
+        self._matrix = np.vstack([self._matrix, block])
+        self._right = np.concatenate([self._right, right])
+        self._inside += [count + i for i in fresh]
+
+    def _level(self) -> list[float]:
+        """The unknowns as they are now, in units."""
+        found = [0.0] * len(self.ticks)
+        for place, name in enumerate(self._inside):
+            if name < len(found):
+                found[name] = float(self._right[place])
+        return found
+
+    def values(self) -> list[float]:
+        """The unknowns as they are now, in ticks or shares."""
+        return [value * (self.unit if ticks else 1) for value, ticks in zip(self._level(), self.ticks, strict=True)]
+
+    def certified(self) -> int:
+        """The result is at least this, by integers alone."""
+        count = len(self.ticks)
+        weights = [0] * len(self._bounds)
+        for place, name in enumerate(self._outside):
+            if name >= count and self._costs[place] > 0:
+                weights[name - count] = int(self._costs[place] * self._scales[name - count] * self.unit * WEIGHT)
+        return bound_of(self.rows, weights, self.ticks)
+
+
+def bound_of(rows: Sequence[Row], weights: Sequence[int], ticks: Sequence[bool]) -> int:
+    """What non-negative weights of the rows prove of column 0; 0 if nothing."""
+    sums = [0] * len(ticks)
+    right = 0
+    for row, weight in zip(rows, weights, strict=False):
+        if weight > 0:
+            right += weight * row.bound
+            for name, coefficient in row.terms:
+                sums[name] += weight * coefficient
+    below = sums[0]
+    for name in range(1, len(ticks)):
+        if sums[name] > 0:
+            if ticks[name]:
+                below += sums[name]
+            else:
+                right -= sums[name]
+    return max(0, -(-right // below)) if below > 0 else 0
+
+
+# ---------------------------------------------------------------------------------------------------- lp_relaxation
+
+ROUNDS: Final = 40
+MOST_ADDED: Final = 40
+MOST_PIVOTS: Final = 4000
+ENOUGH: Final = 2e-4
+"""Rows that are broken by less than that part of the result are not added."""
+GAIN: Final = Fraction(1, 2000)
+MOST_IDLE: Final = 2
+"""Rounds in a row that may gain less than `GAIN` of the bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """A way from a place to another without a stop: ticks whatever is sent, and a byte; so many `pairs` of devices use it."""
+
+    near: Place
+    far: Place
+    pairs: int
+    fixed: Fraction
+    each: Fraction
+
+
+@dataclass(slots=True)
+class Fluid:
+    """The program of one problem; its bound is at most `goal`, since what no shorter schedule uses is left out."""
+
+    bounds: Bounds
+    goal: int
+    program: Linear = field(init=False)
+    places: list[list[Place]] = field(init=False)
+    share: list[list[int]] = field(init=False)
+    start: list[int] = field(init=False)
+    end: list[int] = field(init=False)
+    done: list[int] = field(init=False)
+    mean: list[int] = field(init=False)
+    queue: list[int] = field(init=False)
+    curves: list[Convex] = field(default_factory=list)
+    work: list[list[Fraction]] = field(default_factory=list)
+    moved: dict[tuple[int, int, int], tuple[int, Fraction]] = field(default_factory=dict)
+    """By (phase, device, the next one): column, most bytes."""
+    channels: dict[Channel, list[tuple[int, int, Fraction, Fraction]]] = field(default_factory=dict)
+    """By channel: (phase, column, ticks of all of it, ticks that rounding may hide)."""
+    above: list[set[int]] = field(default_factory=list)
+    """By phase: itself and all before it."""
+    solved: bool = False
+    """Is there a solution to take shares from?"""
+
+    def __post_init__(self) -> None:
+        self.program = Linear(max(1, self.goal))
+        bounds, program = self.bounds, self.program
+        count = len(bounds.order)
+        self.places = [places_of(bounds, p, self.goal) for p in range(count)]
+        if not all(self.places):
+            return
+        self.share = [[program.column(ticks=False) for _ in places] for places in self.places]
+        columns = [[program.column(ticks=True) for _ in range(count)] for _ in range(5)]
+        self.start, self.end, self.done, self.mean, self.queue = columns
+        self.above = [{p} for p in range(count)]
+        for p in bounds.order:
+            for q in bounds.timer.before[p] - set(bounds.timer.limits.issued[p]):
+                self.above[p] |= self.above[q]
+        self._phases()
+        for edge in range(len(bounds.timer.sources)):
+            self._edge(edge)
+        for curve in self.curves:
+            for share in (0.0, 0.3):
+                self._line(curve, [share] * len(self.program.ticks))
+
+    # ---------------------------------------------------------------------------------- rows
+
+    def at_least(self, terms: Sequence[tuple[int, Fraction | int]], bound: Fraction | int) -> None:
+        """sum >= bound, rounded so as to be no sharper."""
+        rounded = tuple((name, -(-c * GRAIN // 1)) for name, c in terms if c)
+        self.program.rows.append(Row(tuple((name, int(c)) for name, c in rounded), int(bound * GRAIN // 1)))
+
+    def _line(self, curve: Convex, values: Sequence[float]) -> None:
+        lines = [(part.share, *part.line(values[part.share])) for part in curve.parts]
+        self.at_least([(curve.above, 1), *((share, -slope) for share, _, slope in lines)], sum(start for _, start, _ in lines))
+
+    def _phases(self) -> None:
+        bounds = self.bounds
+        timer, limits = bounds.timer, bounds.timer.limits
+        for p, places in enumerate(self.places):
+            task, shares = bounds.phases[p], self.share[p]
+            self.at_least([(z, 1) for z in shares], 1)
+            self.at_least([(z, -1) for z in shares], -1)
+            if p in limits.fixed:
+                for z, place in zip(shares, places, strict=True):
+                    mine = sum(rows for d, rows in limits.fixed[p] if bounds.costs.class_of[d] == place.kind)
+                    self.at_least([(z, 1)], Fraction(mine, task.units))
+                    self.at_least([(z, -1)], -Fraction(mine, task.units))
+            start, end, done, mean = self.start[p], self.end[p], self.done[p], self.mean[p]
+            heads = [(place, z, bounds.heads[p][place.kind]) for place, z in zip(places, shares, strict=True)]
+            self.at_least([(start, 1)], min((head for _, _, head in heads), default=0))
+            self.at_least([(0, 1), (done, -1)], min(bounds.tails[p].values()))
+            self.at_least([(done, 1), (end, -1)], bounds.combined(p))
+            self.at_least([(end, 1), (mean, -1)], 0)
+            self.at_least([(0, 1), (mean, -1), *((z, -bounds.rest(p, place.kind)) for place, z, _ in heads)], 0)
+            queue = self.queue[p]
+            self.at_least([(mean, 1), (start, -1), (queue, -1)], 0)
+            self.at_least([(mean, 1), *((z, -head) for _, z, head in heads), (queue, -1)], 0)
+            self.work.append([self._work(p, place) for place in places])
+            for place, z, work in zip(places, shares, self.work[p], strict=True):
+                self.at_least([(end, 1), (start, -1), (z, -work / place.count)], 0)
+            curves = tuple(Curve(z, self._corners(p, place)) for place, z in zip(places, shares, strict=True))
+            self.curves.append(Convex(queue, curves))
+            for earlier in limits.after[p]:
+                self.at_least([(start, 1), (self.done[earlier], -1)], 0)
+            for edge in timer.incoming[p]:
+                q = timer.sources[edge]
+                least = min(bounds.least_on(p, place.kind) for place in places)
+                first = min((bounds.least_on(q, place.kind) for place in self.places[q]), default=0)
+                self.at_least([(end, 1), (self.done[q], -1)], least)
+                everything = bounds._reads_all(edge)
+                self.at_least([(start, 1), (self.done[q] if everything else self.start[q], -1)], 0 if everything else first)
+
+    def _work(self, p: int, place: Place) -> Fraction:
+        """The least ticks that all of a phase takes of a class; a part takes at least its share."""
+        if self.bounds.whole[p]:
+            return Fraction(self.bounds.ticks_on(p, place.kind))
+        table = self.bounds.phases[p].ticks[self.bounds.timer.kinds[place.device]]
+        return table.rate(self.bounds.phases[p].rows) * self.bounds.phases[p].rows
+
+    def _corners(self, p: int, place: Place) -> tuple[tuple[Fraction, Fraction], ...]:
+        rows = self.bounds.phases[p].units
+        if self.bounds.whole[p]:
+            return (Fraction(0), Fraction(0)), (Fraction(1), Fraction(self.bounds.ticks_on(p, place.kind)))
+        hull = hull_of(self.bounds.phases[p].ticks[self.bounds.timer.kinds[place.device]], rows)
+        return tuple((x * place.count, y * place.count) for x, y in hull)
+
+    # ---------------------------------------------------------------------------------- edges
+
+    def _made(self, p: int) -> list[tuple[Place, int | None]]:
+        """Where the output of a phase lies, and the column of its share there (None: all of it)."""
+        if self.bounds.phases[p].combine is not None:
+            return [(Place(self.bounds.home, self.bounds.timer.home, 1), None)]
+        return list(zip(self.places[p], self.share[p], strict=True))
+
+    def _edge(self, edge: int) -> None:
+        """Rows flow from where they are made to where they are read; each waits for the transfers that it is in."""
+        timer, program = self.bounds.timer, self.program
+        p, q = timer.sources[edge], timer.targets[edge]
+        described = timer.problem.edges[edge]
+        size = timer.problem.phases[p].out_bytes if described.bytes is None else described.bytes
+        made, wanted = self._made(p), list(zip(self.places[q], self.share[q], strict=True))
+        legs = self._legs(edge, [place for place, _ in made], [place for place, _ in wanted])
+        flows = {(leg.near.kind, leg.far.kind): program.column(ticks=False) for leg in legs}
+        for kind in {place.kind for place, _ in (*made, *wanted)} | {end for ends in flows for end in ends}:
+            terms: list[tuple[int, Fraction | int]] = [(z, 1) for place, z in made if z is not None and place.kind == kind]
+            terms += [(z, -1) for place, z in wanted if place.kind == kind]
+            terms += [(flow, (kind == far) - (kind == near)) for (near, far), flow in flows.items()]
+            self.at_least(terms, -sum(z is None and place.kind == kind for place, z in made))
+        hauls: list[Haul] = []
+        for leg, flow in zip(legs, flows.values(), strict=True):
+            hauls.append(Haul(flow, leg.fixed - leg.each * self._hidden(p, size), size * leg.each / leg.pairs))
+            if leg.each:
+                self._moves(p, leg, flow, size)
+        wait = program.column(ticks=True)
+        self.curves.append(Convex(wait, tuple(hauls)))
+        before = self.done[p] if self.bounds.phases[p].combine is not None else self.mean[p]
+        self.at_least([(self.mean[q], 1), (before, -1), (wait, -1), (self.queue[q], -1)], 0)
+
+    def _hidden(self, p: int, size: int) -> int:
+        """Bytes of a transfer that rounding may leave out: none where rows are whole bytes."""
+        span = self.bounds.timer.spans[p]
+        return 0 if not span or (size == self.bounds.phases[p].out_bytes and size % span == 0) else 1
+
+    def _legs(self, edge: int, made: Sequence[Place], wanted: Sequence[Place]) -> list[Leg]:
+        """What rows go over between these places; where there is no link, over home."""
+        timer = self.bounds.timer
+        home = Place(self.bounds.home, timer.home, 1)
+        found: dict[tuple[Place, Place], int] = {}
+        onwards: set[tuple[Place, Place]] = set()
+        for near, far in product(made, wanted):
+            path = timer.routes.path(near.device, far.device)
+            if near.kind == far.kind or (path is None and timer.delays[edge] is None):
+                continue
+            direct = path is None or len(path) == 1 or timer.delays[edge] is not None
+            ways = [(near, far)] if direct else [(near, home), (home, far)]
+            onwards |= set(ways[:-1])
+            for way in ways:
+                found[way] = found.get(way, 0) + near.count * far.count
+        legs: list[Leg] = []
+        for (near, far), pairs in found.items():
+            sync = 0 if (near, far) in onwards else timer.syncs[far.device]
+            path, delay = timer.routes.path(near.device, far.device), timer.delays[edge]
+            if delay is not None or path is None:
+                legs.append(Leg(near, far, pairs, Fraction((delay or 0) + sync), Fraction(0)))
+            else:
+                rate = timer.problem.links[path[0].link].bytes_per_tick
+                legs.append(
+                    Leg(near, far, pairs, Fraction(path[0].latency + sync), 1 / rate if rate is not None else Fraction(0))
+                )
+        return legs
+
+    def _moves(self, p: int, leg: Leg, flow: int, size: int) -> None:
+        """What an edge moves is in what is moved of the output, once for all that read it."""
+        timer = self.bounds.timer
+        key = (p, leg.near.device, leg.far.device)
+        if key not in self.moved:
+            out = self.bounds.phases[p].out_bytes
+            sizes = [out if (said := timer.problem.edges[edge].bytes) is None else said for edge in timer.outgoing[p]]
+            transfers = leg.near.count * leg.far.count * len(timer.kinds)
+            self.moved[key] = self.program.column(ticks=False), Fraction(max(sizes))
+            self._busy(key, transfers * max(self._hidden(p, said) for said in sizes))
+        column, most = self.moved[key]
+        if most:
+            self.at_least([(column, 1), (flow, -Fraction(size) / most)], 0)
+
+    def _busy(self, key: tuple[int, int, int], hidden: int) -> None:
+        """What is moved keeps its channel busy."""
+        p, near, far = key
+        timer, costs = self.bounds.timer, self.bounds.costs
+        hops = timer.routes.path(near, far)
+        assert hops is not None
+        rate, channel = timer.problem.links[hops[0].link].bytes_per_tick, hops[0].channel
+        if channel is None or rate is None:
+            return
+        for a, b in product(*(costs.members[costs.class_of[end]][:2] for end in (near, far))):
+            if a != b and ((other := timer.routes.path(a, b)) is None or other[0].channel != channel):
+                return  # of several equal devices each has a channel of its own
+        column, most = self.moved[key]
+        self.channels.setdefault(channel, []).append((p, column, most / rate, hidden / rate))
+
+    # ------------------------------------------------------------------------------- solution
+
+    def bound(self) -> int:
+        """The certified bound, as far as it goes in some rounds, or as soon as it reaches the goal."""
+        if not all(self.places):
+            return self.goal
+        best = idle = 0
+        for _ in range(ROUNDS):
+            if not self.program.solve(MOST_PIVOTS):
+                break
+            self.solved = True
+            found = self.program.certified()
+            idle = 0 if found > best + best * GAIN // 1 else idle + 1
+            best = max(best, found)
+            if best >= self.goal or idle > MOST_IDLE or not self._sharpen(self.program.values()):
+                break
+        return min(best, self.goal)
+
+    def _sharpen(self, values: Sequence[float]) -> bool:
+        """Add the rows that the solution breaks most."""
+        slack = ENOUGH * max(1.0, values[0])
+        lines = sorted(((curve.value(values) - values[curve.above], i) for i, curve in enumerate(self.curves)), reverse=True)[
+            :MOST_ADDED
+        ]
+        for excess, i in lines:
+            if excess > slack / 4:
+                self._line(self.curves[i], values)
+        windows = self._windows(values, slack)
+        for _, terms, bound in windows[:MOST_ADDED]:
+            self.at_least(terms, bound)
+        return bool(windows) or lines[0][0] > slack / 4
+
+    def _windows(self, values: Sequence[float], slack: float) -> list[tuple[float, list[tuple[int, Fraction | int]], Fraction]]:
+        count = len(self.places)
+        found: list[tuple[float, list[tuple[int, Fraction | int]], Fraction]] = []
+        kinds = {place.kind: len(self.bounds.costs.members[place.kind]) for places in self.places for place in places}
+        for first in (None, *range(count)):
+            late = [p for p in range(count) if first is None or first in self.above[p]]
+            for last in (None, *(late if count <= 32 else ())):
+                inside = [p for p in late if last is None or p in self.above[last]]
+                if not inside or (len(inside) == 1 and last is not None):
+                    continue
+                between: list[tuple[int, Fraction | int]] = [(0 if last is None else self.end[last], 1)]
+                if first is not None:
+                    between.append((self.start[first], -1))
+                room = sum(values[name] * int(c) for name, c in between)
+                rows = [(kind, number, self._on(inside, kind), Fraction(0)) for kind, number in kinds.items()]
+                rows += [(-1, 1, *self._over(channel, set(inside), last)) for channel in self.channels]
+                for _, number, terms, hidden in rows:
+                    excess = sum(values[name] * float(c) for name, c in terms) / number - room - float(hidden)
+                    if excess > slack:
+                        found.append((excess, [*between, *((name, -c / number) for name, c in terms)], -hidden))
+        found.sort(key=lambda entry: -entry[0])
+        return found
+
+    def _on(self, inside: Sequence[int], kind: int) -> list[tuple[int, Fraction]]:
+        return [
+            (z, work)
+            for p in inside
+            for place, z, work in zip(self.places[p], self.share[p], self.work[p], strict=True)
+            if place.kind == kind
+        ]
+
+    def _over(self, channel: Channel, inside: set[int], last: int | None) -> tuple[list[tuple[int, Fraction]], Fraction]:
+        targets, outgoing = self.bounds.timer.targets, self.bounds.timer.outgoing
+        chosen = [
+            entry
+            for entry in self.channels[channel]
+            if entry[0] in inside and (last is None or all(targets[edge] in inside for edge in outgoing[entry[0]]))
+        ]
+        return [(column, ticks) for _, column, ticks, _ in chosen], sum((entry[3] for entry in chosen), Fraction(0))
+
+    def guided(self, width: int) -> tuple[Mode, ...]:
+        """Modes by the shares of the solution, those of a class for at most `width` of its devices."""
+        values, timer = self.program.values(), self.bounds.timer
+        modes: list[Mode] = []
+        for p, places in enumerate(self.places):
+            task = self.bounds.phases[p]
+            if p in timer.limits.fixed:
+                modes.append(timer.limits.fixed[p])
+                continue
+            wanted = {place.kind: max(0.0, values[z]) for place, z in zip(places, self.share[p], strict=True)}
+            if self.bounds.whole[p]:
+                kind = max(wanted, key=lambda c: (wanted[c], -c))
+                modes.append(((next(place.device for place in places if place.kind == kind), task.units),))
+                continue
+            allowed = set(self.bounds.costs.allowed[p])
+            members = {c: [d for d in self.bounds.costs.members[c] if d in allowed][:width] for c in wanted}
+            devices = sorted((d, wanted[c] / len(members[c])) for c in wanted for d in members[c])
+            modes.append(rounded(devices, task.rows))
+        return tuple(modes)

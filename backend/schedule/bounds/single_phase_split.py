@@ -1,0 +1,602 @@
+"""One phase cut over many devices, exactly: water-filling with an integer certificate.
+
+Applies where a single phase may be cut and every other phase has one device.  For a time D, each device has the most rows
+that it can have at home by D (its part of the inputs brought, computed, its part of the output brought back); these counts
+never fall as D grows.  The least D at which the counts of the best n devices reach all rows is found by bisection, for every
+n where a combine costs by n; the counts at D - 1, which sum to too few, are the certificate.  Where all inputs go over one
+channel, the counts depend on who is served first: every order of the classes of devices is tried.
+
+Costs here are never above the real ones (bytes are rounded down), so D is a bound; the plan is then laid out by `timing`,
+and is optimal when it meets the bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import field, replace
+from fractions import Fraction
+from itertools import permutations
+from math import factorial
+from typing import Final
+
+from ....lang.diagnostics.model import Code
+from ....lang.support.records import dataclass
+from ...devices.cost_functions import Ticks
+from ..problem import DeviceGroup, Directive, PhaseIndex, Problem
+from ..search.list_scheduling import Candidate, retime
+from ..search.strategy import FAST, Context, Strategy
+from ..solution import Conflict, Decisions, Mode, Schedule, Sending
+from ..timeline.problem_index import Routes
+from ..timeline.serial_sgs import Timer, decisions_of
+from ..timeline.step_graph import order_of
+from .head_tail_bounds import Costs, bytes_text, fill, least, most
+
+# ---------------------------------------------------------------------------------------------------- star
+#
+# What each device can do of one cut phase between home and home, by a time: the arithmetic of `splitting`.
+#
+# A row is brought, computed and brought back.  Costs here are never above the real ones: bytes are rounded down.
+
+MOST_TRIES: Final = 100
+"""Ranges of rows that are looked at for the most rows by a time."""
+
+
+class Star:
+    """Home at the centre, devices around it, one phase to cut."""
+
+    def __init__(self, costs: Costs, phase: int, order: list[int]) -> None:
+        self.costs = costs
+        self.timer = costs.timer
+        self.phase = phase
+        self.order = order
+        self.task = self.timer.problem.phases[phase]
+        self.rows = self.task.rows
+        self.workers = [[d for d in members if d in set(costs.allowed[phase])] for members in costs.members]
+        self.workers = [members for members in self.workers if members]
+        self.heads = self._heads()
+        self.tail = self._tail()
+        self.returns = self.task.combine is not None or bool(self.timer.outgoing[phase])
+        self.room = [self._room(members[0]) for members in self.workers]
+
+    def _heads(self) -> list[int]:
+        """When the inputs can be there at home, by incoming edge; at least `ready` for the phase itself."""
+        end = [0] * len(self.order)
+        timer = self.timer
+        for p in self.order:
+            if p == self.phase:
+                break
+            start = max([timer.problem.phases[p].ready, *(end[q] for q in timer.before[p])])
+            end[p] = start + (timer.ticks(p, timer.home, timer.problem.phases[p].units) or 0)
+        self.ready = max([self.task.ready, *(end[q] for q in timer.limits.after[self.phase])])
+        return [end[timer.sources[edge]] for edge in timer.incoming[self.phase]]
+
+    def _tail(self) -> int:
+        """Ticks that must pass at home after the output is there."""
+        timer = self.timer
+        rest = [0] * len(self.order)
+        for p in reversed(self.order):
+            for q in timer.before[p]:
+                if q in timer.limits.after[p] or any(timer.sources[edge] == q for edge in timer.incoming[p]):
+                    rest[q] = max(rest[q], rest[p] + (timer.ticks(p, timer.home, timer.problem.phases[p].units) or 0))
+        return rest[self.phase]
+
+    # ------------------------------------------------------------------------------ one device
+
+    def _in_bytes(self, edge: int, rows: int) -> int:
+        """Bytes that `rows` rows need of an input, rounded down."""
+        timer = self.timer
+        described = timer.problem.edges[edge]
+        size = timer.problem.phases[described.source].out_bytes if described.bytes is None else described.bytes
+        return size if described.whole else size * rows // self.rows
+
+    def _out_bytes(self, rows: int) -> int:
+        return self.task.combine.bytes if self.task.combine is not None else self.task.out_bytes * rows // self.rows
+
+    def _room(self, device: int) -> int:
+        """Rows that fit in its memory; inputs at home count there as a whole."""
+        cap = self.timer.caps[device]
+        if cap is None:
+            return self.rows
+        timer = self.timer
+
+        def within(rows: int) -> bool:
+            size = self._out_bytes(rows) + self.task.scratch * rows // self.rows
+            for edge in timer.incoming[self.phase]:
+                if device != timer.home:
+                    size += self._in_bytes(edge, rows)
+                elif not self.task.inplace:
+                    size += timer.problem.phases[timer.sources[edge]].out_bytes
+            return size <= cap
+
+        return most(self.rows, within)
+
+    def _brought(self, device: int, rows: int) -> int:
+        """When its inputs can be there, on channels of its own."""
+        timer = self.timer
+        start = self.ready
+        free = 0
+        for head, edge in sorted(zip(self.heads, timer.incoming[self.phase], strict=True)):
+            delay = timer.delays[edge]
+            if device == timer.home:
+                start = max(start, head)
+            elif delay is not None:
+                start = max(start, head + delay + timer.syncs[device])
+            else:
+                path = timer.routes.path(timer.home, device)
+                assert path is not None  # `_kind` asked
+                busy = timer.problem.links[path[0].link].occupied(self._in_bytes(edge, rows))
+                begin = head
+                if busy and path[0].channel is not None:
+                    begin = max(free, head)
+                    free = begin + busy
+                start = max(start, begin + busy + path[0].latency + timer.syncs[device])
+        return start
+
+    def _served(self, device: int, rows: int, earlier: int) -> int:
+        """When its inputs can be there at the soonest, on a channel that brings the inputs of `earlier` rows before."""
+        timer = self.timer
+        if device == timer.home:
+            return self._brought(device, rows)
+        path = timer.routes.path(timer.home, device)
+        assert path is not None
+        link = timer.problem.links[path[0].link]
+        rate = link.bytes_per_tick
+        assert rate is not None
+        size = sum(self._in_bytes(edge, self.rows) for edge in timer.incoming[self.phase])
+        busy = -(-size * (earlier + rows) * rate.denominator // (self.rows * rate.numerator))
+        return max(self.ready, max(self.heads) + busy + link.latency + timer.syncs[device])
+
+    def _back(self, device: int, rows: int) -> int:
+        """Ticks from the end of a shard until its part is at home."""
+        timer = self.timer
+        if device == timer.home or not self.returns:
+            return 0
+        if self.task.combine is not None and not timer.linked:
+            return timer.syncs[timer.home]
+        if self.task.combine is None:
+            delays = [delay for edge in timer.outgoing[self.phase] if (delay := timer.delays[edge]) is not None]
+            if delays:
+                return max(delays) + timer.syncs[timer.home]
+        path = timer.routes.path(device, timer.home)
+        assert path is not None
+        link = timer.problem.links[path[0].link]
+        return link.occupied(self._out_bytes(rows)) + link.latency + timer.syncs[timer.home]
+
+    def _done(self, device: int, rows: int, earlier: int | None = None) -> int:
+        ticks = self.timer.ticks(self.phase, device, rows)
+        assert ticks is not None
+        return self._moved(device, rows, earlier) + ticks
+
+    def _moved(self, device: int, rows: int, earlier: int | None) -> int:
+        """What bringing so many rows and sending back what they make takes: never less for more rows."""
+        brought = self._brought(device, rows) if earlier is None else self._served(device, rows, earlier)
+        return brought + self._back(device, rows)
+
+    def _capacity(self, index: int, time: int, earlier: int | None = None) -> int:
+        """The most rows that are done by `time`, or (after many tries) a few more."""
+        device = self.workers[index][0]
+        table = self.task.ticks[self.timer.kinds[device]]
+        waiting = [(1, self.room[index])]
+        top = 0
+        for _ in range(MOST_TRIES):
+            if not waiting:
+                return 0
+            low, high = waiting.pop()
+            left = time - self._moved(device, low, earlier) if low <= high else -1
+            top = table.most(left, high) if left >= 0 else 0
+            if top < low:
+                continue
+            if self._done(device, top, earlier) <= time:
+                return top
+            if low < top:
+                middle = (low + top) // 2
+                waiting += [(low, middle), (middle + 1, top)]
+        return max([0, *(high for _, high in waiting)])
+
+    # ------------------------------------------------------------------------------ all devices
+
+    def _kind(self) -> str | None:
+        """How the devices hang together: "free" if no two share a channel, "shared" if one channel, of one speed, serves
+        all but home and nothing returns over it."""
+        timer = self.timer
+        remote = [index for index, members in enumerate(self.workers) if members != [timer.home]]
+        moved = any(self._in_bytes(edge, self.rows) for edge in timer.incoming[self.phase] if timer.delays[edge] is None)
+        back = timer.linked and self.returns and self._out_bytes(self.rows) > 0
+        for index in remote:
+            device = self.workers[index][0]
+            needs_way = timer.linked and (any(timer.delays[edge] is None for edge in timer.incoming[self.phase]) or self.returns)
+            if needs_way and (timer.routes.path(timer.home, device) is None or timer.routes.path(device, timer.home) is None):
+                return None
+        if not timer.linked or not (moved or back):
+            return "free"
+        ways = [
+            {_channel(timer, timer.home, device, moved), _channel(timer, device, timer.home, back)} - {None}
+            for index in remote
+            for device in self.workers[index][:2]
+        ]
+        channels = [channel for way in ways for channel in way]
+        if len(set(channels)) == len(channels):
+            return "free"  # a device's own inputs are there before its output leaves
+        speeds = {
+            timer.problem.links[path[0].link].bytes_per_tick
+            for index in remote
+            if (path := timer.routes.path(timer.home, self.workers[index][0])) is not None
+        }
+        even = len(set(self.heads)) == 1 and not any(
+            timer.problem.edges[edge].whole or timer.delays[edge] is not None for edge in timer.incoming[self.phase]
+        )
+        if len(set(channels)) == 1 and not back and len(speeds) == 1 and even:
+            return "shared"
+        return None
+
+
+def _channel(timer: Timer, source: int, target: int, used: bool) -> object:
+    path = timer.routes.path(source, target) if used else None
+    return None if path is None else path[0].channel
+
+
+# ---------------------------------------------------------------------------------------------------- splitting
+
+__all__ = ["Split", "bytes_text", "most", "split"]
+
+MOST_ORDERS: Final = 720
+"""Orders on one channel that are tried; with more, no bound is claimed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A schedule, what certifies it, or why there is none.  `detail`: rows that can be done by `lower_bound` - 1."""
+
+    schedule: Schedule | None
+    lower_bound: int
+    detail: dict[str, int] = field(default_factory=dict)
+    conflict: Conflict | None = None
+
+
+def split(costs: Costs) -> Split | None:
+    """The best cut of the only phase that can be cut; None where the problem is not of that kind."""
+    found = _subject(costs)
+    return None if found is None else _Dealer(costs, *found).solve()
+
+
+def _subject(costs: Costs) -> tuple[int, list[int]] | None:
+    """The phase that may be cut, and all phases in order."""
+    timer = costs.timer
+    limits = timer.limits
+    order = order_of(timer.before)
+    if order is None or timer.brought or not limits.possible or not all(costs.allowed):
+        return None
+    cut = [
+        p for p, task in enumerate(timer.problem.phases)
+        if task.rows and len(costs.allowed[p]) > 1 and p not in limits.fixed and p not in limits.unsplit
+    ]  # fmt: skip
+    if len(cut) != 1 or any(costs.allowed[p] != [timer.home] for p in order if p != cut[0]):
+        return None
+    if any(timer.problem.edges[edge].only is not None for edge in timer.outgoing[cut[0]]):
+        return None  # what nobody reads stays where it was made
+    return cut[0], order
+
+
+class _Dealer(Star):
+    """The best deal of the rows."""
+
+    def solve(self) -> Split | None:
+        kind = self._kind()
+        if kind is None:
+            return None
+        if self._all_room() < self.rows:
+            return Split(None, 0, conflict=self._short())
+        return self._shared() if kind == "shared" else self._free()
+
+    def _all_room(self) -> int:
+        return sum(room * len(members) for room, members in zip(self.room, self.workers, strict=True))
+
+    def _blamed(self) -> tuple[Directive, ...]:
+        """The directives without any one of which there would be room."""
+        kept = self.timer.problem.directives
+        for directive in kept:
+            rest = tuple(other for other in kept if other is not directive)
+            costs = Costs(Timer(replace(self.timer.problem, directives=rest)))
+            if _Dealer(costs, self.phase, self.order)._all_room() < self.rows:
+                kept = rest
+        return kept
+
+    def _short(self) -> Conflict:
+        """SCH103 with what is needed, what there is, and the difference."""
+        caps = [room * len(members) for room, members in zip(self.room, self.workers, strict=True)]
+        per_row = max(1, self._memory_of(self.rows) // self.rows)
+        need = self._memory_of(self.rows)
+        have = [self.timer.caps[d] or 0 for members in self.workers for d in members]
+        missing = (self.rows - sum(caps)) * per_row
+        shown = " + ".join(map(bytes_text, have)) if len(have) <= 8 else f"{len(have)} devices, {bytes_text(sum(have))}"
+        if missing != need - sum(have):
+            shown += f", which beside what else is there has room for {100 * sum(caps) // self.rows} % of it"
+        return Conflict(
+            Code.SCH103,
+            self._blamed(),
+            (f"`{self.task.id}` needs {bytes_text(need)}", f"memory is {shown}", f"short {bytes_text(missing)}"),
+            None,
+            PhaseIndex(self.phase),
+        )
+
+    def _memory_of(self, rows: int) -> int:
+        size = self._out_bytes(rows) + self.task.scratch * rows // self.rows
+        return size + sum(self._in_bytes(edge, rows) for edge in self.timer.incoming[self.phase])
+
+    def _free(self) -> Split:
+        """No two devices share a channel: the best n are those with most rows at D."""
+        limit = sum(map(len, self.workers))
+        if self.timer.limits.machines is not None:
+            limit = min(limit, self.timer.limits.machines)
+        ceiling = self._ceiling()
+        memo: dict[int, list[tuple[int, int]]] = {}
+
+        def counts(time: int) -> list[tuple[int, int]]:
+            """(rows of one, class) with the most first; home before its equals."""
+            if time not in memo:
+                memo[time] = sorted(
+                    ((self._capacity(i, time), i) for i in range(len(self.workers))), key=lambda pair: (-pair[0], pair[1])
+                )
+            return memo[time]
+
+        def reach(time: int, number: int) -> int:
+            rows, left = 0, number
+            for count, index in counts(time):
+                taken = min(left, len(self.workers[index]))
+                rows += count * taken
+                left -= taken
+            return rows
+
+        combine = self.task.combine
+        each = combine.ticks_per_shard if combine is not None else 0
+        best: tuple[int, int, int] | None = None
+        if each == 0:
+            if reach(ceiling, limit) < self.rows:
+                return Split(None, 0)
+            time = least(0, ceiling, lambda t: reach(t, limit) >= self.rows)
+            number = least(1, limit, lambda n: reach(time, n) >= self.rows)
+            best = (time + self.tail, number, time)
+        else:
+            number = 1
+            while number <= limit:
+                if reach(ceiling, number) >= self.rows:
+                    time = least(0, ceiling, lambda t, n=number: reach(t, n) >= self.rows)  # type: ignore[misc]
+                    value = self.tail + (time + each * number if combine is not None and combine.barrier else time + each)
+                    if combine is not None and not combine.barrier:
+                        value = max(value, self.tail + each * number + min(self._done(m[0], 1) for m in self.workers))
+                    if best is None or value < best[0]:
+                        best = (value, number, time)
+                    if best is not None and each * number + self.tail >= best[0]:
+                        break
+                number += 1
+        if best is None:
+            return Split(None, 0)
+        bound, number, time = best
+        chosen: list[tuple[int, int]] = []
+        for count, index in counts(time):
+            for device in self.workers[index]:
+                if len(chosen) < number and count:
+                    chosen.append((device, count))
+        chosen.sort()
+        shares = fill([count for _, count in chosen], self.rows)
+        mode = tuple((d, rows) for (d, _), rows in zip(chosen, shares, strict=True) if rows)
+        return self._answer([mode], bound, reach(time - 1, number), number)
+
+    def _shared(self) -> Split | None:
+        """One channel for all: rows of each device in each order of service, as many as it can have."""
+        timer = self.timer
+        remote = [i for i, members in enumerate(self.workers) if members != [timer.home]]
+        home = [i for i, members in enumerate(self.workers) if members == [timer.home]]
+        devices = [(index, device) for index in remote for device in self.workers[index]]
+        orders = list(_orders([index for index, _ in devices]))
+        if len(orders) > MOST_ORDERS or timer.limits.machines is not None or self.task.combine is not None:
+            return None
+        if any(type(table) is not Ticks for table in self.task.ticks.values()):
+            return None  # where ticks may fall, a row sent earlier may cost those after it more than one
+
+        def serve(time: int, order: Sequence[int]) -> list[tuple[int, int]]:
+            """(class, rows) of each device, served greedily: a row sent earlier costs those after it at most one."""
+            served: list[tuple[int, int]] = [(index, self._capacity(index, time)) for index in home]
+            left = self.rows - sum(count for _, count in served)
+            earlier = 0
+            for index in order:
+                count = min(max(left, 0), self._capacity(index, time, earlier))
+                served.append((index, count))
+                left -= count
+                earlier += count
+            return served
+
+        ceiling = self._ceiling()
+        best: tuple[int, tuple[int, ...]] | None = None
+        for order in orders:
+            high = ceiling if best is None else best[0] - 1
+            if sum(count for _, count in serve(high, order)) < self.rows:
+                continue
+            best = (least(0, high, lambda t, o=order: sum(c for _, c in serve(t, o)) >= self.rows), order)  # type: ignore[misc]
+        if best is None:
+            return Split(None, 0)
+        time, order = best
+        before = max(sum(count for _, count in serve(time - 1, other)) for other in orders)
+        taken: dict[int, int] = {}
+        mode: list[tuple[int, int]] = []
+        surplus = sum(count for _, count in serve(time, order)) - self.rows
+        for index, count in serve(time, order):
+            device = self.workers[index][taken.get(index, 0)]
+            taken[index] = taken.get(index, 0) + 1
+            given = count - min(count, surplus) if device == timer.home else count
+            surplus -= count - given
+            if given:
+                mode.append((device, given))
+        return self._answer([tuple(mode)], time + self.tail, before, len(mode))
+
+    def _ceiling(self) -> int:
+        """By then every device that can take part has all the rows that fit in it."""
+        return max(
+            self._done(members[0], room, None if kind is None else self.rows)
+            for kind in (None, self._kind() == "shared" or None)
+            for members, room in zip(self.workers, self.room, strict=True)
+            if room
+        )
+
+    def _answer(self, modes: Sequence[Mode], bound: int, before: int, number: int) -> Split:
+        best: Schedule | None = None
+        for mode in modes:
+            choice = [self.costs.single(p, devices[0]) for p, devices in enumerate(self.costs.allowed)]
+            choice[self.phase] = mode
+            for sending in Sending:
+                schedule = self.timer.lay_out(Decisions(tuple(choice), tuple(self.order), sending=sending))
+                if schedule is not None and (best is None or schedule.makespan < best.makespan):
+                    best = schedule
+        return Split(best, bound, {"rows": self.rows, "reached": before, "devices": number})
+
+
+def _orders(kinds: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Every order of a multiset, until there are too many."""
+    if factorial(min(len(kinds), 8)) <= MOST_ORDERS:
+        yield from sorted(set(permutations(kinds)))
+    elif len(set(kinds)) == 1:
+        yield tuple(kinds)
+    else:
+        yield from (() for _ in range(MOST_ORDERS + 1))
+
+
+# ---------------------------------------------------------------------------------------------------- subsets
+#
+# Plans on fewer devices: what devices behind slow links, or slow devices, cost is seen only by planning without them.
+#
+# More devices never make the best plan longer, but they lead a search of so many moves astray.  So the problem is planned on the
+# subsets of the devices that its links and its tables suggest, and the best of these plans is where the search begins.  Groups
+# that are left out stay in the problem, so that devices keep their numbers and routes, but can run nothing.
+#
+# Note [Slivers].  A device with less than a hundredth of a phase costs a transfer and a wait, and earns a hundredth at most.
+# After the search its rows go to the largest shard, of all phases at once or one by one, if the plan is then at most a hundredth
+# longer than it was found, and no longer than a baseline.  A plan that is proved best keeps what it has.
+
+MOST_SUBSETS: Final = 3
+MOST_WORK: Final = 1024
+"""Phases times devices up to which plans on fewer devices are made."""
+MOST_SHARED: Final = 16
+"""Phases up to which a subset gets the moves of the small effort; of more, so many fewer."""
+SLIVER: Final = 100
+"""A shard of less than one part in so many of its phase is a sliver."""
+NOTHING: Final = "none"
+"""The class of devices that run nothing: no table speaks of it."""
+
+WITHOUT: Final = frozenset(
+    ("fewer-devices", "slivers", "energetic", "z3", "chunks")
+)  # fmt: skip
+"""What a plan on fewer devices is made without: what only proves, and what is done with the best of them at the end."""
+
+
+def subsets(problem: Problem) -> tuple[frozenset[int], ...]:
+    """Home's group, and those that a phase cannot do without, with all that are behind links as quick as some link, and with all
+    but the slowest of the slowest links; each a part of the next one, and none of them all groups or home alone."""
+    starts = _firsts(problem.devices)
+    routes, home = Routes(problem), int(problem.home)
+
+    def slowness_of_links(group: int) -> Fraction:
+        rates = (problem.links[hop.link].bytes_per_tick for hop in routes.path(home, starts[group]) or ())
+        return sum((1 / rate for rate in rates if rate is not None), Fraction(0))
+
+    base = {place for place, group in enumerate(problem.devices) if group.home}
+    base |= {_group_at(starts, device) for task in problem.phases if task.together for device, _ in task.together.mode}
+    kinds = [group.kind for group in problem.devices]
+    needed = {kind for task in problem.phases if len(task.ticks) == 1 for kind in task.ticks}
+    base |= {kinds.index(kind) for kind in needed if kinds.count(kind) == 1}
+    ranked = sorted(
+        (slowness_of_links(place), _slowness(problem, group.kind), place) for place, group in enumerate(problem.devices)
+        if place not in base
+    )  # fmt: skip
+    found: list[frozenset[int]] = []
+    for number, (links, speed, _) in enumerate(ranked):
+        behind = [one[:2] for one in ranked[number:]]
+        if number and ranked[number - 1][:2] != (links, speed) and (ranked[number - 1][0] != links or len(set(behind)) == 1):
+            found.append(frozenset(base | {place for _, _, place in ranked[:number]}))
+    return tuple(found)
+
+
+def _firsts(groups: Sequence[DeviceGroup]) -> list[int]:
+    """The first device of each group."""
+    found, first = [], 0
+    for group in groups:
+        found.append(first)
+        first += group.count
+    return found
+
+
+def _group_at(starts: Sequence[int], device: int) -> int:
+    return max(place for place, first in enumerate(starts) if first <= device)
+
+
+def _slowness(problem: Problem, kind: str) -> int:
+    """Ticks of all phases that a class can run, each as a whole; phases that it cannot run count as on the slowest."""
+    return sum(
+        task.ticks[kind].at(task.units) if kind in task.ticks else max(table.at(task.units) for table in task.ticks.values())
+        for task in problem.phases if task.ticks
+    )  # fmt: skip
+
+
+def without_others(problem: Problem, kept: frozenset[int]) -> Problem:
+    """The problem of whole shards in which only these groups run anything."""
+    groups = tuple(group if place in kept else replace(group, kind=NOTHING) for place, group in enumerate(problem.devices))
+    return replace(problem, devices=groups, chunks=1)
+
+
+def _fewer_devices(context: Context) -> None:
+    problem, budget = context.problem, context.budget
+    moves = min(budget.moves, FAST.moves) * MOST_SHARED // max(MOST_SHARED, len(problem.phases))
+    small = replace(FAST, moves=moves, without=budget.without | WITHOUT)
+    for kept in _spread(subsets(problem)):
+        answer = None if context.plan_other is None else context.plan_other(without_others(problem, kept), small)
+        if answer is not None and answer.schedule is not None:
+            context.consider(Candidate("fewer devices", decisions_of(problem, answer.schedule), answer.schedule))
+
+
+def _spread(found: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:
+    """A few, with the largest."""
+    count = min(MOST_SUBSETS, len(found))
+    for place in range(count):
+        yield found[len(found) - 1 - place * len(found) // count]
+
+
+FEWER_DEVICES: Final = Strategy(
+    "fewer-devices", "plans without the devices behind the slowest links, and without the slowest, as starts of the search",
+    _fewer_devices, lambda context: len(context.problem.phases) * len(context.timer.kinds) <= MOST_WORK,
+)  # fmt: skip
+
+
+def _slivers(context: Context) -> None:
+    """See Note [Slivers]."""
+    found, timer = context.found, context.timer
+    if found.schedule is None:
+        return
+    known = [found.schedule.makespan * (SLIVER + 1) // SLIVER]
+    limit = max(found.schedule.makespan, min([*known, *(one.ticks for one in context.compared if one.ticks is not None)]))
+    decisions = decisions_of(timer.problem, found.schedule)
+    units = [task.units for task in timer.problem.phases]
+    small = [p for p, mode in enumerate(decisions.modes) if _without_slivers(mode, units[p]) != mode]
+    for phases in (small, *([p] for p in small)):
+        modes = tuple(_without_slivers(mode, units[p]) if p in phases else mode for p, mode in enumerate(decisions.modes))
+        without = retime(timer, "without slivers", replace(decisions, modes=modes)) if modes != decisions.modes else None
+        if without is not None and without.schedule is not None and without.schedule.makespan <= limit:
+            found.schedule, decisions = without.schedule, without.decisions
+
+
+def _without_slivers(mode: Mode, units: int) -> Mode:
+    """The same with the rows of devices that have too few where most are."""
+    total: dict[int, int] = {}
+    for device, rows in mode:
+        total[device] = total.get(device, 0) + rows
+    kept = [(device, rows) for device, rows in mode if SLIVER * total[device] >= units]
+    if not kept or len(kept) == len(mode):
+        return mode
+    most = max(range(len(kept)), key=lambda place: kept[place][1])
+    missing = units - sum(rows for _, rows in kept)
+    return tuple((device, rows + missing * (place == most)) for place, (device, rows) in enumerate(kept))
+
+
+SLIVERS: Final = Strategy(
+    "slivers", "shards of less than a hundredth of their phase are left out where they make the plan no hundredth shorter",
+    _slivers, lambda context: any(task.rows > SLIVER for task in context.problem.phases),
+    of_chunks=True,
+)  # fmt: skip

@@ -1,0 +1,363 @@
+"""The scheduling problem as formulas: difference constraints guarded by Booleans, for a makespan fixed per probe.
+
+`x` chooses a mode, `s` is the start of a shard, `y` and `u` say that a transfer happens and when, `c` is the start of a combine;
+one order Boolean stands for each unrelated pair that may share a device.  What rarely matters is left out until a model breaks
+it (`separate` for channels, `lengthen` for hulls, `memory` for peaks); so every refutation holds, and a model is checked.
+
+Invariant: each schedule of the problem with the candidate modes satisfies the formulas (with its own ticks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..timeline.problem_index import Channel
+from .transfer_constraints import Carrying
+from .variables import Moment, Route, Sending
+from .z3_solver import negation
+
+# ---------------------------------------------------------------------------------------------------- encoding
+
+__all__ = ["Encoding", "Moment", "Route", "Sending"]
+
+
+class Encoding(Carrying):
+    """All formulas of a problem with candidate modes."""
+
+    def build(self) -> None:
+        """Everything but what `search` adds when a model asks for it."""
+        shape = self.shape
+        for p in range(shape.count):
+            self.choose(p)
+        for edge in range(len(shape.problem.edges)):
+            self.data(edge)
+        for p in range(shape.count):
+            if shape.combined[p]:
+                self.combine(p)
+        for q, earlier in enumerate(shape.timer.limits.after):
+            for p in dict.fromkeys(earlier):
+                self.after(p, q)
+        for q, earlier in enumerate(shape.timer.limits.issued):
+            for p in dict.fromkeys(earlier):
+                self.issued(p, q)
+        for x, z in shape.timer.limits.glued.items():
+            self.glued(x, z)
+        self.copies()
+        self.exclusive()
+        if shape.timer.limits.machines is not None:
+            self.machines(shape.timer.limits.machines)
+
+    # ---------------------------------------------------------------------------- structure
+
+    def choose(self, p: int) -> None:
+        literals = self.mode_literals[p]
+        if not literals:
+            self.solver.add("false")
+        if len(literals) > 1:
+            self.solver.clause(literals)
+            self.solver.at_most([(literal, 1) for literal in literals], 1)
+        for k, pieces in enumerate(self.shape.pieces[p]):
+            for piece, head in zip(pieces, self.heads.head[p][k], strict=True):
+                self.clause(negation(literals[k]), f"(>= {self.start(p, piece.device)} {head})")
+
+    def data(self, edge: int) -> None:
+        """The target's shards start after what they need has arrived."""
+        described = self.shape.problem.edges[edge]
+        p, q = int(described.source), int(described.target)
+        needed = self.needed(edge)
+        delayed = self.shape.timer.keys[edge] >= 0
+        by_maker: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
+        for (maker, target), guards in needed.items():
+            for guard in guards:
+                by_maker.setdefault(maker, []).append((target, guard))
+        if not self.shape.split[q] and not self.shape.scattered[p]:
+            for maker in by_maker:  # whatever the target's device
+                for moment in self.ready(p, maker):
+                    self.after_moment((), self.start(q, -1), moment)
+        for maker, entries in by_maker.items():
+            for target, guard in entries:
+                start = self.start(q, target)
+                if maker == target:
+                    if self.shape.split[q] or self.shape.scattered[p]:
+                        for moment in self.ready(p, maker):
+                            self.after_moment(guard, start, moment)
+                elif delayed:
+                    for moment in self.ready(p, maker):
+                        self.after_moment(guard, start, moment, self.shape.delay(edge, maker, target))
+                    if self.shape.timer.capped:
+                        self._copied_late(edge, maker, target, guard, start)
+                else:
+                    self._delivered(edge, maker, target, guard, start)
+
+    # --------------------------------------------------------------------------- directives
+
+    def after(self, p: int, q: int) -> None:
+        for literal, start in self.starts(q):
+            for moment in self.ends(p):
+                self.after_moment((literal,), start, moment)
+
+    def issued(self, p: int, q: int) -> None:
+        """The first shard of p starts no later than any of q, and goes first on a device that both use."""
+        earliest = self.starts(p)
+        for literal, start in self.starts(q):
+            choices = []
+            for other, begin in earliest:
+                held = f"(>= (- {start} {begin}) 0)"
+                choices.append(held if other == "true" else f"(and {other} {held})")
+            self.clause(negation(literal), *choices)
+        for device in self.shape.devices[p]:
+            if device in self.shape.devices[q]:
+                self._first(p, q, device)
+
+    def _first(self, p: int, q: int, device: int, guards: Sequence[str] = ()) -> None:
+        both = (*guards, self.on(p, device), self.on(q, device))
+        for moment in self.shard_ends(p, device):
+            self.after_moment(both, self.start(q, device), moment)
+
+    def glued(self, x: int, z: int) -> None:
+        """On the devices of either, everything starts no later than x or no earlier than z (their first shards)."""
+        for other in range(self.shape.count):
+            if other in (x, z):
+                continue
+            for device in self.shape.devices[other]:
+                start, there = self.start(other, device), self.on(other, device)
+                literal = self.solver.boolean(f"g{x}_{z}_{other}_{device}")
+                for queue in (self.on(x, device), self.on(z, device)):
+                    if queue == "false":
+                        continue
+                    both = (negation(queue), negation(there))
+                    for held, begin in self.starts(x):
+                        self.clause(*both, negation(literal), negation(held), f"(>= (- {begin} {start}) 0)")
+                    choices = [
+                        f"(>= (- {start} {begin}) 0)" if held == "true" else f"(and {held} (>= (- {start} {begin}) 0))"
+                        for held, begin in self.starts(z)
+                    ]
+                    self.clause(*both, literal, *choices)
+
+    def copies(self) -> None:
+        """`keep` and `replicate`: outputs are brought to devices that want them."""
+        limits = self.shape.timer.limits
+        for p, targets in limits.wanted.items():
+            for target in sorted(targets):
+                self._copy(p, target, "true")
+        for p in sorted(limits.replicated):
+            for target in sorted({d for q in range(self.shape.count) for d in self.shape.devices[q]}):
+                self._copy(p, target, self.used(target))
+
+    def _copy(self, p: int, target: int, guard: str) -> None:
+        if not self.shape.timer.linked:
+            return
+        for maker in self.shape.maker_devices(p):
+            if maker != target:
+                sent = self.sending(p, maker, target)
+                self.clause(negation(guard), negation(self.made_on(p, maker)), sent.present)
+
+    def machines(self, limit: int) -> None:
+        """At most so many devices have a shard."""
+        devices = sorted({d for p in range(self.shape.count) for d in self.shape.devices[p]})
+        weighted = [(self.used(d), 1) for d in devices]
+        self.solver.at_most(weighted, limit)
+
+    # ---------------------------------------------------------------------------- resources
+
+    def order(self, first: str, then: str) -> str:
+        """The literal: of two items, `first` goes first."""
+        if (then, first) in self._orders:
+            return negation(self._orders[then, first])
+        if (first, then) not in self._orders:
+            self._orders[first, then] = self.solver.boolean(f"b!{first}!{then}")
+        return self._orders[first, then]
+
+    def exclusive(self) -> None:
+        """Of two items that share a device, one ends before the other starts."""
+        shape = self.shape
+        for p in range(shape.count):
+            for q in range(p + 1, shape.count):
+                if q in shape.precedes[p] or p in shape.precedes[q]:
+                    continue
+                for device in shape.devices[p]:
+                    if device in shape.devices[q]:
+                        self._either(p, q, device)
+        for p in range(shape.count):
+            if not shape.combined[p]:
+                continue
+            for q in range(shape.count):
+                if q != p and q not in shape.precedes[p] and p not in shape.precedes[q] and shape.home in shape.devices[q]:
+                    first = self.order(f"c{p}", f"s{q}")
+                    for moment in self.combine_ends(p):
+                        self.after_moment((first, self.on(q, shape.home)), self.start(q, shape.home), moment)
+                    for moment in self.shard_ends(q, shape.home):
+                        self.after_moment((negation(first),), f"c{p}", moment)
+                if q > p and shape.combined[q] and q not in shape.precedes[p] and p not in shape.precedes[q]:
+                    first = self.order(f"c{p}", f"c{q}")
+                    for moment in self.combine_ends(p):
+                        self.after_moment((first,), f"c{q}", moment)
+                    for moment in self.combine_ends(q):
+                        self.after_moment((negation(first),), f"c{p}", moment)
+
+    def _either(self, p: int, q: int, device: int) -> None:
+        shape = self.shape
+        if shape.split[p] or shape.split[q]:
+            first = self.order(f"s{p}_{device}", f"s{q}_{device}")
+        else:
+            first = self.order(f"s{p}", f"s{q}")
+        if first == "true":
+            return
+        self._first(p, q, device, (first,))
+        self._first(q, p, device, (negation(first),))
+
+    def channel_ends(self, sent: Sending) -> dict[Channel, list[Route]]:
+        """The routes of a transfer by the channel that they occupy."""
+        result: dict[Channel, list[Route]] = {}
+        for route in sent.routes:
+            if route.hop is not None and route.hop.channel is not None:
+                result.setdefault(route.hop.channel, []).append(route)
+        return result
+
+    def separate(self, one: Sending, other: Sending) -> bool:
+        """Two transfers do not overlap on a channel that both may use; False if that was said already."""
+        key = (min(one.start, other.start), max(one.start, other.start))
+        if key in self._separated:
+            return False
+        self._separated.add(key)
+        first = self.order(one.start, other.start)
+        theirs = self.channel_ends(other)
+        for channel, routes in self.channel_ends(one).items():
+            for route in routes:
+                for match in theirs.get(channel, ()):
+                    both = (one.present, other.present, route.here, match.here)
+                    self.after_moment((*both, first), other.start, one.busy_moments(route))
+                    self.after_moment((*both, negation(first)), one.start, other.busy_moments(match))
+        return True
+
+    def lengthen(self, sent: Sending, guards: tuple[str, ...], ticks: int) -> bool:
+        """The transfer takes so long under these guards; False if that was said already, or can be no news."""
+        key = (sent.start, str(ticks), *guards)
+        if sent.busy is None or key in self._lengthened:
+            return False
+        self._lengthened.add(key)
+        self.solver.clause((*map(negation, guards), negation(sent.present), f"(>= (- {sent.busy} {sent.start}) {ticks})"))
+        return True
+
+
+# ---------------------------------------------------------------------------------------------------- cuts
+#
+# What a makespan of T implies at once: latest starts, and how much work fits between heads and tails on each device and channel.
+#
+# Stated anew for each probe, because T is a constant in them.
+
+class Cuts:
+    """The loads of an encoding's devices and channels, collected once."""
+
+    def __init__(self, encoding: Encoding) -> None:
+        self.encoding = encoding
+        shape = encoding.shape
+        self.devices: dict[int, list[tuple[str, int, int, int]]] = {}
+        """By device: (literal, ticks, head, tail)."""
+        for p, k, _, piece, head, tail in encoding.heads.spans():
+            literal = encoding.mode_literals[p][k]
+            self.devices.setdefault(piece.device, []).append((literal, piece.ticks, head, tail))
+        for p in range(shape.count):
+            combine = shape.problem.phases[p].combine
+            if combine is not None:
+                for k, literal in enumerate(encoding.mode_literals[p]):
+                    ticks = combine.ticks_per_shard * len(shape.modes[p][k])
+                    head = encoding.heads.finish(p, k) - ticks if combine.barrier else 0
+                    self.devices.setdefault(shape.home, []).append((literal, ticks, head, encoding.heads.combine_tail[p]))
+        self.channels: dict[Channel, list[tuple[str, int, int, int]]] = {}
+        self._channels()
+
+    def _channels(self) -> None:
+        encoding = self.encoding
+        for sent in encoding.sendings.values():
+            for route in sent.routes:
+                if route.hop is None or route.hop.channel is None:
+                    continue
+                least = min(route.occupied.values(), default=0)
+                if least == 0:
+                    continue
+                literal = sent.present
+                if route.here != "true" and route.here != sent.present:
+                    literal = encoding.solver.boolean(f"r!{sent.start}!{route.maker}")
+                    encoding.solver.clause((negation(sent.present), negation(route.here), literal))
+                head, tail = self._around(sent.phase, route.maker, sent.target, sent.partial)
+                self.channels.setdefault(route.hop.channel, []).append((literal, least, head, tail))
+
+    def _around(self, p: int, maker: int, target: int, partial: bool) -> tuple[int, int]:
+        """A tick before which the output is not on `maker`, and the ticks that must follow its arrival on `target`."""
+        heads, shape = self.encoding.heads, self.encoding.shape
+        if shape.combined[p] and not partial:
+            head = min((heads.finish(p, k) for k in range(len(shape.modes[p]))), default=0)
+        else:
+            head = min(
+                (
+                    heads.head[p][k][i] + piece.ticks
+                    for k, pieces in enumerate(shape.pieces[p])
+                    for i, piece in enumerate(pieces)
+                    if piece.device == maker
+                ),
+                default=0,
+            )
+        if partial:
+            return head, heads.combine_tail[p]
+        rests = [
+            piece.ticks + heads.tail[q][k][i]
+            for edge in shape.timer.outgoing[p]
+            for q in (int(shape.problem.edges[edge].target),)
+            for k, pieces in enumerate(shape.pieces[q])
+            for i, piece in enumerate(pieces)
+            if piece.device == target
+        ]
+        relays = target == shape.home and any(
+            path is not None and len(path) == 2
+            for d in range(len(shape.timer.kinds))
+            if d != maker
+            for path in (shape.path(maker, d),)
+        )
+        return head, 0 if relays else min(rests, default=0)
+
+    def state(self, makespan: int) -> None:
+        """Assert everything for schedules of at most `makespan` ticks (the caller pushes and pops)."""
+        encoding, solver = self.encoding, self.encoding.solver
+        heads = encoding.heads
+        for p, k, _, piece, head, tail in heads.spans():
+            latest = makespan - tail - piece.ticks
+            literal = encoding.mode_literals[p][k]
+            if latest < head:
+                encoding.clause(negation(literal))
+            else:
+                encoding.clause(negation(literal), f"(<= {encoding.start(p, piece.device)} {latest})")
+        for p in range(encoding.shape.count):
+            if encoding.shape.combined[p]:
+                for moment in encoding.combine_ends(p):
+                    latest = makespan - heads.combine_tail[p] - moment.ticks
+                    encoding.clause(*map(negation, moment.guards), f"(<= {moment.base} {latest})")
+        for sent in encoding.sendings.values():
+            if sent.phase in encoding.shape.timer.brought:
+                for route in sent.routes:
+                    moment = sent.busy_moments(route)
+                    latest = makespan - moment.ticks - (route.hop.latency if route.hop is not None else 0)
+                    encoding.clause(negation(sent.present), *map(negation, moment.guards), f"(<= {moment.base} {latest})")
+        for entries in (*self.devices.values(), *self.channels.values()):
+            for limit, weighted in windows(entries, makespan):
+                solver.at_most(weighted, limit)
+
+
+def windows(entries: list[tuple[str, int, int, int]], makespan: int) -> list[tuple[int, list[tuple[str, int]]]]:
+    """For every set of items with heads of at least a and tails of at least b: they fit into makespan - a - b; the tightest
+    per set, and only those that some choice could break."""
+    by_set: dict[tuple[int, ...], int] = {}
+    tails = sorted({entry[3] for entry in entries})
+    for a in sorted({entry[2] for entry in entries}):
+        after = [i for i, entry in enumerate(entries) if entry[2] >= a and entry[1]]
+        for b in tails:
+            members = tuple(i for i in after if entries[i][3] >= b)
+            if not members:
+                break
+            by_set[members] = max(by_set.get(members, 0), a + b)
+    result: list[tuple[int, list[tuple[str, int]]]] = []
+    for members, used in by_set.items():
+        limit = max(0, makespan - used)  # none at all, where a and b alone are too much
+        if sum(entries[i][1] for i in members) > limit:
+            result.append((limit, [(entries[i][0], entries[i][1]) for i in members]))
+    return result

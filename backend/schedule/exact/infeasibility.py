@@ -1,0 +1,830 @@
+"""Why a problem has no schedule: the fewest directives, capacities and data that contradict each other.
+
+From cheap to dear: devices of single phases, orders (a graph), memory of single phases, bounds against limits, and at last
+the solver.  There, every directive and capacity is a tracked assumption; a refutation names some of them, and deletion
+makes the set minimal.  Without a proof there is no conflict: None says only that none was found.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from ....lang.diagnostics.model import Code
+from ....lang.support.records import dataclass
+from ...devices.cost_functions import Ticks
+from ..bounds.bound_strategies import best_bound
+from ..bounds.head_tail_bounds import Bounds, Costs, bytes_text, most
+from ..bounds.single_phase_split import split
+from ..problem import (
+    Adjacent,
+    Deadline,
+    DeviceIndex,
+    Directive,
+    Keep,
+    LimitMachines,
+    LimitMemory,
+    NoSplit,
+    Order,
+    PhaseIndex,
+    Place,
+    Problem,
+    Split,
+    allowed_devices,
+    devices_named,
+    restrictions,
+)
+from ..search.instance_transformations import chunked
+from ..search.mode_enumeration import candidate_modes
+from ..solution import Conflict
+from ..timeline.serial_sgs import Timer
+from ..timeline.step_graph import order_of
+from .makespan_bisection import Search
+from .z3_solver import Steps, Verdict, available
+
+# ---------------------------------------------------------------------------------------------------- memory_conflict
+#
+# What cannot be held: a phase that is more than its devices have, or results that stay to the end.  No solver needed.
+#
+# All sizes are least ones, of every schedule that the problem allows: of a phase in chunks its largest chunk has at least the
+# rows that equal chunks have.
+
+MOST_FOLLOWED: Final = 400
+"""Phases of a problem in which it is asked what stays on a device from before a phase on."""
+
+
+def memory_conflict(problem: Problem) -> Conflict | None:
+    """SCH103 where one phase, or what stays to the end, is more than devices can hold."""
+    found = _shortage(problem) or _staying(problem)
+    if found is None:
+        return None
+    short = _shortage if _shortage(problem) is not None else _staying
+    kept = [one for one in problem.directives if isinstance(one, LimitMemory | Place | Split | NoSplit | Keep)]
+    others = tuple(one for one in problem.directives if one not in kept)
+    for directive in list(reversed(kept)):
+        rest = [one for one in kept if one is not directive]
+        again = short(replace(problem, directives=(*others, *rest)))
+        if again is not None:
+            kept, found = rest, again
+    return replace(found, directives=tuple(kept))
+
+
+def _shortage(problem: Problem) -> Conflict | None:
+    """A phase that its devices cannot hold with what it reads."""
+    timer = Timer(problem)
+    if not timer.limits.possible:
+        return None
+    costs = Costs(timer)
+    for p, phase in enumerate(problem.phases):
+        devices, fixed = costs.allowed[p], timer.limits.fixed.get(p)
+        if phase.combine is not None:
+            need = timer.grain(phase.combine.bytes) + timer.grain(phase.out_bytes)
+            if need > (cap := _cap(timer, timer.home, need)):
+                words = f"`{phase.id}` needs {bytes_text(need)} to put its partial results together"
+                return _conflict(problem, timer, (words,), [timer.home], need - cap, p)
+        if fixed is not None:
+            for device, rows in fixed:
+                need = least_bytes(timer, p, device, rows)
+                if need > (cap := _cap(timer, device, need)):
+                    return _conflict(problem, timer, (f"`{phase.id}` needs {bytes_text(need)} there",), [device], need - cap, p)
+            continue
+        if phase.together is not None or not devices or any(timer.caps[d] is None for d in devices):
+            continue
+        rows = phase.units
+        cut = bool(phase.rows) and p not in timer.limits.unsplit
+
+        room = [most(rows, _within(timer, p, device)) for device in devices]
+        if (sum(room) if cut else max(room)) >= rows:
+            continue
+        need, device = min((least_bytes(timer, p, device, rows), device) for device in devices)
+        parts = f" in {_chunks(timer, p)} parts" if _chunks(timer, p) > 1 else ""
+        words = f"`{phase.id}` needs {bytes_text(need)} with its operands{parts}"
+        if cut and len(devices) > 1:
+            missing = -(-need * (rows - sum(room)) // rows)
+            return _conflict(problem, timer, (words,), devices, missing, p)
+        return _conflict(problem, timer, (words,), [device], need - (timer.caps[device] or 0), p)
+    return None
+
+
+def _staying(problem: Problem) -> Conflict | None:
+    """What nothing reads stays where it was made, and what is to be kept where it is kept: at the end all of it is there."""
+    timer = Timer(problem)
+    if not timer.limits.possible:
+        return None
+    costs = Costs(timer)
+    held: list[tuple[frozenset[int], int, int]] = []
+    for p, phase in enumerate(problem.phases):
+        wanted = _kept(problem, p)
+        if wanted is not None:
+            held.append((frozenset((wanted,)), timer.grain(phase.out_bytes), p))
+        elif not timer.outgoing[p] and phase.together is None:
+            held.append((frozenset((timer.home,)) if phase.is_gathered else frozenset(costs.allowed[p]), phase.out_bytes, p))
+    for devices in dict.fromkeys((*(devices for devices, _, _ in held), frozenset().union(*(devices for devices, _, _ in held)))):
+        if any(timer.caps[d] is None for d in devices):
+            continue
+        inside = [(size, p) for where, size, p in held if where <= devices and size]
+        need, have = sum(size for size, _ in inside), sum(timer.caps[d] or 0 for d in devices)
+        if need > have:
+            names = [f"`{problem.phases[p].id}`" for _, p in inside]
+            shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+            stays = "stays" if len(names) == 1 else "stay"
+            words = f"{shown} {stays} there to the end: {bytes_text(need)}"
+            return _conflict(problem, timer, (words,), sorted(devices), need - have, inside[0][1])
+    return None
+
+
+def _kept(problem: Problem, p: int) -> int | None:
+    """The one device on which an output is to be at the end."""
+    for directive in problem.directives:
+        if isinstance(directive, Keep) and directive.phase == p:
+            named = devices_named(problem, directive.device)
+            if len(named) == 1:
+                return min(named)
+    return None
+
+
+def _conflict(problem: Problem, timer: Timer, words: tuple[str, ...], devices: list[int], missing: int, p: int) -> Conflict:
+    names = problem.device_names()
+    caps = [f"{bytes_text(timer.caps[d] or 0)} on {names[d]}" for d in devices]
+    total = f"{bytes_text(sum(timer.caps[d] or 0 for d in devices))} on {len(caps)} devices"
+    facts = (*words, f"memory is {' + '.join(caps) if len(caps) <= 8 else total}")
+    return Conflict(Code.SCH103, (), (*facts, f"short {bytes_text(missing)}") if missing else facts, None, PhaseIndex(p))
+
+
+def _within(timer: Timer, p: int, device: int) -> Callable[[int], bool]:
+    """Do so many rows fit?"""
+    return lambda rows: rows == 0 or least_bytes(timer, p, device, rows) <= (timer.caps[device] or 0)
+
+
+def _cap(timer: Timer, device: int, otherwise: int) -> int:
+    cap = timer.caps[device]
+    return otherwise if cap is None else cap
+
+
+def _chunks(timer: Timer, p: int) -> int:
+    """Shards that a phase may have on one device."""
+    return min(timer.problem.chunks, timer.problem.phases[p].rows) if p in chunked(timer.problem) else 1
+
+
+def least_bytes(timer: Timer, p: int, device: int, rows: int) -> int:
+    """At least so many bytes are in use on a device at some time while it has `rows` rows: with whole shards output, scratch and
+    operands, in chunks those of the largest chunk, and what stays there from before the phase on."""
+    phase, chunks = timer.problem.phases[p], _chunks(timer, p)
+    read = -(-rows // chunks)
+    while_running = _running(timer, p, read, _standing(timer, p, device))
+    if timer.outgoing[p] or phase.combine is not None:
+        return while_running
+    return max(while_running, timer.grain(phase.out_bytes * rows // phase.units))
+
+
+def _standing(timer: Timer, p: int, device: int) -> frozenset[int]:
+    """What was made on a device before a phase, in one piece, and is kept there to the end."""
+    only = frozenset((device,))
+    kept = {q for q, devices in timer.limits.wanted.items() if devices == only and timer.limits.devices[q] == only}
+    kept -= chunked(timer.problem)
+    before: set[int] = set()
+    pending = [p] if kept and len(timer.problem.phases) <= MOST_FOLLOWED else []
+    while pending:
+        sources = {timer.sources[edge] for edge in timer.incoming[pending.pop()]} - before
+        before |= sources
+        pending += sources
+    return frozenset(kept & before)
+
+
+def _running(timer: Timer, p: int, rows: int, standing: Collection[int]) -> int:
+    phase, grain = timer.problem.phases[p], timer.grain
+    made = grain(phase.out_bytes * rows // phase.units if phase.combine is None else phase.combine.bytes)
+    operands: dict[int, int] = {}
+    largest = 0
+    for edge in timer.incoming[p]:
+        described = timer.problem.edges[edge]
+        source = int(described.source)
+        out = timer.problem.phases[source].out_bytes
+        size = out if described.bytes is None else min(out, described.bytes)
+        largest = max(largest, out, described.bytes or 0)
+        if described.only is not None:
+            size = 0
+        elif rows < phase.units and not described.whole:
+            size = size * rows // phase.units
+        if source in standing:
+            continue
+        operands[source] = max(operands.get(source, 0), grain(size))
+    read = sum(operands.values())
+    inside = phase.inplace and grain(largest) >= made
+    there = sum(grain(timer.problem.phases[q].out_bytes) for q in standing)
+    return there + max(read, made) + grain(_up(phase.scratch * rows, phase.units)) + (0 if inside else min(read, made))
+
+
+def _up(number: int, size: int) -> int:
+    return -(-number // size)
+
+
+def without_cuts(problem: Problem, cut: Collection[int]) -> Problem:
+    """A problem of whole shards that has a schedule if `problem` has one: phases that may have chunks take no time and no memory.
+
+    So does what is made in place of what they make, since it may lie inside that."""
+    free = set(cut)
+    for edge in sorted(problem.edges, key=lambda edge: edge.target):
+        if edge.source in free and problem.phases[edge.target].inplace:
+            free.add(int(edge.target))
+    phases = list(problem.phases)
+    for place in free:
+        phase = replace(phases[place], out_bytes=0, scratch=0, inplace=False)
+        if place in cut:
+            phase = replace(phase, rows=0, ticks={kind: Ticks(((1, 0),)) for kind in phase.ticks}, combine=None)
+        elif phase.combine is not None:
+            phase = replace(phase, combine=replace(phase.combine, bytes=0))
+        phases[place] = phase
+    edges = tuple(
+        replace(edge, bytes=0, whole=False, halo=0, only=None) if edge.source in free or edge.target in free else edge
+        for edge in problem.edges
+    )
+    return replace(problem, phases=tuple(phases), edges=edges, chunks=1)
+
+
+# ---------------------------------------------------------------------------------------------------- orders
+#
+# Orders that directives and data ask for, as a graph: the fewest facts that contradict each other, and how many orders are left.
+#
+# No solver is needed: a set of orders is possible if no cycle remains when phases that must be adjacent are taken as one.
+
+Arc: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFact:
+    """`arcs` (first, then) that a directive asks for, and pairs that it wants `glued`; no directive: what data or effects
+    ask, in words."""
+
+    arcs: tuple[Arc, ...]
+    glued: tuple[Arc, ...] = ()
+    directive: Directive | None = None
+    words: str = ""
+
+
+def order_facts(problem: Problem) -> list[OrderFact]:
+    """What each directive asks of the order, and what effects do."""
+    result: list[OrderFact] = []
+    plain = restrictions(replace(problem, directives=()))
+    for q, earlier in enumerate(plain.after):
+        for p in earlier:
+            words = f"`{problem.phases[p].id}` comes before `{problem.phases[q].id}`: effects keep their order"
+            result.append(OrderFact(((p, q),), words=words))
+    for directive in problem.directives:
+        limits = restrictions(replace(problem, directives=(directive,)))
+        arcs = [(p, q) for q, earlier in enumerate(limits.after) for p in earlier if p not in plain.after[q]]
+        arcs += [(p, q) for q, earlier in enumerate(limits.issued) for p in earlier]
+        if arcs or limits.glued:
+            result.append(OrderFact(tuple(dict.fromkeys(arcs)), tuple(limits.glued.items()), directive))
+    return result
+
+
+def data_arcs(problem: Problem) -> list[Arc]:
+    return list(dict.fromkeys((int(edge.source), int(edge.target)) for edge in problem.edges))
+
+
+def order_conflict(problem: Problem) -> list[OrderFact] | None:
+    """The fewest facts of order that contradict each other; None if there is an order of all phases."""
+    facts = order_facts(problem)
+    data = data_arcs(problem)
+    if possible(len(problem.phases), facts, data):
+        return None
+    simple = [replace(fact, glued=()) for fact in facts]
+    if not possible(len(problem.phases), simple, data):
+        return shortest_cycle(problem, facts, data)
+    return _with_glue(problem, facts, data)
+
+
+def possible(count: int, facts: Iterable[OrderFact], data: Iterable[Arc]) -> bool:
+    """Whether some order of all phases obeys the facts and the data."""
+    return (
+        _topological(count, [*data, *(arc for fact in facts for arc in fact.arcs)], [g for f in facts for g in f.glued])
+        is not None
+    )
+
+
+def _topological(count: int, arcs: Sequence[Arc], glued: Sequence[Arc]) -> list[int] | None:
+    """An order of chains of glued phases (by their heads); None if there is none."""
+    following: dict[int, int] = {}
+    preceding: dict[int, int] = {}
+    for x, z in glued:
+        if following.setdefault(x, z) != z or preceding.setdefault(z, x) != x:
+            return None
+    head = list(range(count))
+    place = [0] * count
+    seen = 0
+    for p in range(count):
+        if p in preceding:
+            continue
+        seen += 1
+        step, q = 0, p
+        while q in following:
+            q = following[q]
+            step += 1
+            head[q], place[q] = p, step
+            seen += 1
+    if seen < count:
+        return None  # glued in a circle
+    waiting = [0] * count
+    after: dict[int, list[int]] = {}
+    for p, q in set(arcs):
+        if head[p] == head[q]:
+            if place[p] >= place[q]:
+                return None
+            continue
+        after.setdefault(head[p], []).append(head[q])
+        waiting[head[q]] += 1
+    ready = deque(p for p in range(count) if head[p] == p and not waiting[p])
+    result: list[int] = []
+    while ready:
+        p = ready.popleft()
+        result.append(p)
+        for q in after.get(p, ()):
+            waiting[q] -= 1
+            if not waiting[q]:
+                ready.append(q)
+    return result if len(result) == sum(1 for p in range(count) if head[p] == p) else None
+
+
+def shortest_cycle(problem: Problem, facts: Sequence[OrderFact], data: Sequence[Arc]) -> list[OrderFact]:
+    """A cycle of the fewest facts; what one phase needs of another, through however many others, is one fact."""
+    needs = closure(len(problem.phases), data)
+    steps: dict[int, list[tuple[int, int]]] = {}
+    for index, fact in enumerate(facts):
+        for p, q in fact.arcs:
+            steps.setdefault(p, []).append((q, index))
+    direct = set(data)
+    best: tuple[tuple[int, int], list[tuple[int, int, int]]] | None = None
+    for index, fact in enumerate(facts):
+        for p, q in fact.arcs:
+            path = _path(q, p, steps, needs, index)
+            if path is not None:
+                used = len({i if i >= 0 else (a, b) for a, b, i in path} | {index})
+                far = sum(1 for a, b, i in path if i < 0 and (a, b) not in direct)
+                if best is None or (used, far) < best[0]:
+                    best = ((used, far), [(p, q, index), *path])
+    assert best is not None
+    result: list[OrderFact] = []
+    for p, q, index in best[1]:
+        fact = facts[index] if index >= 0 else need(problem, p, q)
+        if fact not in result:
+            result.append(fact)
+    return result
+
+
+def _path(
+    start: int, goal: int, steps: dict[int, list[tuple[int, int]]], needs: Sequence[set[int]], free: int
+) -> list[tuple[int, int, int]] | None:
+    """The way from one phase to another by the fewest facts (-1: data); steps of the fact `free` cost nothing."""
+    if start == goal:
+        return []
+    came: dict[tuple[int, bool], tuple[int, bool, int]] = {}
+    queue: deque[tuple[int, bool]] = deque([(start, False)])
+    seen = {(start, False)}
+    while queue:
+        p, by_data = queue.popleft()
+        options = [(q, index) for q, index in steps.get(p, ())]
+        options.sort(key=lambda option: option[1] != free)
+        if not by_data:
+            options += [(q, -1) for q in sorted(needs[p])]
+        for q, index in options:
+            state = (q, index < 0)
+            if state in seen:
+                continue
+            seen.add(state)
+            came[state] = (p, by_data, index)
+            if q == goal:
+                path: list[tuple[int, int, int]] = []
+                while state != (start, False):
+                    before, kind, used = came[state]
+                    path.append((before, state[0], used))
+                    state = (before, kind)
+                return path[::-1]
+            if index == free:
+                queue.appendleft(state)
+            else:
+                queue.append(state)
+    return None
+
+
+def need(problem: Problem, p: int, q: int) -> OrderFact:
+    return OrderFact(((p, q),), words=f"`{problem.phases[q].id}` needs `{problem.phases[p].id}`")
+
+
+def closure(count: int, arcs: Sequence[Arc]) -> list[set[int]]:
+    """The phases that each is needed for, directly or not."""
+    after: list[list[int]] = [[] for _ in range(count)]
+    for p, q in arcs:
+        after[p].append(q)
+    order = _topological(count, arcs, ()) or list(range(count))
+    result: list[set[int]] = [set() for _ in range(count)]
+    for p in reversed(order):
+        for q in after[p]:
+            result[p] |= {q} | result[q]
+    return result
+
+
+def _with_glue(problem: Problem, facts: Sequence[OrderFact], data: Sequence[Arc]) -> list[OrderFact]:
+    """Deletion, one fact after the other: directives first, then what data ask."""
+    count = len(problem.phases)
+    kept = list(facts)
+    for fact in list(reversed(facts)):
+        rest = [other for other in kept if other is not fact]
+        if not possible(count, rest, data):
+            kept = rest
+    named = {p for fact in kept for arc in (*fact.arcs, *fact.glued) for p in arc}
+    reach = closure(count, data)
+    pairs = [(p, q) for p in sorted(named) for q in sorted(reach[p] & named)]
+    if possible(count, kept, pairs):
+        pairs = [(p, q) for p in range(count) for q in sorted(reach[p])]
+    for arc in list(pairs):
+        rest_arcs = [other for other in pairs if other != arc]
+        if not possible(count, kept, rest_arcs):
+            pairs = rest_arcs
+    return [*kept, *(need(problem, p, q) for p, q in pairs)]
+
+
+# ---------------------------------------------------------------------------------------------------- order_texts
+#
+# What an `order` or `adjacent` line asks, in plain words, for the messages of conflicts; and what could be written instead.
+
+def order_hint(problem: Problem, facts: Sequence[OrderFact]) -> str | None:
+    """What each `order` and `adjacent` among the facts wants: what next to what, what before what; and a line that would do."""
+    said = [
+        f"line {fact.directive.line.number} wants " + " and ".join(_wants(problem, fact.directive))
+        for fact in facts
+        if isinstance(fact.directive, Order | Adjacent)
+    ]
+    instead = _instead(problem, facts)
+    return "; ".join((*said, *([instead] if instead else []))) or None
+
+
+def _wants(problem: Problem, directive: Order | Adjacent) -> list[str]:
+    names = [phase.id for phase in problem.phases]
+    if isinstance(directive, Adjacent):
+        return [f"`{names[directive.then]}` right after `{names[directive.first]}`"]
+    wants: list[str] = []
+    items = directive.items
+    if items and items[0] is not None:
+        wants.append(f"nothing before `{names[items[0]]}`")
+    known: PhaseIndex | None = None
+    for place, item in enumerate(items):
+        if item is None:
+            continue
+        if known is not None:
+            between = items[place - 1] is None
+            wants.append(f"`{names[item]}` {'after' if between else 'right after'} `{names[known]}`")
+        known = item
+    if items and items[-1] is not None:
+        wants.append(f"nothing after `{names[items[-1]]}`")
+    return wants
+
+
+def _instead(problem: Problem, facts: Sequence[OrderFact]) -> str | None:
+    """A line that would do instead: with `…` where it leaves none, or else in the order in which data can be had."""
+    data = data_arcs(problem)
+    for fact in facts:
+        directive = fact.directive
+        if not isinstance(directive, Order):
+            continue
+        rest = [other for other in facts if other is not fact and other.directive is not None]
+        names = [item for item in directive.items if item is not None]
+        for order, way in ((names, "leave room with"), (_by_data(problem, names), "write")):
+            arcs = tuple(pairwise(order))
+            if possible(len(problem.phases), [*rest, OrderFact(arcs)], data):
+                text = " … ".join(problem.phases[p].id for p in order)
+                return f"{way} `order … {text} …`"
+    return None
+
+
+def _by_data(problem: Problem, names: Sequence[PhaseIndex]) -> list[PhaseIndex]:
+    """The names so that none comes before what it is made of, else as they were."""
+    before: dict[int, set[int]] = {int(p): set() for p in range(len(problem.phases))}
+    for source, target in data_arcs(problem):
+        before[target].add(source)
+    order: list[PhaseIndex] = []
+    left = list(names)
+    while left:
+        free = next((p for p in left if not any(q != p and _reaches(before, p, q) for q in left)), left[0])
+        order.append(free)
+        left.remove(free)
+    return order
+
+
+def _reaches(before: dict[int, set[int]], target: int, source: int) -> bool:
+    """Whether `target` is made of `source`, directly or not."""
+    seen: set[int] = set()
+    stack = [target]
+    while stack:
+        p = stack.pop()
+        for q in before[p] - seen:
+            if q == source:
+                return True
+            seen.add(q)
+            stack.append(q)
+    return False
+
+
+# ---------------------------------------------------------------------------------------------------- placing
+#
+# Conflicts of single phases: no device that may run it, or none that directives leave.  No solver needed.
+
+def placing_conflict(problem: Problem) -> Conflict | None:
+    """SCH104, SCH105, or SCH101 of directives that ask for different devices or cuts of one phase."""
+    for p, phase in enumerate(problem.phases):
+        asked = [d for d in problem.directives if isinstance(d, Place | Split | NoSplit) and p in _phases(d)]
+        runs = _runs(problem, p)
+        if not runs:
+            able = ", ".join(sorted(phase.ticks)) or "no class"
+            present = ", ".join(sorted({group.kind for group in problem.devices}))
+            return Conflict(
+                Code.SCH104, (), (f"`{phase.id}` runs on {able}; the devices are {present}",), "add a device of such a class"
+            )
+        for directive in asked:
+            named = _asked_devices(problem, directive, p)
+            if named is None:
+                continue
+            if phase.home and int(problem.home) not in named:
+                home = problem.device_names()[problem.home]
+                return Conflict(
+                    Code.SCH105,
+                    (directive,),
+                    (f"`{phase.id}` does input or output, which is done on `{home}`",),
+                    "place what it reads" if any(edge.target == p for edge in problem.edges) else "place what reads it",
+                )
+            if isinstance(directive, Split):
+                impossible = named - runs
+            else:
+                impossible = named if not named & runs else frozenset()
+            if impossible:
+                kinds = sorted({problem.group_of(DeviceIndex(d)).kind for d in sorted(impossible)})
+                shown = " or ".join(kinds) or directive_device(directive)
+                return Conflict(
+                    Code.SCH104,
+                    (directive,),
+                    (f"`{phase.id}` has no kernel for {shown}",),
+                    f"it runs on {', '.join(sorted(phase.ticks))}",
+                )
+        contrary = _contrary(problem, p, asked)
+        if contrary is not None:
+            return contrary
+    return None
+
+
+def directive_device(directive: Directive) -> str:
+    return directive.device if isinstance(directive, Place | Keep) else "that device"
+
+
+def _phases(directive: Place | Split | NoSplit) -> tuple[PhaseIndex, ...]:
+    return directive.phases if isinstance(directive, Place) else (directive.phase,)
+
+
+def _runs(problem: Problem, p: int) -> frozenset[int]:
+    """Devices with a kernel for the phase."""
+    free = restrictions(replace(problem, directives=()))
+    free.devices[p] = None
+    return frozenset(allowed_devices(problem, free, p))
+
+
+def _asked_devices(problem: Problem, directive: Place | Split | NoSplit, p: int) -> frozenset[int] | None:
+    if isinstance(directive, Place):
+        return devices_named(problem, directive.device)
+    if isinstance(directive, Split):
+        return frozenset(device for name in directive.devices for device in devices_named(problem, name))
+    return None
+
+
+def _contrary(problem: Problem, p: int, asked: list[Place | Split | NoSplit]) -> Conflict | None:
+    """Two directives, or three, that no mode of the phase obeys together."""
+    if _together(problem, p, asked):
+        return None
+    kept = list(asked)
+    for directive in reversed(asked):
+        rest = [other for other in kept if other is not directive]
+        if not _together(problem, p, rest):
+            kept = rest
+    phase = problem.phases[p]
+    if len(kept) == 1:
+        return Conflict(Code.SCH101, tuple(kept), (f"`{phase.id}` cannot be cut so",), None)
+    return Conflict(Code.SCH101, tuple(kept), (), f"`{phase.id}` can be in one place only")
+
+
+def _together(problem: Problem, p: int, asked: list[Place | Split | NoSplit]) -> bool:
+    allowed = frozenset(range(len(problem.device_names())))
+    allowed &= _runs(problem, p)
+    cut: tuple[tuple[int, int], ...] | None = None
+    whole = problem.phases[p].rows == 0
+    for directive in asked:
+        if isinstance(directive, Place):
+            allowed &= devices_named(problem, directive.device)
+        elif isinstance(directive, NoSplit):
+            whole = True
+        else:
+            limits = restrictions(replace(problem, directives=(directive,)))
+            mode = limits.fixed.get(p)
+            if mode is None or (cut is not None and cut != mode):
+                return False
+            cut = mode
+    if cut is not None and ((whole and len(cut) > 1) or not {d for d, _ in cut} <= allowed):
+        return False
+    return bool(allowed)
+
+
+# ---------------------------------------------------------------------------------------------------- conflict
+
+STEPS: Final = 20_000_000
+MOST_PHASES: Final = 40
+"""Phases up to which the solver is asked."""
+
+
+def find_conflict(problem: Problem, steps: Steps | None = None) -> Conflict | None:
+    """The fewest facts of `problem` that contradict each other, if that can be shown."""
+    found = placing_conflict(problem)
+    if found is not None:
+        return found
+    orders = order_conflict(problem)
+    if orders is not None:
+        directives = tuple(fact.directive for fact in orders if fact.directive is not None)
+        words = tuple(fact.words for fact in orders if fact.directive is None)
+        several = len({directive.line for directive in directives}) > 1
+        return Conflict(Code.SCH102 if words and not several else Code.SCH101, directives, words, order_hint(problem, orders))
+    found = memory_conflict(problem)
+    if found is not None:
+        return found
+    found = limit_conflict(problem)
+    if found is not None or not available() or len(problem.phases) > MOST_PHASES:
+        return found
+    cut = chunked(problem)
+    if cut and any(task.rows > 1 and place not in cut for place, task in enumerate(problem.phases)):
+        return None  # what directives cut starts part by part
+    return _Deletion(without_cuts(problem, cut) if cut else problem, steps or Steps(STEPS)).conflict()
+
+
+# ------------------------------------------------------------------------------ limits and bounds
+
+
+def certified_bound(problem: Problem) -> int:
+    """No schedule is shorter (0: nothing is known)."""
+    timer = Timer(problem)
+    costs = Costs(timer)
+    if not problem.phases or not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
+        return 0
+    whole = None if chunked(problem) else split(costs)
+    bound = best_bound(Bounds(costs)).ticks
+    return bound if whole is None else max(bound, whole.lower_bound)
+
+
+def limit_conflict(problem: Problem) -> Conflict | None:
+    """SCH106: a bound of every schedule is above the deadline."""
+    deadlines = [d for d in problem.directives if isinstance(d, Deadline)]
+    if not deadlines:
+        return None
+    tightest = min(deadlines, key=lambda d: d.ticks)
+    bound = certified_bound(problem)
+    if bound <= tightest.ticks:
+        return None
+    return _deadline_conflict(problem, tightest, bound, certified_bound)
+
+
+def _deadline_conflict(problem: Problem, deadline: Deadline, bound: int, certify: Callable[[Problem], int]) -> Conflict:
+    """The directives without which the bound would not be above the deadline."""
+    kept: list[Directive] = [d for d in problem.directives if not isinstance(d, Deadline)]
+    for directive in list(kept):
+        rest = tuple(d for d in kept if d is not directive)
+        again = certify(replace(problem, directives=rest))
+        if again > deadline.ticks:
+            kept.remove(directive)
+            bound = again
+    words = f"no schedule is shorter than {bound} ticks"
+    if any(isinstance(d, LimitMachines) for d in kept):
+        words += " on so few machines"
+    return Conflict(
+        Code.SCH106,
+        (*kept, deadline),
+        (words,),
+        f"the deadline is {deadline.ticks} ticks: {bound - deadline.ticks} ticks too few",
+    )
+
+
+# ----------------------------------------------------------------------------------------- solver
+
+
+class _Deletion:
+    """Subsets of the directives and capacities, each asked of the solver."""
+
+    def __init__(self, problem: Problem, steps: Steps) -> None:
+        self.problem = problem
+        self.steps = steps
+
+    def conflict(self) -> Conflict | None:
+        directives = list(self.problem.directives)
+        capped = [index for index, group in enumerate(self.problem.devices) if group.memory is not None]
+        if not self.refuted(directives, capped):
+            return None
+        for directive in list(reversed(directives)):
+            rest = [other for other in directives if other is not directive]
+            if self.refuted(rest, capped):
+                directives = rest
+        for index in list(capped):
+            others = [other for other in capped if other != index]
+            if self.refuted(directives, others):
+                capped = others
+        return self._explain(directives, capped)
+
+    def _with(self, directives: list[Directive], capped: list[int]) -> Problem:
+        devices = tuple(
+            group if index in capped else replace(group, memory=None) for index, group in enumerate(self.problem.devices)
+        )
+        return replace(self.problem, directives=tuple(directives), devices=devices)
+
+    def refuted(self, directives: list[Directive], capped: list[int]) -> bool:
+        """Whether the solver shows that there is no schedule at all."""
+        return _refuted(self._with(directives, capped), self.steps)
+
+    def _explain(self, directives: list[Directive], capped: list[int]) -> Conflict:
+        problem = self.problem
+        limits = [d for d in directives if isinstance(d, LimitMemory)]
+        deadlines = [d for d in directives if isinstance(d, Deadline)]
+        if deadlines:
+            tightest = min(deadlines, key=lambda d: d.ticks)
+            return Conflict(
+                Code.SCH106, tuple(directives), (f"no schedule takes {tightest.ticks} ticks or fewer",), "give it more time"
+            )
+        if any(isinstance(d, LimitMachines) for d in directives):
+            return Conflict(Code.SCH106, tuple(directives), ("no schedule uses so few machines",), "allow one more machine")
+        if not limits and not capped:
+            return Conflict(Code.SCH102 if problem.edges else Code.SCH101, tuple(directives), self._no_way(directives))
+        facts: list[str] = []
+        names = problem.device_names()
+        for index in capped:
+            group = problem.devices[index]
+            facts.append(f"`{group.id}` has {bytes_text(group.memory or 0)}" + (" each" if group.count > 1 else ""))
+        need = self._needed(directives, limits, capped)
+        devices = sorted({d for limit in limits for d in devices_named(problem, limit.device)})
+        if need is not None:
+            have = limits[0].bytes if limits else problem.devices[capped[0]].memory or 0
+            device = names[devices[0]] if limits else problem.devices[capped[0]].id
+            facts = [
+                f"every order needs {bytes_text(need)} on `{device}`",
+                f"it has {bytes_text(have)}",
+                f"short {bytes_text(need - have)}",
+            ]
+        return Conflict(Code.SCH103, tuple(directives), tuple(facts))
+
+    def _no_way(self, directives: list[Directive]) -> tuple[str, ...]:
+        if not self.problem.links:
+            return ()
+        timer = Timer(self._with(directives, []))
+        costs = Costs(timer)
+        for edge in self.problem.edges:
+            ends = [(a, b) for a in costs.allowed[edge.source] for b in costs.allowed[edge.target]]
+            if 0 < len(ends) <= MOST_PHASES**2 and all(a != b and timer.routes.path(a, b) is None for a, b in ends):
+                source, target = self.problem.phases[edge.source].id, self.problem.phases[edge.target].id
+                return (f"`{target}` needs `{source}`", "no link brings it there, nor two through home")
+        return ("no link brings the data where it is wanted",)
+
+    def _needed(self, directives: list[Directive], limits: list[LimitMemory], capped: list[int]) -> int | None:
+        """The least memory of the one device in the conflict with which there is a schedule."""
+        if len(limits) + len(capped) != 1:
+            return None
+
+        def problem_with(size: int) -> Problem:
+            if limits:
+                return self._with([replace(d, bytes=size) if d is limits[0] else d for d in directives], capped)
+            base = self._with(directives, capped)
+            devices = tuple(replace(g, memory=size) if i == capped[0] else g for i, g in enumerate(base.devices))
+            return replace(base, devices=devices)
+
+        low = limits[0].bytes if limits else self.problem.devices[capped[0]].memory or 0
+        high = sum(phase.out_bytes + phase.scratch for phase in self.problem.phases) * 2 + self.problem.memory_grain * 64
+        while low + 1 < high:
+            middle = (low + high) // 2
+            if _refuted(problem_with(middle), self.steps):
+                low = middle
+            elif not self.steps.left:
+                return None
+            else:
+                high = middle
+        return high
+
+
+def _refuted(problem: Problem, steps: Steps) -> bool:
+    """The solver shows that there is no schedule; False also where it cannot tell."""
+    timer = Timer(problem)
+    if not timer.limits.possible:
+        return True
+    costs = Costs(timer)
+    if not all(costs.allowed):
+        return True
+    if order_of(timer.before) is None:
+        return True
+    modes = candidate_modes(costs)
+    if not modes.complete:
+        return False
+    search = Search(problem, modes.choices, steps)
+    deadline = timer.limits.deadline
+    horizon = deadline if deadline is not None else search.horizon()
+    return search.probe(horizon, steps.left) is Verdict.UNSAT

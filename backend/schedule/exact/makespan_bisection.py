@@ -1,0 +1,451 @@
+"""Bisection over the makespan: each probe asks whether a schedule of at most T ticks exists; a model is made exact, what it
+overlooked is stated and asked again.
+
+Invariants: `lower` was proved by refutations or given; `schedule` is checked by its own exact ticks; nothing depends on the clock
+but being aborted.  `solve.proving` calls `refine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from itertools import combinations
+from typing import TypeAlias
+
+from ....lang.support.records import dataclass
+from ..problem import Problem
+from ..solution import Mode, Schedule
+from ..timeline.step_expansion import LINKED
+from ..timeline.step_graph import COMBINE, PARTIAL, SHARD, Key, Node, StepGraph, buffers, overflow
+from .formulation import Cuts, Encoding
+from .memory_constraints import Events
+from .variables import Heads, Sending, Shape
+from .z3_solver import Solver, Steps, Verdict, available, negation
+
+# ---------------------------------------------------------------------------------------------------- realise
+#
+# A schedule from a model: the modes and the orders that it chose, as a step graph whose starts are the model's.
+#
+# The model's own ticks may be too optimistic where the encoding leaves something out; the search finds what from the graph.
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """`chosen`: a mode by phase; `starts`: the model's; `sent`: the possible transfers of the encoding that steps are."""
+
+    chosen: list[int]
+    graph: StepGraph
+    starts: dict[Key, int]
+    sent: dict[Key, Sending]
+
+
+class Realiser:
+    """Makes step graphs from models of one encoding."""
+
+    def __init__(self, encoding: Encoding) -> None:
+        self.encoding = encoding
+        self.shape = encoding.shape
+
+    def model(self, numbers: Mapping[str, int], true: frozenset[str]) -> Model:
+        """The steps of the chosen modes, with the orders that directives ask of the model's starts."""
+        shape = self.shape
+        chosen = [
+            next((k for k, literal in enumerate(literals) if literal == "true" or literal in true), 0)
+            for literals in self.encoding.mode_literals
+        ]
+        modes = tuple(options[k] if options else () for options, k in zip(shape.modes, chosen, strict=True))
+        graph = StepGraph(shape.timer, shape.timer.expanded(modes), shape.order)
+        made = Model(chosen, graph, {}, {})
+        for key, node in graph.nodes.items():
+            made.starts[key] = self._start(made, key, node, numbers)
+        self._directives(made)
+        return made
+
+    def _start(self, made: Model, key: Key, node: Node, numbers: Mapping[str, int]) -> int:
+        """The model's start of a step; those of makers are known when their transfers are asked for."""
+        encoding, p = self.encoding, node.phase
+        if key[0] == SHARD:
+            return numbers.get(encoding.start(p, node.device), 0)
+        if key[0] == COMBINE:
+            return numbers.get(f"c{p}", 0)
+        maker = (SHARD, p, key[2]) if key[0] == PARTIAL else made.graph.maker(p, key[2])
+        begin = made.starts[maker] + made.graph.nodes[maker].ticks
+        scattered = key[2] if self.shape.scattered[p] else -1
+        if key[0] != PARTIAL and key[4] != LINKED:
+            late = encoding.delayed.get((p, scattered, node.device, key[4]))
+            return begin if late is None else max(begin, numbers.get(late.start, begin))
+        sent = encoding.sendings.get((p, -2 - key[2], self.shape.home) if key[0] == PARTIAL else (p, scattered, node.device))
+        if sent is None:
+            return begin
+        made.sent[key] = sent
+        return numbers.get(sent.start, begin)
+
+    def _directives(self, made: Model) -> None:
+        """Orders of queues: `issue_before` and adjacent phases."""
+        shape, graph, starts = self.shape, made.graph, made.starts
+        limits = shape.timer.limits
+
+        def first_of(p: int) -> Node:
+            return min(graph.shards(p), key=lambda node: (starts[node.key], node.rank))
+
+        for q in range(shape.count):
+            for p in limits.issued[q]:
+                for shard in graph.shards(q):
+                    shard.after.append((first_of(p).key, 0))
+        for x, z in limits.glued.items():
+            opening = min(starts[node.key] for node in graph.shards(x))
+            last = first_of(z)
+            queues = {node.device for node in (*graph.shards(x), *graph.shards(z))}
+            for other in range(shape.count):
+                for between in graph.shards(other):
+                    if other in (x, z) or between.device not in queues:
+                        continue
+                    if starts[between.key] <= opening:
+                        for shard in graph.shards(x):
+                            shard.after.append((between.key, 0))
+                    else:
+                        between.after.append((last.key, 0))
+
+
+# ---------------------------------------------------------------------------------------------------- search
+
+ROUNDS = 200
+"""Times that one probe may be asked again with more stated."""
+
+
+Trace: TypeAlias = Callable[[int, int, int, "Schedule | Verdict", int], None]
+"""Told of every probe: bounds before it, the makespan asked, what was found, solver steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`schedule` is the best known (the given one if none better was found); no schedule with the given modes is shorter than
+    `lower_bound`; `proved`: it is reached.  `aborted`: the clock stopped the search."""
+
+    schedule: Schedule | None
+    lower_bound: int
+    proved: bool
+    aborted: bool = False
+    steps: int = 0
+
+
+class Search:
+    """One encoding, asked for several makespans."""
+
+    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], steps: Steps) -> None:
+        self.steps = steps
+        self.shape = Shape(problem, modes)
+        self.heads = Heads(self.shape)
+        self.solver = Solver()
+        self.encoding = Encoding(self.shape, self.heads, self.solver)
+        self.encoding.build()
+        self.cuts = Cuts(self.encoding)
+        self.realiser = Realiser(self.encoding)
+        self.events = Events(self.encoding)
+
+    def horizon(self) -> int:
+        """If there is any schedule, there is one of at most so many ticks: one step after the other."""
+        shape = self.shape
+        total = 0
+        for p in range(shape.count):
+            phase = shape.problem.phases[p]
+            total += phase.ready + max((sum(piece.ticks for piece in pieces) for pieces in shape.pieces[p]), default=0)
+            if phase.combine is not None:
+                total += phase.combine.ticks_per_shard * max((len(mode) for mode in shape.modes[p]), default=0)
+        for sent in self.encoding.sendings.values():
+            total += max(
+                (max(route.occupied.values(), default=0) + (route.hop.latency if route.hop else 0) for route in sent.routes),
+                default=0,
+            )
+        total += sum(max(0, key) for key in shape.timer.keys)
+        return total + sum(shape.timer.syncs) * (len(shape.problem.edges) + shape.count + 1)
+
+    def probe(
+        self, makespan: int, share: int, more: Callable[[], None] | None = None, accept: Callable[[Schedule], bool] | None = None
+    ) -> Schedule | Verdict:
+        """A schedule of at most `makespan` ticks, or why there is none; `more` states what else it must obey, and `accept`
+        says whether a schedule does."""
+        judge = accept or (lambda _: True)
+        self.solver.push()
+        learned: list[str] = []
+        try:
+            self.cuts.state(makespan)
+            if more is not None:
+                more()
+            self.solver.kept = learned
+            spent = self.steps.left
+            for _ in range(ROUNDS):
+                verdict = self.solver.check(self.steps, share - (spent - self.steps.left))
+                if verdict is not Verdict.SAT:
+                    return verdict
+                numbers, true = self.solver.model()
+                found = self._judge(self.realiser.model(numbers, true), makespan, judge)
+                if found is not None:
+                    return found
+            return Verdict.UNKNOWN
+        finally:
+            self.solver.pop()
+            self.solver.kept = None
+            for formula in learned:
+                self.solver.add(formula)
+
+    def _judge(self, model: Model, makespan: int, accept: Callable[[Schedule], bool]) -> Schedule | Verdict | None:
+        """The model's schedule if it holds; None if what it overlooked was stated (lazy constraints)."""
+        graph = model.graph
+        held = buffers(graph) if self.shape.timer.capped else []
+        stated = False
+        if graph.earliest(model.starts):
+            shifted = graph.starts
+            too_much = overflow(graph, shifted, held)
+            schedule = graph.schedule()
+            if schedule.makespan <= makespan and accept(schedule):
+                if too_much is None:
+                    return schedule
+                stated |= self._relieve(too_much)
+        stated |= self._state_flaws(model)
+        too_much = overflow(graph, model.starts, held)
+        if too_much is not None:
+            stated = stated or self._relieve(too_much)
+        elif not stated and graph.place(model.starts):
+            schedule = graph.schedule()
+            if schedule.makespan <= makespan and accept(schedule):
+                return schedule
+        return None if stated else Verdict.UNKNOWN
+
+    def _relieve(self, too_much: tuple[int, tuple[Key, ...]]) -> bool:
+        """State what is on the device when it is too full; False if that is stated already."""
+        device, keys = too_much
+        return any(self.events.state(device, key) for key in keys)
+
+    def _state_flaws(self, model: Model) -> bool:
+        """State what the model overlooked on channels; False if nothing new is found."""
+        added = False
+        by_resource: dict[tuple[object, ...], list[tuple[int, int, Key]]] = {}
+        for key, sent in model.sent.items():
+            node, start = model.graph.nodes[key], model.starts[key]
+            if node.resource is not None:
+                by_resource.setdefault(node.resource, []).append((start, start + node.ticks, key))
+            added |= self.encoding.lengthen(sent, self._choices(model, node.phase), node.ticks)
+        for entries in by_resource.values():
+            for (a, b, one), (c, d, other) in combinations(sorted(entries), 2):
+                if a < d and c < b:
+                    added |= self.encoding.separate(model.sent[one], model.sent[other])
+        return added
+
+    def _choices(self, model: Model, p: int) -> tuple[str, ...]:
+        """The literals of the modes that decide how long the transfers of `p` take."""
+        phases = [p, *(int(self.shape.problem.edges[edge].target) for edge in self.shape.timer.outgoing[p])]
+        literals = (self.encoding.mode_literals[q][model.chosen[q]] for q in dict.fromkeys(phases))
+        return tuple(literal for literal in literals if literal != "true")
+
+
+def refine(
+    problem: Problem,
+    modes: Sequence[Sequence[Mode]],
+    upper: Schedule | None,
+    lower: int,
+    budget: Steps,
+    trace: Trace | None = None,
+) -> Outcome:
+    """The best schedule with the candidate modes, between the bounds `lower` and that of `upper`."""
+    best, top = upper, None if upper is None else upper.makespan
+    given = budget.left
+    if top is not None and lower > top:
+        lower = 0  # a bound above a plan is no bound: whoever claims it is not believed
+    if not available() or (top is not None and lower >= top):
+        return Outcome(best, lower, top is not None and lower >= top)
+    search = Search(problem, modes, budget)
+    if not all(search.shape.modes) or not search.shape.order:
+        return Outcome(best, lower, False)
+    bottom = lower
+    if top is None:
+        top = search.horizon() + 1
+        if bottom >= top:
+            return Outcome(None, bottom, False)
+    cheap = False
+    turn = 0
+    while bottom < top and not budget.late and budget.left:
+        if cheap:
+            turn += 1
+            target = top - 1 if turn % 2 else bottom + (top - bottom) // 8
+        else:
+            target = bottom + (top - 1 - bottom) // 2
+        before = budget.left
+        found = search.probe(target, budget.left // 4 if not cheap else budget.left // 2)
+        if trace is not None:
+            trace(bottom, top, target, found, before - budget.left)
+        if isinstance(found, Schedule):
+            best, top = found, found.makespan
+        elif found is Verdict.UNSAT:
+            bottom = target + 1
+        elif found is Verdict.ABORTED:
+            return Outcome(best, bottom, False, True, given - budget.left)
+        else:
+            if cheap and turn > 8:
+                break
+            cheap = True
+    return Outcome(best, min(bottom, top), best is not None and bottom >= top, budget.late, given - budget.left)
+
+
+# ---------------------------------------------------------------------------------------------------- goals
+#
+# Other measures than the makespan, as limits of the exact search: energy, load, machines, transfers, receivers.
+#
+# A lexicographic search fixes what it has reached as a limit and bisects the next measure.  The measures of a schedule are
+# computed by `objectives` (given here as functions); here are the formulas that bound them.
+
+class Measure(Enum):
+    """`LOAD`: ticks of the busiest device or channel.  `RECEIVERS`: devices that read what another made."""
+
+    MAKESPAN = "makespan"
+    ENERGY = "energy"  # picojoules
+    LOAD = "load"
+    MACHINES = "machines"
+    TRANSFERS = "transfers"
+    RECEIVERS = "receivers"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """`of(schedule)` is at most `most`."""
+
+    measure: Measure
+    most: int
+    of: Callable[[Schedule], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """Milliwatts × tick_ns by device; `always`: powered even if unused."""
+
+    idle: tuple[int, ...]
+    active: tuple[int, ...]
+    always: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The best schedule found, and a value below which the measure cannot go with the candidate modes."""
+
+    schedule: Schedule | None
+    lower: int
+    aborted: bool = False
+
+
+class Goals:
+    """One search, asked about several measures."""
+
+    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], power: Power, steps: Steps) -> None:
+        self.problem = problem
+        self.power = power
+        self.steps = steps
+        self.search = Search(problem, modes, steps)
+        self.horizon = self.search.horizon()
+        if self.search.shape.timer.limits.deadline is not None:
+            self.horizon = min(self.horizon, self.search.shape.timer.limits.deadline)
+
+    def minimise(
+        self, measure: Measure, of: Callable[[Schedule], int], limits: Sequence[Limit], schedule: Schedule, lower: int, share: int
+    ) -> Reached:
+        """The least value of the measure under the limits; `schedule` obeys them."""
+        best, bottom = schedule, lower
+        left = share
+        while bottom < of(best):
+            if left <= 0 or not self.steps.left:
+                return Reached(best, bottom)
+            target = bottom + (of(best) - 1 - bottom) // 2
+            before = self.steps.left
+            found = self.attempt([*limits, Limit(measure, target, of)], left)
+            left -= before - self.steps.left
+            if isinstance(found, Schedule):
+                best = found
+            elif found is Verdict.UNSAT:
+                bottom = target + 1
+            else:
+                return Reached(best, bottom, found is Verdict.ABORTED)
+        return Reached(best, bottom)
+
+    def attempt(self, limits: Sequence[Limit], share: int) -> Schedule | Verdict:
+        """A schedule that obeys all limits."""
+        makespan = min([self.horizon, *(limit.most for limit in limits if limit.measure is Measure.MAKESPAN)])
+
+        def more() -> None:
+            for limit in limits:
+                self._state(limit, makespan)
+
+        return self.search.probe(
+            makespan, share, more, lambda schedule: all(limit.of(schedule) <= limit.most for limit in limits)
+        )
+
+    def _state(self, limit: Limit, makespan: int) -> None:
+        encoding, solver = self.search.encoding, self.search.solver
+        match limit.measure:
+            case Measure.MAKESPAN:
+                pass  # the probe's own
+            case Measure.MACHINES:
+                encoding.machines(limit.most)
+            case Measure.TRANSFERS:
+                solver.at_most([(sent.present, 1) for sent in encoding.sendings.values()], limit.most)
+            case Measure.RECEIVERS:
+                solver.at_most([(literal, 1) for literal in self._receivers(encoding)], limit.most)
+            case Measure.LOAD:
+                for entries in (*self.search.cuts.devices.values(), *self.search.cuts.channels.values()):
+                    solver.at_most([(literal, ticks) for literal, ticks, _, _ in entries], limit.most)
+            case Measure.ENERGY:
+                self._energy(limit.most, makespan)
+
+    def _receivers(self, encoding: Encoding) -> list[str]:
+        """One literal per device: something there reads what was made elsewhere."""
+        shape = encoding.shape
+        found: dict[int, str] = {}
+        for edge in range(len(shape.problem.edges)):
+            for (maker, target), guards in encoding.needed(edge).items():
+                if maker != target:
+                    literal = found.setdefault(target, encoding.solver.boolean(f"rcv{target}"))
+                    for guard in guards:
+                        encoding.solver.clause((*map(negation, guard), literal))
+        return list(found.values())
+
+    def _energy(self, most: int, makespan: int) -> None:
+        """Idle power for as long as the schedule takes, more while devices work, and the links' share."""
+        encoding, solver = self.search.encoding, self.search.solver
+        shape = encoding.shape
+        end = solver.integer("makespan")
+        solver.add(f"(<= {end} {makespan})")
+        for p in range(shape.count):
+            for moment in encoding.ends(p):
+                encoding.after_moment((), end, moment)
+        terms: list[str] = []
+        constant = 0
+        for device, entries in self.search.cuts.devices.items():
+            extra = self.power.active[device] - self.power.idle[device]
+            for literal, ticks, _, _ in entries:
+                if extra * ticks and literal == "true":
+                    constant += extra * ticks
+                elif extra * ticks:
+                    terms.append(f"(ite {literal} {_number(extra * ticks)} 0)")
+        for device, idle in enumerate(self.power.idle):
+            if idle and (self.power.always[device] or encoding.used(device) == "true"):
+                terms.append(f"(* {idle} {end})")
+            elif idle and any(device in devices for devices in shape.devices):
+                paid = solver.integer(f"idle{device}")
+                solver.clause((negation(encoding.used(device)), f"(>= {paid} (* {idle} {end}))"))
+                solver.add(f"(>= {paid} 0)")
+                terms.append(paid)
+        for sent in encoding.sendings.values():
+            for route in sent.routes:
+                if route.hop is not None:
+                    cost = shape.problem.links[route.hop.link].nj_per_byte
+                    sizes = encoding.sizes(sent.phase, [route.maker], sent.target)[route.maker] if not sent.partial else []
+                    least = min((size for _, size in sizes), default=0)
+                    if sent.partial:
+                        combine = shape.problem.phases[sent.phase].combine
+                        least = combine.bytes if combine is not None else 0
+                    picojoules = int(cost * least * 1000)
+                    if picojoules:
+                        terms.append(f"(ite (and {sent.present} {route.here}) {picojoules} 0)")
+        total = f"(+ {constant} {' '.join(terms)} 0)" if constant >= 0 else f"(+ (- {-constant}) {' '.join(terms)} 0)"
+        solver.add(f"(<= {total} {_number(most)})")
+
+
+def _number(value: int) -> str:
+    return str(value) if value >= 0 else f"(- {-value})"

@@ -1,0 +1,336 @@
+"""Memory as formulas: at the start of a step, the bytes of the buffers that live on its device fit.
+
+A buffer lives at a tick unless it has not begun, lies inside an operand of its shard or every use of it is over; these are
+literals that imply difference constraints, made for one event at a time, when a plan breaks its cap.  A use is over a tick after
+the start of the reader at the earliest (Note [Memory] of `problem`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from ....lang.support.records import dataclass
+from ..timeline.step_graph import COMBINE, PARTIAL, SEND, SHARD, Key
+from .formulation import Encoding
+from .variables import Moment, Sending
+from .z3_solver import negation
+
+
+@dataclass(slots=True)
+class Use:
+    """Someone reads a buffer: if all of `guards`, until the last of `ends`."""
+
+    guards: tuple[str, ...]
+    ends: list[Moment]
+    phase: int  # the reader; -1: a transfer
+    start: str = ""  # of the reader
+
+
+@dataclass(slots=True)
+class Held:
+    """A buffer that may be on a device: for each (literal, bytes), there if the literal and all of `guards`."""
+
+    phase: int
+    sizes: list[tuple[str, int]]
+    guards: tuple[str, ...]
+    start: str
+    uses: list[Use] = field(default_factory=list)
+    kept: str = "false"
+    scratch: bool = False
+    copied: bool = False
+    merged: bool = False
+    """Made by a combine."""
+
+
+class Events:
+    """The buffers that an encoding may hold on each device, and the events stated so far."""
+
+    def __init__(self, encoding: Encoding) -> None:
+        self.encoding = encoding
+        self.shape = encoding.shape
+        self._held: dict[int, list[Held]] = {}
+        self._stated: set[tuple[int, str]] = set()
+        self._inside: dict[tuple[int, int], str] = {}
+
+    # ----------------------------------------------------------------------------- buffers
+
+    def held(self, device: int) -> list[Held]:
+        if device not in self._held:
+            result: list[Held] = []
+            for p in range(self.shape.count):
+                result += self._of_phase(p, device)
+            self._held[device] = result
+        return self._held[device]
+
+    def _of_phase(self, p: int, device: int) -> list[Held]:
+        encoding, shape = self.encoding, self.shape
+        timer = shape.timer
+        task = shape.problem.phases[p]
+        result: list[Held] = []
+        if device in shape.devices[p]:
+            sizes: list[tuple[str, int]] = []
+            scratch: list[tuple[str, int]] = []
+            for literal, pieces in zip(encoding.mode_literals[p], shape.pieces[p], strict=True):
+                for piece in pieces:
+                    if piece.device == device:
+                        sizes.append((literal, timer.grain(timer.made_bytes(p, piece.first, piece.stop))))
+                        scratch.append((literal, timer.grain(-(-task.scratch * (piece.stop - piece.first) // task.units))))
+            start = encoding.start(p, device)
+            ends = self._leaving(p, device)
+            if any(size for _, size in scratch):
+                result.append(Held(p, scratch, (), start, [Use((), ends, p, start)], scratch=True))
+            output = Held(p, sizes, (), start)
+            output.uses.append(Use((), ends, p, start))
+            if shape.combined[p]:
+                if device == shape.home:
+                    output.uses.append(Use((), self._merged(p), -1))
+                else:
+                    sent = encoding.sendings.get((p, -2 - device, shape.home))
+                    if sent is not None:
+                        output.uses.append(Use((), self._arrival(sent, device), -1))
+            else:
+                self._reads(output, p, device, device)
+                self._sends(output, p, device)
+                self._keep(output, p, device)
+            result.append(output)
+        if shape.combined[p] and device == shape.home:
+            combine = task.combine
+            assert combine is not None
+            start = encoding.solver.integer(f"c{p}")
+            output = Held(p, [("true", timer.grain(task.out_bytes))], (), start, [Use((), self._merged(p), -1)], merged=True)
+            self._reads(output, p, device, device)
+            self._sends(output, p, device)
+            self._keep(output, p, device)
+            result.append(output)
+            for remote in shape.devices[p]:
+                sent = encoding.sendings.get((p, -2 - remote, device))
+                if sent is not None and combine.bytes:
+                    size = timer.grain(combine.bytes)
+                    read = [Use((), self._merged(p), -1)]
+                    result.append(Held(p, [("true", size)], (sent.present,), sent.start, read, merged=True))
+        for sent in [*encoding.sendings.values(), *encoding.delayed.values()]:
+            if sent.phase == p and sent.target == device and not sent.partial:
+                result.append(self._copy(sent))
+        return result
+
+    def _copy(self, sent: Sending) -> Held:
+        """What a transfer brings; at least the smallest size that it may have (its exact size is in the plan)."""
+        encoding, shape = self.encoding, self.shape
+        p, device = sent.phase, sent.target
+        makers = [route.maker for route in sent.routes]
+        found = encoding.sizes(p, makers, device, sent.key)
+        every = [size for options in found.values() for _, size in options]
+        grain = shape.timer.grain
+        least = grain(min(every, default=0))
+        copy = Held(p, [("true", least)], (sent.present,), sent.start, copied=True)
+        bigger: dict[tuple[str, ...], int] = {}
+        for maker, options in found.items():
+            for guards, size in options:
+                if grain(size) > least:
+                    key = (*guards, encoding.made_on(p, maker))
+                    bigger[key] = max(bigger.get(key, 0), grain(size))
+        if bigger:
+            steps = sorted(set(bigger.values()))
+            copy.sizes = [("true", least)] if least else []
+            low = least
+            for size in steps:
+                literal = encoding.solver.fresh("big")
+                for key, other in bigger.items():
+                    if other >= size:
+                        encoding.solver.clause((*map(negation, key), literal))
+                copy.sizes.append((literal, size - low))
+                low = size
+        for maker in makers:
+            self._reads(copy, p, maker, device, sent.key)
+            for onward in encoding.sendings.values():
+                if onward.phase == p and onward.target != device and device == shape.home and not onward.partial:
+                    for route in onward.routes:
+                        if route.maker == maker and route.hop is not None and route.hop.source == device and maker != device:
+                            copy.uses.append(Use((onward.present, route.here), self._arrival(onward, maker), -1))
+        self._keep(copy, p, device)
+        return copy
+
+    def _reads(self, held: Held, p: int, maker: int, device: int, key: int = -1) -> None:
+        """The shards on `device` that read what was made on `maker`."""
+        encoding, shape = self.encoding, self.shape
+        for edge in shape.timer.outgoing[p]:
+            if maker != device and shape.timer.keys[edge] != key:
+                continue
+            q = int(shape.problem.edges[edge].target)
+            for guards in encoding.needed(edge).get((maker, device), []):
+                held.uses.append(Use(guards, self._leaving(q, device), q, encoding.start(q, device)))
+
+    def _sends(self, held: Held, p: int, device: int) -> None:
+        for sent in self.encoding.sendings.values():
+            if sent.phase == p and not sent.partial:
+                for route in sent.routes:
+                    if route.maker == device and route.hop is not None and route.hop.source == device:
+                        held.uses.append(Use((sent.present, route.here), self._arrival(sent, device), -1))
+        for late in self.encoding.delayed.values():
+            if late.phase == p:
+                for route in late.routes:
+                    if route.maker == device:
+                        held.uses.append(Use((late.present, route.here), self._arrival(late, device), -1))
+
+    def _arrival(self, sent: Sending, maker: int) -> list[Moment]:
+        result: list[Moment] = []
+        for route in sent.routes:
+            if route.maker == maker:
+                moment = sent.busy_moments(route)
+                latency = route.hop.latency if route.hop is not None else route.delay
+                result.append(Moment(moment.guards, moment.base, moment.ticks + latency))
+        return [*result, Moment((), sent.start, 1)]
+
+    def _leaving(self, p: int, device: int) -> list[Moment]:
+        """When a shard lets go of memory."""
+        encoding = self.encoding
+        return [*encoding.shard_ends(p, device), Moment((encoding.on(p, device),), encoding.start(p, device), 1)]
+
+    def _merged(self, p: int) -> list[Moment]:
+        """When a combine lets go of memory."""
+        return [*self.encoding.combine_ends(p), Moment((), self.encoding.solver.integer(f"c{p}"), 1)]
+
+    def _keep(self, held: Held, p: int, device: int) -> None:
+        limits = self.shape.timer.limits
+        if not self.shape.timer.outgoing[p] or device in limits.wanted.get(p, ()):
+            held.kept = "true"
+        elif p in limits.replicated:
+            held.kept = self.encoding.used(device)
+
+    # ------------------------------------------------------------------------------ events
+
+    def of_item(self, key: Key) -> tuple[int, str, str] | None:
+        """(phase, start, literal that it happens) of a step of a plan; None for what the encoding does not have."""
+        encoding = self.encoding
+        if key[0] == SHARD:
+            return key[1], encoding.start(key[1], key[2]), encoding.on(key[1], key[2])
+        if key[0] == COMBINE:
+            return -1, f"c{key[1]}", "true"
+        if key[0] == SEND and key[4] >= 0:
+            late = encoding.delayed.get((key[1], key[2] if self.shape.scattered[key[1]] else -1, key[3], key[4]))
+            return None if late is None else (-1, late.start, late.present)
+        where = (key[1], -2 - key[2], self.shape.home) if key[0] == PARTIAL else (
+            key[1], key[2] if self.shape.scattered[key[1]] else -1, key[3]
+        )  # fmt: skip
+        sent = encoding.sendings.get(where) if key[0] in (PARTIAL, SEND) else None
+        return None if sent is None else (-1, sent.start, sent.present)
+
+    def state(self, device: int, key: Key, guard: str = "true") -> bool:
+        """The buffers on `device` fit at the start of the step; False if that was stated already."""
+        event = self.of_item(key)
+        cap = self.shape.timer.caps[device]
+        if event is None or cap is None:
+            return False
+        phase, tick, happens = event
+        if (device, tick) in self._stated:
+            return False
+        self._stated.add((device, tick))
+        return self._state(device, phase, tick, happens, cap, guard)
+
+    def _state(self, device: int, phase: int, tick: str, happens: str, cap: int, guard: str) -> bool:
+        encoding, shape = self.encoding, self.shape
+        weighted: list[tuple[str, int]] = []
+        for held in self.held(device):
+            if not any(size for _, size in held.sizes):
+                continue
+            if phase >= 0 and held.phase != phase and held.phase in shape.precedes[phase] and not held.copied:
+                continue
+            if phase >= 0 and held.copied and held.phase in shape.precedes[phase]:
+                continue
+            own = held.start == tick
+            later = "false"
+            if not own:
+                later = encoding.solver.fresh("l")
+                encoding.solver.clause((negation(later), f"(>= (- {held.start} {tick}) 1)"))
+            live = encoding.solver.fresh("m")
+            alive = False
+            base = [live, later, self._hidden(held, tick, device), *map(negation, held.guards), negation(happens)]
+            if held.kept != "false":
+                encoding.solver.clause((*base, negation(held.kept)))
+                alive = True
+            for use in held.uses:
+                if use.phase >= 0 and phase >= 0 and phase in shape.precedes[use.phase]:
+                    continue
+                alive = True
+                encoding.solver.clause((*base, *map(negation, use.guards), self._over(held, use, tick, own=own)))
+            if not alive:
+                continue
+            for literal, size in held.sizes:
+                if size:
+                    if literal == "true":
+                        weighted.append((live, size))
+                    else:
+                        both = encoding.solver.fresh("w")
+                        encoding.solver.clause((both, negation(literal), negation(live)))
+                        weighted.append((both, size))
+        total = sum(size for _, size in weighted)
+        if total > cap:
+            weighted += [(literal, total - cap) for literal in (happens, guard) if literal != "true"]
+            extra = sum(1 for literal in (happens, guard) if literal != "true")
+            encoding.solver.at_most(weighted, cap + extra * (total - cap))
+        return True
+
+    def _over(self, held: Held, use: Use, tick: str, *, own: bool) -> str:
+        """A literal that implies that the use is over at `tick` ("false": it is not)."""
+        if use.start == tick or (own and use.start == held.start):
+            return "false"
+        done = self.encoding.solver.fresh("d")
+        for moment in use.ends:
+            clause = (negation(done), *map(negation, moment.guards), f"(>= (- {tick} {moment.base}) {moment.ticks})")
+            self.encoding.solver.clause(clause)
+        return done
+
+    def _hidden(self, held: Held, tick: str, device: int) -> str:
+        """A literal that implies that a result lies inside an operand at `tick`, since its shard still runs."""
+        if held.scratch or held.copied or held.merged or not self.shape.problem.phases[held.phase].inplace:
+            return "false"
+        inside = self._lies_inside(held, device)
+        if inside == "false" or held.start == tick:
+            return inside
+        solver = self.encoding.solver
+        hidden, running = solver.fresh("h"), []
+        for moment in self._leaving(held.phase, device):
+            running.append(solver.fresh("h"))
+            for guard in moment.guards:
+                solver.clause((negation(running[-1]), guard))
+            solver.clause((negation(running[-1]), f"(>= (- {moment.base} {tick}) {1 - moment.ticks})"))
+        solver.clause((negation(hidden), inside))
+        solver.clause((negation(hidden), *running))
+        return hidden
+
+    def _lies_inside(self, result: Held, device: int) -> str:
+        """The literal that there is an operand inside which the result of an in-place shard can lie."""
+        key = (result.phase, device)
+        if key not in self._inside:
+            choices = [
+                literal for operand in self.held(device) if not operand.scratch and operand is not result
+                for use in operand.uses if use.phase == result.phase
+                for literal in (self._gives_place(operand, use, result),) if literal != "false"
+            ]  # fmt: skip
+            self._inside[key] = self.encoding.solver.fresh("i") if choices else "false"
+            if choices:
+                self.encoding.solver.clause((negation(self._inside[key]), *choices))
+        return self._inside[key]
+
+    def _gives_place(self, operand: Held, use: Use, result: Held) -> str:
+        """The literal that an operand is there, is as large as the result, and has no other use when the reader starts."""
+        solver = self.encoding.solver
+        largest = max((size for _, size in operand.sizes), default=0) if not operand.copied else sum(s for _, s in operand.sizes)
+        if operand.kept == "true" or not any(0 < size <= largest for _, size in result.sizes):
+            return "false"
+        literal = solver.fresh("i")
+        for guard in (*operand.guards, *use.guards):
+            solver.clause((negation(literal), guard))
+        if operand.kept != "false":
+            solver.clause((negation(literal), negation(operand.kept)))
+        for mode, size in result.sizes:
+            if not operand.copied:
+                solver.clause((negation(literal), negation(mode), *(have for have, bytes_ in operand.sizes if bytes_ >= size)))
+            elif size > largest:
+                solver.clause((negation(literal), negation(mode)))
+        for other in operand.uses:
+            if other is not use and other.start != use.start:
+                for moment in other.ends:
+                    guards = (literal, *other.guards, *moment.guards)
+                    solver.clause((*map(negation, guards), f"(>= (- {use.start} {moment.base}) {moment.ticks})"))
+        return literal

@@ -1,0 +1,238 @@
+"""Transfers as formulas: when an output must be brought, over which hops, how long they take; partial results on their way home.
+
+A transfer is declared when a consumer may need it.  Its length is the longest that the chosen modes ask for; what the hull of
+several consumers adds is left to `Encoding.lengthen`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, product
+from typing import Final
+
+from .variables import Moment, Route, Sending, Vocabulary
+from .z3_solver import negation
+
+MOST_MERGED: Final = 5
+"""Partials up to which every order of their arrival is stated."""
+
+
+class Carrying(Vocabulary):
+    """The transfers of a problem."""
+
+    def sending(self, p: int, maker: int, target: int) -> Sending:
+        """The transfer of the output of `p` from `maker` (-1: its only one) to `target`, declared on first use."""
+        key = (p, maker if self.shape.scattered[p] else -1, target)
+        found = self.sendings.get(key)
+        if found is not None:
+            return found
+        stem = f"{p}_{target}" if key[1] < 0 else f"{p}_{key[1]}_{target}"
+        present = self.solver.boolean(f"y{stem}")
+        start = self.solver.integer(f"u{stem}")
+        sent = self.sendings[key] = Sending(p, key[1], target, present, start, None, [])
+        makers = [d for d in self.shape.maker_devices(p) if key[1] in (-1, d)]
+        self.clause(negation(present), negation(self.made_on(p, target))) if key[1] < 0 else None
+        sizes = self.sizes(p, makers, target)
+        for device in makers:
+            if device == target:
+                continue
+            here = self.made_on(p, device)
+            path = self.shape.path(device, target)
+            if path is None:
+                self.solver.clause((negation(here), negation(present)))
+                continue
+            hop = path[-1]
+            route = Route(device, hop, here)
+            sent.routes.append(route)
+            if len(path) == 1:
+                for moment in self.ready(p, device):
+                    self._solid(start, moment)
+            else:
+                relay = self.sending(p, device, self.shape.home)
+                self.solver.clause((negation(here), negation(present), relay.present))
+                for other in relay.routes:
+                    if other.maker == device:
+                        self._relayed(start, relay, other, present)
+            for guards, size in sizes[device]:
+                occupied = self.shape.occupied(hop, size)
+                route.occupied[guards] = max(occupied, route.occupied.get(guards, 0))
+            least = route.occupied.setdefault((), min(route.occupied.values(), default=0))
+            for guards in [g for g in route.occupied if g and route.occupied[g] <= least]:
+                del route.occupied[guards]
+        if any(len(route.occupied) > 1 for route in sent.routes) or (
+            not self._wholly(p) and len(self.shape.timer.outgoing[p]) > 1
+        ):
+            sent.busy = self.solver.integer(f"v{stem}")
+            for route in sent.routes:
+                for guards, ticks in route.occupied.items():
+                    self.solver.clause((negation(route.here), *map(negation, guards), f"(>= (- {sent.busy} {start}) {ticks})"))
+        self.clause(f"(>= {start} 0)")
+        return sent
+
+    def _copied_late(self, edge: int, maker: int, target: int, guard: tuple[str, ...], start: str) -> None:
+        """A copy over an edge of its own ticks: it may be made later than it could be, to save memory."""
+        shape = self.shape
+        p, ticks = int(shape.problem.edges[edge].source), shape.timer.keys[edge]
+        key = (p, maker if shape.scattered[p] else -1, target, ticks)
+        sent = self.delayed.get(key)
+        if sent is None:
+            stem = f"d{p}_{key[1] + 1}_{target}_{ticks}"
+            present, begin = self.solver.boolean(f"y{stem}"), self.solver.integer(f"u{stem}")
+            sent = self.delayed[key] = Sending(p, key[1], target, present, begin, None, [], key=ticks)
+            self.clause(f"(>= {begin} 0)")
+            for device in shape.maker_devices(p):
+                if device != target and key[1] in (-1, device):
+                    sent.routes.append(Route(device, None, self.made_on(p, device), {(): 0}, ticks))
+                    for moment in self.ready(p, device):
+                        self._solid(begin, moment)
+        self.clause(*map(negation, guard), sent.present)
+        self.at_least(guard, start, sent.start, ticks + shape.timer.syncs[target])
+
+    def _solid(self, later: str, moment: Moment) -> None:
+        self.solver.clause((*map(negation, moment.guards), f"(>= (- {later} {moment.base}) {moment.ticks})"))
+
+    def _relayed(self, start: str, relay: Sending, route: Route, present: str) -> None:
+        moment = relay.busy_moments(route)
+        assert route.hop is not None
+        self.solver.clause(
+            (negation(present), negation(route.here), f"(>= (- {start} {moment.base}) {moment.ticks + route.hop.latency})")
+        )
+
+    def sizes(self, p: int, makers: Sequence[int], target: int, key: int = -1) -> dict[int, list[tuple[tuple[str, ...], int]]]:
+        """For each maker: (guards, bytes) that the transfer to `target` carries at least, of the last hop."""
+        shape, timer = self.shape, self.shape.timer
+        result: dict[int, list[tuple[tuple[str, ...], int]]] = {device: [] for device in makers}
+        for edge in timer.outgoing[p]:
+            if timer.keys[edge] != key:
+                continue
+            described = shape.problem.edges[edge]
+            q = int(described.target)
+            targets = [target]
+            if target == shape.home and key < 0:
+                targets = shape.devices[q]
+            whole = described.whole or not shape.split[q]
+            for end in targets:
+                if end not in shape.devices[q]:
+                    continue
+                for device in makers:
+                    path = shape.path(device, end) if device != end else None
+                    if device == target or (key < 0 and (path is None or (end != target and len(path) == 1))):
+                        continue
+                    if whole and not shape.scattered[p]:
+                        size = timer.part_bytes(p, 0, timer.spans[p], described.bytes)
+                        sole = len(timer.outgoing[p]) == 1 and target != shape.home
+                        result[device].append(((), size) if sole else ((self.on(q, end),), size))
+                        continue
+                    for k in range(len(shape.modes[p])):
+                        for mode in range(len(shape.modes[q])):
+                            for need in shape.needs(edge, k, mode):
+                                if need.maker == device and need.device == end:
+                                    size = timer.part_bytes(p, need.low, need.high, described.bytes)
+                                    guards = tuple(
+                                        literal
+                                        for literal in (self.mode_literals[p][k], self.mode_literals[q][mode])
+                                        if literal != "true"
+                                    )
+                                    result[device].append((guards, size))
+        for device, sizes in result.items():
+            known = {size for _, size in sizes}
+            if len(known) == 1 and not self._copied(p) and (len(timer.outgoing[p]) == 1 or self._wholly(p)):
+                result[device] = [((), size) for size in known]
+            elif self._copied(p) or not known:
+                low = 0 if not self._copied(p) else timer.part_bytes(p, 0, timer.spans[p], None)
+                if not shape.scattered[p]:
+                    result[device] = [*sizes, ((), low)]
+                elif self._copied(p):
+                    for k in range(len(shape.modes[p])):
+                        for maker in shape.makers(p, k):
+                            if maker.device == device:
+                                result[device].append(
+                                    ((self.mode_literals[p][k],), timer.part_bytes(p, maker.low, maker.high, None))
+                                )
+        return result
+
+    def _wholly(self, p: int) -> bool:
+        """Whoever reads the output reads all of it."""
+        shape = self.shape
+        edges = [shape.problem.edges[edge] for edge in shape.timer.outgoing[p]]
+        return not shape.scattered[p] and all(edge.whole or not shape.split[edge.target] for edge in edges)
+
+    def _copied(self, p: int) -> bool:
+        return p in self.shape.timer.brought
+
+    def _delivered(self, edge: int, maker: int, target: int, guard: tuple[str, ...], start: str) -> None:
+        """`target` needs, under `guard`, what `maker` made: by a transfer that arrives before `start`."""
+        shape = self.shape
+        described = shape.problem.edges[edge]
+        p = int(described.source)
+        sent = self.sending(p, maker, target)
+        self.clause(*map(negation, guard), sent.present)
+        for route in sent.routes:
+            if route.maker != maker or route.hop is None:
+                continue
+            sync = shape.timer.syncs[target]
+            moment = sent.busy_moments(route)
+            self.at_least((*guard, route.here), start, moment.base, moment.ticks + route.hop.latency + sync)
+            least = min((size for _, size in self.sizes(p, [maker], target)[maker]), default=0)
+            direct = shape.travel(maker, target, least)
+            if direct is not None:
+                for ready in self.ready(p, maker):
+                    self.after_moment(guard, start, ready, direct)
+
+    def combine(self, p: int) -> None:
+        """The partials of `p` come home and are combined."""
+        shape = self.shape
+        combine = shape.problem.phases[p].combine
+        assert combine is not None
+        start = self.solver.integer(f"c{p}")
+        arrived: dict[int, list[Moment]] = {}
+        for device in shape.devices[p]:
+            arrivals: list[Moment]
+            if device == shape.home:
+                arrivals = self.shard_ends(p, device)
+            elif not shape.timer.linked and not shape.timer.capped:
+                sync = shape.timer.syncs[shape.home]
+                arrivals = [Moment(m.guards, m.base, m.ticks + sync) for m in self.shard_ends(p, device)]
+            else:
+                hop = None
+                if shape.timer.linked:
+                    path = shape.path(device, shape.home)
+                    if path is None or len(path) != 1:
+                        self.clause(negation(self.on(p, device)))
+                        continue
+                    hop = path[0]
+                begin = self.solver.integer(f"up{p}_{device}")
+                occupied = 0 if hop is None else shape.occupied(hop, combine.bytes)
+                route = Route(device, hop, self.on(p, device), {(): occupied})
+                self.sendings[p, -2 - device, shape.home] = Sending(
+                    p, device, shape.home, self.on(p, device), begin, None, [route], partial=True
+                )
+                self.clause(f"(>= {begin} 0)")
+                for moment in self.shard_ends(p, device):
+                    self.after_moment((), begin, moment)
+                latency = 0 if hop is None else hop.latency
+                arrivals = [Moment((self.on(p, device),), begin, occupied + latency + shape.timer.syncs[shape.home])]
+            arrived[device] = arrivals
+            if combine.barrier or device == shape.home:
+                for moment in arrivals:
+                    self.after_moment((), start, moment)
+        self.clause(f"(>= {start} 0)")
+        if not combine.barrier:
+            for literal, mode in zip(self.mode_literals[p], shape.modes[p], strict=True):
+                self._merged(p, literal, [arrived[d] for d, _ in mode if d in arrived], combine.ticks_per_shard)
+
+    def _merged(self, p: int, literal: str, arrivals: Sequence[Sequence[Moment]], each: int) -> None:
+        """Without a barrier: merging starts when the first has arrived, and of any n the last is merged n merges after the
+        first of them arrived."""
+        start, end = self.solver.integer(f"c{p}"), self.solver.integer(f"ce{p}")
+        for moments in product(*arrivals):
+            self.clause(negation(literal), *(f"(>= (- {start} {moment.base}) {moment.ticks})" for moment in moments))
+        self.at_least((literal,), end, start, each * len(arrivals))
+        sizes = range(1, len(arrivals) + 1) if len(arrivals) <= MOST_MERGED else (1, 2)
+        for size in sizes:
+            for some in combinations(arrivals, size):
+                for moments in product(*some):
+                    ticks = each * size
+                    self.clause(
+                        negation(literal), *(f"(>= (- {end} {moment.base}) {moment.ticks + ticks})" for moment in moments)
+                    )

@@ -1,0 +1,423 @@
+"""Names and clauses of the exact search: literals of modes, starts, ends, transfers that may happen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import field
+from typing import NamedTuple
+
+from ....lang.support.records import cached_property, dataclass
+from ..bounds.head_tail_bounds import Bounds, Costs
+from ..problem import Problem
+from ..solution import Mode
+from ..timeline.problem_index import Hop
+from ..timeline.serial_sgs import Timer
+from ..timeline.step_expansion import Maker, makers_of, merged, needs_of
+from ..timeline.step_graph import order_of
+from .z3_solver import Solver, negation
+
+# ---------------------------------------------------------------------------------------------------- shape
+#
+# What the candidate modes of a problem's phases amount to: shards with ticks, makers of outputs, what consumers need of them.
+#
+# All arithmetic is `timing.Timer`'s, so that the exact search and the heuristics mean the same thing by a mode.
+
+class Piece(NamedTuple):
+    """A shard of a mode: rows [first, stop) on a device, and its ticks there."""
+
+    device: int
+    first: int
+    stop: int
+    ticks: int
+
+
+class Need(NamedTuple):
+    """Units [low, high) made on `maker`, needed by the shard on `device`."""
+
+    maker: int
+    device: int
+    low: int
+    high: int
+
+
+class Shape:
+    """`modes` per phase, those that a class cannot run left out."""
+
+    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], timer: Timer | None = None) -> None:
+        self.timer = Timer(problem) if timer is None else timer
+        self.problem = problem
+        self.count = len(problem.phases)
+        self.modes: list[list[Mode]] = []
+        self.pieces: list[list[tuple[Piece, ...]]] = []
+        for p in range(self.count):
+            kept: list[Mode] = []
+            cut: list[tuple[Piece, ...]] = []
+            for mode in modes[p]:
+                pieces = self._pieces(p, mode)
+                if pieces is not None:
+                    kept.append(mode)
+                    cut.append(pieces)
+            self.modes.append(kept)
+            self.pieces.append(cut)
+        self.split = [any(len(mode) > 1 for mode in options) for options in self.modes]
+        self.devices = [sorted({d for mode in options for d, _ in mode}) for options in self.modes]
+        self.combined = [phase.combine is not None for phase in problem.phases]
+        self.scattered = [split and not combined for split, combined in zip(self.split, self.combined, strict=True)]
+        """Phases whose output may lie on several devices."""
+        self.followers: list[list[int]] = [[] for _ in range(self.count)]
+        """By `before` and the order of effects."""
+        for q, earlier in enumerate(self.timer.limits.after):
+            for p in earlier:
+                self.followers[p].append(q)
+        self._needs: dict[tuple[int, int, int], list[Need]] = {}
+
+    def _pieces(self, phase: int, mode: Mode) -> tuple[Piece, ...] | None:
+        result: list[Piece] = []
+        first = 0
+        for device, rows in mode:
+            ticks = self.timer.ticks(phase, device, rows)
+            if ticks is None:
+                return None
+            result.append(Piece(device, first, first + rows, ticks))
+            first += rows
+        return tuple(result)
+
+    @property
+    def home(self) -> int:
+        return self.timer.home
+
+    def makers(self, phase: int, mode: int) -> tuple[Maker, ...]:
+        return makers_of(self.timer, phase, self.modes[phase][mode])
+
+    def maker_devices(self, phase: int) -> list[int]:
+        return [self.home] if self.combined[phase] else self.devices[phase]
+
+    def needs(self, edge: int, source_mode: int, target_mode: int) -> list[Need]:
+        """What each shard of the target needs from each maker, its own device's included."""
+        known = self._needs.get((edge, source_mode, target_mode))
+        if known is not None:
+            return known
+        described = self.problem.edges[edge]
+        makers = self.makers(int(described.source), source_mode)
+        result = [
+            Need(need.device, piece.device, need.low, need.high)
+            for piece in self.pieces[int(described.target)][target_mode]
+            for need in needs_of(self.timer, edge, makers, piece.first, piece.stop)
+        ]
+        self._needs[edge, source_mode, target_mode] = result
+        return result
+
+    def path(self, source: int, target: int) -> tuple[Hop, ...] | None:
+        return self.timer.routes.path(source, target)
+
+    def occupied(self, hop: Hop, size: int) -> int:
+        return self.problem.links[hop.link].occupied(size)
+
+    def travel(self, source: int, target: int, size: int) -> int | None:
+        """Ticks from an end on `source` to the earliest start of a consumer on another device; None without a way."""
+        path = self.path(source, target)
+        if path is None:
+            return None
+        return sum(self.occupied(hop, size) + hop.latency for hop in path) + self.timer.syncs[target]
+
+    def partial_travel(self, phase: int, source: int) -> int | None:
+        """Ticks of a partial result on its way to the combine on home."""
+        combine = self.problem.phases[phase].combine
+        assert combine is not None
+        if source == self.home:
+            return 0
+        if not self.timer.linked:
+            return self.timer.syncs[self.home]
+        return self.travel(source, self.home, combine.bytes)
+
+    def delay(self, edge: int, source: int, target: int) -> int:
+        """Ticks of an edge that has ticks of its own."""
+        if source == target:
+            return 0
+        return self.timer.keys[edge] + self.timer.syncs[target]
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The phases in a topological order of data and `before`, the smallest index first."""
+        return order_of(self.timer.before, by_index=True) or []
+
+    @cached_property
+    def precedes(self) -> list[set[int]]:
+        """precedes[p]: the phases of which every shard starts after every shard of p has ended, whatever the modes."""
+        reach: list[set[int]] = [set() for _ in range(self.count)]
+        partly: list[set[int]] = [set() for _ in range(self.count)]
+        for p in reversed(self.order):
+            for q in self.followers[p]:
+                reach[p] |= {q} | reach[q] | partly[q]
+            for index in self.timer.outgoing[p]:
+                edge = self.problem.edges[index]
+                q = int(edge.target)
+                whole = edge.whole or not (self.split[q] and self.scattered[p])
+                if whole:
+                    reach[p] |= {q} | partly[q]
+                else:
+                    partly[p] |= {q} | partly[q]
+                reach[p] |= reach[q]
+        return reach
+
+
+# ---------------------------------------------------------------------------------------------------- heads
+#
+# Earliest starts and shortest remainders of every shard of every mode: those of `bounds`, which hold whatever the cuts.
+#
+# A head is a tick before which a shard cannot start, a tail the ticks that must pass after its end, whatever the other phases do.
+
+class Heads:
+    """`head[p][k][i]`, `tail[p][k][i]` of piece i of mode k of phase p; `combine_tail[p]` after its combine."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        costs = Costs(shape.timer)
+        bounds, class_of = Bounds(costs), costs.class_of
+        self.head: list[list[list[int]]] = []
+        self.tail: list[list[list[int]]] = []
+        for p, task in enumerate(shape.problem.phases):
+            again = task.combine.ticks_per_shard if task.combine is not None and task.combine.barrier else 0
+            kinds = [[class_of[piece.device] for piece in pieces] for pieces in shape.pieces[p]]
+            self.head.append([[bounds.heads[p][kind] for kind in own] for own in kinds])
+            self.tail.append([[bounds.rest(p, kind) + again * (len(own) - 1) for kind in own] for own in kinds])
+        self.combine_tail = [max(tails.values()) for tails in bounds.tails]
+
+    def finish(self, p: int, k: int) -> int:
+        """The earliest end of phase p in mode k, its combine included."""
+        shape = self.shape
+        ends = [head + piece.ticks for head, piece in zip(self.head[p][k], shape.pieces[p][k], strict=True)]
+        combine = shape.problem.phases[p].combine
+        if combine is None:
+            return max(ends)
+        arrivals = [
+            end + (shape.partial_travel(p, piece.device) or 0) for end, piece in zip(ends, shape.pieces[p][k], strict=True)
+        ]
+        if combine.barrier:
+            return max(arrivals) + combine.ticks_per_shard * len(ends)
+        return merged(arrivals, 0, combine.ticks_per_shard)
+
+    def spans(self) -> list[tuple[int, int, int, Piece, int, int]]:
+        """(phase, mode, piece index, piece, head, tail) of everything that may run."""
+        return [
+            (p, k, i, piece, self.head[p][k][i], self.tail[p][k][i])
+            for p in range(self.shape.count)
+            for k, pieces in enumerate(self.shape.pieces[p])
+            for i, piece in enumerate(pieces)
+        ]
+
+
+# ---------------------------------------------------------------------------------------------------- vocabulary
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """`base + ticks`, if all of `guards` are true."""
+
+    guards: tuple[str, ...]
+    base: str
+    ticks: int
+
+
+@dataclass(slots=True)
+class Route:
+    """A transfer's last hop, if the maker is on `maker`: `occupied` by guards (the longest that holds counts)."""
+
+    maker: int
+    hop: Hop | None
+    here: str  # literal: the maker is on that device
+    occupied: dict[tuple[str, ...], int] = field(default_factory=dict)
+    delay: int = 0
+
+
+@dataclass(slots=True)
+class Sending:
+    """A possible transfer of an output to `target`.  `maker` is -1 where any one device may be the maker."""
+
+    phase: int
+    maker: int
+    target: int
+    present: str
+    start: str
+    busy: str | None  # variable: the channel is free again; None: `start` plus a constant of the route
+    routes: list[Route]
+    partial: bool = False
+    key: int = -1  # an edge's own ticks, where those count
+
+    def busy_moments(self, route: Route) -> Moment:
+        if self.busy is not None:
+            return Moment((route.here,), self.busy, 0)
+        return Moment((route.here,), self.start, max(route.occupied.values(), default=0))
+
+
+class Vocabulary:
+    """What the formulas speak of.  `guard` is put before every clause while it is set (for facts that may be given up)."""
+
+    def __init__(self, shape: Shape, heads: Heads, solver: Solver) -> None:
+        self.shape = shape
+        self.heads = heads
+        self.solver = solver
+        self.guard: tuple[str, ...] = ()
+        self.mode_literals = [self._mode_literals(p) for p in range(shape.count)]
+        self._on: dict[tuple[int, int], str] = {}
+        self.sendings: dict[tuple[int, int, int], Sending] = {}
+        self.delayed: dict[tuple[int, int, int, int], Sending] = {}
+        """Copies over edges with ticks of their own, where memory is limited."""
+        self._orders: dict[tuple[str, str], str] = {}
+        self._separated: set[tuple[str, str]] = set()
+        self._lengthened: set[tuple[str, ...]] = set()
+        self._ends: set[str] = set()
+        self._needed: dict[int, dict[tuple[int, int], list[tuple[str, ...]]]] = {}
+        self._used: dict[int, str] = {}
+
+    @contextmanager
+    def under(self, literal: str) -> Iterator[None]:
+        """Clauses that hold only if `literal` does."""
+        before = self.guard
+        self.guard = (*before, negation(literal))
+        try:
+            yield
+        finally:
+            self.guard = before
+
+    def clause(self, *literals: str) -> None:
+        self.solver.clause((*self.guard, *literals))
+
+    def at_least(self, guards: Sequence[str], later: str, earlier: str, ticks: int) -> None:
+        """`later` is `ticks` or more after `earlier`, if the guards hold."""
+        self.clause(*map(negation, guards), f"(>= (- {later} {earlier}) {ticks})")
+
+    def after_moment(self, guards: Sequence[str], later: str, moment: Moment, ticks: int = 0) -> None:
+        self.at_least((*guards, *moment.guards), later, moment.base, moment.ticks + ticks)
+
+    def _mode_literals(self, p: int) -> list[str]:
+        count = len(self.shape.modes[p])
+        if count == 1:
+            return ["true"]
+        return [self.solver.boolean(f"x{p}_{k}") for k in range(count)]
+
+    def on(self, p: int, device: int) -> str:
+        """The phase has a shard on the device."""
+        key = (p, device)
+        if key not in self._on:
+            literals = [
+                self.mode_literals[p][k] for k, mode in enumerate(self.shape.modes[p]) if any(d == device for d, _ in mode)
+            ]
+            if len(literals) == len(self.mode_literals[p]):
+                self._on[key] = "true" if literals else "false"
+            elif len(literals) < 2:
+                self._on[key] = literals[0] if literals else "false"
+            else:
+                name = self.solver.boolean(f"o{p}_{device}")
+                for literal in literals:
+                    self.solver.define((negation(literal), name))
+                self.solver.define((negation(name), *literals))
+                self._on[key] = name
+        return self._on[key]
+
+    def made_on(self, p: int, device: int) -> str:
+        """The output of the phase, or a part of it, is made on the device."""
+        if self.shape.combined[p]:
+            return "true" if device == self.shape.home else "false"
+        return self.on(p, device)
+
+    def start(self, p: int, device: int) -> str:
+        return self.solver.integer(f"s{p}_{device}" if self.shape.split[p] else f"s{p}")
+
+    def starts(self, p: int) -> list[tuple[str, str]]:
+        """(literal, start) of each shard that the phase may have."""
+        if not self.shape.split[p]:
+            return [("true", self.start(p, -1))]
+        return [(self.on(p, d), self.start(p, d)) for d in self.shape.devices[p]]
+
+    def shard_ends(self, p: int, device: int) -> list[Moment]:
+        """When the shard on the device ends; guarded by its being there."""
+        by_ticks: dict[int, list[str]] = {}
+        for literal, pieces in zip(self.mode_literals[p], self.shape.pieces[p], strict=True):
+            for piece in pieces:
+                if piece.device == device:
+                    by_ticks.setdefault(piece.ticks, []).append(literal)
+        start = self.start(p, device)
+        if len(by_ticks) == 1:
+            return [Moment((self.on(p, device),), start, ticks) for ticks in by_ticks]
+        name = self.solver.integer(f"e{p}_{device}")
+        if name not in self._ends:
+            self._ends.add(name)
+            for ticks, literals in by_ticks.items():
+                for literal in literals:
+                    self.solver.define((negation(literal), f"(>= (- {name} {start}) {ticks})"))
+        return [Moment((self.on(p, device),), name, 0)]
+
+    def combine_ends(self, p: int) -> list[Moment]:
+        combine = self.shape.problem.phases[p].combine
+        assert combine is not None
+        if not combine.barrier:
+            return [Moment((), self.solver.integer(f"ce{p}"), 0)]
+        return [
+            Moment((literal,), self.solver.integer(f"c{p}"), combine.ticks_per_shard * len(mode))
+            for literal, mode in zip(self.mode_literals[p], self.shape.modes[p], strict=True)
+        ]
+
+    def ready(self, p: int, device: int) -> list[Moment]:
+        """When what is made on the device of the output is there."""
+        return self.combine_ends(p) if self.shape.combined[p] else self.shard_ends(p, device)
+
+    def ends(self, p: int) -> list[Moment]:
+        """No earlier than all of these is the phase done."""
+        if self.shape.combined[p]:
+            return self.combine_ends(p)
+        return [moment for d in self.shape.devices[p] for moment in self.shard_ends(p, d)]
+
+    def needed(self, edge: int) -> dict[tuple[int, int], list[tuple[str, ...]]]:
+        """For (maker, device): the combinations of literals under which that device needs what that maker made."""
+        if edge not in self._needed:
+            self._needed[edge] = self._needers(edge)
+        return self._needed[edge]
+
+    def _needers(self, edge: int) -> dict[tuple[int, int], list[tuple[str, ...]]]:
+        shape = self.shape
+        described = shape.problem.edges[edge]
+        p, q = int(described.source), int(described.target)
+        if not shape.scattered[p] or described.whole or not shape.split[q]:
+            return {
+                (maker, target): [(self.made_on(p, maker), self.on(q, target))]
+                for maker in shape.maker_devices(p)
+                for target in shape.devices[q]
+            }
+        pairs: dict[tuple[int, int], dict[int, list[int]]] = {}
+        for k in range(len(shape.modes[p])):
+            for mode in range(len(shape.modes[q])):
+                for need in shape.needs(edge, k, mode):
+                    pairs.setdefault((need.maker, need.device), {}).setdefault(k, []).append(mode)
+        result: dict[tuple[int, int], list[tuple[str, ...]]] = {}
+        for (maker, target), by_mode in pairs.items():
+            there = {m for m, mode in enumerate(shape.modes[q]) if any(d == target for d, _ in mode)}
+            makers = {k for k, mode in enumerate(shape.modes[p]) if any(d == maker for d, _ in mode)}
+            full = [k for k, modes in by_mode.items() if set(modes) == there]
+            if len(full) == len(makers):
+                result[maker, target] = [(self.on(p, maker), self.on(q, target))]
+                continue
+            guards = result.setdefault((maker, target), [])
+            name = self.solver.boolean(f"n{edge}_{maker}_{target}")
+            for k, modes in by_mode.items():
+                if k in full:
+                    self.clause(negation(self.mode_literals[p][k]), negation(self.on(q, target)), name)
+                else:
+                    for mode in modes:
+                        self.clause(negation(self.mode_literals[p][k]), negation(self.mode_literals[q][mode]), name)
+            guards.append((name, self.on(p, maker), self.on(q, target)))
+        return result
+
+    def used(self, device: int) -> str:
+        """Some shard runs on the device."""
+        if device not in self._used:
+            literals = [self.on(p, device) for p in range(self.shape.count) if device in self.shape.devices[p]]
+            if "true" in literals:
+                self._used[device] = "true"
+            else:
+                name = self.solver.boolean(f"z{device}")
+                for literal in literals:
+                    self.solver.define((negation(literal), name))
+                self.solver.define((negation(name), *literals))
+                self._used[device] = name
+        return self._used[device]

@@ -1,0 +1,326 @@
+"""What directives mean: from the words of a `schedule` block or of an instance's texts to directives of a problem.
+
+    place a b on gpu0 · gpu { a ⋄ b } · a b before c · a issue_before b · print a before d · split m rows 3:1 over gpu0 gpu1
+    nosplit m · replicate w · keep y on gpu0 · limit memory gpu0 200MB · limit machines 40 · minimize latency syncs
+    deadline 5ms · speculate z · adjacent x z · order x … z
+
+A `Scope` says which phases a name stands for: ids of an instance, names of a program (there `print a` is the phase that
+prints it, and `print` all that print).  Found here: SCH107 (no such phase, device or directive), SCH201 (a name of several
+phases), SCH202 (`keep` of a split value on a class), SCH203 (`before` between split phases, a warning).  What contradicts what
+is the planner's to find.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
+
+from ....lang.bind.directives import PRINT, DirectiveReader, Said, Wrong, instead, ticks_of
+from ....lang.diagnostics.model import Code, Diagnostic, Label, Rejected, Severity
+from ....lang.primitives.table import nearest
+from ....lang.support.records import dataclass
+from ....lang.syntax.source import Source, Span
+from ....lang.tree.program import Directive as ProgramTreeDirective, Directive as Words, DirectiveGroup, DirectiveWord
+from ..problem import (
+    Adjacent,
+    Before,
+    Deadline,
+    Directive,
+    IssueBefore,
+    Keep,
+    LimitMachines,
+    LimitMemory,
+    Line,
+    NoSplit,
+    Objective,
+    Order,
+    PhaseIndex,
+    Place,
+    Problem,
+    Replicate,
+    Speculate,
+    Split,
+    devices_named,
+)
+from ..search.branch_forms import has_effect, speaks_within
+
+# ---------------------------------------------------------------------------------------------------- directive_reader
+#
+# Directives of a problem: what `lang.bind.directives` has read, with names resolved to phases and devices.
+#
+# A `Scope` says which phases a name stands for.
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A phase that a name stands for, and where the name is bound (None: the problem has no text)."""
+
+    phase: PhaseIndex
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """`phases`: what each name stands for (several: ambiguous, but for `print`); `ordered`: what an `order` speaks of beside the
+    phases it names (None: of all)."""
+
+    problem: Problem
+    phases: Mapping[str, Sequence[Named]]
+    ordered: tuple[PhaseIndex, ...] | None = None
+
+
+class Reader(DirectiveReader[PhaseIndex]):
+    """`number`: of the line that directives are said to stand in; None: where they stand in the source."""
+
+    def __init__(self, scope: Scope, source: Source, number: int | None) -> None:
+        super().__init__(scope.phases)
+        self.scope, self.source, self.number = scope, source, number
+        self.directives: list[Directive] = []
+        self.objectives: list[Objective] = []
+
+    def statement(self, words: Words) -> None:
+        before = len(self.said)
+        super().statement(words)
+        for said in self.said[before:]:
+            try:
+                self.directives += self.meant(said, self.line(words.span))
+            except Wrong:
+                continue
+
+    def meant(self, said: Said[PhaseIndex], line: Line) -> list[Directive]:
+        """The directives that one stands for."""
+        groups = [tuple(phase for phase in group if phase is not None) for group in said.phases]
+        match said.verb:
+            case "place":
+                return [Place(line, groups[0], self.device(said.devices[0]))]
+            case "keep" | "move":  # that nothing uses what was moved is the checker's (E502)
+                return [Keep(line, groups[0][0], self.device(said.devices[0]))]
+            case "group":
+                place = Place(line, tuple(phase for phases in groups for phase in phases), self.device(said.devices[0]))
+                return [place, *(IssueBefore(line, first, then) for first, then in pairwise(groups))]
+            case "before":
+                return [Before(line, groups[0], groups[1])]
+            case "issue_before":
+                return [IssueBefore(line, groups[0], groups[1])]
+            case "split":
+                return [self.split(said, line)]
+            case "nosplit":
+                return [NoSplit(line, phase) for phase in groups[0]]
+            case "replicate":
+                return [Replicate(line, phase) for phase in groups[0]]
+            case "speculate":
+                return [Speculate(line, phase) for phase in groups[0]]
+            case "limit memory":
+                return [LimitMemory(line, self.device(said.devices[0]), said.number)]
+            case "limit machines":
+                return [LimitMachines(line, said.number)]
+            case "minimize":
+                self.objectives += map(Objective, said.objectives)
+                return []
+            case "deadline":
+                return [Deadline(line, ticks_of(said.text, self.scope.problem.tick_ns) or 0)]
+            case "adjacent":
+                return [Adjacent(line, x, z) for x, z in pairwise(groups[0])]
+            case "order":
+                return [Order(line, said.phases[0], self.scope.ordered)]
+        raise AssertionError(said.verb)
+
+    def split(self, said: Said[PhaseIndex], line: Line) -> Split:
+        (phase,) = (phase for phase in said.phases[0] if phase is not None)
+        words = said.devices
+        devices = tuple(name for word in words for name in self.instances(word))
+        if len(set(devices)) < len(devices):
+            raise self.wrong(words[0].span, "a device is named twice; it takes one share", Code.SCH201)
+        if said.parts and len(said.parts) != len(devices):
+            message = f"{len(said.parts)} shares for {len(devices)} device" + ("s" if len(devices) > 1 else "")
+            raise self.wrong(words[0].span, message)
+        task = self.scope.problem.phases[phase]
+        if not task.rows:
+            name = next((name for name, meant in self.scope.phases.items() if any(one.phase == phase for one in meant)), task.id)
+            written = self.source.text[said.span.start : said.span.end]
+            at = said.span.start + max(0, written.find(name, len("split")))
+            raise self.wrong(Span(said.span.file, at, at + len(name)), f"`{name}` is one step that cannot be split")
+        return Split(line, phase, said.parts, devices)
+
+    # ------------------------------------------------------------------ names
+
+    def prints(self) -> list[PhaseIndex]:
+        return [each.phase for each in self.scope.phases.get(PRINT, ())]
+
+    def phase(self, word: DirectiveWord) -> PhaseIndex:
+        meant = self.scope.phases.get(word.text, ())
+        if len(meant) == 1:
+            return meant[0].phase
+        if meant:
+            labels = tuple(Label(each.span, "one is bound here") for each in meant if each.span is not None)
+            message = f"`{word.text}` means {len(meant)} values; give them different names"
+            raise self.wrong(word.span, message, Code.SCH201, labels=labels)
+        is_device = word.text in _devices(self.scope.problem)
+        raise self.unknown(word, self.scope.phases, "; it is a device, and a phase is wanted here" if is_device else "")
+
+    def device(self, word: DirectiveWord) -> str:
+        problem = self.scope.problem
+        if not devices_named(problem, word.text):
+            names = _devices(problem)
+            guess = nearest(word.text, names)
+            meant = f"; did you mean `{guess}`?" if guess else ""
+            notes = ("devices and classes: " + ", ".join(names[:8]) + (", …" if len(names) > 8 else ""),)
+            message = f"there is no device or class `{word.text}`{meant}"
+            raise self.wrong(word.span, message, fixes=instead(word, guess), notes=notes)
+        return word.text
+
+    def instances(self, word: DirectiveWord) -> tuple[str, ...]:
+        """The devices that a name or a range `node[0..39]` stands for."""
+        problem = self.scope.problem
+        base, bracket, tail = word.text.partition("[")
+        low, dots, high = tail.removesuffix("]").partition("..")
+        if bracket and dots and low.isdigit() and high.isdigit() and len(low) < 8 and len(high) < 8:
+            group = next((each for each in problem.devices if each.id == base), None)
+            if group is not None and int(low) <= int(high) < group.count:
+                return tuple(f"{base}[{place}]" for place in range(int(low), int(high) + 1)) if group.count > 1 else (base,)
+        self.device(word)
+        names = problem.device_names()
+        return tuple(names[place] for place in sorted(devices_named(problem, word.text)))
+
+    def line(self, span: Span) -> Line:
+        number = self.number if self.number is not None else self.source.position(span.start)[0] + 1
+        return Line(number, self.source.text[span.start : span.end], span.start, span.end)
+
+
+def _devices(problem: Problem) -> list[str]:
+    """Names of groups and of classes; `gpu` is a class where `gpu/gpu0` and `gpu/gpu1` are."""
+    kinds = {group.id: (group.kind.partition("/")[0], group.kind) for group in problem.devices}
+    return list(dict.fromkeys(name for group in problem.devices for name in (group.id, *kinds[group.id])))
+
+
+# ---------------------------------------------------------------------------------------------------- directive_words
+#
+# Words of directives: from a text to the same groups of words that the parser makes of a `schedule` block.
+
+_WORD: Final = re.compile(r"⍝[^\n]*|[{}⋄\n]|[^\s{}⋄⍝]+")
+MOST_DEPTH: Final = 50
+
+
+def words_of(source: Source) -> tuple[tuple[ProgramTreeDirective, ...], tuple[Diagnostic, ...]]:
+    """The directives of a text; braces group, `⋄` and new lines separate."""
+    stack: list[tuple[int, list[ProgramTreeDirective], list[DirectiveWord | DirectiveGroup]]] = [(0, [], [])]
+
+    def finish() -> None:
+        _, directives, words = stack[-1]
+        if words:
+            directives.append(ProgramTreeDirective(words[0].span.to(words[-1].span), tuple(words)))
+            words.clear()
+
+    for found in _WORD.finditer(source.text):
+        word, span = found.group(), Span(source.name, *found.span())
+        if word[0] == "⍝":
+            continue
+        if word in ("⋄", "\n"):
+            finish()
+        elif word == "{":
+            if len(stack) > MOST_DEPTH:
+                return (), (Diagnostic(Code.E016, "groups are nested too deeply", span),)
+            stack.append((found.start(), [], []))
+        elif word == "}":
+            finish()
+            if len(stack) == 1:
+                return (), (Diagnostic(Code.E003, "this brace closes nothing", span),)
+            start, directives, _ = stack.pop()
+            stack[-1][2].append(DirectiveGroup(Span(source.name, start, span.end), tuple(directives)))
+        else:
+            stack[-1][2].append(DirectiveWord(span, word))
+    if len(stack) > 1:
+        start = stack[-1][0]
+        return (), (Diagnostic(Code.E003, "this brace is not closed", Span(source.name, start, start + 1)),)
+    finish()
+    return tuple(stack[0][1]), ()
+
+
+# ---------------------------------------------------------------------------------------------------- directives
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """`diagnostics` are errors and warnings; with an error the directive it is about is left out."""
+
+    directives: tuple[Directive, ...]
+    objectives: tuple[Objective, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def ids_of(problem: Problem) -> dict[str, list[Named]]:
+    """The names of an instance: its ids, and `print` for all of its effects that are called so."""
+    names: dict[str, list[Named]] = {}
+    for index, phase in enumerate(problem.phases):
+        names.setdefault(phase.id, []).append(Named(PhaseIndex(index)))
+    if PRINT not in names:
+        prints = [
+            Named(PhaseIndex(index)) for index, phase in enumerate(problem.phases)
+            if phase.effect and phase.id.partition(" ")[0].partition("_")[0] == PRINT
+        ]  # fmt: skip
+        if prints:
+            names[PRINT] = prints
+    return names
+
+
+def resolve_texts(problem: Problem, directives: Sequence[str], objectives: Sequence[str]) -> Resolved:
+    """The lists of an instance.  Raises Rejected, with the texts it complains of in `sources`."""
+    scope = Scope(problem, ids_of(problem))
+    sources = [Source(f"directives[{place}]", text) for place, text in enumerate(directives)]
+    sources += [Source(f"objective[{place}]", _minimize(text)) for place, text in enumerate(objectives)]
+    readers = [Reader(scope, source, number) for number, source in enumerate(sources, 1)]
+    diagnostics: list[Diagnostic] = []
+    for reader in readers:
+        words, troubles = words_of(reader.source)
+        diagnostics += troubles
+        for each in words:
+            reader.statement(each)
+        diagnostics += reader.diagnostics
+    found = [directive for reader in readers for directive in reader.directives]
+    diagnostics += _together(found, problem, lambda line: sources[line.number - 1].name)
+    if any(diagnostic.is_error for diagnostic in diagnostics):
+        raise DirectivesRejected(diagnostics, {source.name: source for source in sources})
+    wanted = dict.fromkeys(objective for reader in readers for objective in reader.objectives)
+    return Resolved(tuple(found), tuple(wanted) or (Objective.LATENCY,), tuple(diagnostics))
+
+
+class DirectivesRejected(Rejected):
+    """Directives that cannot be meant."""
+
+
+def resolve(block: Sequence[Words], scope: Scope, source: Source) -> Resolved:
+    """The directives of a program's blocks."""
+    reader = Reader(scope, source, None)
+    for words in block:
+        reader.statement(words)
+    together = _together(reader.directives, scope.problem, lambda _: source.name)
+    return Resolved(tuple(reader.directives), tuple(dict.fromkeys(reader.objectives)), (*reader.diagnostics, *together))
+
+
+def _together(directives: Sequence[Directive], problem: Problem, file: Callable[[Line], str]) -> list[Diagnostic]:
+    """What shows only beside other directives: SCH202 and SCH203 need to know which phases are split."""
+    split = {d.phase for d in directives if isinstance(d, Split) and len(d.devices) > 1}
+    found: list[Diagnostic] = []
+    for directive in directives:
+        line = directive.line
+        span = Span(file(line), line.start, line.end)
+        if isinstance(directive, Keep) and directive.phase in split:
+            several = sorted(devices_named(problem, directive.device))
+            if len(several) > 1:
+                known = problem.device_names()
+                shown = ", ".join(f"`{known[d]}`" for d in several[:4]) + (", …" if len(several) > 4 else "")
+                message = f"`{directive.device}` means {len(several)} devices, and a split value is kept on one: name it"
+                found.append(Diagnostic(Code.SCH202, message, span, notes=(f"its devices: {shown}",)))
+        elif within := [one for one in problem.selects if has_effect(problem, one) and speaks_within(directive, one)]:
+            name = problem.phases[within[0].phase].id
+            message = f"an arm of `{name}` has an effect, so only the arm that is chosen runs, as one step: this asks for more"
+            found.append(Diagnostic(Code.SCH102, message, span, notes=("leave out this line",)))
+        elif isinstance(directive, Before) and split & set(directive.first) and split & set(directive.then):
+            message = "both are cut into shards: `before` waits for all shards of the first"
+            found.append(Diagnostic(Code.SCH203, message, span, Severity.WARNING))
+    return found
+
+
+def _minimize(text: str) -> str:
+    """An objective as a directive: `latency` is short for `minimize latency`."""
+    return text if text.split()[:1] in (["minimize"], ["minimise"], ["deadline"]) else f"minimize {text}"

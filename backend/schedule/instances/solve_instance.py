@@ -1,0 +1,260 @@
+"""An instance solved: planned, synchronised and verified."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from enum import Enum
+from typing import Any, Final
+
+from ....lang.support.records import dataclass
+from ..plan.plan_text import counted
+from ..problem import Contention, Objective, PhaseIndex, Problem, Select
+from ..search.branch_forms import plan_selects
+from ..search.instance_transformations import unrolled
+from ..search.strategy import DEFAULT, Budget
+from ..solution import Answer, Placed, Proof, QueueKind, Schedule, Shard, Status, Synchronisation, Transfer
+from ..timeline.fence_insertion import synchronise
+from ..verify.schedule_checks import verify
+from .graph_readers import decode_dot, decode_stg
+from .instance_json import MOST_CHARACTERS, Devices, decode, equal_processors, load_json, problems_of
+
+# ---------------------------------------------------------------------------------------------------- solve
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """`problem` is what was planned: the batches unrolled, if there are several, and late selects one phase.  `seconds` are of
+    planning; `speculated` are ids of selects."""
+
+    problem: Problem
+    answer: Answer
+    sync: Synchronisation | None
+    seconds: float
+    speculated: tuple[str, ...] = ()
+
+
+class BadPlan(Exception):
+    """The planner made something that the verifier rejects: a bug in Rho."""
+
+
+def solve(problem: Problem, budget: Budget = DEFAULT) -> Solved:
+    """The best answer that the budget finds, checked."""
+    if Objective.THROUGHPUT in problem.objectives:
+        problem = _unrolled(problem)
+    begun = time.perf_counter()
+    planned = plan_selects(problem, budget)
+    seconds = time.perf_counter() - begun
+    form, answer = planned.problem, planned.answer
+    sync = None if answer.schedule is None else synchronise(form, answer.schedule)
+    violations = verify(form, answer, sync)
+    if violations:
+        raise BadPlan("\n".join(map(str, violations)))
+    speculated = tuple(problem.phases[phase].id for phase in answer.speculated)
+    return Solved(form, answer, sync, seconds, speculated)
+
+
+def _unrolled(problem: Problem) -> Problem:
+    """Every execution with its own phases and selects."""
+    count = len(problem.phases)
+    made = unrolled(problem)
+
+    def moved(select: Select, by: int) -> Select:
+        then, otherwise = (tuple(PhaseIndex(p + by) for p in arm) for arm in (select.then, select.otherwise))
+        return Select(PhaseIndex(select.phase + by), PhaseIndex(select.condition + by), then, otherwise)
+
+    starts = range(0, len(made.phases), max(1, count))
+    selects = tuple(moved(select, start) for start in starts for select in problem.selects)
+    return replace(made, selects=selects)
+
+
+# ---------------------------------------------------------------------------------------------------- read
+#
+# Which format a file is in, and its problem.
+
+class Format(Enum):
+    JSON = "instance/1"
+    STG = "STG"
+    DOT = "DOT"
+
+
+def format_of(file: str, text: str) -> Format:
+    """By what the text starts with, else by the file's ending."""
+    start = text.lstrip("\ufeff \t\r\n")
+    if start.startswith(("{", "[")):
+        return Format.JSON
+    if start.startswith(("digraph", "strict", "graph", "/*", "//")) or file.endswith((".dot", ".gv")):
+        return Format.DOT
+    return Format.JSON if file.endswith(".json") else Format.STG
+
+
+def read_instance(file: str, text: str, devices: Devices | None = None, contention: Contention | None = None) -> Problem:
+    """The problem that `text` says.  `devices`: other devices than it names, or how many equal ones.
+
+    Refused: what is not an instance.  Rejected (SCH107, SCH201, …) for directives that cannot be meant."""
+    problems = problems_of(file)
+    if len(text) > MOST_CHARACTERS:
+        problems.fail("", f"the file has {len(text)} characters; at most {MOST_CHARACTERS} are read")
+    text = text.removeprefix("\ufeff")
+    equal = None if devices is None else equal_processors(devices) if isinstance(devices, int) else devices(1)
+    match format_of(file, text):
+        case Format.JSON:
+            problem = decode(load_json(text, problems), problems, devices)
+        case Format.DOT:
+            problem = decode_dot(text, problems, equal)
+        case Format.STG:
+            if equal is None:
+                problems.fail("", "a task graph says nothing of processors: give --devices N")
+            problem = decode_stg(text, problems, equal)
+    return problem if contention is None else replace(problem, contention=contention)
+
+
+# ---------------------------------------------------------------------------------------------------- result
+#
+# An answer as JSON and as text.  docs/instances.md describes the JSON.
+
+ENDLESS: Final = 1 << 59
+"""Bounds from here on say that there is no schedule of any length."""
+
+
+def result_json(solved: Solved) -> dict[str, Any]:
+    """`makespan` and `queues` are null and empty where there is no schedule, and so is a bound beyond all numbers."""
+    problem, answer = solved.problem, solved.answer
+    schedule, proof = answer.schedule, answer.proof
+    made: dict[str, Any] = {
+        "makespan": None if schedule is None else schedule.makespan,
+        "lower_bound": _bound(answer.lower_bound),
+        "status": answer.status.value,
+        "chunks": answer.chunks,
+        "seconds": round(solved.seconds, 3),
+        "objective": {o.value: v for o, v in zip(problem.objectives, answer.values, strict=False)},
+        "queues": {},
+        "proof": {"method": proof.method, "lower_bound": _bound(proof.lower_bound), "detail": dict(proof.detail)},
+        "speculated": list(solved.speculated),
+        "baselines": {baseline.name: baseline.ticks for baseline in answer.baselines},
+    }
+    if schedule is not None and solved.sync is not None:
+        made["queues"] = _queues(problem, schedule)
+        made["transfers"] = _transfers(problem, schedule)
+        made |= _synchronisation(solved.sync)
+    if answer.conflict is not None:
+        conflict = answer.conflict
+        lines = {(d.line.number, d.line.text): None for d in conflict.directives}
+        made["conflict"] = {
+            "code": conflict.code,
+            "directives": [{"line": number, "text": text} for number, text in lines],
+            "facts": list(conflict.facts),
+            "hint": conflict.hint,
+        }
+    return made
+
+
+def _bound(ticks: int) -> int | None:
+    return None if ticks >= ENDLESS else ticks
+
+
+def _queues(problem: Problem, schedule: Schedule) -> dict[str, list[dict[str, Any]]]:
+    """Every device with what it runs, by start."""
+    names = problem.device_names()
+    lanes: dict[str, list[tuple[int, int, int, dict[str, Any]]]] = {name: [] for name in names}
+    for shard in schedule.shards:
+        step = {"id": problem.phases[shard.phase].id, "rows": [shard.first, shard.stop], "start": shard.start, "end": shard.end}
+        lanes[names[shard.device]].append((shard.start, shard.end, shard.phase, step))
+    for combine in schedule.combines:
+        task = problem.phases[combine.phase]
+        step = {"id": task.id, "rows": [0, task.units], "start": combine.start, "end": combine.end, "combine": True}
+        lanes[names[problem.home]].append((combine.start, combine.end, combine.phase, step))
+    return {name: [step for *_, step in sorted(lane, key=lambda s: s[:3])] for name, lane in lanes.items()}
+
+
+def _transfers(problem: Problem, schedule: Schedule) -> list[dict[str, Any]]:
+    names = problem.device_names()
+    return [
+        {
+            "id": problem.phases[moved.phase].id, "from": names[moved.source], "to": names[moved.target],
+            "part": [moved.first, moved.stop], "bytes": moved.bytes,
+            "link": None if moved.link is None else problem.links[moved.link].id,
+            "start": moved.start, "busy": moved.busy, "arrive": moved.arrive, "partial": moved.partial,
+        }
+        for moved in schedule.transfers
+    ]  # fmt: skip
+
+
+def _synchronisation(sync: Synchronisation) -> dict[str, Any]:
+    """Fences after positions of queues, waits of devices before positions of theirs."""
+    names = [queue.name for queue in sync.queues]
+    waits = [wait for wait in sync.waits if sync.queues[wait.queue].kind is QueueKind.COMPUTE]
+    used = {wait.fence for wait in waits}
+    return {
+        "syncs": sync.syncs,
+        "fences": [
+            {"id": f"f{fence.id}", "after": [[names[queue], position] for queue, position in fence.after]}
+            for fence in sync.fences if fence.id in used
+        ],
+        "waits": [{"queue": names[wait.queue], "before": wait.position, "fence": f"f{wait.fence}"} for wait in waits],
+    }  # fmt: skip
+
+
+def result_text(solved: Solved) -> str:
+    """The answer for people: what is known of it, then each device's queue with its fences."""
+    problem, answer = solved.problem, solved.answer
+    if answer.schedule is None or solved.sync is None:
+        return f"{answer.status.value}: no schedule"
+    ticks = answer.schedule.makespan
+    space = f" with at most {answer.chunks} chunks" if answer.chunks > 1 else ""
+    lines = [f"{ticks} ticks, {_certainty(answer.status, answer.proof, answer.values[0])}{space} ({solved.seconds:.2f} s)"]
+    others = [f"{o.value} {v}" for o, v in zip(problem.objectives, answer.values, strict=False) if o.value != "latency"]
+    if others:
+        lines.append("objectives: " + ", ".join(others))
+    compared = [f"{b.name} {b.ticks} ({b.ticks / ticks:.2f}×)" for b in answer.baselines if b.ticks is not None and ticks]
+    if compared:
+        lines.append("baselines: " + ", ".join(compared))
+    lines.append(f"{counted(len(answer.schedule.transfers), 'transfer')}, {counted(solved.sync.syncs, 'sync')}")
+    return "\n".join([*lines, *_listed(problem, solved.sync)])
+
+
+def gap_of(value: int, bound: int) -> float:
+    """How far the bound is below, in percent of the value."""
+    return 0.0 if value == 0 else 100 * (value - bound) / value
+
+
+def _certainty(status: Status, proof: Proof, value: int) -> str:
+    if status is Status.OPTIMAL:
+        return f"optimal ({proof.method})"
+    return f"lower bound {proof.lower_bound}, gap {gap_of(value, proof.lower_bound):.1f} %"
+
+
+_MOST_QUEUES = 40
+
+
+def _listed(problem: Problem, sync: Synchronisation) -> list[str]:
+    lines: list[str] = []
+    fences: dict[tuple[int, int], list[int]] = {}
+    waits: dict[tuple[int, int], list[int]] = {}
+    used = [wait for wait in sync.waits if sync.queues[wait.queue].kind is QueueKind.COMPUTE]
+    for wait in used:
+        waits.setdefault((wait.queue, wait.position), []).append(wait.fence)
+        for told, position in sync.fences[wait.fence].after:
+            fences.setdefault((told, position), []).append(wait.fence)
+    for number, queue in enumerate(sync.queues[:_MOST_QUEUES]):
+        lines += ["", queue.name]
+        for position, step in enumerate(queue.steps):
+            lines += [f"  sync(f{fence})" for fence in waits.get((number, position), ())]
+            lines.append("  " + _step(problem, step))
+            lines += [f"  ---fence f{fence}" for fence in fences.get((number, position), ())]
+    if len(sync.queues) > _MOST_QUEUES:
+        lines += ["", f"… and {len(sync.queues) - _MOST_QUEUES} more queues (--json has all)"]
+    return lines
+
+
+def _step(problem: Problem, step: Placed) -> str:
+    task = problem.phases[step.phase]
+    match step:
+        case Shard():
+            rows = f" rows {step.first}:{step.stop}" if task.rows else ""
+            return f"{step.start:>6} … {step.end:<6} {task.id}{rows}"
+        case Transfer():
+            names = problem.device_names()
+            way = f"{names[step.source]} → {names[step.target]}"
+            return f"{step.start:>6} … {step.arrive:<6} {task.id}: {way}, {step.bytes} B"
+        case _:
+            return f"{step.start:>6} … {step.end:<6} combine {task.id}"

@@ -1,0 +1,648 @@
+"""The plan: what runs where, in what order, in which memory.  The executor reads nothing else about placement.
+
+A `Plan` is pure data with a canonical JSON form (`plan_json`, schema `plan/2`).  Queues hold steps in order, one queue a
+device and kind of work; order between queues is stated by fences and waits; transfers are steps of a copy queue.  Steps
+name phases of the bound graph by id; `phases` describes each of them for people and for the verifier.  Loops, branches,
+maps and folds are steps that hold sub-plans with their own steps and buffers.
+
+A plan for several devices also says which part of a phase a step runs (`RunStep.box`), which part of a value a transfer
+moves, when everything starts and ends in ticks, and why it is believed to be good (`Prediction`).
+
+Note [Boxes].  The box of a run step has one interval an axis: of the iteration space for a structured phase (its reduce
+axis last), of the first result for a library phase; None runs the whole.  The box of a transfer is of the value, None for
+all of it; a `partial` one moves partial results, and its box is the run step's.  Boxes of a phase tile it exactly.
+
+Invariants: every phase of the graph is run by exactly one step of one (sub-)plan, or by steps whose boxes tile it (a `RowsStep`
+runs several), or by passes (`StreamStep`); a value
+is freed once a device, after its last use; a buffer's address range overlaps no other buffer's while both live, unless one
+is an alias of the other or takes its place (`reuses`).  All bytes are integers; sizes known only when run are counted at
+their caps.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Never, NewType, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from ....lang.support.parsing import decode
+from ....lang.support.records import dataclass
+from ...graph.phases import PhaseId, ValueId
+from ..solution import Baseline, Proof, QueueKind, Status
+
+# ---------------------------------------------------------------------------------------------------- parts
+#
+# What a plan says beside its steps: devices and links, the phases in numbers, files, stores, chunks, regions.
+
+AS_OBJECT: Final = "an object"
+"""Of pairs of a name and a number: how `codec` writes them."""
+
+DeviceId = NewType("DeviceId", str)
+Counts: TypeAlias = Annotated[tuple[tuple[str, int], ...], AS_OBJECT]
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A memory and a team of threads.  `memory` is None where no limit was declared; `kind` is its class in the profile."""
+
+    id: DeviceId
+    backend: str
+    threads: int = 1
+    memory: int | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLink:
+    """A link of the topology that transfers name by `id`; its ends are ids or groups of devices."""
+
+    id: str
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRead:
+    value: ValueId
+    projection: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPhase:
+    """One phase as numbers: `axes` pairs a size with `parallel` or `reduce`, `operations` counts by class.  `scratch`: the bytes
+    that its step needs beside operands and results, as memory is planned with."""
+
+    id: PhaseId
+    op: str
+    label: str
+    span: tuple[str, int, int]
+    axes: tuple[tuple[int, str], ...]
+    reads: tuple[PlannedRead, ...]
+    results: tuple[ValueId, ...]
+    bytes_read: int
+    bytes_written: int
+    scratch: int
+    operations: Counts
+    device: DeviceId
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """A file of the program: the first is the program itself, others are what it uses."""
+
+    name: str
+    text: str
+
+
+class Access(Enum):
+    """What a pass does with a store."""
+
+    READ = "read"
+    WRITE = "written"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStore:
+    """An input that is read, or an output that is written, tile by tile: its bytes as they are stored."""
+
+    name: str
+    access: Access
+    bytes: int
+
+
+class Lies(Enum):
+    """Where a component of the state of a compiled loop lies."""
+
+    IN_PLACE = "in place"
+    TWO_BUFFERS = "two buffers"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChunks:
+    """A phase of which a device runs up to `count` shards one after the other."""
+
+    phase: PhaseId
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCut:
+    """The axis along which a phase may be cut, of all `axes` along which it could be; of an input, along which its rows lie.
+
+    None: it is not cut; `because` of something, where there is something to cut and no axis."""
+
+    phase: PhaseId
+    axis: int | None
+    axes: tuple[int, ...]
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The plans that a lower bound, and being optimal, range over: each phase cut along the axis of its cut and no other, with at
+    most `chunks` shards one after the other on a device; `dealt` are loops whose iterations several devices may share."""
+
+    cuts: tuple[PlannedCut, ...] = ()
+    chunks: int = 1
+    dealt: tuple[PhaseId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRegion:
+    """An outermost loop, fold, scan or map: compiled as one region, with its state, or phase by phase, `because` of something.
+
+    Fused phases and chains along rows (`RowsStep`) are regions as they are."""
+
+    phase: PhaseId
+    states: tuple[Lies, ...]
+    cells: bool
+    because: str
+
+
+def box_text(box: Sequence[tuple[int, int]] | None) -> str:
+    """`[0:4,2:6]`; nothing where it is all there is."""
+    return "" if box is None else "[" + ",".join(f"{start}:{stop}" for start, stop in box) + "]"
+
+
+# ---------------------------------------------------------------------------------------------------- model
+
+SCHEMA: Final = "plan/2"
+ALIGNMENT: Final = 512
+
+FenceId = NewType("FenceId", int)
+Box: TypeAlias = tuple[tuple[int, int], ...]
+"""An interval [start, stop) an axis.  See Note [Boxes]."""
+
+
+class Role(Enum):
+    """Why a buffer exists."""
+
+    INPUT = "input"
+    CONSTANT = "constant"
+    VALUE = "value"
+    ALIAS = "alias"  # a view of another buffer: no bytes of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Storage of a value, or of a piece of it, on a device: alive from step `first` up to and including step `last` of its
+    plan, or, in a plan with ticks, from the tick `first` to the tick `last`.
+
+    `reuses`: this result may be written over the buffer of that value, which dies in the same step."""
+
+    value: ValueId
+    device: DeviceId
+    role: Role
+    bytes: int
+    offset: int
+    first: int
+    last: int
+    alias_of: ValueId | None = None
+    reuses: ValueId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunStep:
+    """Run a phase, or a box of it, in ticks [start, end); `overwrite` is the operand whose dying buffer the first result
+    takes."""
+
+    phase: PhaseId
+    overwrite: ValueId | None = None
+    box: Box | None = None
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RowsStep:
+    """Run structured phases together, row by row, making `results`; what else they make is never there as a whole.
+
+    `overwrite`: as of a `RunStep`, for the first result."""
+
+    phases: tuple[PhaseId, ...]
+    results: tuple[ValueId, ...]
+    overwrite: ValueId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStep:
+    """One pass over stored inputs, tile by tile: of every tile the phases that follow from it, with their results dropped, joined
+    (partial results, in the order of sums), collected, or written to a store.
+
+    `rows`: of the axis that is cut, in a tile; `depth`: tiles that are in memory at once, one being computed, the others
+    being read. `results` are what is there as a whole afterwards; `reads` and `writes` the bytes that come from stores and
+    go to them. A phase may be run by several passes; nothing of it is kept between them."""
+
+    phases: tuple[PhaseId, ...]
+    results: tuple[ValueId, ...]
+    rows: int
+    tiles: int
+    depth: int
+    reads: int
+    writes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CombineStep:
+    """Join the partial results of a phase that was cut along its reduce axis, at home, in the order of sums."""
+
+    phase: PhaseId
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class FreeStep:
+    """The values are not needed again on a device (None: that of the queue), nor any piece of them; with a box, only that piece.
+
+    A piece that transfers still read goes when the last of them has."""
+
+    values: tuple[ValueId, ...]
+    box: Box | None = None
+    device: DeviceId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TransferStep:
+    """Copy a value, or a box of it, between devices over a link, which is busy during [start, busy); it is there at `arrive`.
+
+    `link`: of `Plan.links`, empty where devices share a memory's time.  `partial`: see Note [Boxes].  `units`: the same part
+    as the scheduling problem counts it, rows of the phase's cut, or bytes of all results of an atomic phase."""
+
+    value: ValueId
+    source: DeviceId
+    target: DeviceId
+    bytes: int
+    box: Box | None = None
+    partial: bool = False
+    link: str = ""
+    start: int = 0
+    busy: int = 0
+    arrive: int = 0
+    units: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FenceStep:
+    """Everything before this in its queue has completed once the fence is passed; a fence in several queues is passed when
+    all of them have come to it."""
+
+    fence: FenceId
+
+
+@dataclass(frozen=True, slots=True)
+class WaitStep:
+    """Go no further before the fence has been passed."""
+
+    fence: FenceId
+
+
+@dataclass(frozen=True, slots=True)
+class LoopStep:
+    """Entry and exit are barriers; fences inside are per iteration; carried state keeps its placement.
+
+    With `rows` several queues run the loop together: this one, with those rows of the states, and all with a `JoinStep` of the
+    same phase.  Then `body` is of a turn (`graph.turns`), whose ticks count from its start; `leave` brings the states home
+    after the last turn, if they are wanted there; `making` ticks go to the first turn's kernels."""
+
+    phase: PhaseId
+    body: SubPlan
+    until: SubPlan | None
+    start: int = 0
+    end: int = 0
+    rows: tuple[int, int] | None = None
+    leave: SubPlan | None = None
+    making: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JoinStep:
+    """This queue takes part in a loop that another queue's `LoopStep` states; `rows` as there, None of queues that copy."""
+
+    phase: PhaseId
+    rows: tuple[int, int] | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A loop that runs on several devices: by state, the axis along which it is cut (None: whole at home)."""
+
+    phase: PhaseId
+    axes: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BranchStep:
+    phase: PhaseId
+    then: SubPlan
+    otherwise: SubPlan
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CellsStep:
+    """A map or fold: the body once a cell, in order."""
+
+    phase: PhaseId
+    body: SubPlan
+    start: int = 0
+    end: int = 0
+
+
+Step: TypeAlias = (
+    RunStep
+    | RowsStep
+    | StreamStep
+    | CombineStep
+    | FreeStep
+    | TransferStep
+    | FenceStep
+    | WaitStep
+    | LoopStep
+    | JoinStep
+    | BranchStep
+    | CellsStep
+)
+
+
+TAGS: Final[dict[type, str]] = {
+    RunStep: "run", RowsStep: "rows", StreamStep: "stream", CombineStep: "combine", FreeStep: "free", TransferStep:
+    "transfer", FenceStep: "fence", WaitStep: "wait", LoopStep: "loop", JoinStep: "join", BranchStep: "branch", CellsStep:
+    "cells", }  # fmt: skip
+"""What a stored plan calls them."""
+
+
+def phases_of(step: Step) -> tuple[PhaseId, ...]:
+    """The phases that a step names."""
+    match step:
+        case RowsStep() | StreamStep():
+            return step.phases
+        case RunStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep() | CombineStep():
+            return (step.phase,)
+        case _:
+            return ()
+
+
+def inside(step: Step) -> tuple[SubPlan, ...]:
+    """The sub-plans of a step."""
+    match step:
+        case LoopStep():
+            return tuple(part for part in (step.body, step.until, step.leave) if part is not None)
+        case BranchStep():
+            return step.then, step.otherwise
+        case CellsStep():
+            return (step.body,)
+        case _:
+            return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """`device` is a device's id, or for copies the channel of a link."""
+
+    device: DeviceId
+    kind: QueueKind
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SubPlan:
+    """Queues and buffers of a body; `peak` is what it needs beside what is live around it, by device."""
+
+    queues: tuple[Queue, ...]
+    buffers: tuple[Buffer, ...]
+    peak: Annotated[tuple[tuple[DeviceId, int], ...], AS_OBJECT]
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """How good the plan is, in ticks of `Plan.tick_ns`: its makespan, the certified lower bound of the first objective, the
+    value of each objective, and what other ways of planning would give."""
+
+    makespan: int
+    lower_bound: int
+    status: Status
+    objectives: tuple[tuple[str, int], ...]
+    proof: Proof
+    baselines: tuple[Baseline, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A schedule of one program for known sizes on known devices.
+
+    `program` is its text, in full, so that a plan can be run by itself; `sizes` the bound sizes by name.  `peak` is the most
+    bytes live at once, by device, everything counted (inputs once, at home).  `profile` is the fingerprint of the devices'
+    profile and `prediction` what was planned with it (empty and None for a plan of one device); `directives` are the texts
+    of those that hold, `speculated` phases whose result may be thrown away, `spread` loops that several devices run together,
+    `regions` what is compiled whole, `stores` the inputs and outputs that are never in memory as a whole, `chunks` the phases
+    whose shards are cut into chunks that follow each other, `space` the plans that the bound is of."""
+
+    program: tuple[PlannedFile, ...]
+    sizes: Counts
+    devices: tuple[Device, ...]
+    home: DeviceId
+    phases: tuple[PlannedPhase, ...]
+    main: SubPlan
+    inputs: tuple[tuple[str, ValueId], ...]
+    outputs: tuple[tuple[str, ValueId], ...]
+    schema: str = field(default=SCHEMA)
+    tick_ns: int = 1
+    profile: str = ""
+    links: tuple[PlannedLink, ...] = ()
+    prediction: Prediction | None = None
+    directives: tuple[str, ...] = ()
+    speculated: tuple[PhaseId, ...] = ()
+    spread: tuple[Spread, ...] = ()
+    regions: tuple[PlannedRegion, ...] = ()
+    chunks: tuple[PlannedChunks, ...] = ()
+    stores: tuple[PlannedStore, ...] = ()
+    space: Space = field(default_factory=Space)
+
+    @property
+    def peak(self) -> dict[DeviceId, int]:
+        return dict(self.main.peak)
+
+
+# ---------------------------------------------------------------------------------------------------- codec
+#
+# Values made of dataclasses as JSON, and back: what a type annotation says is what is written and what is read.
+#
+# A dataclass is an object with exactly its fields, one of several (`TAGS`) with its tag as well; a tuple a list, or an object if
+# it is `AsObject`; an enum its value.  Reading accepts nothing else: no number below 0 or above `LARGEST`, no endless text, and
+# none that does anything but be read where it is shown.
+
+LARGEST: Final = 1 << 62
+"""Numbers of a plan are less: bytes, ticks, ids."""
+LONGEST: Final = 10_000
+"""Characters of one text of a plan, but for the program's."""
+LONGEST_PROGRAM: Final = 1 << 24
+_UNSEEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_DEVICE: Final = re.compile(r"\w[\w.\-]{0,200}(\[[0-9]{1,9}\])?")
+_DEVICES: Final = frozenset({"Device.id", "Plan.home", "Buffer.device"})
+_PROGRAM: Final = frozenset({"PlannedFile.text", "PlannedPhase.label"})
+"""Texts that are shown as they are in the program."""
+
+
+class PlanFormatError(ValueError):
+    """The text is not a plan of this version; the message says where."""
+
+
+def encoded(value: Any, hint: Any = None) -> Any:
+    """Dicts, lists, texts and integers."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, tuple):
+        return dict(value) if _is_object(hint) else [encoded(item) for item in value]
+    if isinstance(value, Mapping):
+        return dict(value)
+    if not dataclasses.is_dataclass(value):
+        return value
+    kind: Any = type(value)
+    tag = {"step": TAGS[kind]} if kind in TAGS else {}
+    return {**tag, **{name: encoded(getattr(value, name), own) for name, own in hints_of(kind).items()}}
+
+
+def decoded(kind: Any, data: object, where: str, field: str = "") -> Any:
+    """The value of that type which JSON says.  PlanFormatError."""
+    origin = get_origin(kind)
+    if origin is Annotated:
+        if not isinstance(data, dict):
+            raise PlanFormatError(f"{where} is not an object")
+        return tuple(sorted((key, _natural(number, f"{where}.{key}")) for key, number in data.items()))
+    if origin in (Union, UnionType):
+        options = [option for option in get_args(kind) if option is not NoneType]
+        if data is None and len(options) < len(get_args(kind)):
+            return None
+        return decoded(options[0] if len(options) == 1 else _tagged(options, data, where), data, where, field)
+    if origin is tuple:
+        return _tuple(get_args(kind), data, where, field)
+    if origin is Mapping:
+        return dict(decoded(Annotated[tuple[Any, ...], AS_OBJECT], data, where))
+    if kind is Never:
+        raise PlanFormatError(f"{where} says what this version does not know")
+    if dataclasses.is_dataclass(kind):
+        return _record(kind, data, where)
+    base = getattr(kind, "__supertype__", kind)
+    if isinstance(base, type) and issubclass(base, Enum):
+        return _choice(base, data, where)
+    if base is bool:
+        if not isinstance(data, bool):
+            raise PlanFormatError(f"{where} is not true or false")
+        return data
+    return _natural(data, where) if base is int else _text(data, where, field)
+
+
+@cache
+def hints_of(kind: Any) -> dict[str, Any]:
+    """The fields of a dataclass with their types, in order."""
+    hints = get_type_hints(kind, {"Mapping": Mapping, **vars(sys.modules[kind.__module__])}, include_extras=True)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+
+
+def _is_object(hint: Any) -> bool:
+    return get_origin(hint) is Annotated and AS_OBJECT in hint.__metadata__
+
+
+def _record(kind: Any, data: object, where: str) -> Any:
+    if not isinstance(data, dict):
+        raise PlanFormatError(f"{where} is not an object")
+    hints = hints_of(kind)
+    known = {*hints, "step"} if kind in TAGS else set(hints)
+    if missing := [name for name in known if name not in data]:
+        raise PlanFormatError(f"{where} has no {min(missing)}")
+    if strange := [name for name in data if name not in known]:
+        raise PlanFormatError(f"{where} has unknown fields: {', '.join(sorted(strange))}")
+    return kind(**{name: decoded(own, data[name], f"{where}.{name}", f"{kind.__name__}.{name}") for name, own in hints.items()})
+
+
+def _tagged(options: list[Any], data: object, where: str) -> Any:
+    tag = data.get("step") if isinstance(data, dict) else None
+    for option in options:
+        if tag is not None and TAGS.get(option) == tag:
+            return option
+    raise PlanFormatError(f"{where} has an unknown step {tag!r}")
+
+
+def _tuple(inner: tuple[Any, ...], data: object, where: str, field: str) -> tuple[Any, ...]:
+    if not isinstance(data, list) or (inner[-1:] != (Ellipsis,) and len(data) != len(inner)):
+        raise PlanFormatError(f"{where} is not a list, or not of {len(inner)} items")
+    kinds = [inner[0]] * len(data) if inner[-1:] == (Ellipsis,) else inner
+    return tuple(decoded(kind, item, f"{where}[{at}]", field) for at, (kind, item) in enumerate(zip(kinds, data, strict=True)))
+
+
+def _choice(kind: type[Enum], data: object, where: str) -> Enum:
+    try:
+        return kind(data)
+    except ValueError:
+        raise PlanFormatError(f"{where} cannot be {data!r}") from None
+
+
+def _natural(data: object, where: str) -> int:
+    if isinstance(data, bool) or not isinstance(data, int) or not 0 <= data < LARGEST:
+        raise PlanFormatError(f"{where} is not a number from 0 to {LARGEST - 1}")
+    return data
+
+
+def _text(data: object, where: str, field: str) -> str:
+    if not isinstance(data, str):
+        raise PlanFormatError(f"{where} is not text")
+    if len(data) > (LONGEST_PROGRAM if field == "PlannedFile.text" else LONGEST):
+        raise PlanFormatError(f"{where} is too long")
+    if _UNSEEN.search(data) and field not in _PROGRAM:
+        raise PlanFormatError(f"{where} has characters that are not seen")
+    if field in _DEVICES and not _DEVICE.fullmatch(data):
+        raise PlanFormatError(f"{where} is not the name of a device")
+    return data
+
+
+# ---------------------------------------------------------------------------------------------------- stored
+#
+# Plans as canonical JSON (`plan/2`), and back.
+#
+# Canonical: keys sorted, no blanks, integers only, so that one plan has one sequence of bytes.  Decoding accepts exactly the
+# schema: every field present, of its type, nothing else; what does not fit is a `PlanFormatError`, never a plan.  Nothing
+# in a plan is run but the program that it holds, and a decoded plan is still to be verified against that program.
+
+LARGEST_PLAN: Final = 64 << 20
+"""Bytes of JSON that are read at most."""
+
+
+def encode_plan(plan: Plan) -> str:
+    """The canonical text of a plan."""
+    return json.dumps(plan_object(plan), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def plan_object(plan: Plan) -> dict[str, Any]:
+    """The plan as dicts, lists, strings and integers."""
+    made: dict[str, Any] = encoded(plan)
+    return made
+
+
+def decode_plan(text: str) -> Plan:
+    """The plan that a text says.  PlanFormatError: too large, not JSON, of another version, or not exactly the schema."""
+    if len(text) > LARGEST_PLAN:
+        raise PlanFormatError(f"a plan has at most {LARGEST_PLAN} characters")
+    try:
+        data = decode(text)
+        if not isinstance(data, dict):
+            raise PlanFormatError("plan is not an object")
+        if data.get("schema") != SCHEMA:
+            raise PlanFormatError(f"its schema is {str(data.get('schema'))[:40]!r}, and this version reads {SCHEMA}: plan again")
+        plan: Plan = decoded(Plan, data, "plan")
+    except PlanFormatError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise PlanFormatError(f"not JSON, or nested too deep: {error}") from None
+    return plan

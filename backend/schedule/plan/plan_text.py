@@ -1,0 +1,687 @@
+"""A plan as text: phases in the order they run, what each reads, how long its buffers live, and the peak.
+
+plan/2 · 5 phases · peak 160.0 MB on cpu0
+cpu0 compute
+  #3  map     t ← mul add                 i<10000000         80.0 MB → 80.0 MB
+        x[i]
+  #4  reduce  add/                        i<10000000 reduce  80.0 MB → 8 B     over t
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from math import prod
+from typing import Final, TypeAlias
+
+from ....typechecker.sizes.polynomials import Size
+from ...graph import traverse
+from ...graph.cost_formulas import Types, cost_of
+from ...graph.phases import (
+    Affine,
+    AffineIndex,
+    ApplyNode,
+    AxisNode,
+    Choice,
+    Decision,
+    Graph,
+    LibraryPhase,
+    Output,
+    Phase,
+    PhaseId,
+    Print,
+    Projection,
+    ReadNode,
+    Structured,
+    ValueId,
+)
+from ...graph.projections import is_unread
+from ..solution import QueueKind, Status
+from .plan import (
+    BranchStep,
+    CellsStep,
+    CombineStep,
+    DeviceId,
+    FenceStep,
+    FreeStep,
+    JoinStep,
+    LoopStep,
+    Plan,
+    PlannedPhase,
+    PlannedRead,
+    Queue,
+    RowsStep,
+    RunStep,
+    Step,
+    StreamStep,
+    SubPlan,
+    TransferStep,
+    WaitStep,
+    box_text,
+    inside,
+    phases_of,
+)
+
+# ---------------------------------------------------------------------------------------------------- describe
+#
+# Phases in numbers and words: what a plan says about each of them.
+#
+# Iteration axes are named i j k …; an operand's read is rendered through its projection, `x[i;2j+1]`, a row-major
+# reinterpretation as `x[⟨i j⟩ as 6]`, a read that may leave the operand with `·` after it.
+
+Number = Callable[[Size], int]
+
+
+def describe(phase: Phase, graph: Graph, number: Number, device: DeviceId, scratch: int) -> PlannedPhase:
+    """`scratch`: what its step needs beside operands and results (`one_device`)."""
+    cost = cost_of(phase, graph.types)
+    axes = tuple((number(a.size), a.kind.value) for a in phase.axes) if isinstance(phase, Structured) else ()
+    return PlannedPhase(
+        phase.id,
+        op_name(phase),
+        label(phase, graph),
+        (phase.span.file, phase.span.start, phase.span.end),
+        axes,
+        _reads(phase, graph.types, number),
+        traverse.results(phase),
+        number(cost.touched),
+        number(cost.written),
+        scratch,
+        tuple(sorted((name, number(count)) for name, count in cost.operations.items())),
+        device,
+    )
+
+
+def written_over(graph: Graph, plan: Plan) -> list[Decision]:
+    """The results that the program names and that take the buffer of an operand which is not read again."""
+    phases = {phase.id: phase for phase in traverse.all_phases(graph)}
+    found: list[Decision] = []
+    pending = [plan.main]
+    while pending:
+        for step in (step for queue in pending.pop().queues for step in queue.steps):
+            pending += inside(step)
+            over = step.overwrite if isinstance(step, RunStep | RowsStep) else None
+            if over is None:
+                continue
+            phase = phases[phases_of(step)[-1]]
+            first = step.results[0] if isinstance(step, RowsStep) else traverse.results(phase)[0]
+            if first in graph.names:
+                why = f"written over {graph.names.get(over, 'its operand')}, whose last read this is"
+                found.append(Decision(Choice.IN_PLACE, graph.names[first], why, phase.span))
+    return found
+
+
+def op_name(phase: Phase) -> str:
+    """`map`, `reduce` or `view` for a structured phase, the library op's name, or the control phase's."""
+    match phase:
+        case Structured():
+            if any(r.reduction for r in phase.results):
+                return "reduce"
+            return "view" if all(isinstance(phase.body[r.node], ReadNode) for r in phase.results) else "map"
+        case LibraryPhase():
+            return "sort" if "sorts" in phase.attributes else phase.op
+        case _:
+            return type(phase).__name__.lower()
+
+
+def label(phase: Phase, graph: Graph) -> str:
+    """The names that the program gives the results, and the functions at work; an output or what is printed by its own."""
+    if isinstance(phase, Output):
+        return f"output {phase.name}"
+    if isinstance(phase, Print):
+        return f"print {graph.names.get(phase.arg, '')}".strip()
+    names = " ".join(graph.names[v] for v in traverse.results(phase) if v in graph.names)
+    work = _work(phase)
+    return f"{names} ← {work}" if names else work
+
+
+def _work(phase: Phase) -> str:
+    if is_unread(phase):
+        return f"{op_name(phase)} that nobody reads"
+    if not isinstance(phase, Structured):
+        return op_name(phase)
+    functions = [node.function for node in phase.body if isinstance(node, ApplyNode)]
+    functions += [f"{r.reduction}/" for r in phase.results if r.reduction is not None]
+    if functions:
+        return " ".join(functions)
+    return "iota" if any(isinstance(node, AxisNode) for node in phase.body) else op_name(phase)
+
+
+def _reads(phase: Phase, types: Types, number: Number) -> tuple[PlannedRead, ...]:
+    def size_of(value: ValueId) -> int:
+        return prod(map(number, types[value].shape)) * types[value].element.kind.bytes
+
+    if isinstance(phase, Structured):
+        return tuple(
+            PlannedRead(r.value, render_projection(r.projection, len(phase.axes), number), size_of(r.value)) for r in phase.reads
+        )
+    return tuple(PlannedRead(v, "", size_of(v)) for v in traverse.operands(phase))
+
+
+# --------------------------------------------------------------------------------------- projections
+
+
+def axis_name(axis: int) -> str:
+    return "ijklmn"[axis] if axis < 6 else f"i{axis}"
+
+
+def render_projection(projection: Projection, rank: int, number: Number) -> str:
+    """The index of a read, in terms of the iteration axes."""
+    current = [axis_name(axis) for axis in range(rank)]
+    fills = ""
+    for stage in projection.stages:
+        if isinstance(stage, Affine):
+            current = [_index(index, current, number) for index in stage.indices]
+            fills = "·" if stage.fills else fills
+        else:
+            target = " ".join(str(number(size)) for size in stage.target)
+            current = [f"⟨{' '.join(current)}⟩ as {target}"]
+            if len(stage.target) != 1:
+                current = [f"({current[0]}).{place}" for place in range(len(stage.target))]
+    return f"[{';'.join(current)}]{fills}"
+
+
+def _index(index: AffineIndex, names: Sequence[str], number: Number) -> str:
+    parts: list[str] = []
+    for term in index.terms:
+        name = names[term.axis] if term.axis < len(names) else axis_name(term.axis)
+        name = f"({name})" if any(c in name for c in "+-⟨") and term.coefficient != 1 else name
+        sign = "-" if term.coefficient < 0 else "+"
+        magnitude = abs(term.coefficient)
+        parts.append(f"{sign}{'' if magnitude == 1 else magnitude}{name}")
+    constant = number(index.constant)
+    if constant or not parts:
+        parts.append(f"{'-' if constant < 0 else '+'}{abs(constant)}")
+    text = "".join(parts)
+    return text[1:] if text[0] == "+" else text
+
+
+# ---------------------------------------------------------------------------------------------------- explain
+
+_INDENT = "  "
+
+
+def plan_text(plan: Plan) -> str:
+    """The plan for people to read; needs a plan made in full detail."""
+    known = {phase.id: phase for phase in plan.phases}
+    names = {value: name for name, value in plan.inputs}
+    sizes = "".join(f" · {name}={number}" for name, number in plan.sizes)
+    peak = ", ".join(f"{bytes_text(size)} on {device}" for device, size in plan.main.peak)
+    lines = [f"{plan.schema} · {counted(len(plan.phases), 'phase')}{sizes} · peak {peak}"]
+    lines += _block(plan.main, known, names, "")
+    operations: dict[str, int] = {}
+    for phase in plan.phases:
+        for kind, count in phase.operations:
+            operations[kind] = operations.get(kind, 0) + count
+    if operations:
+        lines.append("operations: " + ", ".join(f"{count:,} {kind}" for kind, count in sorted(operations.items())))
+    return "\n".join(lines)
+
+
+def bytes_text(count: int) -> str:
+    """`80.0 MB` (MB is 10⁶)."""
+    for unit, size in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} B"
+
+
+def _block(plan: SubPlan, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str], indent: str) -> Iterator[str]:
+    for queue in plan.queues:
+        yield f"{indent}{queue.device} {queue.kind.value}"
+        for step in queue.steps:
+            yield from _step(step, known, names, indent + _INDENT)
+
+
+def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str], indent: str) -> Iterator[str]:
+    match step:
+        case RunStep():
+            over = "" if step.overwrite is None else f"  over {value_text(step.overwrite, names)}"
+            yield from _phase(known[step.phase], names, indent, over)
+        case RowsStep():
+            over = "" if step.overwrite is None else f"  over {value_text(step.overwrite, names)}"
+            yield f"{indent}by rows{over}  ⇒ {' '.join(value_text(v, names) for v in step.results)}"
+            for member in step.phases:
+                yield from _phase(known[member], names, indent + _INDENT, "")
+        case StreamStep():
+            written = f", {bytes_text(step.writes)} written" if step.writes else ""
+            made = f"  ⇒ {' '.join(value_text(v, names) for v in step.results)}" if step.results else ""
+            tiles = f"{step.tiles:,} tiles of {step.rows:,} rows, {step.depth} at once"
+            yield f"{indent}stream  {tiles}: {bytes_text(step.reads)} read{written}{made}"
+            for member in step.phases:
+                yield from _phase(known[member], names, indent + _INDENT, "")
+        case CombineStep():
+            results = " ".join(value_text(v, names) for v in known[step.phase].results)
+            yield f"{indent}combine #{step.phase}  ⇒ {results}"
+        case FreeStep():
+            yield f"{indent}free {' '.join(value_text(v, names) for v in step.values)}"
+        case TransferStep():
+            yield f"{indent}{value_text(step.value, names)}: {step.source} → {step.target}  {bytes_text(step.bytes)}"
+        case FenceStep():
+            yield f"{indent}---fence f{step.fence}"
+        case WaitStep():
+            yield f"{indent}sync(f{step.fence})"
+        case JoinStep():
+            yield f"{indent}join #{step.phase}"
+        case LoopStep():
+            yield from _phase(known[step.phase], names, indent, "")
+            yield from _block(step.body, known, names, indent + _INDENT)
+            if step.until is not None:
+                yield f"{indent}until"
+                yield from _block(step.until, known, names, indent + _INDENT)
+        case BranchStep():
+            yield from _phase(known[step.phase], names, indent, "")
+            yield from _block(step.then, known, names, indent + _INDENT)
+            yield f"{indent}otherwise"
+            yield from _block(step.otherwise, known, names, indent + _INDENT)
+        case CellsStep():
+            yield from _phase(known[step.phase], names, indent, "")
+            yield from _block(step.body, known, names, indent + _INDENT)
+
+
+def _phase(phase: PlannedPhase, names: Mapping[ValueId, str], indent: str, over: str) -> Iterator[str]:
+    space = " ".join(f"{axis_name(axis)}<{size}{' reduce' * (kind == 'reduce')}" for axis, (size, kind) in enumerate(phase.axes))
+    moved = f"{bytes_text(phase.bytes_read)} → {bytes_text(phase.bytes_written)}"
+    work = f"  {prod(size for size, _ in phase.axes):,} points" if phase.axes else ""
+    results = " ".join(value_text(v, names) for v in phase.results)
+    label = "" if phase.label == phase.op else phase.label.removesuffix(f" ← {phase.op}").removeprefix(f"{phase.op} ")
+    head = f"{indent}#{phase.id:<4}{phase.op:<16}{label:<24}"
+    yield f"{head} {space:<24} {moved}{work}{over}".rstrip() + (f"  ⇒ {results}" if results else "")
+    for read in phase.reads:
+        if read.projection:
+            yield f"{indent}      {value_text(read.value, names)}{read.projection}"
+
+
+def counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def value_text(value: ValueId, names: Mapping[ValueId, str]) -> str:
+    return names.get(value, f"%{value}")
+
+
+# ---------------------------------------------------------------------------------------------------- explain_classes
+#
+# Equal devices in one piece of text: queues that do the same, with numbers that grow evenly from one to the next, are told once.
+#
+#     node[0] … node[5]  (memory 1.0 MB, 52 % busy), i = 0 … 5
+#       0–117120       add [1261568+1093632i:2355200+1093632i]
+#       ---fence f2+i
+#
+# Nothing is left out: the lines of any of them can be told again (the tests do).
+
+Piece: TypeAlias = tuple[str, ...]
+"""The heading of a queue and its lines."""
+
+FEWEST: Final = 4
+"""Queues from which on they are told as one."""
+_NUMBER: Final = re.compile(r"\d+")
+_INSTANCE: Final = re.compile(r"(.*)\[(\d+)\]")
+_WAITS: Final = re.compile(r"( *)sync\(f(\d+)\)")
+
+
+def folded(pieces: Sequence[Piece]) -> list[str]:
+    """The lines of all pieces, runs of equal ones as one."""
+    lines: list[str] = []
+    place = 0
+    while place < len(pieces):
+        stop = _end_of_run(pieces, place)
+        if stop - place < FEWEST:
+            stop = place + 1
+            lines += _short(pieces[place])
+        else:
+            lines += _short(_together(pieces[place], pieces[place + 1], pieces[stop - 1], stop - place))
+        place = stop
+    return lines
+
+
+def ranges(names: Sequence[str]) -> list[str]:
+    """Names of instances as `node[8..39]` where they follow each other, the others as they are."""
+    found: list[str] = []
+    run: list[tuple[str, int]] = []
+
+    def close() -> None:
+        if run:
+            stem, first = run[0]
+            found.append(f"{stem}[{first}..{run[-1][1]}]" if len(run) > 1 else f"{stem}[{first}]")
+            run.clear()
+
+    for name in names:
+        instance = _INSTANCE.fullmatch(name)
+        if instance is None or (run and (instance[1], int(instance[2])) != (run[-1][0], run[-1][1] + 1)):
+            close()
+        if instance is None:
+            found.append(name)
+        else:
+            run.append((instance[1], int(instance[2])))
+    close()
+    return found
+
+
+def _end_of_run(pieces: Sequence[Piece], place: int) -> int:
+    """After the last of the pieces from `place` on that differ in evenly growing numbers only."""
+    if place + 1 == len(pieces) or _shape(pieces[place]) != _shape(pieces[place + 1]):
+        return place + 1
+    steps = _steps(pieces[place], pieces[place + 1])
+    if any(steps[1 : len(_NUMBER.findall(pieces[place][0]))]) or not pieces[place][0].partition(" ")[0].endswith("]"):
+        return place + 1  # the heading has an instance, and nothing else of it grows
+    stop = place + 2
+    while (
+        stop < len(pieces) and _shape(pieces[stop]) == _shape(pieces[place]) and _steps(pieces[stop - 1], pieces[stop]) == steps
+    ):
+        stop += 1
+    return stop
+
+
+def _shape(piece: Piece) -> tuple[str, ...]:
+    return tuple(" ".join(_NUMBER.sub("#", line).split()) for line in piece)
+
+
+def _numbers(piece: Piece) -> list[int]:
+    return [int(number) for line in piece for number in _NUMBER.findall(line)]
+
+
+def _steps(first: Piece, then: Piece) -> list[int]:
+    return [b - a for a, b in zip(_numbers(first), _numbers(then), strict=True)]
+
+
+def _together(first: Piece, second: Piece, last: Piece, count: int) -> Piece:
+    steps = iter(_steps(first, second))
+
+    def growing(found: re.Match[str]) -> str:
+        step = next(steps)
+        if not step:
+            return found[0]
+        if found[0] == "0" and step == 1 and found.string[found.end() :].startswith("]"):
+            return "i"
+        return f"{found[0]}{'+' if step > 0 else '-'}{abs(step) if abs(step) != 1 else ''}i"
+
+    lines = [_NUMBER.sub(growing, line) for line in first]
+    name, _, rest = first[0].partition(" ")
+    heading = f"{name} … {last[0].partition(' ')[0]} {rest}, i = 0 … {count - 1}"
+    return (heading, *lines[1:])
+
+
+def _short(piece: Piece) -> list[str]:
+    """Waits for fences one after the other on one line."""
+    lines: list[str] = []
+    run: list[tuple[str, int]] = []
+    for line, after in pairwise((*piece, "")):
+        found, next_one = _WAITS.fullmatch(line), _WAITS.fullmatch(after)
+        if found is None:
+            lines.append(line)
+            continue
+        run.append((found[1], int(found[2])))
+        if next_one is None or int(next_one[2]) != run[-1][1] + 1:
+            if len(run) < FEWEST:
+                lines += [f"{indent}sync(f{number})" for indent, number in run]
+            else:
+                lines.append(f"{run[0][0]}sync(f{run[0][1]} … f{run[-1][1]})")
+            run = []
+    return lines
+
+
+# ---------------------------------------------------------------------------------------------------- space_text
+#
+# What a plan's bound, and its being optimal, range over, in words, from the plan's own data.
+#
+# bound over: whole shards, along axis 0 of 2 (x a b), axis 1 of 2 (c)
+# not cut: y (no cut of a sort is known)
+
+MOST_NAMED: Final = 8
+
+
+def space_lines(plan: Plan) -> list[str]:
+    """Which plans the bound is of, and what is not cut."""
+    if plan.prediction is None:
+        return []
+    names = {phase.id: _name(phase) for phase in plan.phases}
+    parts = ["whole shards" if plan.space.chunks == 1 else f"at most {plan.space.chunks} chunks a device"]
+    if not _is_cuttable(plan):
+        parts = ["phases each whole on one device"]
+    parts += _axes(plan, names)
+    kinds = {phase.id: [kind for _, kind in phase.axes] for phase in plan.phases}
+    cut = [one for one in plan.space.cuts if one.axis is not None]
+    joined = [names.get(one.phase, "") for one in cut if kinds.get(one.phase, [])[one.axis :][:1] == ["reduce"]]
+    if joined:
+        parts.append(f"partial results at home ({_listed(joined)})")
+    if plan.space.dealt:
+        parts.append(f"iterations of {_listed([names.get(id, f'#{id}') for id in plan.space.dealt])} on one device or several")
+    lines = [f"bound over: {', '.join(parts)}"]
+    reasons: dict[str, list[str]] = {}
+    for one in plan.space.cuts:
+        if one.because:
+            reasons.setdefault(one.because, []).append(names.get(one.phase, f"#{one.phase}"))
+    if reasons:
+        lines.append("not cut: " + "; ".join(f"{_listed(own)} ({because})" for because, own in reasons.items()))
+    return lines
+
+
+def has_other_axes(plan: Plan) -> bool:
+    """Could a phase be cut along another axis than in the plans that the bound is of?"""
+    return any(len(one.axes) > 1 for one in plan.space.cuts)
+
+
+def plans_text(plan: Plan) -> str:
+    """`plan of whole shards along these axes`: what no better one is of."""
+    words = ["plan"]
+    if plan.space.chunks > 1:
+        words.append(f"with at most {plan.space.chunks} chunks a device")
+    elif _is_cuttable(plan):
+        words.append("of whole shards")
+    if has_other_axes(plan):
+        words.append("along these axes")
+    return " ".join(words)
+
+
+def _is_cuttable(plan: Plan) -> bool:
+    inputs = {phase.id for phase in plan.phases if phase.op == "input"}
+    return bool(plan.space.dealt) or any(one.axes and one.phase not in inputs for one in plan.space.cuts)
+
+
+def _axes(plan: Plan, names: Mapping[PhaseId, str]) -> Iterator[str]:
+    """The axes that were chosen, each with what is cut along it."""
+    chosen: dict[tuple[int | None, int], list[str]] = {}
+    for one in plan.space.cuts:
+        if len(one.axes) > 1:
+            chosen.setdefault((one.axis, len(one.axes)), []).append(names.get(one.phase, f"#{one.phase}"))
+    for place, ((axis, count), own) in enumerate(chosen.items()):
+        along = "uncut" if axis is None else f"axis {axis} of {count}"
+        yield f"{'along ' if place == 0 and axis is not None else ''}{along} ({_listed(own)})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
+
+
+def _name(phase: PlannedPhase) -> str:
+    named, arrow, _ = phase.label.partition(" ← ")
+    return named if arrow else phase.label or f"#{phase.id}"
+
+
+# ---------------------------------------------------------------------------------------------------- explain_queues
+#
+# A plan of several devices as text: what it promises, then every queue in its order with its fences and waits.
+#
+# T = 68 ticks (68 µs), lower bound 68: optimal (bound).  Baselines: best single device 80 (1.18×), even split 100 (1.47×)
+# cpu0
+#   0–10      z ← add [0:6,0:4]             48 B → 48 B
+#   ---fence f1
+# link0 cpu0–gpu0
+#   sync(f1)
+#   10–22     x[6:20] cpu0 → gpu0           112 B
+
+_EXPLAIN_QUEUES_INDENT = "  "
+
+
+def queues_text(plan: Plan) -> str:
+    """The plan for people to read."""
+    known = {phase.id: phase for phase in plan.phases}
+    names = _names(plan)
+    sizes = "".join(f" · {name}={number}" for name, number in plan.sizes)
+    syncs = sum(isinstance(s, WaitStep) for q in plan.main.queues if q.kind is QueueKind.COMPUTE for s in q.steps)
+    transfers = [s for q in plan.main.queues for s in q.steps if isinstance(s, TransferStep)]
+    moved = bytes_text(sum(step.bytes for step in transfers))
+    lines = [
+        f"{plan.schema} · {len(plan.devices)} devices{sizes} · {counted(syncs, 'sync')} · "
+        f"{counted(len(transfers), 'transfer')}, {moved}"
+    ]
+    if plan.prediction is not None:
+        lines.append(prediction_text(plan))
+    busy, peaks = busy_of(plan), dict(plan.main.peak)
+    lines += [*space_lines(plan), *chunks_text(plan)]
+    lines += [f"obeys: {text}" for text in plan.directives]
+    if plan.speculated:
+        made = [value for phase in plan.speculated if phase in known for value in known[phase].results]
+        lines.append("both arms run: " + ", ".join(value_text(value, names) for value in made))
+    lines += folded([
+        (_heading(queue, busy, peaks, plan),
+        *(_EXPLAIN_QUEUES_INDENT + line for step in queue.steps for line in _explain_queues_step(step, known, names)))
+        for queue in plan.main.queues
+    ])  # fmt: skip
+    idle = ranges([device.id for device in plan.devices if device.id not in busy])
+    if idle:
+        shown = ", ".join(idle[:8]) + (f" and {len(idle) - 8} more" if len(idle) > 8 else "")
+        lines.append(f"idle: {shown}")
+    return "\n".join(lines)
+
+
+def chunks_text(plan: Plan) -> list[str]:
+    """Which phases go in chunks."""
+    parts = ", ".join(f"#{one.phase} in {one.count}" for one in plan.chunks)
+    return [f"chunks: {parts}"] if parts else []
+
+
+_UNITS: Final = {"energy": " mJ", "throughput": " ticks a run"}
+
+
+def judged(plan: Plan) -> str:
+    """The certified bound, and how near the plan is to it; empty of a plan without a prediction."""
+    found = plan.prediction
+    if found is None:
+        return ""
+    word, along = found.status.value, " along these axes" if has_other_axes(plan) else ""
+    if found.status is Status.OPTIMAL:
+        word = f"optimal{along} ({found.proof.method})"
+    elif found.status is Status.GAP and found.objectives and found.objectives[0][1]:
+        first = found.objectives[0][1]
+        word = f"gap {100 * (first - found.lower_bound) / first:.1f} %"
+    return f"lower bound {found.lower_bound}{'' if found.status is Status.OPTIMAL else along}: {word}"
+
+
+def prediction_text(plan: Plan) -> str:
+    """One line: the makespan, its bound or gap, the baselines."""
+    found, tick_ns = plan.prediction, plan.tick_ns
+    if found is None:
+        return ""
+    others = ", ".join(
+        f"{one.name} {one.ticks} ({one.ticks / found.makespan:.2f}×)" if one.ticks is not None and found.makespan
+        else f"{one.name} {'infeasible' if one.ticks is None else one.ticks}"
+        for one in found.baselines
+    )  # fmt: skip
+    values = "".join(f", {amount(name, value, tick_ns)}" for name, value in found.objectives if name != "latency")
+    end = f"  Baselines: {others}" if others else ""
+    time = time_text(found.makespan * tick_ns)
+    return f"T = {found.makespan} ticks ({time}){values}, {judged(plan)}.{end}"
+
+
+def amount(objective: str, value: int, tick_ns: int) -> str:
+    """`energy 924 mJ`."""
+    return f"{objective} " + (time_text(value * tick_ns) if objective == "latency" else f"{value}{_UNITS.get(objective, '')}")
+
+
+def time_text(ns: int) -> str:
+    for unit, size in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)):
+        if ns >= size:
+            return f"{ns / size:.4g} {unit}"
+    return f"{ns} ns"
+
+
+def busy_of(plan: Plan) -> dict[str, int]:
+    """Ticks that each device with work computes."""
+    found: dict[str, int] = {}
+    for queue in plan.main.queues:
+        if queue.kind is QueueKind.COMPUTE:
+            timed = RunStep | LoopStep | JoinStep | BranchStep | CellsStep | CombineStep
+            steps = [step for step in queue.steps if isinstance(step, timed)]
+            if steps:
+                found[queue.device] = found.get(queue.device, 0) + sum(s.end - s.start for s in steps)
+    return found
+
+
+def _heading(queue: Queue, busy: Mapping[str, int], peaks: Mapping[DeviceId, int], plan: Plan) -> str:
+    if queue.kind is QueueKind.COPY:
+        return f"{queue.device} copies"
+    makespan = plan.prediction.makespan if plan.prediction is not None else 0
+    share = f", {100 * busy.get(queue.device, 0) // makespan} % busy" if makespan else ""
+    return f"{queue.device}  (memory {bytes_text(peaks.get(queue.device, 0))}{share})"
+
+
+def _names(plan: Plan) -> dict[ValueId, str]:
+    names = {value: name for name, value in plan.inputs}
+    for phase in plan.phases:
+        label, arrow, _ = phase.label.partition(" ← ")
+        own = label.split() if arrow else []
+        for place, value in enumerate(phase.results):
+            if place < len(own):
+                names.setdefault(value, own[place])
+    for name, value in plan.outputs:
+        names.setdefault(value, name)
+    return names
+
+
+def _explain_queues_step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str]) -> Iterator[str]:
+    match step:
+        case JoinStep(rows=None):
+            yield f"{_when(step.start, step.end)} for {known[step.phase].label.strip()}"
+        case RunStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep():
+            phase = known[step.phase]
+            box = "" if not isinstance(step, RunStep) or step.box is None else f" {box_text(step.box)}"
+            if isinstance(step, LoopStep | JoinStep) and step.rows is not None:
+                box = f" rows {step.rows[0]}:{step.rows[1]}, together"
+            made = " ".join(value_text(v, names) for v in phase.results)
+            label = phase.label if phase.label != phase.op else f"{phase.op} {made}"
+            if phase.label == phase.op and not phase.results and phase.reads:
+                label = f"{phase.op} {value_text(phase.reads[0].value, names)}"
+            moved = f"{bytes_text(phase.bytes_read)} → {bytes_text(phase.bytes_written)}" if phase.bytes_written else ""
+            yield f"{_when(step.start, step.end)} {label.strip() + box:<40} {moved}".rstrip()
+            if isinstance(step, LoopStep) and step.rows is not None:
+                yield from _turn(step, known, names)
+        case RowsStep():
+            yield f"{'':<14} by rows: {', '.join(known[member].label.strip() for member in step.phases)}"
+        case CombineStep():
+            results = " ".join(value_text(v, names) for v in known[step.phase].results)
+            yield f"{_when(step.start, step.end)} combine {results}"
+        case FreeStep():
+            box = box_text(step.box)
+            where = "" if step.device is None else f" on {step.device}"
+            yield f"{'':<14} free {' '.join(value_text(v, names) + box for v in step.values)}{where}"
+        case TransferStep():
+            box = box_text(step.box)
+            what = f"{'partial ' if step.partial else ''}{value_text(step.value, names)}{box}"
+            yield f"{_when(step.start, step.arrive)} {f'{what}: {step.source} → {step.target}':<40} {bytes_text(step.bytes)}"
+        case FenceStep():
+            yield f"---fence f{step.fence}"
+        case WaitStep():
+            yield f"sync(f{step.fence})"
+
+
+def _turn(step: LoopStep, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str]) -> Iterator[str]:
+    """What an iteration of a loop that queues run together does, queue by queue, in ticks from its start."""
+    for title, plan in (("each iteration", step.body), ("after the last iteration", step.leave)):
+        if plan is None:
+            continue
+        yield f"{'':<14} {title}:"
+        for queue in plan.queues:
+            yield f"{'':<16} {queue.device}"
+            for inner in queue.steps:
+                if isinstance(inner, RunStep | CombineStep | TransferStep) and (
+                    isinstance(inner, TransferStep) or inner.end > inner.start
+                ):
+                    yield from (f"{'':<18} {line}" for line in _explain_queues_step(inner, known, names))
+
+
+def _when(start: int, end: int) -> str:
+    return f"{f'{start}–{end}':<14}"

@@ -1,0 +1,256 @@
+"""The axis that each phase of a graph is cut along, chosen once before planning so that neighbours line up.
+
+Phases are taken in order.  Of the ways to cut one (`sharding.cuts_of`) that one is taken whose shards need the least beside their
+own part of the operands: whole operands and halos count their bytes, a combine its partial results, and an axis of few rows
+what cannot be dealt out evenly.  An input is cut along the axis that its first consumer likes best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
+from fractions import Fraction
+from math import prod
+from typing import Final, TypeAlias
+
+from ....lang.support.records import dataclass
+from ...graph import traverse
+from ...graph.cost_formulas import Types
+from ...graph.phases import Affine, AffineIndex, Graph, Input, LibraryPhase, Phase, PhaseId, Projection, Structured, ValueId
+from ..program_facts.partitioning import Cut, as_one, cuts_of, most_subtrees, shape_of, space_of
+
+# ---------------------------------------------------------------------------------------------------- needs
+#
+# How the rows of one cut phase need the rows of another: aligned with a halo, or whole.
+#
+# A scheduling problem knows only proportions (`problem`, Note [Needs]): rows [a, b) of R need the part [a, b)/R of their operand,
+# rounded outwards, with a halo.  Here it is worked out, from the projections, whether that is enough and with how much halo.
+#
+# Note [Halo].  Along one axis of the operand an affine read reaches from L(a) = c×a + k to H(b) = d×b + l, without regard to the
+# operand's ends, with c and d positive.  The proportion starts at most at a×P/R, so P/R×a - L(a), linear in a, is largest at an
+# end, and what it is there, rounded down, is enough halo for all a; the same above.  Each reshape rounds once, by less than a
+# row.
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Every shard needs all of the operand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A shard needs its proportion of the operand's rows and `halo` rows each side."""
+
+    halo: int
+
+
+Need = Whole | Aligned
+WHOLE: Final = Whole()
+
+
+def need_of(phase: Phase, cut: Cut, read: int, axis: int, types: Types) -> Need:
+    """What shards of `cut` need along `axis` of the value that read (or argument) number `read` names."""
+    phase = as_one(phase, types)
+    match phase:
+        case Structured():
+            return _structured(phase, cut, read, axis, types)
+        case LibraryPhase():
+            return _library(phase, cut, read, axis)
+        case _:
+            return WHOLE
+
+
+def _library(phase: LibraryPhase, cut: Cut, read: int, axis: int) -> Need:
+    for signature in phase.signature:
+        if signature.result == cut.axis and signature.operands[read] == axis:
+            return Aligned(0)
+    return WHOLE
+
+
+def _structured(phase: Structured, cut: Cut, read: int, axis: int, types: Types) -> Need:
+    space, shape = space_of(phase, types), shape_of(phase.reads[read].value, types)
+    if space is None or shape is None or cut.rows < 2 or axis >= len(shape):
+        return WHOLE
+    rows, count, projection = shape[axis], cut.rows, phase.reads[read].projection
+    spans = {f: _reach(projection, space, cut, f, f + 1, axis) for f in {0, 1, count - 2, count - 1}}
+    if any(span is None for span in spans.values()):
+        return WHOLE
+    below, above = Fraction(0), Fraction(0)
+    proportion = Fraction(rows, count)
+    starts: list[int] = []
+    for f, span in sorted(spans.items()):
+        assert span is not None
+        starts.append(span[0])
+        below = max(below, proportion * f - span[0])
+        above = max(above, span[1] - proportion * (f + 1))
+    if starts != sorted(starts):
+        return WHOLE
+    reshapes = sum(not isinstance(stage, Affine) for stage in projection.stages)
+    exact = proportion.denominator == 1 and below == 0 and above == 0
+    halo = max(int(below), int(above)) + (0 if exact else reshapes)
+    return WHOLE if 2 * halo >= rows else Aligned(halo)
+
+
+def _reach(projection: Projection, space: Sequence[int], cut: Cut, first: int, stop: int, axis: int) -> tuple[int, int] | None:
+    """The interval of the operand's axis that rows [first, stop) reach, its ends not regarded; None if that is not to be told
+    row by row."""
+    start, end = first * cut.grain, min(stop * cut.grain, cut.size)
+    box = [(start, end) if a == cut.axis else (0, n) for a, n in enumerate(space)]
+    reshaped = False
+    for stage in projection.stages:
+        if isinstance(stage, Affine):
+            if reshaped and not _keeps_first(stage.indices):
+                return None
+            box = [_interval(index, box) for index in stage.indices]
+            continue
+        source = [n.constant for n in stage.source]
+        target = [n.constant for n in stage.target]
+        if any(n is None for n in (*source, *target)) or axis != 0:
+            return None
+        low = high = 0
+        for size, (a, b) in zip(source, box, strict=True):
+            assert size is not None
+            low, high = low * size + a, high * size + b - 1
+        inner = 1
+        for size in target[1:]:
+            assert size is not None
+            inner *= size
+        if inner == 0 or not target:
+            return None
+        box = [(low // inner, high // inner + 1), *((0, size or 0) for size in target[1:])]
+        reshaped = True
+    return box[axis]
+
+
+def _keeps_first(indices: Sequence[AffineIndex]) -> bool:
+    """Does the leading axis come from the leading axis alone?"""
+    return bool(indices) and [t.axis for t in indices[0].terms] == [0]
+
+
+def _interval(index: AffineIndex, box: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    low = high = index.constant.constant or 0
+    for term in index.terms:
+        start, stop = box[term.axis]
+        ends = (start * term.coefficient, (stop - 1) * term.coefficient)
+        low, high = low + min(ends), high + max(ends)
+    return low, high + 1
+
+
+# ---------------------------------------------------------------------------------------------------- cuts
+
+_COMBINE_BYTES: Final = 1 << 16
+"""What a combine counts as beside its partial results."""
+
+
+Axes: TypeAlias = Mapping[PhaseId, int | None]
+"""The axis along which a phase is cut, or the rows of an input lie (None: whole)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """`of`: the cut of each phase by place (None: atomic); `axis`: the axis along which the rows of a value lie."""
+
+    of: tuple[Cut | None, ...]
+    axis: Mapping[ValueId, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A phase that is not to be asked: its `cut`, and the axes of its results and, where they are free to choose, operands."""
+
+    cut: Cut | None
+    axes: Mapping[ValueId, int] = field(default_factory=dict)
+
+
+def choose_cuts(
+    graph: Graph, given: Mapping[PhaseId, Given] | None = None, free: Iterable[ValueId] = (), axes: Axes | None = None
+) -> Cuts:  # fmt: skip
+    """The cuts of the phases; `free`: values from elsewhere, which lie as their first consumer likes best; `axes`: of phases that
+    are not to be chosen for."""
+    chooser = _Chooser(graph.types, given or {}, axes or {}, free=set(free))
+    found = [chooser.choose(phase) for phase in graph.phases]
+    for place, phase in enumerate(graph.phases):
+        if isinstance(phase, Input):
+            axis = chooser.axis.setdefault(phase.result, 0)
+            shape = shape_of(phase.result, graph.types)
+            if shape and shape[axis] > 1 and chooser.axes.get(phase.id, axis) is not None:
+                found[place] = Cut(axis, shape[axis])
+    return Cuts(tuple(found), chooser.axis)
+
+
+def given_as(phase: Phase, cut: Cut, types: Types) -> Given:
+    """A phase that is cut so, with its operands along the axes that suit it best."""
+    chooser, phase = _Chooser(types, {}, {}), as_one(phase, types)
+    operands = enumerate(traverse.operands(phase))
+    axes = {value: chooser.best_axis(phase, cut, place, value)[1] for place, value in operands}
+    return Given(cut, {**axes, **dict.fromkeys(traverse.results(phase), 0 if cut.combines else cut.axis)})
+
+
+@dataclass(slots=True)
+class _Chooser:
+    types: Types
+    given: Mapping[PhaseId, Given]
+    axes: Axes
+    axis: dict[ValueId, int] = field(default_factory=dict)
+    free: set[ValueId] = field(default_factory=set)
+
+    def choose(self, phase: Phase) -> Cut | None:
+        if isinstance(phase, Input):
+            if phase.id in self.axes:
+                self.axis[phase.result] = self.axes[phase.id] or 0
+            else:
+                self.free.add(phase.result)
+            return None
+        if phase.id in self.given:
+            return self.take(phase, self.given[phase.id])
+        phase = as_one(phase, self.types)
+        options = cuts_of(phase, self.types)
+        if phase.id in self.axes:
+            options = tuple(cut for cut in options if cut.axis == self.axes[phase.id])
+        best = min(options, key=lambda cut: (self.cost(phase, cut), cut.combines, cut.axis), default=None)
+        for place, value in enumerate(traverse.operands(phase)):
+            if value in self.free and best is not None:
+                self.axis[value] = self.best_axis(phase, best, place, value)[1]
+                self.free.discard(value)
+        for value in traverse.results(phase):
+            self.axis[value] = 0 if best is None or best.combines else best.axis
+        return best
+
+    def take(self, phase: Phase, given: Given) -> Cut | None:
+        self.axis |= dict.fromkeys(traverse.results(phase), 0)
+        for value, axis in given.axes.items():
+            if value in self.free or value in traverse.results(phase):
+                self.axis[value] = axis
+                self.free.discard(value)
+        return given.cut
+
+    def bytes(self, value: ValueId) -> int:
+        return prod(shape_of(value, self.types) or (0,)) * self.types[value].element.kind.bytes
+
+    def cost(self, phase: Phase, cut: Cut) -> int:
+        """Bytes that shards need beside their part."""
+        operands = traverse.operands(phase)
+        total = sum(map(self.bytes, dict.fromkeys((*operands, *traverse.results(phase)))))
+        found = total // cut.rows
+        for place, value in enumerate(operands):
+            if value in self.free:
+                found += self.best_axis(phase, cut, place, value)[0]
+            else:
+                axis = self.axis.get(value, 0)
+                found += self.beside(value, need_of(phase, cut, place, axis, self.types), axis)
+        if cut.combines:
+            found += _COMBINE_BYTES + sum(map(self.bytes, traverse.results(phase))) * most_subtrees(cut.rows)
+        return found
+
+    def beside(self, value: ValueId, need: Need, axis: int) -> int:
+        shape, size = shape_of(value, self.types), self.bytes(value)
+        if isinstance(need, Aligned) and shape:
+            return need.halo * size // max(1, shape[axis])
+        return size
+
+    def best_axis(self, phase: Phase, cut: Cut, place: int, value: ValueId) -> tuple[int, int]:
+        """Along which axis an input's rows line up best: (bytes beside, axis)."""
+        rank = len(self.types[value].shape)
+        return min(
+            ((self.beside(value, need_of(phase, cut, place, axis, self.types), axis), axis) for axis in range(rank)),
+            default=(self.bytes(value), 0),
+        )

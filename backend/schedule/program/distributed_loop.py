@@ -1,0 +1,262 @@
+"""A loop that several devices run together, as what is around it sees it: the devices, a turn with its schedule, the gang.
+
+Note [Needs of a loop].  Over an edge into the loop, devices need their rows of a state that is cut, and of another value what
+the phases of the body need that read it.  Those have their own rows, whose bounds lie within a row of the loop's proportion.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from math import ceil
+
+from ....lang.support.records import dataclass
+from ...devices.cost_functions import Ticks
+from ...devices.profile import Profile
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.cost_formulas import Types
+from ...graph.loop_iteration import Turn
+from ...graph.phases import Input, Loop, Phase, PhaseId, ValueId
+from ..plan.plan import ALIGNMENT, Box, DeviceId, Spread, SubPlan
+from ..problem import DeviceGroup, DeviceIndex, Edge, Line, Link, PhaseIndex, PhaseTask, Problem, Replicate, Together
+from ..program_facts.partitioning import Cut, box_of, reads_of, result_boxes, shape_of, slab, space_of
+from ..program_facts.scratch_memory import Numbers
+from ..solution import Mode, Schedule, Shard, Transfer
+from .axis_choice import WHOLE, Aligned, Cuts, Given, Need, Whole, need_of
+
+# ---------------------------------------------------------------------------------------------------- together
+
+TicksOf = Callable[[Phase, DeviceGroup, Cut | None, int], Ticks | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The devices, and what phases of a turn cost on them; `making`: what their first executions take more."""
+
+    groups: tuple[DeviceGroup, ...]
+    links: tuple[Link, ...]
+    ticks: Callable[[Phase, DeviceGroup, Cut | None, BoundGraph], Ticks | None]
+    combined: Callable[[int], int]
+    making: Callable[[Sequence[Phase], DeviceGroup], int]
+    tick_ns: int
+
+    def problem(self, tasks: tuple[PhaseTask, ...], edges: tuple[Edge, ...], told: Sequence[PhaseIndex] = ()) -> Problem:
+        """Memory is counted where the loop is placed, not here."""
+        groups = tuple(replace(group, memory=None) for group in self.groups)
+        told_all = tuple(Replicate(Line(0, "every device is told whether to go on"), phase) for phase in told)
+        return Problem(groups, self.links, tasks, edges, told_all, tick_ns=self.tick_ns, memory_grain=ALIGNMENT)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramProblem:
+    """`problem` and what its indices mean: `phases` and `cuts` by place."""
+
+    problem: Problem
+    bound: BoundGraph
+    phases: tuple[Phase, ...]
+    cuts: Cuts
+    profile: Profile | None = None
+    gangs: Mapping[int, Gang] = field(default_factory=dict)
+    """By place, the loops that several devices run together."""
+    dealt: tuple[PhaseId, ...] = ()
+    """The loops whose iterations several devices may share in the plans that what is claimed ranges over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A turn, or what follows the last, as a problem with its schedule and plan."""
+
+    turn: Turn
+    program: ProgramProblem
+    schedule: Schedule = field(default_factory=lambda: Schedule((), (), ()))
+    plan: SubPlan = field(default_factory=lambda: SubPlan((), (), ()))
+
+    @property
+    def problem(self) -> Problem:
+        return self.program.problem
+
+    @property
+    def cuts(self) -> Cuts:
+        return self.program.cuts
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """A loop on the devices of `mode`, (device, rows) in the order of rows; see `turning`."""
+
+    spread: Spread
+    mode: Mode
+    body: Planned
+    leave: Planned | None
+    making: int
+
+    @property
+    def loop(self) -> Loop:
+        return self.body.turn.loop
+
+    @property
+    def rows(self) -> int:
+        return sum(rows for _, rows in self.mode)
+
+    @property
+    def is_gathered(self) -> bool:
+        return self.leave is not None
+
+    @property
+    def ticks(self) -> int:
+        """See Note [Period] of `turning`."""
+        trip = self.loop.trip.constant or 0
+        last = 0 if self.leave is None else self.leave.schedule.makespan
+        return max(1, self.making + trip * self.body.schedule.makespan + last)
+
+    @property
+    def plans(self) -> tuple[Planned, ...]:
+        return (self.body,) if self.leave is None else (self.body, self.leave)
+
+    def peak(self, device: int) -> int:
+        """The most bytes of a turn, or of what follows the last, on a device."""
+        name = DeviceId(self.body.problem.device_names()[device])
+        return max(dict(one.plan.peak).get(name, 0) for one in self.plans)
+
+    @property
+    def uses(self) -> tuple[ValueId, ...]:
+        """What a device reads of what is around the loop."""
+        phases = self.body.turn.bound.graph.phases
+        made = {value for phase in phases for value in traverse.results(phase)}
+        return tuple(v for v in dict.fromkeys(v for phase in phases for v in traverse.uses(phase)) if v not in made)
+
+    @property
+    def given(self) -> Given:
+        axes = {value: axis for value, axis in self.body.cuts.axis.items() if value not in self.loop.body.params}
+        axes |= {value: axis or 0 for value, axis in zip(self.loop.initial, self.spread.axes, strict=True)}
+        axes |= {value: axis or 0 for value, axis in zip(self.loop.results, self.spread.axes, strict=True)}
+        return Given(None if self.is_gathered else Cut(self.spread.axes[0] or 0, self.rows), axes)
+
+    def together(self, out: Sequence[int]) -> Together:
+        """`out`: the bytes that each device has of the results, in the order of the mode."""
+        moved = [moved for one in self.plans for moved in one.schedule.transfers]
+        moves = sorted({(one.link, one.source, one.target) for one in moved if one.link is not None})
+        scratch = tuple(max(0, self.peak(device) - own) for (device, _), own in zip(self.mode, out, strict=True))
+        mode = tuple((DeviceIndex(device), rows) for device, rows in self.mode)
+        return Together(mode, scratch, tuple(moves), self.is_gathered, sum(map(self.picojoules, self.plans)))
+
+    def picojoules(self, one: Planned) -> int:
+        """Of the links, in all turns or in what follows the last."""
+        links, times = one.problem.links, (self.loop.trip.constant or 0) if one is self.body else 1
+        sent = (links[moved.link].nj_per_byte * moved.bytes for moved in one.schedule.transfers if moved.link is not None)
+        return ceil(times * 1000 * sum(sent))
+
+    def need(self, value: ValueId, axis: int) -> Need:
+        """What a device needs of a value along its axis.  See Note [Needs of a loop]."""
+        found: list[Need] = [
+            Aligned(0) if cut is not None and cut == axis else WHOLE
+            for initial, cut in zip(self.loop.initial, self.spread.axes, strict=True) if initial == value
+        ]  # fmt: skip
+        types = self.body.turn.bound.graph.types
+        shape = shape_of(value, types)
+        inner = zip(self.body.turn.bound.graph.phases, self.body.cuts.of, strict=True)
+        for phase, cut in list(inner)[len(self.loop.initial) :]:
+            if value not in traverse.uses(phase):
+                continue
+            places = [place for place, one in enumerate(reads_of(phase, types)) if one == value]
+            if cut is None or not places or not shape:
+                return WHOLE
+            beside = 0 if cut.rows == self.rows else -(-shape[axis] // cut.rows) + 1
+            for place in places:
+                need = need_of(phase, cut, place, axis, types)
+                found.append(need if isinstance(need, Whole) else Aligned(need.halo + beside))
+        halos = [need.halo for need in found if isinstance(need, Aligned)]
+        if len(halos) < len(found) or not shape or not found or 2 * max(halos) >= shape[axis]:
+            return WHOLE
+        return Aligned(max(halos))
+
+
+# ---------------------------------------------------------------------------------------------------- boxes
+#
+# The boxes of the steps of a schedule: rows of the problem as intervals of axes, of what runs and of what is moved.
+#
+# A phase that one device runs whole has no box, so that it runs as it would alone.
+
+@dataclass(slots=True)
+class Boxes:
+    """`shards`: those of the schedule."""
+
+    program: ProgramProblem
+    shards: Sequence[Shard]
+    numbers: Numbers = field(default_factory=Numbers)
+    whole: dict[int, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        phases = self.program.problem.phases
+        shards = Counter(shard.phase for shard in self.shards)
+        self.whole = {phase: count == 1 and phases[phase].combine is None for phase, count in shards.items()}
+
+    def of_shard(self, shard: Shard) -> tuple[Box | None, ...]:
+        """The box of each result that a shard makes (of partial results: the box of the iteration space they are over)."""
+        phase = self.program.phases[shard.phase]
+        values = traverse.results(phase)
+        if shard.phase in self.program.gangs:
+            return self.rows_boxes(shard.phase, shard.first, shard.stop)
+        box = self.of_run(shard)
+        if box is None:
+            return (None,) * len(values)
+        if self.program.problem.phases[shard.phase].combine is not None:
+            return (box,) * len(values)
+        return tuple(self.or_whole(v, b) for v, b in zip(values, result_boxes(phase, self.types, box), strict=True))
+
+    @property
+    def types(self) -> Types:
+        return self.program.bound.graph.types
+
+    def or_whole(self, value: ValueId, box: Box) -> Box | None:
+        """None where the box is all of the value."""
+        shape = [size.constant for size in self.types[value].shape]
+        return None if box == tuple((0, n) for n in shape) else box
+
+    def rows_boxes(self, place: int, first: int, stop: int) -> tuple[Box | None, ...]:
+        """Rows of each result of a loop that devices run together."""
+        gang = self.program.gangs[place]
+        if gang.is_gathered:
+            return (None,) * len(gang.loop.results)
+        shapes = [[self.numbers.cap(size) for size in self.types[value].shape] for value in gang.loop.results]
+        return tuple(slab(shape, axis, (first, stop)) for shape, axis in zip(shapes, gang.spread.axes, strict=True))
+
+    def of_run(self, shard: Shard) -> Box | None:
+        cut = self.program.cuts.of[shard.phase]
+        narrow = any(edge.target == shard.phase and edge.only is not None for edge in self.program.problem.edges)
+        if (cut is None or self.whole[shard.phase]) and not narrow:
+            return None
+        space = space_of(self.program.phases[shard.phase], self.types)
+        assert space is not None, "what is cut has known sizes"
+        return tuple((0, n) for n in space) if cut is None else box_of(cut, space, shard.first, shard.stop)
+
+    def of_transfer(self, moved: Transfer) -> tuple[Box | None, ...]:
+        """The box of each result that a transfer carries: rows of the cut, or the part of an atomic output rounded outwards."""
+        phase, task = self.program.phases[moved.phase], self.program.problem.phases[moved.phase]
+        values = traverse.results(phase)
+        if moved.partial:
+            return self.of_shard(Shard(moved.phase, moved.source, moved.first, moved.stop, 0, 0))
+        cut = self.program.cuts.of[moved.phase]
+        if cut is not None and moved.phase in self.program.gangs:
+            boxes = self.rows_boxes(moved.phase, moved.first, moved.stop)
+            return tuple(None if box is None else self.or_whole(v, box) for v, box in zip(values, boxes, strict=True))
+        if cut is not None and task.combine is None:
+            if isinstance(phase, Input):
+                shape = [self.numbers.cap(size) for size in self.types[phase.result].shape]
+                return (self.or_whole(phase.result, box_of(cut, shape, moved.first, moved.stop)),)
+            space = space_of(phase, self.types)
+            assert space is not None, "what is cut has known sizes"
+            boxes = result_boxes(phase, self.types, box_of(cut, space, moved.first, moved.stop))
+            return tuple(self.or_whole(v, b) for v, b in zip(values, boxes, strict=True))
+        return tuple(self.share(value, moved, task.out_bytes) for value in values)
+
+    def share(self, value: ValueId, moved: Transfer, out: int) -> Box | None:
+        """The rows of a value in the bytes [first, stop) of `out` bytes."""
+        shape = [size.constant for size in self.types[value].shape]
+        if not shape or any(n is None for n in shape) or (moved.first == 0 and moved.stop >= out) or not out:
+            return None
+        known = [n for n in shape if n is not None]
+        low, high = moved.first * known[0] // out, -(-moved.stop * known[0] // out)
+        return self.or_whole(value, ((low, high), *((0, n) for n in known[1:])))

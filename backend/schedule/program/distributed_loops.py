@@ -1,0 +1,515 @@
+"""Which loops several devices run together, on which of them, and with how many rows each.
+
+For every axis along which the states of a loop can be cut, and for none, and for unions of classes of devices with home, rows are
+dealt out so that all take equally long over a turn, or as many as a device's memory has room for.  The best of these are planned
+in the program and kept where the whole is better than with the loop on one device, by the objectives in their order.
+
+Note [Bound].  Every plan that is considered runs a loop no faster than its fastest device alone, or than its turns as often as it
+has turns, each at its bound whatever the mode; after what makes its first states and before what reads its results.  The
+program with loops of that length has a bound for all these plans.  So has its longest path, on which a loop takes its way from
+home and back too (`ways`): a device with more rows takes longer for them, for their turns and for bringing them.  What that
+program with loops so short at home cannot do or be worth, under any objective or deadline, no plan can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from fractions import Fraction
+from itertools import combinations
+from math import prod
+from typing import Final, TypeAlias
+
+from ....lang.support.records import dataclass
+from ...devices.cost_functions import Ticks
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.loop_iteration import Axes, can_turn_together
+from ...graph.phases import Loop, PhaseId
+from ..bounds.bound_strategies import best_bound, floor_of
+from ..bounds.head_tail_bounds import Bounds, Costs, fill, least, most
+from ..bounds.single_phase_split import subsets
+from ..exact.infeasibility import certified_bound, memory_conflict, without_cuts
+from ..plan.plan import ALIGNMENT
+from ..problem import Before, Directive, LimitMemory, Line, Objective, PhaseIndex, PhaseTask, Problem
+from ..program_facts.partitioning import shape_of
+from ..program_facts.scratch_memory import rounded
+from ..search.strategy import FAST, Budget
+from ..solution import Answer, Conflict, Mode, Proof, Status
+from ..timeline.serial_sgs import FOREVER, Timer
+from .axis_choice import Aligned
+from .distributed_loop import Gang, ProgramProblem, Setting
+from .loop_iteration import Turning, gang_of, turning
+
+# ---------------------------------------------------------------------------------------------------- ways
+#
+# How long a loop takes at the least with the way of its states: from home to the devices that run it, and back.
+#
+# Devices that run a loop together begin and end it in one tick.  So what they have of its first states has come over each channel
+# before, what they have of its results goes back after, and all of them have the time between for their turns.
+
+STEP: Final = 256
+"""Times of a loop are looked at in steps of one part in so many."""
+
+
+@dataclass(slots=True)
+class _Way:
+    """Devices that are reached from home, and left, over the same channels: ticks of all rows there and back, and of none."""
+
+    each: Fraction
+    fixed: int
+    devices: list[int] = field(default_factory=list)
+
+    def rows(self, time: int, rows: int) -> int:
+        """At least as many of all rows as can be brought there and back in a time."""
+        if not self.each:
+            return rows
+        return min(rows, max(0, int((time - self.fixed) * rows / self.each)) + len(self.devices))
+
+
+def ways(program: ProgramProblem, place: int, one: Turning, turns: int) -> int:
+    """The least ticks from when its first states are made until its results are read, of a loop on one device or along these
+    cuts; `turns`: no devices that run it together take fewer for its turns alone."""
+    problem, timer, loop = program.problem, Timer(program.problem), program.phases[place]
+    assert isinstance(loop, Loop)
+    sizes = _moved(program, loop)
+    alone = {device: problem.phases[place].ticks.get(kind) for device, kind in enumerate(timer.kinds)}
+    by_one = min(_alone(timer, device, table, sizes) for device, table in alone.items() if table is not None)
+    cut = [axis is not None for axis in one.spread.axes]
+    groups = _groups(timer, [sum(size for size, own in zip(each, cut, strict=True) if own) for each in sizes])
+    bounds, trip = Bounds(Costs(Timer(one.empty().problem))), loop.trip.constant or 0
+    waits = [_waits(bounds, one.rows, device) for device in range(len(timer.kinds))]
+    best, low = by_one, turns
+    while low < best:
+        high = max(low + trip, low * (STEP + 1) // STEP)
+        room = [sum(_rows(bounds, waits[device], device, high // trip, one.rows) for device in way.devices) for way in groups]
+        if sum(room) >= one.rows:
+            best = min(best, low + _sending(groups, room, one.rows, best - low))
+        low = high
+    return best
+
+
+def _sending(groups: Sequence[_Way], room: Sequence[int], rows: int, most: int) -> int:
+    """The least ticks, up to `most`, in which all rows come to groups of devices with room for so many each, and go back."""
+
+    def enough(time: int) -> bool:
+        return sum(min(own, way.rows(time, rows)) for own, way in zip(room, groups, strict=True)) >= rows
+
+    return least(0, most, enough)
+
+
+def _moved(program: ProgramProblem, loop: Loop) -> tuple[list[int], list[int]]:
+    """Bytes of each first state that is at home from the start, and of each result that is read there as a whole."""
+    types, tasks = program.bound.graph.types, program.problem.phases
+    sizes = [
+        [types[value].element.kind.bytes * prod(shape_of(value, types) or (0,)) for value in values]
+        for values in (loop.initial, loop.results)
+    ]
+    each = list(zip(program.phases, tasks, strict=True))
+    given = [phase for phase, task in each if is_given(task)]
+    there = {value for phase in given for value in traverse.results(phase)}
+    back = {value for phase, task in each if reads_at_home(task) for value in traverse.uses(phase)}
+    return (
+        [size * (value in there) for value, size in zip(loop.initial, sizes[0], strict=True)],
+        [size * (value in back) for value, size in zip(loop.results, sizes[1], strict=True)],
+    )
+
+
+def is_given(task: PhaseTask) -> bool:
+    """Is its output at home from the start?"""
+    return task.home and not any(table.at(task.units) for table in task.ticks.values())
+
+
+def reads_at_home(task: PhaseTask) -> bool:
+    return task.home and not task.rows
+
+
+def _alone(timer: Timer, device: int, table: Ticks, sizes: Sequence[Sequence[int]]) -> int:
+    """Ticks of the loop on one device, with its way."""
+    moved = [(sum(size), ends) for size, ends in zip(sizes, ((timer.home, device), (device, timer.home)), strict=True)]
+    total = table.at(1)
+    for size, ends in moved:
+        path = timer.routes.path(*ends) if device != timer.home and size else ()
+        total += sum(timer.problem.links[hop.link].occupied(size) + hop.latency for hop in path or ())
+    return total
+
+
+def _groups(timer: Timer, sizes: Sequence[int]) -> list[_Way]:
+    """Home, and the other devices by the channels that lead there and back."""
+    found: dict[object, _Way] = {timer.home: _Way(Fraction(0), 0, [timer.home])}
+    for device in range(len(timer.kinds)):
+        if device == timer.home:
+            continue
+        hops = [timer.routes.path(*ends) or () for ends in ((timer.home, device), (device, timer.home))]
+        used = [hop for path, size in zip(hops, sizes, strict=True) if size for hop in path]
+        rates = [
+            (timer.problem.links[hop.link].bytes_per_tick, size) for path, size in zip(hops, sizes, strict=True) for hop in path
+        ]
+        each = sum((size / rate for rate, size in rates if rate is not None), Fraction(0))
+        way, channels = _Way(each, sum(hop.latency for hop in used)), tuple(hop.channel for hop in used)
+        known = found.setdefault(channels if channels and None not in channels else device, way)
+        known.each, known.fixed = min(known.each, way.each), min(known.fixed, way.fixed)
+        known.devices.append(device)
+    return list(found.values())
+
+
+def _rows(bounds: Bounds, waits: Mapping[int, int], device: int, time: int, rows: int) -> int:
+    """At least as many rows as a device can have for a turn to end in a time, another device having one."""
+    return min((bounds.timer.most(p, device, time - wait) if time >= wait else 0 for p, wait in waits.items()), default=rows)
+
+
+def _waits(bounds: Bounds, rows: int, device: int) -> dict[int, int]:
+    """By phase that has the rows of a mode: ticks of a turn in which its shard on a device does not run.  What reads rows beside
+    its own gets some from another device."""
+    timer, kind = bounds.timer, bounds.costs.class_of[device]
+    paths = [path for near in range(len(timer.kinds)) if near != device and (path := timer.routes.path(near, device))]
+    beside = min((sum(hop.latency for hop in path) for path in paths), default=0) + (timer.syncs[device] if paths else 0)
+    found = {}
+    for p, task in enumerate(bounds.phases):
+        if task.rows != rows or kind not in bounds.heads[p]:
+            continue
+        sources = [(edge, bounds.phases[timer.sources[edge]]) for edge in timer.incoming[p] if timer.delays[edge] is None]
+        halo = any(timer.problem.edges[edge].halo and source.rows > 1 and not source.is_gathered for edge, source in sources)
+        found[p] = max(bounds.heads[p][kind], beside if halo else 0) + bounds.rest(p, kind)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- gangs
+
+MOST_DEVICES: Final = 64
+MOST_LOOPS: Final = 8
+MOST_TRIED: Final = 16
+"""Modes of a loop that are worked out."""
+MOST_PLANNED: Final = 2
+"""Of these, how many are planned in the program."""
+TURNS: Final = 4
+"""How often rows are dealt out again where memory is short."""
+
+SPARE: Final = 8 * ALIGNMENT
+"""Bytes kept for rounding then."""
+
+Former: TypeAlias = Callable[[Mapping[PhaseId, Gang]], ProgramProblem]
+Planner: TypeAlias = Callable[[Problem, Budget], Answer]
+
+
+def plan_together(
+    program: ProgramProblem, answer: Answer, setting: Setting, former: Former, budget: Budget, planner: Planner,
+    every: Sequence[ProgramProblem],
+) -> tuple[ProgramProblem, Answer]:  # fmt: skip
+    """The better of the program as it was planned, and with loops that several devices run together.
+
+    `every`: the forms of the program's branches, or what all of them do at least; what is said of all plans holds for them."""
+    problem, options = program.problem, _options(program, setting)
+    if not options and not any(_options(form, setting) for form in every):
+        return program, answer
+    chosen: dict[PhaseId, Gang] = {}
+    best, of = answer, program
+    for place, found in options.items():
+        alone = None if answer.schedule is None else min(table.at(1) for table in problem.phases[place].ticks.values())
+        for gang in _gangs(found, problem, alone):
+            form = former({**chosen, gang.loop.id: gang})
+            tried = planner(form.problem, FAST)
+            if tried.schedule is not None and (best.schedule is None or tried.values < best.values):
+                best, of = tried, form
+        chosen = {gang.loop.id: gang for gang in of.gangs.values()}
+    if chosen and budget != FAST:
+        again = planner(of.problem, budget)
+        if again.schedule is not None and best.schedule is not None and again.values <= best.values:
+            best = again
+    if best.schedule is None:
+        return _without_plan(every, setting, planner)
+    bound = min(bound_together(every, setting) or 0, best.values[0])
+    status = Status.OPTIMAL if bound == best.values[0] else Status.GAP
+    proof = Proof("bound" if bound else "none", bound)
+    return of, replace(best, status=status, lower_bound=bound, proof=proof, baselines=answer.baselines or best.baselines)
+
+
+def _without_plan(forms: Sequence[ProgramProblem], setting: Setting, planner: Planner) -> tuple[ProgramProblem, Answer]:
+    """What is certain where no plan was found: what is short of memory beside the loops, or a conflict that the program has with
+    shorter loops too."""
+    from ..search.portfolio import explained
+
+    beside = [(form, _beside(form, _options(form, setting))) for form in forms]
+    if all(conflict is not None for _, conflict in beside):
+        form, conflict = beside[0]
+        answer = Answer(Status.IMPOSSIBLE, None, 0, (), Proof("none", 0), conflict=conflict)
+        return form, explained(form.problem, answer)
+    eased = [replace(form, problem=_eased(form, _options(form, setting))[0]) for form in forms]
+    answers = [(program, planner(program.problem, FAST)) for program in eased]
+    unsure = [program for program, answer in answers if answer.status is not Status.IMPOSSIBLE]
+    if unsure:
+        return min(unsure, key=lambda one: certified_bound(one.problem)), Answer(Status.ABORTED, None, 0, (), Proof("none", 0))
+    program, answer = answers[0]
+    if answer.conflict is None:
+        return program, answer
+    written = tuple(directive for directive in answer.conflict.directives if directive.line.text)
+    return program, replace(answer, conflict=replace(answer.conflict, directives=written))
+
+
+def _beside(program: ProgramProblem, options: Mapping[int, object]) -> Conflict | None:
+    """What does not fit however the loops are run."""
+    others = without_cuts(program.problem, options)
+    return memory_conflict(replace(others, chunks=program.problem.chunks))
+
+
+def bound_together(forms: Sequence[ProgramProblem], setting: Setting) -> int | None:
+    """The bound of every way to plan the program; None where it has no loops that could be run together."""
+    options = [_options(form, setting) for form in forms]
+    return min(map(_bound, forms, options)) if any(options) else None
+
+
+def dealable(program: ProgramProblem, setting: Setting) -> tuple[PhaseId, ...]:
+    """The loops whose iterations several devices may share."""
+    return tuple(sorted(program.phases[place].id for place in _options(program, setting)))
+
+
+def _options(program: ProgramProblem, setting: Setting) -> dict[int, list[Turning]]:
+    """The turns of loops that could be run together, by the places of the loops."""
+    found = {place: _turnings(program.bound, program.phases[place], setting) for place in _loops(program)}
+    return {place: turnings for place, turnings in found.items() if turnings}
+
+
+def _loops(program: ProgramProblem) -> list[int]:
+    """The loops that could be run together, those that take longest first."""
+    problem = program.problem
+    if len(problem.device_names()) not in range(2, MOST_DEVICES + 1):
+        return []
+    named = {phase for directive in problem.directives for phase in _named(directive)}
+    found = [
+        place for place, phase in enumerate(program.phases)
+        if isinstance(phase, Loop) and program.cuts.of[place] is None and place not in named
+        and can_turn_together(phase, program.bound.graph)
+    ]  # fmt: skip
+    return sorted(found, key=lambda place: -max(table.at(1) for table in problem.phases[place].ticks.values()))[:MOST_LOOPS]
+
+
+def _named(directive: object) -> Iterator[int]:
+    """The phases that a directive speaks of."""
+    for name in ("phase", "phases", "first", "then", "items"):
+        found = getattr(directive, name, ())
+        yield from (int(one) for one in (found if isinstance(found, tuple) else (found,)) if one is not None)
+
+
+# ----------------------------------------------------------------------------------------- candidates
+
+
+def _turnings(bound: BoundGraph, loop: object, setting: Setting) -> list[Turning]:
+    """The turns of a loop, by the axes that its states may be cut along."""
+    assert isinstance(loop, Loop)
+    found = (turning(bound, loop, axes, setting) for axes in _axes(bound, loop))
+    return [one for one in found if one is not None]
+
+
+def _axes(bound: BoundGraph, loop: Loop) -> list[Axes]:
+    """One axis for the states that are longest along it, the others whole at home; and all of them there."""
+    shapes = [[size.constant or 0 for size in bound.graph.types[value].shape] for value in loop.initial]
+    found: dict[Axes, None] = {}
+    for axis in range(max(map(len, shapes))):
+        longest = max(shape[axis] for shape in shapes if len(shape) > axis)
+        if longest > 1:
+            found[tuple(axis if len(shape) > axis and shape[axis] == longest else None for shape in shapes)] = None
+    return [*found, tuple(None for _ in shapes)]
+
+
+def _gangs(found: Sequence[Turning], problem: Problem, alone: int | None) -> list[Gang]:
+    """The best ways to run a loop together; `alone`: the ticks that they have to be better than."""
+    tried: list[tuple[int, int, Turning, Mode]] = []
+    for number, one in enumerate(found):
+        for devices in _subsets(problem):
+            mode = _dealt(one, problem, devices, {})
+            if mode is not None and len(mode) > 1:
+                names = [group for group in problem.devices for _ in range(group.count)]
+                longest = max(one.device_ticks(names[device], rows) or 0 for device, rows in mode)
+                tried += [(longest, number, one, ordered) for ordered in _orders(mode, int(problem.home))]
+    tried.sort(key=lambda item: (item[0], item[1], len(item[3]), item[3]))
+    made = (_fitting(one, problem, mode) for _, _, one, mode in tried[:MOST_TRIED])
+    ranked = sorted((gang for gang in made if gang is not None), key=lambda gang: (gang.ticks, len(gang.mode)))
+    return [gang for gang in ranked if alone is None or gang.ticks < alone][:MOST_PLANNED]
+
+
+def _orders(mode: Mode, home: int) -> list[Mode]:
+    """The devices in their order, and with home amid the others, which is beside those that have links to nothing else."""
+    others = [part for part in mode if part[0] != home]
+    middle = len(others) // 2
+    around = (*others[:middle], *(part for part in mode if part[0] == home), *others[middle:])
+    return list(dict.fromkeys((mode, around)))
+
+
+def _subsets(problem: Problem) -> list[list[int]]:
+    """Home with whole classes of devices, with those that are near and quick, and with the first one, two, four… of a class."""
+    home = int(problem.home)
+    groups: list[list[int]] = []
+    first = 0
+    for group in problem.devices:
+        own = [device for device in range(first, first + group.count) if device != home]
+        first += group.count
+        if own:
+            groups.append(own)
+    found: dict[tuple[int, ...], None] = {}
+    sizes = range(len(groups), 0, -1) if len(groups) <= 4 else (len(groups), 1)
+    for size in sizes:
+        for some in combinations(groups, size):
+            found[tuple(sorted([home, *(device for own in some for device in own)]))] = None
+    at = [place for place, group in enumerate(problem.devices) for _ in range(group.count)]
+    for kept in subsets(problem):
+        found[tuple(device for device, place in enumerate(at) if place in kept)] = None
+    for own in groups:
+        count = 1
+        while count < len(own):
+            found[tuple(sorted([home, *own[:count]]))] = None
+            count *= 2
+    return [list(devices) for devices in found]
+
+
+def _dealt(one: Turning, problem: Problem, devices: Sequence[int], limits: Mapping[int, int]) -> Mode | None:
+    """Rows for each device so that the last of them is done as early as can be; home has one at least."""
+    groups = [group for group in problem.devices for _ in range(group.count)]
+    home = int(problem.home)
+    able = [device for device in devices if one.device_ticks(groups[device], 1) is not None]
+    room = {device: min(one.rows, limits.get(device, one.rows)) for device in able}
+    if home not in able or sum(room.values()) < one.rows or one.rows < len(able):
+        return None
+
+    def within(device: int, time: int) -> int:
+        return most(room[device], lambda rows: rows == 0 or (one.device_ticks(groups[device], rows) or 0) <= time)
+
+    ceiling = max(one.device_ticks(groups[device], one.rows) or 0 for device in able)
+    time = least(0, ceiling, lambda time: sum(within(device, time) for device in able) >= one.rows)
+    dealt = [within(device, time) for device in able]
+    if sum(dealt) < one.rows:
+        return None  # ticks that fall with rows hide some of them from the halving
+    counts = fill(dealt, one.rows)
+    if not counts[able.index(home)]:
+        counts[able.index(home)] += 1
+        counts[counts.index(max(counts))] -= 1
+    return tuple((device, rows) for device, rows in zip(able, counts, strict=True) if rows)
+
+
+def _fitting(one: Turning, problem: Problem, mode: Mode) -> Gang | None:
+    """The loop on these devices, with fewer rows where one has too little memory."""
+    caps = Timer(problem).caps
+    limits: dict[int, int] = {}
+    for _ in range(TURNS):
+        gang = gang_of(one, mode)
+        if gang is None:
+            return None
+        short = {
+            device: rows for device, rows in mode if (cap := caps[device]) is not None and _held(gang, device, rows, one) > cap
+        }
+        if not short:
+            return gang
+        for device, rows in short.items():
+            cap = max(0, (caps[device] or 0) - SPARE)
+            limits[device] = min(rows - 1, rows * cap // max(1, _held(gang, device, rows, one)))
+        again = _dealt(one, problem, [device for device, _ in mode], limits)
+        if again is None or not all(limit > 0 for limit in limits.values()):
+            return None
+        order = {device: place for place, (device, _) in enumerate(mode)}
+        mode = tuple(sorted(again, key=lambda part: order[part[0]]))
+    return None
+
+
+def _held(gang: Gang, device: int, rows: int, one: Turning) -> int:
+    """About the bytes on a device while the loop runs: what it reads of what is around it, and the turn's own."""
+    types = one.bound.graph.types
+    total = 0
+    for value in gang.uses:
+        shape = [size.constant or 0 for size in types[value].shape]
+        size = prod(shape) * types[value].element.kind.bytes
+        need = gang.need(value, gang.body.cuts.axis.get(value, 0))
+        if isinstance(need, Aligned):
+            size = min(size, -(-size * rows // gang.rows))
+        total += rounded(size)
+    return total + gang.peak(device)
+
+
+# ---------------------------------------------------------------------------------------------- bound
+
+
+def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) -> int:
+    """Of the first objective.  See Note [Bound].  Energy: no loop runs together, or some device works beside home in one."""
+    eased, longer = _eased(program, options)
+    costs = Costs(Timer(eased))
+    if not all(costs.allowed):
+        return 0
+    phases = tuple(longer.get(place, task) for place, task in enumerate(eased.phases))
+    moved = replace(eased, phases=phases, directives=tuple(one for one in eased.directives if _is_way(one, program, options)))
+    shortest = max(best_bound(Bounds(costs)).ticks, Bounds(Costs(Timer(moved))).path.ticks)
+    objective = eased.objectives[0]
+    if objective is Objective.LATENCY:
+        return shortest
+    floor = floor_of(eased, objective, shortest)
+    if objective is not Objective.ENERGY:
+        return floor
+    alone, away = floor_of(program.problem, objective, shortest), [group for group in eased.devices if not group.home]
+    work = min((table.at(1) for place in options for table in eased.phases[place].ticks.values()), default=0)
+    beside = eased.tick_ns * work * max(0, min((group.active_mw - group.idle_mw for group in away), default=0))
+    return -(-min(alone, floor + beside) // 10**9)
+
+
+def _is_way(directive: Directive, program: ProgramProblem, options: Mapping[int, object]) -> bool:
+    """Does it hold for loops with their way, too?  The way follows first states that are at home from the start, and nothing but
+    what reads at home all that is brought back waits for it."""
+    if not isinstance(directive, Before) or directive.line.text:
+        return True
+    (first,), (then,), tasks = directive.first, directive.then, program.problem.phases
+    if then in options:
+        return is_given(tasks[first])
+    readers = [phase for phase, task in zip(program.phases, tasks, strict=True) if reads_at_home(task)]
+    back = {value for phase in readers for value in traverse.uses(phase)}
+    wanted = back & set(traverse.results(program.phases[first]))
+    return reads_at_home(tasks[then]) and wanted <= set(traverse.uses(program.phases[then]))
+
+
+def _eased(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) -> tuple[Problem, dict[int, PhaseTask]]:
+    """The program with shorter loops, and their tasks with the way of their states.  See Note [Bound]."""
+    problem, phases = program.problem, list(program.problem.phases)
+    directives = [directive for directive in problem.directives if not isinstance(directive, LimitMemory)]
+    longer: dict[int, PhaseTask] = {}
+    makers = {value: place for place, phase in enumerate(program.phases) for value in traverse.results(phase)}
+    readers = [(int(edge.source), int(edge.target)) for edge in problem.edges]
+    for place, found in options.items():
+        alone = min(table.at(1) for table in phases[place].ticks.values())
+        task = phases[place]
+        turns = [(one, _turns(one)) for one in found]
+        work, with_ways = (
+            min([alone, *(ticks for _, ticks in turns)]),
+            min(ways(program, place, one, ticks) for one, ticks in turns),
+        )
+        phases[place], longer[place] = (
+            replace(task, ticks={group.kind: Ticks(((1, ticks),)) for group in problem.devices}, out_bytes=0, scratch=0)
+            for ticks in (work, max(work, with_ways))
+        )
+        loop = program.phases[place]
+        assert isinstance(loop, Loop)
+        before = sorted({makers[value] for value in loop.initial})
+        after = sorted({target for source, target in readers if source == place})
+        for first, then in [*((source, place) for source in before), *((place, target) for target in after)]:
+            directives.append(Before(Line(0, ""), (PhaseIndex(first),), (PhaseIndex(then),)))
+    edges = tuple(edge for edge in problem.edges if edge.source not in options and edge.target not in options)
+    groups = tuple(replace(group, memory=None) for group in problem.devices)
+    return replace(problem, devices=groups, phases=tuple(phases), edges=edges, directives=tuple(directives)), longer
+
+
+def _turns(one: Turning) -> int:
+    """No gang takes fewer ticks for the turns of a loop along these cuts: home takes part and some other device, each with a row
+    of all that has as many rows as are dealt out, and what is not cut is done at home (or where its one row lies)."""
+    problem = one.empty().problem
+    apart = {int(edge.target) for edge in problem.edges if edge.only is not None}
+    tasks = tuple(task if task.rows or place in apart else replace(task, home=True) for place, task in enumerate(problem.phases))
+    costs = Costs(Timer(replace(problem, phases=tasks)))
+    if not all(costs.allowed):
+        return 1
+    bounds = Bounds(costs)
+    dealt = [p for p, task in enumerate(tasks) if task.rows == one.rows]
+    home = costs.class_of[int(problem.home)]
+
+    def through(kind: int) -> int:
+        """The least turn in which devices of a class take part."""
+        if any(kind not in costs.allowed_classes[p] for p in dealt):
+            return FOREVER
+        return max((bounds.heads[p][kind] + bounds.least_on(p, kind) + bounds.rest(p, kind) for p in dealt), default=0)
+
+    others = min((through(kind) for kind in range(len(costs.members)) if kind != home), default=FOREVER)
+    turn = max(best_bound(bounds).ticks, through(home), others)
+    return max(1, (one.turn.loop.trip.constant or 0) * turn) if turn < FOREVER else FOREVER

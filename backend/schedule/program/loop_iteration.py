@@ -1,0 +1,365 @@
+"""A loop run by several devices together: the problem and the schedule of one of its turns, and what the loop then takes.
+
+The states of the loop are cut along an axis each, or lie whole at home, and do so before and after every turn.  A turn is planned
+like a program of its own (`graph.turns`): its entries have the states where they lie already and take no time, its other phases
+are cut in the proportion of the mode or run at home, and the phases that make the next states leave them where the turn
+found them.  What the body reads from around the loop has been brought before the loop starts.
+
+Note [Period].  All devices begin a turn together, so that each takes as long as the schedule of a turn; the loop takes that many
+times the number of turns, with the making of kernels before and the bringing home of states after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from ....lang.support.records import dataclass
+from ...devices.cost_functions import Ticks
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.loop_iteration import Axes, Turn, branches_of, leaving, taken_apart, turn_of, with_arms_out
+from ...graph.phases import Branch, Loop, Phase, PhaseId, SubGraph, ValueId
+from ..plan.plan import Spread
+from ..problem import (
+    Adjacent,
+    Before,
+    DeviceGroup,
+    Directive,
+    IssueBefore,
+    Line,
+    Objective,
+    Order,
+    PhaseIndex,
+    Place,
+    Problem,
+    Select,
+)
+from ..program_facts.partitioning import Cut, cuts_of, shape_of
+from ..search.branch_forms import plan_selects
+from ..search.strategy import FAST, Budget
+from ..solution import Answer, Decisions, Mode, Queueing, Sending, Status
+from ..timeline.serial_sgs import Timer
+from .axis_choice import Cuts, Given, choose_cuts
+from .distributed_loop import Gang, Planned, ProgramProblem, Setting
+from .plan_from_schedule import sub_plan_of
+from .problem_from_program import turn_problem
+
+# ---------------------------------------------------------------------------------------------------- turning
+
+def proportional(mode: Mode, rows: int) -> Mode:
+    """Rows in the proportion of a mode, its bounds rounded to the nearest."""
+    total = sum(share for _, share in mode)
+    found: list[tuple[int, int]] = []
+    at = last = 0
+    for device, share in mode:
+        at += share
+        stop = (2 * at * rows + total) // (2 * total)
+        if stop > last:
+            found.append((device, stop - last))
+            last = stop
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Turning:
+    """A turn with its cuts, before anything is placed: `rows` that a mode deals out, `tables` of ticks by phase and class."""
+
+    bound: BoundGraph
+    spread: Spread
+    turn: Turn
+    cuts: Cuts
+    rows: int
+    setting: Setting
+    tables: tuple[Mapping[str, Ticks | None], ...]
+
+    @property
+    def making(self) -> int:
+        return max(self.setting.making(self.turn.bound.graph.phases, group) for group in self.setting.groups)
+
+    def empty(self) -> Planned:
+        """A turn whose schedule is still to come."""
+        return Planned(self.turn, turn_problem(self.turn, self.cuts, self.tables, self.setting))
+
+    def device_ticks(self, group: DeviceGroup, rows: int) -> int | None:
+        """What so many rows of a turn take on a device, without what it waits for; None: it cannot take part."""
+        total = 0
+        for phase, table, cut in zip(self.turn.bound.graph.phases, self.tables, self.cuts.of, strict=True):
+            ticks = table[group.kind]
+            if ticks is None:
+                return None
+            if cut is not None:
+                total += ticks.at(max(1, min(cut.rows, -(-rows * cut.rows // self.rows))))
+            elif group.home and phase.id not in self.turn.edges:
+                total += ticks.at(1)
+        return total
+
+
+def turning(bound: BoundGraph, loop: Loop, axes: Axes, setting: Setting) -> Turning | None:
+    """The turn of a loop whose states are cut along these axes; None: there is nothing to deal out."""
+    turn = turn_of(bound, loop, axes)
+    cuts, rows = _turn_cuts(turn)
+    if rows < 2:
+        return None
+    return Turning(bound, Spread(loop.id, axes), turn, cuts, rows, setting, _tables(turn, cuts, setting))
+
+
+def _tables(turn: Turn, cuts: Cuts, setting: Setting) -> tuple[Mapping[str, Ticks | None], ...]:
+    """By phase and class; the entries have the states already."""
+    return tuple(
+        {
+            group.kind: Ticks(((1, 0),)) if place < len(turn.axes) else setting.ticks(phase, group, cut, turn.bound)
+            for group in setting.groups
+        }
+        for place, (phase, cut) in enumerate(zip(turn.bound.graph.phases, cuts.of, strict=True))
+    )
+
+
+def gang_of(one: Turning, mode: Mode) -> Gang | None:
+    """The loop on the devices of a mode; None where they cannot tell each other what they need."""
+    body = _planned(one.empty(), mode)
+    leave = _planned(left_by(one), mode) if None in one.turn.axes else None
+    if body is None or (leave is None and None in one.turn.axes):
+        return None
+    return Gang(one.spread, mode, body, leave, one.making)
+
+
+def left_by(one: Turning) -> Planned:
+    """What follows the last turn, its schedule still to come."""
+    setting, last = one.setting, leaving(one.bound, one.turn.loop, one.turn)
+    forced = {phase.id: Given(None) for phase in last.bound.graph.phases} | _placed(last, {})
+    cuts = choose_cuts(last.bound.graph, forced)
+    unsplit = replace(cuts, of=(None,) * len(cuts.of))
+    return Planned(last, turn_problem(last, cuts, _tables(last, unsplit, setting), setting))
+
+
+def _planned(empty: Planned, mode: Mode) -> Planned | None:
+    """The schedule of a turn in which all that is cut is in the proportion of the mode."""
+    turn, problem = empty.turn, empty.problem
+    modes = _modes(problem, mode)
+    timer, order = Timer(problem), tuple(range(len(modes)))
+    found = [timer.lay_out(Decisions(modes, order, queueing, sending)) for queueing in Queueing for sending in Sending]
+    best = min((one for one in found if one is not None), key=lambda schedule: schedule.makespan, default=None)
+    if best is None:
+        return None
+    return replace(empty, schedule=best, plan=sub_plan_of(empty.program, best, turn.left))
+
+
+def _modes(problem: Problem, mode: Mode) -> tuple[Mode, ...]:
+    """What is cut in the proportion of the mode; rows that come round where they lie; the rest at home."""
+    found: list[Mode] = []
+    for place, task in enumerate(problem.phases):
+        edge = next((e for e in problem.edges if e.target == place and e.only is not None), None)
+        if task.rows:
+            found.append(proportional(mode, task.rows))
+        elif edge is None or edge.only is None or not problem.phases[edge.source].rows:
+            found.append(((int(problem.home), 1),))
+        else:
+            found.append(((_owner(found[edge.source], edge.only[0]), 1),))
+    return tuple(found)
+
+
+def _owner(mode: Mode, row: int) -> int:
+    at = 0
+    for device, rows in mode:
+        at += rows
+        if row < at:
+            return device
+    raise IndexError(row)
+
+
+# --------------------------------------------------------------------------------------------- cuts
+
+
+def _placed(turn: Turn, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, Given]:
+    """What the placement of the states says of the phases that have and make them, and of those that take edges."""
+    types = turn.bound.graph.types
+    found: dict[PhaseId, Given] = {}
+    for phase, axis in zip(turn.bound.graph.phases, turn.axes, strict=False):
+        (value,) = traverse.results(phase)
+        shape = shape_of(value, types) or ()
+        found[phase.id] = Given(None if axis is None else Cut(axis, shape[axis]), {value: axis or 0})
+    for value, axis in zip(turn.next, turn.axes, strict=True):
+        maker = makers.get(value)
+        if maker is None:
+            continue
+        shape = shape_of(value, types) or ()
+        others = [cut for cut in cuts_of(maker, types) if cut.combines] if axis is None else []
+        cut = min(others, key=lambda cut: cut.axis, default=None) if axis is None else Cut(axis, shape[axis])
+        found[maker.id] = Given(cut, {} if cut is None or cut.combines else dict.fromkeys(traverse.results(maker), axis or 0))
+    if turn.stop is not None and turn.stop in makers and makers[turn.stop].id not in found:
+        maker = makers[turn.stop]
+        found[maker.id] = Given(next((cut for cut in cuts_of(maker, types) if cut.combines), None))
+    return found
+
+
+def _turn_cuts(turn: Turn) -> tuple[Cuts, int]:
+    """The cuts of the phases of a turn, and the rows that a mode deals out: those of the states, or of what is longest."""
+    graph = turn.bound.graph
+    makers = {value: phase for phase in graph.phases for value in traverse.results(phase)}
+    given = _placed(turn, makers)
+    given |= {phase.id: Given(None) for phase in graph.phases if phase.id in turn.edges}
+    outside = [value for phase in graph.phases for value in traverse.uses(phase) if value not in makers]
+    cuts = choose_cuts(graph, given, outside)
+    sizes = [cut.size for cut in cuts.of[: len(turn.axes)] if cut is not None]
+    rows = sizes[0] if sizes else max((cut.size for cut in cuts.of if cut is not None), default=0)
+    small = {p.id: Given(None) for p, cut in zip(graph.phases, cuts.of, strict=True) if cut is not None and 2 * cut.size < rows}
+    if not small:
+        return cuts, rows
+    return choose_cuts(graph, given | small, outside), rows
+
+
+# ---------------------------------------------------------------------------------------------------- speculating
+#
+# Branches of programs as selects: which arms run before their condition is known is chosen with the plan.
+#
+# The problem of a program with all arms beside their branches (`graph.arms`) states the selects; each form that
+# `speculation.plan_selects` asks for is the problem of the graph with the arms of some branches inside again, so that a late
+# branch costs what it costs as one step of the program.  Ticks are as long in all forms.
+
+MOST_TOGETHER: Final = 2
+"""Branches of which every combination is planned."""
+
+Former: TypeAlias = Callable[[BoundGraph], ProgramProblem]
+"""The problem of a bound graph with its directives."""
+Planner: TypeAlias = Callable[[Problem, Budget], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Formed:
+    """The form that was chosen, and its answer."""
+
+    program: ProgramProblem
+    answer: Answer
+
+
+def speculated(bound: BoundGraph, chosen: Iterable[PhaseId]) -> BoundGraph:
+    """The graph with the arms of these branches beside them."""
+    return replace(bound, graph=with_arms_out(bound.graph, frozenset(chosen)))
+
+
+def plan_forms(bound: BoundGraph, former: Former, budget: Budget, plan: Planner) -> Formed:
+    """The best form of the program's branches with its plan."""
+    branches = branches_of(bound.graph)
+    if not branches:
+        program = former(bound)
+        return Formed(program, plan(program.problem, budget))
+    full = former(speculated(bound, branches))
+    stated = replace(full.problem, selects=selects_of(bound, full, branches))
+    forms: dict[int, tuple[ProgramProblem, tuple[PhaseId, ...]]] = {}
+
+    def form(late: frozenset[int]) -> Problem:
+        chosen = set(branches) - {branches[place] for place in late}
+        program = former(speculated(bound, chosen))
+        forms[id(program.problem)] = program, taken_apart(bound.graph, chosen)
+        return program.problem
+
+    planned = plan_selects(stated, budget, plan, form, MOST_TOGETHER, FAST)
+    if len(branches) > MOST_TOGETHER and full.problem.objectives[:1] == (Objective.LATENCY,):
+        planned = replace(planned, answer=_bounded(planned.answer, plan(relaxed(bound, former), FAST)))
+    program, apart = forms[id(planned.problem)]
+    places = tuple(PhaseIndex(place) for place, phase in enumerate(program.phases) if phase.id in apart)
+    return Formed(program, replace(planned.answer, speculated=places))
+
+
+def _bounded(answer: Answer, least: Answer) -> Answer:
+    """An answer of which nothing is known of other forms, with the bound of what all of them are at least."""
+    if answer.schedule is None or least.schedule is None or answer.status is Status.ABORTED:
+        return answer
+    bound = min(least.lower_bound, answer.values[0])
+    status = Status.OPTIMAL if bound == answer.values[0] else Status.GAP
+    return replace(answer, status=status, lower_bound=bound, proof=replace(answer.proof, method="bound", lower_bound=bound))
+
+
+def relaxed(bound: BoundGraph, former: Former) -> Problem:
+    """What every form does at least: no arms, and of each branch the choice when its condition is there.
+
+    A schedule of any form, without the steps of arms, is one of this problem; so its bounds are bounds of all."""
+    branches = branches_of(bound.graph)
+    late, full = former(bound), former(speculated(bound, branches))
+    chosen = {phase.id: task for phase, task in zip(full.phases, full.problem.phases, strict=True) if phase.id in branches}
+    phases = tuple(chosen.get(phase.id, task) for phase, task in zip(late.phases, late.problem.phases, strict=True))
+    conditions = {
+        place: phase.condition for place, phase in enumerate(late.phases) if isinstance(phase, Branch) and phase.id in chosen
+    }
+    edges = tuple(
+        edge for edge in late.problem.edges
+        if edge.target not in conditions or conditions[edge.target] in traverse.results(late.phases[edge.source])
+    )  # fmt: skip
+    return replace(late.problem, phases=phases, edges=edges)
+
+
+def every_form(bound: BoundGraph) -> list[tuple[PhaseId, ...]]:
+    """The ids of the branches that each form takes apart, each form once; none if they are too many to be planned."""
+    branches = branches_of(bound.graph)
+    if len(branches) > MOST_TOGETHER:
+        return []
+    sets = [[b for place, b in enumerate(branches) if number >> place & 1] for number in range(1 << len(branches))]
+    return list(dict.fromkeys(taken_apart(bound.graph, chosen) for chosen in sets))
+
+
+def arms_in(bound: BoundGraph, program: ProgramProblem) -> dict[PhaseIndex, tuple[PhaseIndex, ...]]:
+    """The phases of the arms of each branch of which they are beside it."""
+    place = {phase.id: PhaseIndex(at) for at, phase in enumerate(program.phases)}
+    found = {phase.id: phase for phase in traverse.all_phases(bound.graph) if isinstance(phase, Branch)}
+    return {
+        place[branch.id]: tuple(place[inner.id] for arm in traverse.subgraphs(branch) for inner in _laid_out(arm, place))
+        for branch in found.values() if branch.id in place
+    }  # fmt: skip
+
+
+def with_arms(directives: Sequence[Directive], arms: Mapping[PhaseIndex, Sequence[PhaseIndex]]) -> Iterator[Directive]:
+    """Where a branch is placed, its arms are; what comes before it, comes before them, in an `order` too."""
+
+    def all_of(phases: Sequence[PhaseIndex]) -> tuple[PhaseIndex, ...]:
+        return tuple(dict.fromkeys(each for phase in phases for each in (*arms.get(phase, ()), phase)))
+
+    for directive in directives:
+        match directive:
+            case Place():
+                yield replace(directive, phases=all_of(directive.phases))
+            case Before() | IssueBefore():
+                yield replace(directive, then=all_of(directive.then))
+            case Adjacent(line, one, other):
+                yield directive
+                yield from _before_arms(line, (one,), other, arms)
+            case Order(line, items, over):
+                yield directive
+                named = [item for item in items if item is not None]
+                for one, other in pairwise(named):
+                    yield from _before_arms(line, (one,), other, arms)
+                if items and items[-1] is not None:
+                    others = tuple(phase for phase in over or () if phase not in named)
+                    yield from _before_arms(line, others, items[-1], arms)
+            case _:
+                yield directive
+
+
+def _before_arms(
+    line: Line, first: tuple[PhaseIndex, ...], branch: PhaseIndex, arms: Mapping[PhaseIndex, Sequence[PhaseIndex]]
+) -> Iterator[Directive]:  # fmt: skip
+    if first and arms.get(branch):
+        yield IssueBefore(line, first, tuple(arms[branch]))
+
+
+def selects_of(bound: BoundGraph, full: ProgramProblem, branches: Sequence[PhaseId]) -> tuple[Select, ...]:
+    """The selects of the problem in which all arms are phases."""
+    place = {phase.id: PhaseIndex(at) for at, phase in enumerate(full.phases)}
+    maker = {value: PhaseIndex(at) for at, phase in enumerate(full.phases) for value in traverse.results(phase)}
+    found: list[Select] = []
+    for branch in arms_of(bound, branches):
+        then, otherwise = (tuple(place[inner.id] for inner in _laid_out(arm, place)) for arm in (branch.then, branch.otherwise))
+        found.append(Select(place[branch.id], maker[branch.condition], then, otherwise))
+    return tuple(found)
+
+
+def arms_of(bound: BoundGraph, branches: Sequence[PhaseId]) -> list[Branch]:
+    """These branches of a graph, as they are in it."""
+    found = {phase.id: phase for phase in traverse.all_phases(bound.graph) if isinstance(phase, Branch)}
+    return [found[branch] for branch in branches]
+
+
+def _laid_out(arm: SubGraph, place: dict[PhaseId, PhaseIndex]) -> list[Phase]:
+    return sorted((p for p in traverse.all_phases(arm) if p.id in place), key=lambda p: place[p.id])

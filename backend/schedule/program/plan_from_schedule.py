@@ -1,0 +1,527 @@
+"""A schedule of a program's problem as a plan: queues with fences and waits, boxes, frees, buffers and peaks.
+
+Every step of the schedule becomes a step of the plan in the queue that `fences` gives it; rows become boxes through the cut of
+their phase.  A phase that one device runs whole has no box, so that it runs as it would alone.
+
+Note [Lifetimes].  A piece on a device is freed after the last step there that reads it (its box meets what the step needs), or as
+soon as it is there where only transfers read it (they put the free off, `plan.FreeStep`); pieces that nothing reads stay.
+In buffers and peaks it lives from the start of its shard or transfer to the end of its last reader, transfers included.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import field, replace
+from itertools import accumulate
+from typing import Final, TypeAlias
+
+from ....lang.support.records import dataclass
+from ...devices.profile_toml import fingerprint
+from ...graph import traverse
+from ...graph.phases import Input, Output, Print, ValueId
+from ..plan.plan import (
+    Box,
+    BranchStep,
+    Buffer,
+    CellsStep,
+    CombineStep,
+    Device,
+    DeviceId,
+    FenceId,
+    FenceStep,
+    FreeStep,
+    JoinStep,
+    LoopStep,
+    Plan,
+    PlannedChunks,
+    PlannedFile,
+    PlannedLink,
+    PlannedPhase,
+    Prediction,
+    Queue,
+    Role,
+    RunStep,
+    Space,
+    Step,
+    SubPlan,
+    TransferStep,
+    WaitStep,
+)
+from ..problem import Keep, devices_named
+from ..program_facts.partitioning import MOST_PAIRS, meet, operand_boxes, reads_of, regions_of
+from ..program_facts.scratch_memory import Numbers, first_gap, rounded
+from ..single_device import described, step_of
+from ..solution import Answer, Placed, QueueKind, Schedule, Shard, Synchronisation, Transfer
+from ..timeline.fence_insertion import synchronise
+from .distributed_loop import Boxes, Gang, ProgramProblem
+from .problem_from_program import cuts_in
+
+# ---------------------------------------------------------------------------------------------------- buffers
+#
+# Buffers of a plan in the making: how long each lives, where it lies, and the most that is alive at once.
+
+MOST_SEARCHED: Final = 256
+"""Pieces of an output on a device times transfers of it from there, up to which it is told who reads what."""
+
+
+@dataclass(slots=True)
+class Piece:
+    """One buffer: pieces of all results of a phase on one device.  `start` and `end` in ticks; whole when `there`."""
+
+    device: int
+    phase: int
+    boxes: tuple[Box | None, ...]
+    bytes: int
+    start: int
+    end: int
+    made: tuple[int, int]  # queue and position of the step that brings it about
+    last: tuple[int, int] | None = None  # of the last step that reads it
+    sent: bool = False
+    used: bool = False
+    kept: bool = False
+    partial: bool = False
+    there: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.there = self.end
+
+
+Sent: TypeAlias = tuple[int, int, tuple[Box | None, ...]]
+"""A transfer out of a device: its start, its arrival, the boxes it reads."""
+
+
+def reads_until(pieces: Sequence[Piece], moves: list[Sent]) -> list[int | None]:
+    """For each piece of one output on a device, when the last transfer that reads it has arrived; None: none reads it.
+
+    Of very many pieces and transfers: when the last that starts later has."""
+    if len(pieces) * len(moves) > MOST_PAIRS:
+        moves.sort(key=lambda move: move[:2])
+        latest = list(accumulate((arrive for _, arrive, _ in reversed(moves)), max))[::-1]
+        starts = [start for start, _, _ in moves]
+        places = [bisect_left(starts, piece.start) for piece in pieces]
+        return [latest[place] if place < len(moves) else None for place in places]
+    return [
+        max(
+            (arrive for start, arrive, boxes in moves if start >= piece.start and any(map(meet, piece.boxes, boxes))),
+            default=None,
+        )
+        for piece in pieces
+    ]
+
+
+def peaks_of(pieces: Sequence[Piece], schedule: Schedule, program: ProgramProblem) -> dict[int, int]:
+    """The most bytes alive at once on each device, scratch of running shards included."""
+    changes: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for piece in pieces:
+        changes[piece.device] += [(piece.start, rounded(piece.bytes)), (piece.end, -rounded(piece.bytes))]
+    for shard in schedule.shards:
+        task = program.problem.phases[shard.phase]
+        size = rounded(-(-task.scratch * (shard.stop - shard.first) // task.units))
+        if task.together is not None:
+            size = next(own for (d, _), own in zip(task.together.mode, task.together.scratch, strict=True) if d == shard.device)
+        changes[int(shard.device)] += [(shard.start, size), (shard.end, -size)]
+    return {device: _peak(found) for device, found in changes.items()}
+
+
+def buffers_of(pieces: Sequence[Piece], program: ProgramProblem, names: Sequence[str]) -> tuple[Buffer, ...]:
+    """Addresses by first fit in order of birth (beyond `MOST_SEARCHED` at once: one after the other); `first` and `last` are
+    ticks."""
+    found: list[Buffer] = []
+    taken: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    tops: dict[int, int] = defaultdict(int)
+    numbers, types = Numbers(), program.bound.graph.types
+    for piece in sorted(pieces, key=lambda p: (p.start, p.phase, p.device, p.made)):
+        if piece.partial:
+            continue
+        phase = program.phases[piece.phase]
+        role = Role.INPUT if isinstance(phase, Input) else Role.VALUE
+        for value, box in zip(traverse.results(phase), piece.boxes, strict=True):
+            size = numbers.bytes(types[value], box)
+            offset = tops[piece.device]
+            if len(taken[piece.device]) < MOST_SEARCHED:
+                taken[piece.device] = [t for t in taken[piece.device] if t[2] > piece.start]
+                offset = first_gap(sorted((a, b) for a, b, _ in taken[piece.device]), rounded(size))
+            taken[piece.device].append((offset, offset + rounded(size), piece.end))
+            tops[piece.device] = max(tops[piece.device], offset + rounded(size))
+            found.append(Buffer(value, DeviceId(names[piece.device]), role, size, offset, piece.start, piece.end))
+    return tuple(found)
+
+
+def _peak(changes: Sequence[tuple[int, int]]) -> int:
+    live = most = 0
+    for _, size in sorted(changes):
+        live += size
+        most = max(most, live)
+    return most
+
+
+# ---------------------------------------------------------------------------------------------------- joining
+#
+# The steps of a loop that several queues run together: the loop in one of them, and in the others that they join it.
+#
+# The loop stands in home's queue, or in that of its first device; every queue of its body that is another's has a step that joins
+# it, those of channels before whatever they carry later.
+
+def loop_step(gang: Gang, shard: Shard, home: int) -> LoopStep | JoinStep:
+    """The step of a device that takes part."""
+    devices = [device for device, _ in gang.mode]
+    first = home if home in devices else devices[0]
+    rows = shard.first, shard.stop
+    if shard.device != first:
+        return JoinStep(gang.loop.id, rows, shard.start, shard.end)
+    leave = None if gang.leave is None else gang.leave.plan
+    return LoopStep(gang.loop.id, gang.body.plan, None, shard.start, shard.end, rows, leave, gang.making)
+
+
+def with_joins(queues: Sequence[Queue], program: ProgramProblem, schedule: Schedule) -> tuple[Queue, ...]:
+    """The queues, with the channels of loops that devices run together joined to them."""
+    found = {(queue.device, queue.kind): list(queue.steps) for queue in queues}
+    for place, gang in program.gangs.items():
+        shard = next(shard for shard in schedule.shards if shard.phase == place)
+        join = JoinStep(gang.loop.id, None, shard.start, shard.end)
+        for name in channels_of(gang):
+            steps = found.setdefault((name, QueueKind.COPY), [])
+            steps.insert(_place(steps, shard.start), join)
+    return tuple(Queue(device, kind, tuple(steps)) for (device, kind), steps in found.items())
+
+
+def needed_on(gang: Gang, device: int) -> dict[ValueId, list[Box | None]]:
+    """What a device reads, in a turn, of what is around the loop."""
+    turn, schedule = gang.body.turn, gang.body.schedule
+    graph = turn.bound.graph
+    boxes = Boxes(gang.body.program, schedule.shards)
+    around = set(gang.uses)
+    found: dict[ValueId, list[Box | None]] = defaultdict(list)
+    for shard in schedule.shards:
+        if shard.device != device:
+            continue
+        phase, box = graph.phases[shard.phase], boxes.of_run(shard)
+        parts: list[tuple[ValueId, Box | None]] = [(value, None) for value in traverse.uses(phase)]
+        if box is not None:
+            parts = list(zip(reads_of(phase, graph.types), operand_boxes(phase, graph.types, box), strict=True))
+        for value, part in parts:
+            if value in around:
+                found[value].append(part)
+    return found
+
+
+def channels_of(gang: Gang) -> list[DeviceId]:
+    """The channels that transfers of a loop take."""
+    return sorted({queue.device for one in gang.plans for queue in one.plan.queues if queue.kind is QueueKind.COPY})
+
+
+def _place(steps: Sequence[Step], start: int) -> int:
+    """Before the first transfer (and what it waits for) or loop that starts then or later, and is not there at once."""
+    for position, step in enumerate(steps):
+        later = isinstance(step, TransferStep) and step.start >= start and step.arrive > start
+        if later or (isinstance(step, JoinStep) and step.start >= start):
+            while position and isinstance(steps[position - 1], WaitStep):
+                position -= 1
+            return position
+    return len(steps)
+
+
+# ---------------------------------------------------------------------------------------------------- plan_of
+
+def plan_of(program: ProgramProblem, answer: Answer, texts: tuple[PlannedFile, ...] = ()) -> Plan:
+    """The plan of an answer that has a schedule."""
+    schedule = answer.schedule
+    assert schedule is not None, "an answer without a schedule has no plan"
+    return _Writer(program, schedule, synchronise(program.problem, schedule)).plan(answer, texts)
+
+
+def sub_plan_of(program: ProgramProblem, schedule: Schedule, results: frozenset[ValueId]) -> SubPlan:
+    """The plan of a turn of a loop; `results` stay where they are made."""
+    return _Writer(program, schedule, synchronise(program.problem, schedule), results=results).sub_plan()
+
+
+@dataclass(slots=True)
+class _Writer:
+    program: ProgramProblem
+    schedule: Schedule
+    sync: Synchronisation
+    results: frozenset[ValueId] = frozenset()
+    boxes: Boxes = field(init=False)
+    names: tuple[str, ...] = ()
+    numbers: Numbers = field(default_factory=Numbers)
+    made: dict[tuple[int, int], Shard] = field(default_factory=dict)
+    pieces: list[Piece] = field(default_factory=list)
+    on: dict[tuple[int, int], list[Piece]] = field(default_factory=lambda: defaultdict(list))
+    frees: dict[tuple[int, int], list[FreeStep]] = field(default_factory=lambda: defaultdict(list))
+    brought_in: frozenset[ValueId] = frozenset()
+
+    # ------------------------------------------------------------------------------ the plan
+
+    def plan(self, answer: Answer, texts: tuple[PlannedFile, ...]) -> Plan:
+        problem, bound = self.program.problem, self.program.bound
+        graph = bound.graph
+        main, devices = self.sub_plan(), self.devices()
+        home = DeviceId(self.names[problem.home])
+        first = {phase: DeviceId(self.names[device]) for phase, device in sorted(self.made, reverse=True)}
+        listed = tuple(described(phase, graph, self.numbers, first.get(place, home)) for place, phase in enumerate(graph.phases))
+        listed += tuple(self.turns(home))
+        known = {phase.id for phase in listed}
+        inner = tuple(
+            described(phase, graph, self.numbers, home) for phase in traverse.all_phases(graph) if phase.id not in known
+        )
+        profile = self.program.profile
+        spread = tuple(gang.spread for _, gang in sorted(self.program.gangs.items()))
+        return Plan(
+            texts,
+            tuple(sorted((v.name, n) for v, n in bound.sizes.items())),
+            devices,
+            home,
+            (*listed, *inner),
+            main,
+            tuple((p.name, p.result) for p in graph.phases if isinstance(p, Input)),
+            tuple((p.name, p.arg) for p in graph.phases if isinstance(p, Output)),
+            tick_ns=problem.tick_ns,
+            profile="" if profile is None else fingerprint(profile),
+            links=tuple(PlannedLink(link.id, link.source, link.target) for link in problem.links),
+            prediction=Prediction(
+                self.schedule.makespan,
+                answer.lower_bound,
+                answer.status,
+                tuple((o.value, value) for o, value in zip(problem.objectives, answer.values, strict=False)),
+                answer.proof,
+                answer.baselines,
+            ),
+            directives=tuple(dict.fromkeys(d.line.text for d in problem.directives if d.line.number)),
+            speculated=tuple(graph.phases[p].id for p in answer.speculated),
+            spread=spread,
+            regions=regions_of(graph, {one.phase for one in spread}),
+            chunks=tuple(self.chunks()),
+            space=Space(cuts_in(self.program), answer.chunks, self.program.dealt),
+        )
+
+    def chunks(self) -> Iterator[PlannedChunks]:
+        """The phases that have chunks."""
+        counts = Counter((shard.phase, shard.device) for shard in self.schedule.shards)
+        for place, phase in enumerate(self.program.bound.graph.phases):
+            count = max((number for (own, _), number in counts.items() if own == place), default=0)
+            if count > 1:
+                yield PlannedChunks(phase.id, count)
+
+    def sub_plan(self) -> SubPlan:
+        problem = self.program.problem
+        self.names = problem.device_names()
+        self.brought_in = frozenset(phase.result for phase in self.program.bound.graph.phases if isinstance(phase, Input))
+        self.made = {(shard.phase, int(shard.device)): shard for shard in self.schedule.shards}
+        self.boxes = Boxes(self.program, self.schedule.shards)
+        self.make_pieces()
+        self.use_pieces()
+        self.free_pieces()
+        return SubPlan(self.queues(), buffers_of(self.pieces, self.program, self.names), self.peaks())
+
+    def turns(self, home: DeviceId) -> Iterator[PlannedPhase]:
+        """The phases of loops that devices run together, as they run them."""
+        for gang in self.program.gangs.values():
+            for one in (gang.body, gang.leave):
+                if one is not None:
+                    graph = one.turn.bound.graph
+                    yield from (described(phase, graph, self.numbers, home) for phase in graph.phases)
+
+    def devices(self) -> tuple[Device, ...]:
+        problem, profile = self.program.problem, self.program.profile
+        found: list[Device] = []
+        for group in problem.devices:
+            known = None if profile is None else profile.device(group.id)
+            backend, threads = ("cpu", 1) if known is None else (known.backend.value, known.threads)
+            found += [Device(DeviceId(name), backend, threads, group.memory, group.kind) for name in group.names()]
+        return tuple(found)
+
+    # ------------------------------------------------------------------------------ pieces
+
+    def make_pieces(self) -> None:
+        """The buffer of every shard, combine and transfer."""
+        graph, problem = self.program.bound.graph, self.program.problem
+        keeps = {(d.phase, name) for d in problem.directives if isinstance(d, Keep) for name in devices_named(problem, d.device)}
+        for which, queue in enumerate(self.sync.queues):
+            for position, step in enumerate(queue.steps):
+                at = which, position
+                match step:
+                    case Shard():
+                        if self.is_elsewhere(step):
+                            continue
+                        partial = problem.phases[step.phase].combine is not None
+                        boxes = self.boxes.of_shard(step)
+                        made = Piece(int(step.device), step.phase, boxes, 0, step.start, step.end, at, partial=partial)
+                    case Transfer():
+                        boxes = self.boxes.of_transfer(step)
+                        made = Piece(int(step.target), step.phase, boxes, 0, step.start, step.arrive, at, partial=step.partial)
+                    case _:
+                        boxes = (None,) * len(traverse.results(graph.phases[step.phase]))
+                        made = Piece(int(problem.home), step.phase, boxes, 0, step.start, step.end, at)
+                made.bytes = self.piece_bytes(made)
+                made.kept = (made.phase, made.device) in keeps
+                if not isinstance(step, Transfer) and not made.partial:
+                    made.kept |= any(value in self.results for value in traverse.results(graph.phases[made.phase]))
+                self.pieces.append(made)
+                if traverse.results(graph.phases[made.phase]):
+                    self.on[made.device, made.phase].append(made)
+
+    def is_elsewhere(self, shard: Shard) -> bool:
+        """Does the shard take part in a phase whose results are all at home?"""
+        together = self.program.problem.phases[shard.phase].together
+        return together is not None and together.gathers and shard.device != self.program.problem.home
+
+    def piece_bytes(self, piece: Piece) -> int:
+        if piece.partial:
+            combine = self.program.problem.phases[piece.phase].combine
+            return 0 if combine is None else combine.bytes
+        phase = self.program.bound.graph.phases[piece.phase]
+        if isinstance(phase, Print | Output) and phase.arg in self.brought_in:
+            return self.bytes(phase.arg, None)  # an input is the caller's: what leaves the run is a copy
+        values = traverse.results(phase)
+        return sum(self.bytes(value, box) for value, box in zip(values, piece.boxes, strict=True))
+
+    def bytes(self, value: ValueId, box: Box | None) -> int:
+        return self.numbers.bytes(self.program.bound.graph.types[value], box)
+
+    # ------------------------------------------------------------------------------ lifetimes
+
+    def use_pieces(self) -> None:
+        """See Note [Lifetimes]."""
+        problem = self.program.problem
+        sources: dict[int, list[int]] = defaultdict(list)
+        for edge in problem.edges:
+            sources[edge.target].append(edge.source)
+        sent: dict[tuple[int, int, bool], list[Sent]] = defaultdict(list)
+        for which, queue in enumerate(self.sync.queues):
+            for position, step in enumerate(queue.steps):
+                at = which, position
+                if isinstance(step, Shard):
+                    needed = self.needed(step)
+                    for piece in (piece for source in sources[step.phase] for piece in self.on[int(step.device), source]):
+                        early = piece.start < step.end or piece.there <= step.start  # a step may take no time
+                        if not piece.partial and early and self.meets(piece, needed):
+                            piece.last, piece.used = at, True
+                            piece.end = max(piece.end, step.end)
+                elif isinstance(step, Transfer):
+                    key = int(step.source), step.phase, step.partial
+                    sent[key].append((step.start, step.arrive, self.boxes.of_transfer(step)))
+                else:
+                    for piece in self.on[int(problem.home), step.phase]:
+                        if piece.partial:
+                            piece.used, piece.end = True, max(piece.end, step.end)
+        for (device, phase, partial), moves in sent.items():
+            pieces = [piece for piece in self.on[device, phase] if piece.partial == partial]
+            for piece, until in zip(pieces, reads_until(pieces, moves), strict=True):
+                if until is not None:
+                    piece.sent, piece.end = True, max(piece.end, until)
+        makespan = self.schedule.makespan
+        for piece in self.pieces:
+            if piece.kept or not (piece.used or piece.sent):
+                piece.end = max(piece.end, makespan)
+
+    def needed(self, shard: Shard) -> dict[ValueId, list[Box | None]]:
+        """What a shard reads, by value."""
+        if shard.phase in self.program.gangs:
+            return needed_on(self.program.gangs[shard.phase], int(shard.device))
+        phase, box = self.program.phases[shard.phase], self.boxes.of_run(shard)
+        found: dict[ValueId, list[Box | None]] = defaultdict(list)
+        if box is None:
+            for value in traverse.uses(phase):
+                found[value].append(None)
+        else:
+            for value, part in zip(
+                reads_of(phase, self.program.bound.graph.types),
+                operand_boxes(phase, self.program.bound.graph.types, box),
+                strict=True,
+            ):
+                found[value].append(part)
+        return found
+
+    def meets(self, piece: Piece, needed: dict[ValueId, list[Box | None]]) -> bool:
+        values = traverse.results(self.program.phases[piece.phase])
+        for value, own in zip(values, piece.boxes, strict=True):
+            for box in needed.get(value, ()):
+                if own is None or box is None:
+                    return True
+                if all(max(a, c) < min(b, d) for (a, b), (c, d) in zip(own, box, strict=True)):
+                    return True
+        return False
+
+    def free_pieces(self) -> None:
+        """What came to a device twice, once to be sent on, is let go of once, after the last use of either."""
+        same: dict[tuple[object, ...], list[Piece]] = defaultdict(list)
+        for piece in self.pieces:
+            same[piece.device, piece.phase, piece.partial, piece.boxes].append(piece)
+        for pieces in same.values():
+            values = traverse.results(self.program.phases[pieces[0].phase])
+            if not values or any(piece.kept or not (piece.used or piece.sent) for piece in pieces):
+                continue
+            piece = max(pieces, key=lambda one: (one.last is not None, one.last or (0, 0), one.there))
+            if piece.partial and piece.last is None and not piece.sent:
+                continue  # the combine lets go of it
+            where = DeviceId(self.names[piece.device])
+            at = piece.last if piece.last is not None else piece.made
+            own = self.sync.queues[at[0]].device
+            device = None if own is not None and self.names[own] == where else where
+            freed = [self.freed_box(piece, number) for number in range(len(values))]
+            for box in dict.fromkeys(freed):
+                own_values = tuple(v for v, b in zip(values, freed, strict=True) if b == box)
+                self.frees[at].append(FreeStep(own_values, box, device))
+
+    def freed_box(self, piece: Piece, number: int) -> Box | None:
+        """The box of a result that a free names; of a whole one beside its parts too, which a free without a box would end."""
+        box, others = piece.boxes[number], self.on[piece.device, piece.phase]
+        if box is not None or all(one.partial or one.boxes[number] is None for one in others):
+            return box
+        shape = self.program.bound.graph.types[traverse.results(self.program.phases[piece.phase])[number]].shape
+        return tuple((0, self.numbers.cap(size)) for size in shape)
+
+    # ------------------------------------------------------------------------------ queues
+
+    def peaks(self) -> tuple[tuple[DeviceId, int], ...]:
+        found = peaks_of(self.pieces, self.schedule, self.program)
+        return tuple((DeviceId(name), found.get(place, 0)) for place, name in enumerate(self.names))
+
+    def queues(self) -> tuple[Queue, ...]:
+        waits: dict[tuple[int, int], list[FenceId]] = defaultdict(list)
+        for wait in self.sync.waits:
+            waits[wait.queue, wait.position].append(FenceId(wait.fence))
+        fences: dict[tuple[int, int], list[FenceId]] = defaultdict(list)
+        for fence in self.sync.fences:
+            for queue, position in fence.after:
+                fences[queue, position].append(FenceId(fence.id))
+        found: list[Queue] = []
+        for which, own in enumerate(self.sync.queues):
+            steps: list[Step] = []
+            for position, step in enumerate(own.steps):
+                steps += [WaitStep(fence) for fence in waits[which, position]]
+                steps += self.steps_of(step)
+                steps += [FenceStep(fence) for fence in fences[which, position]]
+                steps += self.frees[which, position]
+            found.append(Queue(DeviceId(own.name), own.kind, tuple(steps)))
+        return with_joins(found, self.program, self.schedule)
+
+    def steps_of(self, step: Placed) -> Sequence[Step]:
+        graph = self.program.bound.graph
+        if isinstance(step, Transfer):
+            return self.transfer_steps(step)
+        phase = graph.phases[step.phase]
+        if not isinstance(step, Shard):
+            return [CombineStep(phase.id, step.start, step.end)]
+        if step.phase in self.program.gangs:
+            return [loop_step(self.program.gangs[step.phase], step, int(self.program.problem.home))]
+        if (box := self.boxes.of_run(step)) is not None:
+            return [RunStep(phase.id, None, box, step.start, step.end)]
+        made = step_of(phase, graph, Device(DeviceId(self.names[step.device]), "cpu"))
+        assert isinstance(made, RunStep | LoopStep | BranchStep | CellsStep)
+        return [replace(made, start=step.start, end=step.end)]
+
+    def transfer_steps(self, moved: Transfer) -> Sequence[Step]:
+        phase = self.program.phases[moved.phase]
+        values, boxes = traverse.results(phase), self.boxes.of_transfer(moved)
+        source, target = DeviceId(self.names[moved.source]), DeviceId(self.names[moved.target])
+        link = "" if moved.link is None else self.program.problem.links[moved.link].id
+        whole = [self.bytes(value, None) for value in values]
+        found: list[Step] = []
+        for value, box, all_of_it in zip(values, boxes, whole, strict=True):
+            size = moved.bytes * all_of_it // max(1, sum(whole)) if moved.partial else self.bytes(value, box)
+            ticks, units = (moved.start, moved.busy, moved.arrive), (moved.first, moved.stop)
+            found.append(TransferStep(value, source, target, size, box, moved.partial, link, *ticks, units))
+        return found

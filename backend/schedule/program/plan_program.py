@@ -1,0 +1,673 @@
+"""A program on the devices of a profile, planned in one call: problem, directives, answer, plan, and both verifiers.
+
+Every plan that leaves here has passed V1 to V10 as a schedule (`verifier`) and as a plan (`checking`).  What cannot be planned is
+refused with the fewest facts that contradict each other, at the lines that say them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from math import isqrt
+from typing import Final, TypeAlias
+
+from ....lang.bind.directives import PRINT, DirectiveReader
+from ....lang.diagnostics.model import Code, Diagnostic, Label, Refused, Rejected, RhoError, RunFailed, Severity
+from ....lang.support.records import dataclass
+from ....lang.syntax.source import Source, Span
+from ....lang.tree.program import DirectiveWord, Schedule
+from ....typechecker.core.arrays import Print as CorePrint, ValueId
+from ....typechecker.core.blocks import Core, blocks_of, captured, operands_of, results_of
+from ...devices.cost_functions import Ticks
+from ...devices.profile import Profile
+from ...devices.profile_toml import fingerprint
+from ...graph.bind import BoundGraph
+from ...graph.loop_iteration import branches_of
+from ...graph.phases import Input, Output, PhaseId, Print
+from ..bounds.bound_strategies import value, values
+from ..bounds.head_tail_bounds import Costs
+from ..exact.infeasibility import order_conflict, order_hint, placing_conflict
+from ..instances.directive_resolution import Named, Scope, resolve
+from ..instances.instance_json import to_devices
+from ..plan.plan import Plan, PlannedFile
+from ..plan.plan_text import amount, plans_text, time_text
+from ..problem import Deadline, DeviceGroup, Directive, Edge, Line, Objective, PhaseIndex, PhaseTask, Problem, Speculate
+from ..program_facts.partitioning import lying_in
+from ..search.list_scheduling import baselines
+from ..search.strategy import DEFAULT, Budget, Failure, guarded
+from ..solution import Answer, Baseline, Conflict, Proof, Status
+from ..timeline.fence_insertion import synchronise
+from ..timeline.serial_sgs import Timer
+from ..verify.judge import Rule
+from ..verify.plan_checks import check_plan
+from ..verify.schedule_checks import verify
+from .axis_choice import Axes
+from .distributed_loop import Gang, ProgramProblem, TicksOf
+from .distributed_loops import bound_together, dealable, plan_together
+from .loop_iteration import Formed, arms_in, every_form, plan_forms, relaxed, speculated, with_arms
+from .plan_from_schedule import plan_of
+from .problem_from_program import CHUNKS, axes_in, cuts_in, names_in, problem_of, setting_of
+from .schedule_from_plan import (
+    NotOfThisProblem,
+    answer_of,
+    described_faults,
+    description_faults,
+    faults_of,
+    gangs_of,
+    label_faults,
+    own_faults,
+    single_faults,
+    space_of,
+)
+
+# ---------------------------------------------------------------------------------------------------- planning
+
+Planner: TypeAlias = Callable[[Problem, Budget], Answer]
+Former: TypeAlias = Callable[..., ProgramProblem]
+"""The problem of a form of the program, with the edges whose operands are wanted whole and the loops that run together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A verified plan, the problem and answer behind it, and warnings about directives.  `floor`: no plan that keeps the deadline
+    it was searched with has a first objective below."""
+
+    plan: Plan
+    program: ProgramProblem
+    answer: Answer
+    diagnostics: tuple[Diagnostic, ...] = ()
+    floor: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """A deadline for the search alone, in nanoseconds; the plan is one of the program as it stands, so its claims are those of
+    `free`, the answer without it."""
+
+    ns: int
+    free: Answer
+
+    @property
+    def line(self) -> Line:
+        """Where it stands: in the command."""
+        return Line(0, f"--deadline {time_text(self.ns)}")
+
+    def on(self, program: ProgramProblem) -> ProgramProblem:
+        problem = program.problem
+        deadline = Deadline(self.line, self.ns // problem.tick_ns)
+        return replace(program, problem=replace(problem, directives=(*problem.directives, deadline)))
+
+    def off(self, formed: Formed) -> Formed:
+        problem, schedule = formed.program.problem, formed.answer.schedule
+        if schedule is None:
+            return formed
+        kept = tuple(one for one in problem.directives if one.line != self.line)
+        program = replace(formed.program, problem=replace(problem, directives=kept))
+        free = self.free
+        answer = replace(formed.answer, values=values(program.problem, schedule), baselines=free.baselines)
+        return Formed(program, replace(_bounded_by(free, answer), status=Status.GAP))
+
+
+def texts_of(core: Core) -> tuple[PlannedFile, ...]:
+    """The files of a program."""
+    return tuple(PlannedFile(source.name, source.text) for source in core.sources)
+
+
+def plan_program(
+    core: Core, bound: BoundGraph, profile: Profile, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT,
+    planner: Planner | None = None, given: TicksOf | None = None, within: Within | None = None, axes: Axes | None = None,
+) -> Planned:  # fmt: skip
+    """The plan of a bound program: the first of some attempts that both verifiers accept, the most ambitious first.
+
+    `objectives` go before those of its schedule blocks; `given`: ticks from elsewhere; `within`: a deadline for the search alone;
+    `axes`: along which phases are cut, where that is not to be chosen.
+
+    Rejected: directives that mean nothing or cannot be obeyed.  Refused: SCH104.  RunFailed: E709, the solver was stopped."""
+    warnings: tuple[Diagnostic, ...] = ()
+
+    def former(
+        form: BoundGraph, unaligned: frozenset[tuple[int, int]] = frozenset(), gangs: Mapping[PhaseId, Gang] | None = None
+    ) -> ProgramProblem:
+        nonlocal warnings
+        chunks = 1 if branches_of(bound.graph) else CHUNKS  # of several forms the bounds are compared
+        made = problem_of(form, profile, unaligned=unaligned, given=given, gangs=gangs, chunks=chunks, axes=axes)
+        program, warnings = with_directives(made, core, objectives, bound)
+        return program if within is None else within.on(program)
+
+    best = planner or _best
+    failures: list[Failure] = []
+    formed: Formed | None = None
+    with guarded("plan of every form", failures):
+        formed = plan_forms(bound, former, budget, best)
+    attempts: list[tuple[str, Callable[[], Formed]]] = []
+    if formed is not None:
+        given_form = formed
+        if planner is None:
+            attempts.append(("loops together", lambda: _together(given_form, bound, former, profile, given, budget)))
+        attempts.append(("plan", lambda: given_form))
+    attempts.append(("plan without search", lambda: _without_search(former(bound))))
+    for name, attempt in attempts:
+        with guarded(name, failures):
+            planned = _planned(attempt(), core, bound, former, budget, best, within)
+            notes = (*planned.answer.failures, *map(str, failures))
+            return replace(planned, diagnostics=(*warnings, *_failed(notes, core)))
+    raise AssertionError("a plan that Rho made is wrong: " + "; ".join(map(str, failures[:4])))
+
+
+def _together(
+    formed: Formed, bound: BoundGraph, former: Former, profile: Profile, given: TicksOf | None, budget: Budget
+) -> Formed:  # fmt: skip
+    """With loops that several devices run together, where that is better."""
+    bare = replace(formed.program, problem=replace(formed.program.problem, chunks=formed.answer.chunks))
+
+    every = _every_form(bound, former) if branches_of(bound.graph) else [bare]
+    program, answer = plan_together(
+        bare, formed.answer, setting_of(bare, profile, given), lambda gangs: former(bare.bound, gangs=gangs), budget, _best, every
+    )
+    program = replace(program, dealt=dealable(bare, setting_of(bare, profile, given)))
+    return Formed(program, replace(answer, speculated=formed.answer.speculated))
+
+
+def _every_form(bound: BoundGraph, former: Callable[[BoundGraph], ProgramProblem]) -> list[ProgramProblem]:
+    """Every form of a program's branches; what all of them do at least where they are too many."""
+    if chosen := every_form(bound):
+        return [former(speculated(bound, one)) for one in chosen]
+    return [replace(former(bound), problem=relaxed(bound, former))]
+
+
+def _without_search(program: ProgramProblem) -> Formed:
+    """The best baseline, in whole shards, of which no bound is known."""
+    program = replace(program, problem=replace(program.problem, chunks=1))
+    costs = Costs(Timer(program.problem))
+    compared = baselines(costs)
+    schedules = [one.schedule for one in compared if one.schedule is not None]
+    if not schedules:
+        return Formed(program, Answer(Status.ABORTED, None, 0, (), Proof("none", 0)))
+    schedule = min(schedules, key=lambda one: one.makespan)
+    said = tuple(Baseline(one.name, one.ticks) for one in compared)
+    return Formed(program, Answer(Status.GAP, schedule, 0, values(program.problem, schedule), Proof("none", 0), said))
+
+
+def _planned(
+    formed: Formed, core: Core, bound: BoundGraph, former: Former, budget: Budget, best: Planner, within: Within | None = None
+) -> Planned:  # fmt: skip
+    """The plan of an answer, if both verifiers accept it.  AssertionError: they do not."""
+    if formed.answer.schedule is None or formed.answer.status is Status.ABORTED:
+        raise _without_plan(formed.answer, core, formed.program)
+    known, floor = formed.answer, formed.answer.lower_bound
+    formed = formed if within is None else within.off(formed)
+    program, answer = formed.program, formed.answer
+    assert answer.schedule is not None
+    texts = texts_of(core)
+    plan = plan_of(program, answer, texts)
+    faults = check_plan(plan, bound)
+    if any(fault.code is Rule.V4 for fault in faults):
+        places = frozenset((int(edge.source), int(edge.target)) for edge in program.problem.edges)
+        program = former(program.bound, places, {gang.loop.id: gang for gang in program.gangs.values()})
+        answer = replace(best(program.problem, budget), speculated=answer.speculated)
+        if answer.schedule is None:
+            raise _without_plan(replace(answer, status=Status.ABORTED), core, program)
+        answer = _bounded_by(known, answer)  # plans whose operands are not wanted whole may be better than these
+        if within is not None:
+            formed = within.off(Formed(program, answer))
+            program, answer = formed.program, formed.answer
+        plan = plan_of(program, answer, texts)
+        faults = check_plan(plan, bound)
+    wrong = [*map(str, faults), *_violations(program, answer)]
+    if wrong:
+        raise AssertionError("a plan that Rho made is wrong: " + "; ".join(wrong[:4]))
+    return Planned(plan, program, answer, floor=floor)
+
+
+def _bounded_by(known: Answer, answer: Answer) -> Answer:
+    """An answer with the bound of another, of plans with as many chunks: nothing is known of plans with more."""
+    if known.chunks < answer.chunks:
+        return replace(answer, status=Status.GAP, lower_bound=0, proof=Proof("none", 0))
+    bound = min(known.lower_bound, answer.values[0])
+    status = Status.OPTIMAL if bound == answer.values[0] else Status.GAP
+    return replace(answer, status=status, lower_bound=bound, proof=replace(known.proof, lower_bound=bound), chunks=known.chunks)
+
+
+def _failed(failures: Sequence[str], core: Core) -> Iterator[Diagnostic]:
+    """Parts of the planner that were left out: the plan is valid, and may be better without the fault."""
+    if failures:
+        span = core.schedules[0].span if core.schedules else Span(core.sources[0].name if core.sources else "", 0, 0)
+        message = "a part of the planner failed and was left out; the plan is valid, but a better one may be missed"
+        yield Diagnostic(Code.SCH303, message, span, Severity.WARNING, notes=tuple(failures[:4]))
+
+
+def _best(problem: Problem, budget: Budget) -> Answer:
+    from ..search.lexicographic_search import plan_objectives
+
+    return plan_objectives(problem, budget)
+
+
+def _violations(program: ProgramProblem, answer: Answer) -> list[str]:
+    """Of stored plans the fences are `checking`'s to judge; those of new ones are judged here too."""
+    sync = None if answer.schedule is None else synchronise(program.problem, answer.schedule)
+    return [str(one) for one in verify(program.problem, answer, sync) if one.code is not Rule.V7]
+
+
+# --------------------------------------------------------------------------------------- directives
+
+
+def with_directives(
+    program: ProgramProblem, core: Core, objectives: Sequence[Objective], bound: BoundGraph
+) -> tuple[ProgramProblem, tuple[Diagnostic, ...]]:
+    """The problem with what the program's schedule blocks ask for.  Rejected: SCH1xx, SCH2xx.
+
+    Names are those of the graph `bound`, of which the problem's has some arms of branches beside them."""
+    if not core.schedules:
+        return _aiming(program, objectives, ()), ()
+    spans = {place: phase.span for place, phase in enumerate(bound.graph.phases)}
+    place_of = {phase.id: PhaseIndex(place) for place, phase in enumerate(program.phases)}
+    moved = [place_of[phase.id] for phase in bound.graph.phases]
+    names = {name: [Named(moved[place], spans[place]) for place in places] for name, places in names_in(bound).items()}
+    named = {each.phase for several in names.values() for each in several}
+    ordered = tuple(sorted(p for p in named if not isinstance(program.phases[p], Input | Print | Output)))
+    arms = arms_in(bound, program)
+    main = core.sources[0] if core.sources else Source("<program>", "")
+    texts = {source.name: source for source in core.sources}
+    found = list(program.problem.directives)
+    asked: list[Objective] = []
+    diagnostics: list[Diagnostic] = []
+    for block in core.schedules:
+        source = texts.get(block.span.file, main)
+        resolved = resolve(block.directives, Scope(program.problem, names, ordered), source)
+        found += with_arms(resolved.directives, arms)
+        asked += resolved.objectives
+        diagnostics += (*resolved.diagnostics, *_unguessable(resolved.directives, bound, program, block.span.file))
+        diagnostics += _giving_way(block, resolved.objectives, objectives)
+    if any(diagnostic.is_error for diagnostic in diagnostics):
+        raise Rejected(diagnostics)
+    made = replace(program, problem=replace(program.problem, directives=tuple(found)))
+    return _aiming(made, objectives, asked), tuple(diagnostics)
+
+
+def _unguessable(directives: Sequence[Directive], bound: BoundGraph, program: ProgramProblem, file: str) -> Iterator[Diagnostic]:
+    """What is to be speculated and is no choice between arms that may both run."""
+    able = frozenset(branches_of(bound.graph))
+    for directive in directives:
+        if isinstance(directive, Speculate) and program.phases[directive.phase].id not in able:
+            line = directive.line
+            message = f"`{line.text}`: only a choice whose arms cannot fail or print, and make no sizes, can run both"
+            yield Diagnostic(Code.SCH102, message, Span(file, line.start, line.end))
+
+
+def _giving_way(block: Schedule, asked: Sequence[Objective], first: Sequence[Objective]) -> Iterator[Diagnostic]:
+    """What a `minimize` says is not what the caller asks for."""
+    if not first or not asked or tuple(asked) == tuple(first):
+        return
+    for directive in block.directives:
+        words = [word.text for word in directive.words if isinstance(word, DirectiveWord)]
+        if words[:1] in (["minimize"], ["minimise"]):
+            wanted = " ".join(objective.value for objective in first)
+            message = f"`{' '.join(words)}` gives way to what was asked for: {wanted}"
+            yield Diagnostic(Code.SCH204, message, directive.span, Severity.NOTE)
+
+
+def _aiming(program: ProgramProblem, first: Sequence[Objective], asked: Sequence[Objective]) -> ProgramProblem:
+    wanted = tuple(dict.fromkeys(first or asked)) or (Objective.LATENCY,)
+    return replace(program, problem=replace(program.problem, objectives=wanted))
+
+
+def _without_plan(answer: Answer, core: Core, program: ProgramProblem) -> Rejected | RunFailed:
+    """Why there is no plan."""
+    span = core.schedules[0].span if core.schedules else Span(core.sources[0].name if core.sources else "", 0, 0)
+    tick_ns = program.problem.tick_ns
+    if answer.status is Status.ABORTED or answer.conflict is None:
+        message, hint = "the planner was stopped before it had a plan", "search longer with `--budget SECONDS`"
+        if any(directive.line.number for directive in program.problem.directives):
+            message = "no plan that obeys all directives was found within the budget, nor a proof that there is none"
+            hint += ", or ask for less"
+        notes: tuple[str, ...] = (hint,)
+        if any(isinstance(directive, Deadline) for directive in program.problem.directives):
+            from ..exact.infeasibility import certified_bound
+
+            bounded = "certain is that none" + (" along the axes that were chosen" if _has_choice(program) else "")
+            notes = (f"{bounded} is shorter than {time_text(certified_bound(program.problem) * tick_ns)}", hint)
+        return RunFailed([Diagnostic(Code.E709, message, span, notes=notes)])
+    if answer.conflict.phase is not None and not any(one.line.number for one in answer.conflict.directives):
+        span = program.phases[answer.conflict.phase].span
+    found = conflict_diagnostic(answer.conflict, span, tick_ns)
+    if _has_choice(program) and found.code in (Code.SCH103, Code.SCH106):
+        found = replace(found, notes=(*found.notes, "this is so of plans along the axes that were chosen; no others were tried"))
+    return Rejected([found])
+
+
+def _has_choice(program: ProgramProblem) -> bool:
+    """Could a phase be cut along another axis than the one that was chosen before the search?"""
+    return any(len(one.axes) > 1 for one in cuts_in(program))
+
+
+_TICKS: Final = re.compile(r"(\d+) ticks( or fewer)?")
+
+
+def _in_time(words: str, tick_ns: int) -> str:
+    """A program's times are times, not ticks."""
+    return _TICKS.sub(lambda found: time_text(int(found[1]) * tick_ns) + (" or less" if found[2] else ""), words)
+
+
+def conflict_diagnostic(conflict: Conflict, elsewhere: Span, tick_ns: int) -> Diagnostic:
+    """The fewest facts that contradict each other, at the first line that says one of them."""
+    lines = [directive.line for directive in conflict.directives]
+    spans = [Span(elsewhere.file, line.start, line.end) for line in lines if line.start >= 0]
+    said = [f"`{' '.join(line.text.split())}`" + (f" (line {line.number})" if line.number else "") for line in lines]
+    message = "these cannot all hold: " + "; ".join((*said, *(_in_time(fact, tick_ns) for fact in conflict.facts)))
+    labels = tuple(Label(span, "and this") for span in spans[1:])
+    written = {line for line in lines if line.number}
+    hint = conflict.hint or ("leave out one of these lines" if len(written) > 1 else "leave out this line" if written else "")
+    notes = (_in_time(hint, tick_ns),) if hint else ()
+    return Diagnostic(conflict.code, message, spans[0] if spans else elsewhere, labels=labels, notes=notes)
+
+
+# ------------------------------------------------------------------------------------- stored plans
+
+
+def require_current(plan: Plan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
+    """Refused SCH301: the plan is for another program, other sizes or another profile."""
+    stale: list[str] = []
+    said, texts = [file.text for file in plan.program], [source.text for source in core.sources]
+    if said[:1] != texts[:1] or sorted(said) != sorted(texts):
+        stale.append("it was made for another program text")
+    sizes = {variable.name: number for variable, number in bound.sizes.items()}
+    changed = [f"{name} is {sizes.get(name)} and was {number}" for name, number in plan.sizes if sizes.get(name) != number]
+    if changed or len(sizes) != len(plan.sizes):
+        stale.append("sizes differ: " + (", ".join(changed) or "their names"))
+    if profile is not None and plan.profile != fingerprint(profile):
+        stale.append("its device profile has another fingerprint")
+    if stale:
+        message = "the plan is out of date: " + "; ".join(stale)
+        raise Refused([Diagnostic(Code.SCH301, message, Span(where, 0, 0), notes=("plan again with `rho plan … -o PLAN`",))])
+
+
+def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile | None) -> list[str]:
+    """What both verifiers say of a plan that was read; without a profile only what the plan itself can tell."""
+    if len(plan.devices) == 1 and plan.prediction is None:
+        return single_faults(plan, bound)
+    bound = replace(bound, lies=lying_in(plan, bound))
+    found = list(map(str, check_plan(plan, bound))) or own_faults(plan, bound)
+    if found or profile is None:
+        return found or label_faults(plan, bound)
+    form = speculated(bound, plan.speculated)
+    try:
+        axes = axes_in(plan)
+        bare = problem_of(form, profile, axes=axes)
+        setting = setting_of(bare, profile)
+        gangs = gangs_of(plan, bare, setting)
+        compared, _ = with_directives(bare, core, _objectives(plan), bound)
+        chunks = min(CHUNKS, space_of(plan))
+        made = problem_of(form, profile, gangs=gangs, chunks=chunks, axes=axes)
+        program, _ = with_directives(made, core, _objectives(plan), bound)
+        program = replace(program, dealt=dealable(compared, setting) if plan.space.dealt else ())
+        answer = answer_of(plan, program)
+        wrong = [*faults_of(gangs), *_violations(program, answer)]
+        return wrong or [*description_faults(plan, program, answer, compared), *described_faults(gangs)]
+    except NotOfThisProblem as problem:
+        return [f"V1: {problem}"]
+
+
+def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> bool:
+    """Can the plan's bound, and its being optimal, be derived again?"""
+    from ..exact.z3_solver import Steps
+    from ..search.lexicographic_search import STEPS, reprove
+    from ..search.portfolio import confirmed
+
+    bound = replace(bound, lies=lying_in(plan, bound))
+
+    def former(form: BoundGraph) -> ProgramProblem:
+        made = problem_of(form, profile, chunks=min(CHUNKS, space_of(plan)), axes=axes_in(plan))
+        return with_directives(made, core, _objectives(plan), bound)[0]
+
+    def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
+        return former(speculated(bound, chosen))
+
+    program = formed(plan.speculated)
+    every = _every_form(bound, former) if branches_of(bound.graph) else [program]
+    said = bound_together(every, setting_of(program, profile))
+    if said is not None:
+        return plan.prediction is not None and plan.prediction.lower_bound <= max(said, 0)
+    answer = answer_of(plan, program)
+    if not reprove(program.problem, answer):
+        return False
+    others = [formed(chosen).problem for chosen in every_form(bound) if chosen != plan.speculated]
+    if not every_form(bound):
+        others = [relaxed(bound, former)]
+    if program.problem.objectives[:1] != (Objective.LATENCY,):
+        return not others or answer.lower_bound == 0
+    return all(confirmed(other, answer.lower_bound, Steps(STEPS)) for other in others)
+
+
+def _objectives(plan: Plan) -> tuple[Objective, ...]:
+    known = {objective.value: objective for objective in Objective}
+    said = () if plan.prediction is None else plan.prediction.objectives
+    return tuple(known[name] for name, _ in said if name in known)
+
+
+# ---------------------------------------------------------------------------------------------------- fronts
+#
+# The Pareto front of a program's plans, latency against another objective; and the best plan within one deadline.
+#
+# Note [Epsilon constraint].  The front's ends are the plan that is best by latency and the one that is best by the other
+# objective. Between two neighbours lies a rectangle of what is not decided yet; the largest is asked next, by the best plan of
+# the other objective whose latency is at most the geometric mean of theirs.  Each point is a plan that both verifiers accept; of
+# all that were found those stay that no other is at least as good as in both.  A search with a deadline also certifies a floor:
+# no plan within that deadline is below it, so what is not reached is bounded too.
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A plan, its latency in nanoseconds and its value of the other objective."""
+
+    planned: Planned
+    ns: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """`points` by latency, the other objective falling; `floors`: (nanoseconds, value): no plan that is done by then is below.
+    `least_ns`: no plan is quicker; `narrowest`: a plan whose space is part of the spaces of all these bounds."""
+
+    objective: Objective
+    points: tuple[Point, ...]
+    floors: tuple[tuple[int, int], ...]
+    least_ns: int
+    narrowest: Plan
+
+    def chosen(self, weights: Mapping[Objective, float]) -> Point:
+        """The point of the least weighted sum, of seconds and of the other objective's unit (`unit_of`)."""
+        return min(self.points, key=lambda point: (self.cost(point.ns, point.value, weights), point.ns))
+
+    def cost(self, ns: int, value: int, weights: Mapping[Objective, float]) -> float:
+        unit = 1e-3 if self.objective is Objective.ENERGY else 1.0
+        return weights.get(Objective.LATENCY, 0.0) * ns * 1e-9 + weights.get(self.objective, 0.0) * value * unit
+
+
+def front_of(
+    core: Core, bound: BoundGraph, profile: Profile, objective: Objective, *, count: int = 8, budget: Budget = DEFAULT
+) -> Front:  # fmt: skip
+    """At most `count` plans.  See Note [Epsilon constraint].  Raises as `plan_program`."""
+    def planned(first: Objective, second: Objective, within: Within | None = None) -> Planned:
+        return plan_program(core, bound, profile, objectives=(first, second), budget=budget, within=within)
+
+    quickest = planned(Objective.LATENCY, objective)
+    cheapest = planned(objective, Objective.LATENCY)
+    tick_ns = quickest.plan.tick_ns
+    found = [_point(quickest, objective), _point(cheapest, objective)]
+    floors, bounded = {found[1].ns: cheapest.floor}, [quickest.plan, cheapest.plan]
+    asked: set[int] = set()
+    while len(asked) + 2 < count:
+        deadline = _next(_undominated(found), asked, tick_ns)
+        if deadline is None:
+            break
+        asked.add(deadline)
+        try:
+            more = planned(objective, Objective.LATENCY, Within(deadline, cheapest.answer))
+        except RhoError:  # none was found within the budget
+            continue
+        found.append(_point(more, objective))
+        floors[deadline] = more.floor
+        bounded.append(more.plan)
+    narrowest = min(bounded, key=lambda plan: (plan.space.chunks, len(plan.space.dealt)))
+    return Front(objective, _undominated(found), tuple(_falling(floors)), quickest.answer.lower_bound * tick_ns, narrowest)
+
+
+def _point(planned: Planned, objective: Objective) -> Point:
+    schedule = planned.answer.schedule
+    assert schedule is not None
+    problem = planned.program.problem
+    return Point(planned, schedule.makespan * problem.tick_ns, value(problem, schedule, objective))
+
+
+def _undominated(points: Sequence[Point]) -> tuple[Point, ...]:
+    """By latency, each better in the other objective than all before it."""
+    kept: list[Point] = []
+    for point in sorted(points, key=lambda one: (one.ns, one.value)):
+        if not kept or point.value < kept[-1].value:
+            kept.append(point)
+    return tuple(kept)
+
+
+def _next(points: Sequence[Point], asked: set[int], tick_ns: int) -> int | None:
+    """The deadline in the largest rectangle that is not decided and holds a tick that was not asked."""
+    pairs = sorted(pairwise(points), key=lambda pair: (pair[0].ns - pair[1].ns) * (pair[0].value - pair[1].value))
+    for first, last in pairs:
+        deadline = isqrt(first.ns * last.ns) // tick_ns * tick_ns
+        if first.ns <= deadline < last.ns and deadline not in asked and last.value + 1 < first.value:
+            return deadline
+    return None
+
+
+def _falling(floors: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """A floor holds for every earlier deadline, too: those stay that say more than all later ones."""
+    kept: list[tuple[int, int]] = []
+    for ns in sorted(floors, reverse=True):
+        if floors[ns] > (kept[-1][1] if kept else 0):
+            kept.append((ns, floors[ns]))
+    yield from reversed(kept)
+
+
+def plan_by(
+    core: Core, bound: BoundGraph, profile: Profile, ns: int, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT
+) -> Planned:  # fmt: skip
+    """The best plan that is done within `ns` nanoseconds.  Raises as `plan_program`; Rejected SCH106 if none is."""
+    free = plan_program(core, bound, profile, objectives=objectives, budget=budget)
+    schedule = free.answer.schedule
+    if schedule is not None and schedule.makespan * free.program.problem.tick_ns <= ns:
+        return free
+    soon = plan_program(core, bound, profile, objectives=objectives, budget=budget, within=Within(ns, free.answer))
+    objective, value = soon.program.problem.objectives[0], soon.answer.values[0]
+    if soon.floor >= value:
+        said = f"no {plans_text(soon.plan)} that ends within {time_text(ns)} is better"
+    else:
+        floor = amount(objective.value, soon.floor, soon.plan.tick_ns)
+        said = f"no {plans_text(soon.plan)} that ends within {time_text(ns)} is below {floor}"
+    span = Span(core.sources[0].name if core.sources else "", 0, 0)
+    return replace(soon, diagnostics=(*soon.diagnostics, Diagnostic(Code.SCH302, said, span, Severity.NOTE)))
+
+
+# ---------------------------------------------------------------------------------------------------- blocks
+#
+# What is wrong with the schedule blocks of a program that is only checked: it has no sizes, and perhaps no devices.
+#
+# Directives are resolved as planning does, for a phase a name with the data flow of the core.  Found without devices: orders that
+# contradict each other or the data (SCH101, SCH102).  Found with a profile: devices and classes that it does not have (SCH107,
+# SCH201, SCH202), input and output off home (SCH105), a phase on two devices (SCH101).  What depends on sizes and times is the
+# planner's to find.
+
+ONCE = Ticks(((1, 1),))
+
+
+def wrong_in_blocks(core: Core, profile: Profile | None = None) -> tuple[Diagnostic, ...]:
+    """Errors and warnings; of an accepted program, whose names the check has found."""
+    if not core.schedules:
+        return ()
+    names = _names(core)
+    groups = _said_devices(core, names) if profile is None else to_devices(profile)[0]
+    problem = _problem(core, names, groups)
+    ordered = tuple(PhaseIndex(place) for place, phase in enumerate(problem.phases) if not phase.home)
+    scope = Scope(problem, {name: [Named(PhaseIndex(place))] for place, name in enumerate(names)}, ordered)
+    texts = {source.name: source for source in core.sources}
+    found: list[Diagnostic] = []
+    directives: list[Directive] = []
+    for block in core.schedules:
+        resolved = resolve(block.directives, scope, texts.get(block.span.file, Source(block.span.file, "")))
+        directives += resolved.directives
+        found += resolved.diagnostics if profile is not None else ()
+    if any(diagnostic.is_error for diagnostic in found):
+        return tuple(found)
+    asked = Problem(problem.devices, (), problem.phases, problem.edges, tuple(directives))
+    conflict = _order(asked) or (None if profile is None else placing_conflict(asked))
+    if conflict is not None:
+        found.append(conflict_diagnostic(conflict, core.schedules[0].span, 1))
+    return tuple(found)
+
+
+def _order(problem: Problem) -> Conflict | None:
+    facts = order_conflict(problem)
+    if facts is None:
+        return None
+    lines = tuple(fact.directive for fact in facts if fact.directive is not None)
+    words = tuple(fact.words for fact in facts if fact.directive is None)
+    several = len({directive.line for directive in lines}) > 1
+    return Conflict(Code.SCH102 if words and not several else Code.SCH101, lines, words, order_hint(problem, facts))
+
+
+def _names(core: Core) -> list[str]:
+    """Values that have names, and what prints them."""
+    printed = [op.arg for op in core.block.ops if isinstance(op, CorePrint)]
+    named = list(dict.fromkeys(core.names.values()))
+    return [*named, *dict.fromkeys(f"{PRINT} {core.names[arg]}" for arg in printed if arg in core.names), PRINT]
+
+
+def _problem(core: Core, names: Sequence[str], groups: Sequence[DeviceGroup]) -> Problem:
+    """A phase a name, of one row that every device can run; an edge where the core needs one for the other."""
+    place = {name: PhaseIndex(at) for at, name in enumerate(names)}
+    inputs = {entry.name for entry in core.inputs}
+    ticks = {group.kind: ONCE for group in groups}
+    phases = tuple(
+        PhaseTask(name, ticks, rows=2, home=name in inputs or name.partition(" ")[0] == PRINT) for name in names
+    )  # fmt: skip
+    edges = [Edge(place[source], place[target]) for target, needed in _flow(core).items() for source in needed]
+    edges += [Edge(place[one], place[f"{PRINT} {one}"]) for one in names if f"{PRINT} {one}" in place]
+    return Problem(tuple(groups), (), phases, tuple(edges))
+
+
+def _flow(core: Core) -> dict[str, list[str]]:
+    """By the name of each value, the nearest named values that it is computed of."""
+    of: dict[ValueId, list[str]] = {}
+    found: dict[str, list[str]] = {}
+    for op in core.block.ops:
+        read = (*operands_of(op), *(value for block in blocks_of(op) for value in captured(block)))
+        needed = list(dict.fromkeys(name for value in read for name in _known(value, core, of)))
+        for result in results_of(op):
+            of[result] = needed
+            if (name := core.names.get(result)) is not None:
+                found[name] = [one for one in needed if one != name]
+    return found
+
+
+def _known(value: ValueId, core: Core, of: Mapping[ValueId, list[str]]) -> list[str]:
+    return [core.names[value]] if value in core.names else of.get(value, [])
+
+
+class _Words(DirectiveReader[str]):
+    def phase(self, word: DirectiveWord) -> str:
+        return word.text
+
+
+def _said_devices(core: Core, names: Sequence[str]) -> tuple[DeviceGroup, ...]:
+    """The devices that the blocks speak of, as if they were there."""
+    reader = _Words(frozenset(names))
+    for block in core.schedules:
+        for words in block.directives:
+            reader.statement(words)
+    count: dict[str, int] = {"cpu0": 1}
+    for word in (word.text for one in reader.said for word in one.devices):
+        base, _, numbers = word.partition("[")
+        last = numbers.removesuffix("]").rpartition("..")[2]
+        most = int(last) + 1 if last.isascii() and last.isdigit() and len(last) < 5 else 1
+        count[base] = max(count.get(base, 1), most)
+    return tuple(DeviceGroup(name, name, number, home=place == 0) for place, (name, number) in enumerate(count.items()))

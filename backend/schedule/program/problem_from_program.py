@@ -1,0 +1,542 @@
+"""A bound graph on the devices of a profile, as a scheduling problem.
+
+Phase i of the graph is phase i of the problem.  Each phase has the rows of its chosen cut (`cuts`), or none: loops, branches,
+maps and what is known only when run are atomic.  Inputs lie at home or in a store, cut so that parts of them can be sent;
+constants are made at home; what prints or saves runs there, in its order, but for outputs that lie in a store.
+
+Note [Edges].  One edge joins two phases however many values it carries; a transfer moves all results of its phase.  A phase that
+mentions a run-time size depends on the phase that defines it.
+
+Note [Ticks].  `tick_ns` is 1, 2 or 5 times a power of ten, such that all phases together take at most a million ticks on the
+slowest class that runs them, arms of branches beside them; every cost is then rounded up once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from typing import Final
+
+from ....lang.diagnostics.model import Code, Diagnostic, Refused
+from ....lang.support.records import dataclass
+from ....typechecker.sizes.polynomials import SizeVariable
+from ...devices.cost_functions import Ticks
+from ...devices.phase_cost import Execution, combine_ticks, making_ticks, missing_operation, phase_ticks
+from ...devices.profile import DeviceProfile, Profile
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.loop_iteration import Turn, with_arms_out
+from ...graph.phases import Constant, Graph, Input, Output, Phase, PhaseId, Print, ValueId
+from ..bounds.bound_strategies import values_energy
+from ..instances.instance_json import to_devices
+from ..plan.plan import ALIGNMENT, Plan, PlannedCut
+from ..plan.plan_text import op_name
+from ..problem import Combine, DeviceGroup, Edge, Keep, Line, Objective, PhaseIndex, PhaseTask, Problem
+from ..program_facts.partitioning import (
+    BLOCK,
+    Cut,
+    axes_of,
+    cuts_of,
+    in_files,
+    most_subtrees,
+    operand_boxes,
+    reads_of,
+    space_of,
+    uncut_because,
+    whole,
+)
+from ..program_facts.scratch_memory import Numbers, rounded
+from ..search.lexicographic_search import plan_objectives
+from ..search.strategy import FAST
+from ..single_device import needed_within
+from ..solution import Answer
+from .axis_choice import Aligned, Axes, Cuts, Given, choose_cuts, given_as, need_of
+from .distributed_loop import Gang, ProgramProblem, Setting, TicksOf
+
+# ---------------------------------------------------------------------------------------------------- problem_of
+
+MOST_TICKS: Final = 1_000_000
+CHUNKS: Final = 32
+"""The most chunks that a phase may have on one device; what loops that devices run together hold has none."""
+_FREE: Final = Ticks(((1, 0),))
+
+
+def problem_of(
+    bound: BoundGraph, profile: Profile, objectives: Sequence[Objective] = (Objective.LATENCY,),
+    unaligned: frozenset[tuple[int, int]] = frozenset(), given: TicksOf | None = None,
+    gangs: Mapping[PhaseId, Gang] | None = None, chunks: int = 1, cut: Mapping[PhaseId, Given] | None = None,
+    axes: Axes | None = None,
+) -> ProgramProblem:  # fmt: skip
+    """The problem of a program.  Refused: SCH104, a phase that no device of the profile can run.
+
+    `unaligned`: edges (by places of phases) whose operands are wanted whole.  `given`: ticks from elsewhere.  `gangs`: loops
+    that several devices run together.  `chunks`: as of the problem (without such loops).  `cut`: phases that are cut so; `axes`:
+    along which phases are, where that is not to be chosen."""
+
+    together = {place: gangs[phase.id] for place, phase in enumerate(bound.graph.phases) if gangs and phase.id in gangs}
+    cuts = _cuts(bound.graph, {**(cut or {}), **{gang.loop.id: gang.given for gang in together.values()}}, axes)
+    finest = _setting(profile, 1, given, Execution.FIRST)
+    if given is None:
+        _require_kernels(bound, profile, finest.groups)
+    setting = _setting(profile, _tick_ns(bound, finest), given, Execution.FIRST)
+    builder = _Builder(bound, cuts, setting, unaligned, together)
+    problem = Problem(
+        setting.groups, setting.links, builder.tasks(), builder.edges(), builder.kept(), tuple(objectives),
+        tick_ns=setting.tick_ns, memory_grain=ALIGNMENT, power_off_unused=profile.power_off_unused,
+        chunks=1 if together else chunks,
+    )  # fmt: skip
+    return ProgramProblem(problem, bound, bound.graph.phases, cuts, profile, together)
+
+
+def setting_of(program: ProgramProblem, profile: Profile, given: TicksOf | None = None) -> Setting:
+    """What turns of the program's loops are planned with; `given` as of the problem."""
+    return _setting(profile, program.problem.tick_ns, given, Execution.AGAIN)
+
+
+def _setting(profile: Profile, tick_ns: int, given: TicksOf | None, execution: Execution) -> Setting:
+    groups, links = to_devices(profile, tick_ns)
+
+    def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
+        if given is not None:
+            return given(phase, group, cut, tick_ns)
+        return _profile_ticks(phase, group, cut, tick_ns, bound, profile, execution)
+
+    def making(phases: Sequence[Phase], group: DeviceGroup) -> int:
+        return 0 if given is not None else making_ticks(phases, profile, group.id, tick_ns)
+
+    def combined(partial: int) -> int:
+        return combine_ticks(partial, profile, tick_ns)
+
+    return Setting(groups, links, ticks, combined, making, tick_ns)
+
+
+def turn_problem(turn: Turn, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | None]], setting: Setting) -> ProgramProblem:
+    """The problem of a turn, whose phases have these ticks; rows that come round are taken alone."""
+    bound = turn.bound
+    places = {phase.id: place for place, phase in enumerate(bound.graph.phases)}
+
+    def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
+        return tables[places[phase.id]][group.kind]
+
+    builder = _Builder(bound, cuts, replace(setting, ticks=ticks), frozenset(), {})
+    edges = [_only(edge, turn, cuts) for edge in builder.edges()]
+    stop = [PhaseIndex(place) for place, phase in enumerate(bound.graph.phases) if turn.stop in traverse.results(phase)]
+    return ProgramProblem(setting.problem(builder.tasks(), tuple(edges), stop), bound, bound.graph.phases, cuts)
+
+
+def _only(edge: Edge, turn: Turn, cuts: Cuts) -> Edge:
+    """An edge into a phase that takes the rows which come round."""
+    phase, cut, types = turn.bound.graph.phases[edge.target], cuts.of[edge.source], turn.bound.graph.types
+    if phase.id not in turn.edges or cut is None or cut.combines or cut.grain != 1:
+        return edge
+    space = space_of(phase, types)
+    assert space is not None, "turns have known sizes"
+    (value,), (box,) = reads_of(phase, types), operand_boxes(phase, types, whole(space))
+    return replace(edge, only=box[cuts.axis.get(value, 0)])
+
+
+def _cuts(graph: Graph, given: Mapping[PhaseId, Given], axes: Axes | None) -> Cuts:
+    """The cuts of phases are the same whichever arms are beside their branches."""
+    every = with_arms_out(graph)
+    cuts = choose_cuts(every, given, axes=axes)
+    if every is graph:
+        return cuts
+    of = {phase.id: cut for phase, cut in zip(every.phases, cuts.of, strict=True)}
+    return Cuts(tuple(of[phase.id] for phase in graph.phases), cuts.axis)
+
+
+def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[DeviceGroup]) -> None:
+    problems: list[Diagnostic] = []
+    for phase in bound.graph.phases:
+        if isinstance(phase, Input | Constant | Print | Output):
+            continue
+        if all(phase_ticks(phase, bound, profile, group.id) is None for group in groups):
+            device = profile.devices[0]
+            operation = missing_operation(phase, bound, device) or op_name(phase)
+            names = ", ".join(group.id for group in groups)
+            message = f"no device can run `{operation}`: no table of {names} is for it"
+            notes = (f'add `[device.op."{operation}"]` to a device of the profile (docs/devices.md)',)
+            problems.append(Diagnostic(Code.SCH104, message, phase.span, notes=notes))
+    if problems:
+        raise Refused(problems)
+
+
+def _tick_ns(bound: BoundGraph, finest: Setting) -> int:
+    """See Note [Ticks]."""
+    total = 0
+    for phase in with_arms_out(bound.graph).phases:
+        found = [finest.ticks(phase, group, None, bound) for group in finest.groups]
+        total += max((one.at(1) for one in found if one is not None), default=0)
+    size = 1
+    while True:
+        for step in (1, 2, 5):
+            if total <= MOST_TICKS * size * step:
+                return size * step
+        size *= 10
+
+
+def _profile_ticks(
+    phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int, bound: BoundGraph, profile: Profile,
+    execution: Execution,
+) -> Ticks | None:  # fmt: skip
+    if cut is None:
+        return phase_ticks(phase, bound, profile, group.id, tick_ns=tick_ns, execution=execution)
+    axis = cut.axis
+    signature = getattr(phase, "signature", None)
+    if signature is not None:
+        axis = next(place for place, one in enumerate(signature) if one.result == cut.axis and one.combine is None)
+    return phase_ticks(
+        phase, bound, profile, group.id, axis=axis, rows=cut.size, grain=cut.grain, tick_ns=tick_ns, execution=execution
+    )
+
+
+@dataclass(slots=True)
+class _Builder:
+    bound: BoundGraph
+    cuts: Cuts
+    setting: Setting
+    unaligned: frozenset[tuple[int, int]]
+    gangs: Mapping[int, Gang]
+
+    # ------------------------------------------------------------------------------ phases
+
+    def tasks(self) -> tuple[PhaseTask, ...]:
+        numbers = Numbers()
+        names = task_names(self.bound)
+        return tuple(self.task(place, phase, names[place], numbers) for place, phase in enumerate(self.bound.graph.phases))
+
+    def task(self, place: int, phase: Phase, name: str, numbers: Numbers) -> PhaseTask:
+        cut = self.cuts.of[place]
+        results = traverse.results(phase)
+        size = sum(numbers.bytes(self.bound.graph.types[value]) for value in results)
+        filed = in_files(phase)
+        store = None if filed is None else self.bound.lies.get(filed[0])
+        if isinstance(phase, Input | Constant) or store is not None:
+            where = next(group for group in self.setting.groups if (group.home if store is None else group.id == store))
+            effect = isinstance(phase, Output)
+            return PhaseTask(
+                name, {where.kind: _FREE}, 0 if cut is None else cut.rows, None, size, home=where.home, effect=effect
+            )
+        if place in self.gangs:
+            return self.together(self.gangs[place], name, size)
+        effect = _has_effect(phase)
+        if isinstance(phase, Print | Output):
+            size = numbers.bytes(self.bound.graph.types[phase.arg])  # what leaves the run is a copy, to its end
+        ticks: dict[str, Ticks] = {}
+        for group in self.setting.groups:
+            if group.kind not in ticks and (found := self.setting.ticks(phase, group, cut, self.bound)) is not None:
+                ticks[group.kind] = found
+        combine = None
+        if cut is not None and cut.combines:
+            partial = size * (most_subtrees(cut.rows) if cut.grain == BLOCK else 1)
+            combine = Combine(self.setting.combined(partial), True, partial)
+        scratch = needed_within(phase, self.bound.graph, numbers)
+        if cut is not None:
+            scratch = -(-scratch * cut.rows * cut.grain // cut.size)  # the last row may be short
+        return PhaseTask(name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, home=effect, effect=effect)
+
+    def together(self, gang: Gang, name: str, size: int) -> PhaseTask:
+        """A loop that several devices run together."""
+        names = [group for group in self.setting.groups for _ in range(group.count)]
+        ticks = {names[device].kind: Ticks(((1, gang.ticks), (2, gang.ticks))) for device, _ in gang.mode}
+        ends = list(accumulate((rows for _, rows in gang.mode), initial=0))
+        parts = [-(-size * stop // gang.rows) - -(-size * first // gang.rows) for first, stop in pairwise(ends)]
+        if gang.is_gathered:
+            parts = [size if names[device].home else 0 for device, _ in gang.mode]
+        together = gang.together([rounded(part) for part in parts])
+        return PhaseTask(name, ticks, gang.rows, None, size, together=together)
+
+    def kept(self) -> tuple[Keep, ...]:
+        """Inputs at home are the caller's, and stay to the end, as in a plan of one device."""
+        home = next(name for group in self.setting.groups if group.home for name in group.names())
+        names = task_names(self.bound)
+        return tuple(
+            Keep(Line(0, f"{names[place]} stays with its caller"), PhaseIndex(place), home)
+            for place, phase in enumerate(self.bound.graph.phases)
+            if isinstance(phase, Input) and phase.name not in self.bound.lies
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------------------ edges
+
+    def edges(self) -> tuple[Edge, ...]:
+        """See Note [Edges]."""
+        maker: dict[ValueId, int] = {}
+        definer: dict[SizeVariable, int] = {}
+        found: dict[tuple[int, int], Edge] = {}
+        for place, phase in enumerate(self.bound.graph.phases):
+            for value in self.gangs[place].uses if place in self.gangs else traverse.uses(phase):
+                if value in maker:
+                    self.join(found, maker[value], place, value)
+            for variable in _mentioned(phase, self.bound):
+                if variable in definer and definer[variable] != place:
+                    self.add(found, definer[variable], place, Edge(PhaseIndex(0), PhaseIndex(0), whole=True))
+            maker.update(dict.fromkeys(traverse.results(phase), place))
+            definer.update(dict.fromkeys(traverse.defines(phase), place))
+        return tuple(edge for _, edge in sorted(found.items(), key=lambda item: (item[0][1], item[0][0])))
+
+    def join(self, found: dict[tuple[int, int], Edge], source: int, target: int, value: ValueId) -> None:
+        phase, cut = self.bound.graph.phases[target], self.cuts.of[target]
+        axis = 0 if self.single(source) else self.cuts.axis.get(value, 0)  # parts of one piece are runs of bytes
+        edge = Edge(PhaseIndex(source), PhaseIndex(target), whole=True)
+        if target in self.gangs and (source, target) not in self.unaligned:
+            need = self.gangs[target].need(value, axis)
+            if isinstance(need, Aligned) and not (
+                self.single(source) and (need.halo or self.uneven(value, self.gangs[target].rows))
+            ):
+                edge = replace(edge, whole=False, halo=need.halo)
+        elif cut is not None and (source, target) not in self.unaligned:
+            places = [place for place, one in enumerate(reads_of(phase, self.bound.graph.types)) if one == value]
+            needs = [need_of(phase, cut, place, axis, self.bound.graph.types) for place in places]
+            halos = [need.halo for need in needs if isinstance(need, Aligned)]
+            apart = self.single(source) and (cut.size % cut.grain != 0 or self.uneven(value, cut.rows))
+            if places and len(halos) == len(needs) and not (self.single(source) and (max(halos) or apart)):
+                edge = replace(edge, whole=False, halo=max(halos))
+        self.add(found, source, target, edge)
+
+    def uneven(self, value: ValueId, rows: int) -> bool:
+        """Do not all rows of a phase read as many rows of a value?  Then runs of its bytes are not what they read."""
+        shape = self.bound.graph.types[value].shape
+        length = shape[0].constant if shape else None
+        return length is None or length == 0 or length % rows != 0
+
+    def single(self, place: int) -> bool:
+        """Is the output of a phase one piece, whose parts are counted in bytes?"""
+        cut = self.cuts.of[place]
+        return cut is None or cut.combines
+
+    def add(self, found: dict[tuple[int, int], Edge], source: int, target: int, edge: Edge) -> None:
+        edge = replace(edge, source=PhaseIndex(source), target=PhaseIndex(target))
+        other = found.get((source, target))
+        if other is not None:
+            edge = replace(edge, whole=edge.whole or other.whole, halo=max(edge.halo, other.halo))
+        found[source, target] = replace(edge, halo=0) if edge.whole else edge
+
+
+def _has_effect(phase: Phase) -> bool:
+    pending: list[Phase] = [phase]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Print | Output):
+            return True
+        for graph in traverse.subgraphs(current):
+            pending.extend(graph.phases)
+    return False
+
+
+def _mentioned(phase: Phase, bound: BoundGraph) -> frozenset[SizeVariable]:
+    """The run-time sizes that must be known before a phase runs."""
+    found: set[SizeVariable] = set()
+    pending: list[Phase] = [phase]
+    while pending:
+        current = pending.pop()
+        for size in _sizes(current, bound):
+            if size.constant is None:
+                found |= size.variables()
+        for graph in traverse.subgraphs(current):
+            pending.extend(graph.phases)
+    return frozenset(found)
+
+
+def _sizes(phase: Phase, bound: BoundGraph) -> Iterable:  # type: ignore[type-arg]
+    yield from traverse.sizes(phase)
+    for value in (*traverse.operands(phase), *traverse.results(phase)):
+        yield from bound.graph.types[value].shape
+
+
+def task_names(bound: BoundGraph) -> tuple[str, ...]:
+    """One name a phase, all different: what the program calls its result where it does, else what it does and its place."""
+    graph = bound.graph
+    counts: dict[str, int] = {}
+    first: list[str] = []
+    for phase in graph.phases:
+        name = next((graph.names[v] for v in traverse.results(phase) if v in graph.names), "")
+        if isinstance(phase, Print | Output):
+            arg = graph.names.get(phase.arg, "")
+            name = f"print {arg}" if isinstance(phase, Print) else f"output {phase.name}"
+            name = name.strip() if arg or isinstance(phase, Output) else ""
+        first.append(name)
+        counts[name] = counts.get(name, 0) + 1
+    return tuple(
+        name if name and counts[name] == 1 else f"{name or op_name(phase)}#{int(phase.id)}"
+        for name, phase in zip(first, graph.phases, strict=True)
+    )
+
+
+def names_in(bound: BoundGraph) -> Mapping[str, list[int]]:
+    """What the names of a schedule block stand for: places of phases."""
+    graph = bound.graph
+    found: dict[str, list[int]] = {}
+    for place, phase in enumerate(graph.phases):
+        for value in traverse.results(phase):
+            if value in graph.names:
+                found.setdefault(graph.names[value], []).append(place)
+        if isinstance(phase, Print):
+            found.setdefault("print", []).append(place)
+            if phase.arg in graph.names:
+                found.setdefault(f"print {graph.names[phase.arg]}", []).append(place)
+    return {name: list(dict.fromkeys(places)) for name, places in found.items()}
+
+
+# ---------------------------------------------------------------------------------------------------- cut_costs
+#
+# What it costs to cut one phase, by axis and by number of devices: its time, the bytes that move for it, and its energy.
+#
+# The phase is planned alone: its operands lie at home before it, and its results are wanted there after it.  So what differs from
+# row to row is the cut: what several shards read (copied to each), edges between neighbours, partial results to combine.  A row
+# has the best split over home and the devices that are soonest done beside it, as the planner finds it without a solver; other
+# devices are off.
+
+@dataclass(frozen=True, slots=True)
+class CutCost:
+    """The phase cut into `shards` along `cut` (None: whole), by a plan for `devices` devices: `ns` from its operands at home to
+    its results there, bytes `sent` from home and `returned` to it, `picojoules` (None: no power is known)."""
+
+    cut: Cut | None
+    devices: int
+    shards: int
+    ns: int
+    sent: int
+    returned: int
+    picojoules: int | None
+
+
+def cut_costs(bound: BoundGraph, phase: Phase, profile: Profile) -> tuple[CutCost, ...]:
+    """The phase whole, and then along each axis over 2, 4, 8, … devices and all; none that does not fit in memory.
+
+    Refused: SCH104, no device can run it."""
+    alone, profile = _alone(bound, phase), replace(profile, devices=tuple(d for d in profile.devices if not d.paths))
+    answers: list[tuple[Cut | None, int, ProgramProblem, Answer]] = []
+    ranked = _ranked(alone, phase, profile)
+    for cut in (None, *cuts_of(phase, bound.graph.types)):
+        for count in (2,) if cut is None else _counts(profile):
+            program = _problem(alone, phase, cut, _first(ranked, count))
+            answers.append((cut, count, program, plan_objectives(program.problem, FAST)))
+    return tuple(row for each in answers if (row := _row(*each)) is not None)
+
+
+def _counts(profile: Profile) -> Iterator[int]:
+    total, count = sum(device.count for device in profile.devices), 2
+    while count < total:
+        yield count
+        count *= 2
+    if total > 1:
+        yield total
+
+
+def _alone(bound: BoundGraph, phase: Phase) -> BoundGraph:
+    """A program of this phase: its operands come in, its results go out."""
+    graph = bound.graph
+    number = max((int(one.id) for one in traverse.all_phases(graph)), default=0)
+    operands = dict.fromkeys(traverse.uses(phase))
+    inputs = [Input(PhaseId(number + at), phase.span, f"operand {at}", value) for at, value in enumerate(operands, 1)]
+    number += len(inputs)
+    results = enumerate(traverse.results(phase), 1)
+    outputs = [Output(PhaseId(number + at), phase.span, f"result {at}", value) for at, value in results]
+    return replace(bound, graph=replace(graph, phases=(*inputs, phase, *outputs), guards=()))
+
+
+def _problem(alone: BoundGraph, phase: Phase, cut: Cut | None, profile: Profile) -> ProgramProblem:
+    given = Given(None) if cut is None else given_as(phase, cut, alone.graph.types)
+    return problem_of(alone, profile, cut={phase.id: given})
+
+
+def _ranked(alone: BoundGraph, phase: Phase, profile: Profile) -> Profile:
+    """Home, and then the devices by when each would be done with the whole phase."""
+
+    def ends(device: DeviceProfile) -> int:
+        program = _problem(alone, phase, None, _cut_costs_only(profile, (replace(profile.home, count=1), replace(device,
+            count=1))))
+        problem = program.problem
+        place = next(at for at, one in enumerate(program.phases) if one.id == phase.id)
+        kind = next(group.kind for group in problem.devices if group.id == device.name)
+        tasks = list(problem.phases)
+        tasks[place] = replace(tasks[place], ticks={name: table for name, table in tasks[place].ticks.items() if name == kind})
+        if not tasks[place].ticks:
+            return 1 << 62
+        answer = plan_objectives(replace(problem, phases=tuple(tasks)), FAST)
+        return 1 << 62 if answer.schedule is None else answer.schedule.makespan * problem.tick_ns
+
+    others = sorted((device for device in profile.devices if not device.home), key=ends)
+    return replace(profile, devices=(profile.home, *others))
+
+
+def _first(ranked: Profile, count: int) -> Profile:
+    """The profile's first devices."""
+    taken: list[DeviceProfile] = []
+    for device in ranked.devices:
+        own = min(device.count, count)
+        count -= own
+        if own:
+            taken.append(replace(device, count=own))
+    return _cut_costs_only(ranked, taken)
+
+
+def _cut_costs_only(profile: Profile, devices: Sequence[DeviceProfile]) -> Profile:
+    distinct = tuple({device.name: device for device in reversed(devices)}.values())[::-1]
+    names = {device.name for device in distinct}
+
+    def is_there(end: str) -> bool:
+        stem, _, rest = end.partition("[")
+        device = next((one for one in distinct if one.name in (end, stem)), None)
+        return device is not None and (not rest or end in names or int(rest.rstrip("]")) < device.count)
+
+    links = tuple(link for link in profile.links if is_there(link.source) and is_there(link.target))
+    return replace(profile, devices=distinct, links=links)
+
+
+def _row(cut: Cut | None, count: int, program: ProgramProblem, answer: Answer) -> CutCost | None:
+    problem, schedule = program.problem, answer.schedule
+    if schedule is None:
+        return None
+    place = next(at for at, one in enumerate(program.phases) if not isinstance(one, Input | Output))
+    shards = sum(shard.phase == place for shard in schedule.shards)
+    sent = sum(one.bytes for one in schedule.transfers if one.source == problem.home)
+    returned = sum(one.bytes for one in schedule.transfers if one.target == problem.home)
+    powered = program.profile is not None and any(device.power is not None for device in program.profile.devices)
+    used = values_energy(problem, schedule) if powered else None
+    return CutCost(cut, count, shards, schedule.makespan * problem.tick_ns, sent, returned, used)
+
+
+# ---------------------------------------------------------------------------------------------------- axes
+#
+# The axes that the plans of a problem are cut along, as a plan states them, and back from a stored plan.
+
+def cuts_in(program: ProgramProblem) -> tuple[PlannedCut, ...]:
+    """Along which axis each phase is cut, of those along which it could be; loops that devices run together are none of them."""
+    apart = {*program.dealt, *(gang.loop.id for gang in program.gangs.values())}
+    found: list[PlannedCut] = []
+    for phase, cut in zip(program.phases, program.cuts.of, strict=True):
+        axes, because = _options(phase, program.bound)
+        if phase.id not in apart and (axes or because):
+            found.append(PlannedCut(phase.id, None if cut is None else cut.axis, axes, because))
+    return tuple(found)
+
+
+def axes_in(plan: Plan) -> Axes:
+    """The axes that a plan states."""
+    return {one.phase: one.axis for one in plan.space.cuts if one.axes}
+
+
+def faults_of_axes(plan: Plan, bound: BoundGraph) -> Iterator[tuple[str, object, object]]:
+    """What a plan says otherwise of the axes of its phases than its program does: where, what, and what is right."""
+    known = {phase.id: phase for phase in bound.graph.phases}
+    apart = {*plan.space.dealt, *(one.phase for one in plan.spread)}
+    expected: dict[PhaseId, tuple[tuple[int, ...], str]] = {
+        id: options for id, phase in known.items() if id not in apart and any(options := _options(phase, bound))
+    }
+    said = [one.phase for one in plan.space.cuts]
+    if said != list(expected):
+        yield "space.cuts", said, list(expected)
+        return
+    for place, one in enumerate(plan.space.cuts):
+        axes, because = expected[one.phase]
+        if (one.axes, one.because) != (axes, because):
+            yield f"space.cuts[{place}]", (*one.axes, one.because), (*axes, because)
+        elif one.axis is not None and one.axis not in axes:
+            yield f"space.cuts[{place}].axis", one.axis, f"one of {list(axes)}"
+
+
+def _options(phase: Phase, bound: BoundGraph) -> tuple[tuple[int, ...], str]:
+    axes = axes_of(phase, bound.graph.types)
+    return axes, "" if axes or isinstance(phase, Input) else uncut_because(phase, bound.graph.types)

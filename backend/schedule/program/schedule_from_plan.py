@@ -1,0 +1,419 @@
+"""A plan back as a schedule of its program's problem, so that the independent verifier can judge stored plans."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.loop_iteration import branches_of, with_arms_out
+from ...graph.phases import Input, Loop, Output, PhaseId
+from ..bounds.head_tail_bounds import Costs
+from ..plan.plan import (
+    ALIGNMENT,
+    BranchStep,
+    CellsStep,
+    CombineStep as PlanCombine,
+    Device,
+    FreeStep,
+    JoinStep,
+    LoopStep,
+    Plan,
+    PlannedPhase,
+    RunStep,
+    SubPlan,
+    TransferStep,
+    WaitStep,
+    plan_object,
+)
+from ..problem import DeviceIndex, Objective, PhaseIndex
+from ..program_facts.partitioning import regions_of
+from ..program_facts.scratch_memory import Numbers
+from ..search.list_scheduling import baselines
+from ..single_device import HOME, described, plan_one_device, step_of
+from ..solution import Answer, Baseline, CombineStep, Proof, QueueKind, Schedule, Shard, Status, Transfer
+from ..timeline.problem_index import Routes
+from ..timeline.serial_sgs import Timer
+from ..verify.schedule_checks import verify_schedule
+from .distributed_loop import Gang, Planned, ProgramProblem, Setting
+from .loop_iteration import left_by, turning
+from .plan_from_schedule import plan_of, sub_plan_of
+from .problem_from_program import CHUNKS, faults_of_axes
+
+# ---------------------------------------------------------------------------------------------------- schedule_of
+
+class NotOfThisProblem(ValueError):
+    """The plan speaks of phases, devices or links that the problem does not have, or cuts them otherwise."""
+
+
+def schedule_of(plan: Plan, program: ProgramProblem) -> Schedule:
+    """The schedule that a plan follows."""
+    problem = program.problem
+    devices = {name: DeviceIndex(place) for place, name in enumerate(problem.device_names())}
+    phases = {phase.id: PhaseIndex(place) for place, phase in enumerate(program.phases)}
+    maker = {value: PhaseIndex(place) for place, phase in enumerate(program.phases) for value in traverse.results(phase)}
+    first_result = {place: traverse.results(phase)[:1] for place, phase in enumerate(program.phases)}
+    links = {link.id: place for place, link in enumerate(problem.links)}
+    shards: list[Shard] = []
+    combines: list[CombineStep] = []
+    transfers: list[Transfer] = []
+    try:
+        for queue in plan.main.queues:
+            for step in queue.steps:
+                match step:
+                    case JoinStep(rows=None):
+                        continue
+                    case RunStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep():
+                        place = phases[step.phase]
+                        rows = _rows(step, program, place)
+                        shards.append(Shard(place, devices[queue.device], *rows, step.start, step.end))
+                    case PlanCombine():
+                        combines.append(CombineStep(phases[step.phase], step.start, step.end))
+                    case TransferStep():
+                        place = maker[step.value]
+                        if step.value not in first_result[place]:
+                            continue  # the results of a phase travel together
+                        task = problem.phases[place]
+                        first, stop = step.units
+                        span = task.out_bytes if task.rows == 0 or task.is_gathered else task.rows
+                        size = -(-task.out_bytes * stop // max(1, span)) - -(-task.out_bytes * first // max(1, span))
+                        if step.partial and task.combine is not None:
+                            size = task.combine.bytes
+                        link = links[step.link] if step.link else None
+                        source, target = devices[step.source], devices[step.target]
+                        ticks = (step.start, step.busy, step.arrive)
+                        transfers.append(Transfer(place, source, target, *step.units, size, link, *ticks, step.partial))
+                    case _:
+                        continue
+    except KeyError as missing:
+        raise NotOfThisProblem(f"{missing.args[0]} is not in the problem") from None
+    transfers += _sizes_sent(program, shards, {combine.phase: combine.end for combine in combines})
+    return Schedule(
+        tuple(sorted(shards, key=lambda s: (s.start, s.phase, s.device))),
+        tuple(sorted(combines, key=lambda c: (c.start, c.phase))),
+        tuple(sorted(transfers, key=lambda t: (t.start, t.phase, t.source, t.target))),
+    )
+
+
+def _sizes_sent(program: ProgramProblem, shards: Sequence[Shard], combined: Mapping[PhaseIndex, int]) -> list[Transfer]:
+    """Transfers of run-time sizes, which have no bytes and are no steps: they start when the size is found."""
+    problem, routes = program.problem, Routes(program.problem)
+    finders: dict[PhaseIndex, list[PhaseIndex]] = defaultdict(list)
+    for edge in problem.edges:
+        if not traverse.results(program.phases[edge.source]):
+            finders[edge.target].append(edge.source)
+    made = {shard.phase: shard for shard in shards}
+    found: dict[tuple[PhaseIndex, int, int], Transfer] = {}
+    for shard in shards:
+        for place in finders[shard.phase]:
+            if place not in made:
+                continue
+            source, at = made[place].device, combined.get(place, made[place].end)
+            for hop in routes.path(source, shard.device) or () if source != shard.device else ():
+                ends = DeviceIndex(hop.source), DeviceIndex(hop.target)
+                found[place, *ends] = Transfer(place, *ends, 0, 0, 0, hop.link, at, at, at + hop.latency, False)
+                at += hop.latency
+    return list(found.values())
+
+
+def space_of(plan: Plan) -> int:
+    """The most chunks a device of the schedules that the plan's bound is of."""
+    return plan.space.chunks
+
+
+def answer_of(plan: Plan, program: ProgramProblem) -> Answer:
+    """What a plan says of itself, as an answer to verify."""
+    schedule, said = schedule_of(plan, program), plan.prediction
+    chunks = space_of(plan)
+    if said is None:
+        return Answer(Status.GAP, schedule, 0, (schedule.makespan,), Proof("none", 0), chunks=chunks)
+    known = {objective.value for objective in Objective}
+    values = tuple(value for name, value in said.objectives if name in known)
+    return Answer(said.status, schedule, said.lower_bound, values, said.proof, said.baselines, chunks=chunks)
+
+
+def _rows(
+    step: RunStep | LoopStep | JoinStep | BranchStep | CellsStep, program: ProgramProblem, place: PhaseIndex
+) -> tuple[int, int]:
+    if isinstance(step, LoopStep | JoinStep) and step.rows is not None:
+        return step.rows
+    cut, task = program.cuts.of[place], program.problem.phases[place]
+    box = step.box if isinstance(step, RunStep) else None
+    if box is None or any(edge.target == place and edge.only is not None for edge in program.problem.edges):
+        return 0, max(1, task.rows)
+    if cut is None or cut.axis >= len(box):
+        raise NotOfThisProblem(f"phase {task.id} is not cut there")
+    start, stop = box[cut.axis]
+    if start % cut.grain or (stop % cut.grain and stop != cut.size):
+        raise NotOfThisProblem(f"phase {task.id} is not cut at a row")
+    return start // cut.grain, -(-stop // cut.grain)
+
+
+# ---------------------------------------------------------------------------------------------------- described
+#
+# V12: what a stored plan says about itself beside its steps is what its program and devices give.
+#
+# Labels, spans, sizes, bytes and operations of phases, buffers and peaks, devices and links, objectives and baselines follow from
+# the program, the profile and the steps.  They are made again and compared, so that none of them can be edited unnoticed; steps
+# are the other checks' (V1 to V10).
+
+CODE: Final = "V12"
+ADVISORY: Final = ("Proof.method", "Proof.detail", "Space.chunks", "PlannedPhase.span", "PlannedFile.name")
+"""Fields of a stored plan from which nothing is concluded: how its bound was come by and of how many chunks (`--prove` derives it
+again for these), and the names of the files that the program stood in."""
+UNCHECKED: Final = (
+    "Plan.tick_ns", "Plan.profile", "Plan.devices", "Plan.links", "Plan.directives", "Plan.spread", "Plan.prediction",
+    "Device.id", "Device.backend", "Device.threads", "Device.memory", "Device.kind", "PlannedPhase.device",
+    "PlannedLink.id", "PlannedLink.source", "PlannedLink.target", "Prediction.lower_bound", "Prediction.status",
+    "Prediction.objectives", "Prediction.baselines", "Baseline.name", "Baseline.ticks", "Proof.lower_bound", "Proof.method",
+    "Proof.detail", "SubPlan.buffers", "SubPlan.peak", "Buffer.value", "Buffer.device", "Buffer.role", "Buffer.bytes",
+    "Buffer.offset", "Buffer.first", "Buffer.last", "RunStep.start", "RunStep.end", "CombineStep.start", "CombineStep.end",
+    "LoopStep.start", "LoopStep.end", "LoopStep.making", "JoinStep.start", "JoinStep.end", "BranchStep.start",
+    "BranchStep.end", "CellsStep.start", "CellsStep.end", "TransferStep.bytes", "TransferStep.start", "TransferStep.busy",
+    "Space.chunks", "Space.dealt", "PlannedCut.axis", "TransferStep.arrive", "TransferStep.units", "TransferStep.link",
+    "Queue.device",
+)  # fmt: skip
+"""What nothing can be said of without the profile that the plan was made for, beside what `check_plan` asks of it."""
+PARTS: Final = ("devices", "links", "tick_ns", "inputs", "outputs", "phases", "directives", "spread", "chunks", "space")
+METHODS: Final = ("none", "bound", "certificate", "z3")
+
+
+def description_faults(plan: Plan, program: ProgramProblem, answer: Answer, compared: ProgramProblem) -> list[str]:
+    """What the plan says otherwise than its program, profile and steps do; baselines are of `compared`."""
+    made, said = _object(plan_of(program, answer)), _object(plan)
+    found = [fault for part in PARTS for fault in _differences(said[part], made[part], part)]
+    for part in ("buffers", "peak"):
+        found += _differences(said["main"][part], made["main"][part], f"main.{part}")
+    found += _queue_faults(said["main"]["queues"], made["main"]["queues"])
+    if plan.prediction is None:
+        found.append(_fault("prediction", None, "a prediction"))
+    else:
+        if plan.prediction.status not in (Status.OPTIMAL, Status.GAP):
+            found.append(_fault("prediction.status", plan.prediction.status.value, "optimal or gap"))
+        waits = sum(isinstance(s, WaitStep) for q in plan.main.queues if q.kind is QueueKind.COMPUTE for s in q.steps)
+        for name, value in plan.prediction.objectives:
+            if name == Objective.SYNCS.value and value != waits:
+                found.append(_fault("prediction.objectives of syncs", value, waits))
+        aims = [objective.value for objective in program.problem.objectives]
+        if [name for name, _ in plan.prediction.objectives] != aims:
+            found.append(_fault("prediction.objectives", [name for name, _ in plan.prediction.objectives], aims))
+        found += _differences(said["prediction"]["objectives"], made["prediction"]["objectives"], "prediction.objectives")
+        if plan.prediction.proof.method not in METHODS:
+            found.append(_fault("prediction.proof.method", plan.prediction.proof.method, "none of the methods of proof"))
+        if plan.prediction.proof.lower_bound != plan.prediction.lower_bound:
+            found.append(_fault("prediction.proof.lower_bound", plan.prediction.proof.lower_bound, plan.prediction.lower_bound))
+        found += _baseline_faults(plan.prediction.baselines, compared)
+    return found
+
+
+def own_faults(plan: Plan, bound: BoundGraph) -> list[str]:
+    """What the plan says otherwise than its program does, whatever the devices are: asked with and without a profile."""
+    found: list[str] = []
+    choices = frozenset(branches_of(bound.graph))
+    graph = with_arms_out(bound.graph, plan.speculated)
+    if not set(plan.speculated) <= choices or len(set(plan.speculated)) < len(plan.speculated):
+        found.append(_fault("speculated", list(plan.speculated), sorted(choices)))
+    inputs = [(p.name, p.result) for p in graph.phases if isinstance(p, Input)]
+    outputs = [(p.name, p.arg) for p in graph.phases if isinstance(p, Output)]
+    for part, said, right in (("inputs", plan.inputs, inputs), ("outputs", plan.outputs, outputs)):
+        if list(said) != right:
+            found.append(_fault(part, list(said), right))
+    regions = regions_of(graph, {one.phase for one in plan.spread})
+    if plan.regions != regions:
+        found.append(_fault("regions", [one.phase for one in plan.regions], [one.phase for one in regions]))
+    boxes = Counter(
+        (queue.device, step.phase) for queue in plan.main.queues for step in queue.steps
+        if isinstance(step, RunStep) and step.box is not None
+    )  # fmt: skip
+    most: dict[int, int] = {}
+    for (_, phase), count in boxes.items():
+        most[phase] = max(count, most.get(phase, 0))
+    counts = [(phase.id, most[phase.id]) for phase in graph.phases if most.get(phase.id, 0) > 1]
+    if [(one.phase, one.count) for one in plan.chunks] != counts:
+        found.append(_fault("chunks", [(one.phase, one.count) for one in plan.chunks], counts))
+    if plan.space.chunks not in (1, CHUNKS) or plan.space.chunks < max((1, *most.values())):
+        found.append(_fault("space.chunks", plan.space.chunks, CHUNKS if most and max(most.values()) > 1 else 1))
+    found += [_fault(*fault) for fault in faults_of_axes(plan, replace(bound, graph=graph))]
+    devices = {device.id for device in plan.devices}
+    if len(devices) < len(plan.devices):
+        found.append(_fault("devices", [device.id for device in plan.devices], "each once"))
+    ids = [phase.id for phase in plan.phases]
+    if len(set(ids)) < len(ids) or not {phase.id for phase in graph.phases} <= set(ids):
+        found.append(_fault("phases", ids, "each phase once"))
+    away = [(at, one.device) for at, one in enumerate(plan.phases) if one.device not in devices]
+    found += [_fault(f"phases[{at}].device", device, "a device of the plan") for at, device in away]
+    values = {value for phase in traverse.all_phases(graph) for value in traverse.results(phase)}
+    for place, buffer in enumerate(plan.main.buffers):
+        where = f"main.buffers[{place}]"
+        if buffer.device not in devices or buffer.value not in values:
+            found.append(_fault(where, f"%{buffer.value} on {buffer.device}", "a value on a device of the plan"))
+        if buffer.alias_of is not None or buffer.reuses is not None or buffer.offset % ALIGNMENT or buffer.first > buffer.last:
+            found.append(_fault(where, "an alias, another's place, an odd address or a life that ends first", "none of these"))
+    known = {phase.id: phase for phase in graph.phases}
+    for queue in plan.main.queues:
+        for step in queue.steps:
+            if isinstance(step, LoopStep | BranchStep | CellsStep) and not (isinstance(step, LoopStep) and step.rows):
+                made = step_of(known[step.phase], graph, Device(queue.device, "cpu"))
+                own = isinstance(made, LoopStep | BranchStep | CellsStep) and replace(made, start=step.start, end=step.end)
+                if step != own:
+                    found.append(_fault(f"the inside of #{step.phase}", "other steps or buffers", "those of one device"))
+            elif isinstance(step, RunStep) and step.overwrite is not None:
+                found.append(_fault(f"overwrite of #{step.phase}", step.overwrite, None))
+            elif isinstance(step, FreeStep) and not step.values:
+                found.append(_fault("values of a free", "nothing", "what is freed"))
+    return found
+
+
+def nameless(phase: PlannedPhase) -> PlannedPhase:
+    """Without the name of its file."""
+    return replace(phase, span=("", *phase.span[1:]))
+
+
+def _object(plan: Plan) -> dict[str, Any]:
+    """What is compared: not the program, which was compared when the plan was read, and not the names of its files."""
+    return plan_object(replace(plan, program=(), phases=tuple(map(nameless, plan.phases))))
+
+
+def label_faults(plan: Plan, bound: BoundGraph) -> list[str]:
+    """The same where no profile is known: of the phases of the program."""
+    bound = replace(bound, graph=with_arms_out(bound.graph, plan.speculated))
+    numbers = Numbers()
+    spread = {one.phase for one in plan.spread}  # whose turns are other phases under the same ids
+    bodies = [graph for phase in bound.graph.phases if phase.id in spread for graph in traverse.subgraphs(phase)]
+    turned = {phase.id for body in bodies for phase in traverse.all_phases(body)}
+    known = {phase.id: phase for phase in traverse.all_phases(bound.graph) if phase.id not in turned}
+    found: list[str] = []
+    for place, phase in enumerate(plan.phases):
+        if phase.id in known and nameless(phase) != nameless(described(known[phase.id], bound.graph, numbers, phase.device)):
+            found.append(_fault(f"phases[{place}]", phase.label, "another phase of the program"))
+    return found
+
+
+def single_faults(plan: Plan, bound: BoundGraph) -> list[str]:
+    """The same of a plan of one device, which follows from the program alone, but for how many threads a machine has."""
+    if len(plan.devices) != 1:
+        return [_fault("devices", len(plan.devices), 1)]
+    return other_faults(plan, plan_one_device(bound, Device(HOME, "cpu", plan.devices[0].threads)))
+
+
+def other_faults(plan: Plan, right: Plan) -> list[str]:
+    """What a plan says otherwise than the one that its program gives."""
+    made, said = _object(right), _object(plan)
+    return [fault for part in sorted(made) for fault in _differences(said[part], made[part], part)]
+
+
+def _queue_faults(said: Sequence[Any], made: Sequence[Any]) -> Iterator[str]:
+    """Which devices and channels have queues, and how many bytes each transfer moves."""
+    names, right = ([f"{queue['kind']} of {queue['device']}" for queue in queues] for queues in (said, made))
+    for name in names:
+        if name not in right or names.count(name) > 1:
+            yield _fault("main.queues", name, ", ".join(right))
+    for queue in said:
+        same = [step for other in made if other["device"] == queue["device"] for step in other["steps"]]
+        own = {_transfer(step) for step in same if step["step"] == "transfer"}
+        strange = [step for step in queue["steps"] if step["step"] == "transfer" and _transfer(step) not in own]
+        if strange and any(q["device"] == queue["device"] for q in made):
+            yield _fault(f"main.queues of {queue['device']}", f"the transfer of %{strange[0]['value']}", "another channel for it")
+    moved = {_transfer(step): step["bytes"] for queue in made for step in queue["steps"] if step["step"] == "transfer"}
+    for queue in said:
+        for step in queue["steps"]:
+            if step["step"] == "transfer" and (size := moved.get(_transfer(step))) is not None and size != step["bytes"]:
+                yield _fault(f"bytes of the transfer of %{step['value']} to {step['target']}", step["bytes"], size)
+
+
+def _transfer(step: Any) -> tuple[Any, ...]:
+    return (step["value"], step["source"], step["target"], *step["units"], step["partial"], step["start"])
+
+
+def _baseline_faults(said: tuple[Baseline, ...], program: ProgramProblem) -> Iterator[str]:
+    made = {one.name: one.ticks for one in baselines(Costs(Timer(program.problem)))}
+    if [one.name for one in said] != list(made):
+        yield _fault("prediction.baselines", ", ".join(one.name for one in said), ", ".join(made))
+    for one in said:
+        if one.name in made and made[one.name] != one.ticks:
+            yield _fault(f"prediction.baselines of {one.name}", one.ticks, made[one.name])
+
+
+def _differences(said: Any, made: Any, where: str) -> Iterator[str]:
+    """Where two JSON values differ, down to the leaves."""
+    if isinstance(said, dict) and isinstance(made, dict):
+        for key in sorted(said.keys() | made.keys()):
+            if said.get(key) != made.get(key):
+                yield from _differences(said.get(key), made.get(key), f"{where}.{key}")
+    elif isinstance(said, list) and isinstance(made, list) and len(said) == len(made):
+        for place, (one, other) in enumerate(zip(said, made, strict=True)):
+            if one != other:
+                yield from _differences(one, other, f"{where}[{place}]")
+    elif said != made:
+        yield _fault(where, said, made)
+
+
+def _fault(where: str, said: object, made: object) -> str:
+    return f"{CODE}: `{where}` says {_short(said)}, and the program and its devices give {_short(made)}"
+
+
+def _short(value: object) -> str:
+    text = "nothing" if value is None else str(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+# ---------------------------------------------------------------------------------------------------- gangs_of_plan
+#
+# The loops that a stored plan runs together, as the planner would have made them, to be judged with their ticks.
+
+def gangs_of(plan: Plan, program: ProgramProblem, setting: Setting) -> dict[PhaseId, Gang]:
+    """The loops of `spread`.  NotOfThisProblem: they are no loops that could be run so."""
+    loops = {phase.id: phase for phase in program.phases if isinstance(phase, Loop)}
+    devices = {name: place for place, name in enumerate(program.problem.device_names())}
+    found: dict[PhaseId, Gang] = {}
+    for spread in plan.spread:
+        parts = list(_parts(plan, spread.phase))
+        stated = [step for _, step in parts if isinstance(step, LoopStep)]
+        one = turning(program.bound, loops[spread.phase], spread.axes, setting) if spread.phase in loops else None
+        if one is None or len(stated) != 1:
+            raise NotOfThisProblem(f"loop #{spread.phase} is not one that devices run together")
+        rows = sorted((step.rows, devices[name]) for name, step in parts if step.rows is not None)
+        mode = tuple((device, stop - first) for (first, stop), device in rows)
+        body = _planned(plan, stated[0].body, one.empty())
+        leave = None
+        if stated[0].leave is not None:
+            leave = _planned(plan, stated[0].leave, left_by(one))
+        found[spread.phase] = Gang(spread, mode, body, leave, one.making)
+    return found
+
+
+def faults_of(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
+    """What is wrong with the schedules of iterations."""
+    for id, gang in gangs.items():
+        for one in gang.plans:
+            found = verify_schedule(one.problem, one.schedule)
+            yield from (f"{fault.code.name}: an iteration of loop #{id}: {fault.message}" for fault in found)
+
+
+def described_faults(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
+    """Buffers and peaks of iterations that are not what their steps give."""
+    for id, gang in gangs.items():
+        for one in gang.plans:
+            made = sub_plan_of(one.program, one.schedule, one.turn.left)
+            for what, said, right in (
+                ("buffers", one.plan.buffers, made.buffers),
+                ("peak", sorted(one.plan.peak), sorted(made.peak)),
+            ):
+                if said != right:
+                    yield f"V12: `{what}` of an iteration of loop #{id} are not those of its steps"
+
+
+def _parts(plan: Plan, loop: PhaseId) -> Iterator[tuple[str, LoopStep | JoinStep]]:
+    for queue in plan.main.queues:
+        for step in queue.steps:
+            if isinstance(step, LoopStep | JoinStep) and step.phase == loop and step.rows is not None:
+                yield queue.device, step
+
+
+def _planned(plan: Plan, body: SubPlan, empty: Planned) -> Planned:
+    """An iteration with the schedule that the plan has for it."""
+    schedule = schedule_of(replace(plan, main=body, spread=()), empty.program)
+    return replace(empty, schedule=schedule, plan=body)

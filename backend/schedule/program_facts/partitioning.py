@@ -1,0 +1,428 @@
+"""Cutting a phase into boxes: what each shard reads and makes, worked out from projections and axis signatures alone.
+
+A structured phase is cut along parallel axes, each shard then making its box of every result, or along its reduce axis, at
+block boundaries of the order of sums, each shard then making partial results.  A library phase is cut along the result
+axes of its signature.  Boxes (`plan`, Note [Boxes]) may cut several axes; plans cut one.  A loop whose body is element-wise on
+its state is cut like the structured phase that it is (`as_one`): every element goes through all turns by itself.
+
+Nothing is cut whose sizes are known only when it runs, nor `random` (a value depends on its place in the whole), nor a gather
+that sorts, nor a reduction with a function whose result depends on how it is bracketed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from math import prod
+from typing import Final
+
+from ....lang.support.records import dataclass
+from ....typechecker import scalars
+from ....typechecker.sizes.polynomials import Size
+from ...graph import traverse
+from ...graph.bind import BoundGraph, KnownValues
+from ...graph.cost_formulas import Types
+from ...graph.fusion_groups import merge_loop
+from ...graph.loop_iteration import Turn, leaving, turn_of
+from ...graph.phases import (
+    AxisKind,
+    Branch,
+    Constant,
+    Fold,
+    Graph,
+    Input,
+    LibraryPhase,
+    Loop,
+    Map,
+    Output,
+    Phase,
+    PhaseId,
+    Print,
+    Read,
+    Structured,
+    ValueId,
+)
+from ...graph.projections import IDENTITY, box_needed, frame_of
+from ...loopir.facts import iteration_of
+from ...lower.region import Region, lower_region
+from ...lower.scope import Unsupported
+from ...scalar.table import REDUCTIONS
+from ...transform.pipeline import runs_in_tiles
+from ..plan.plan import Box, DeviceId, JoinStep, Lies, LoopStep, Plan, PlannedRegion, RunStep, Step, SubPlan, TransferStep
+
+# ---------------------------------------------------------------------------------------------------- sharding
+
+BLOCK: Final = 4096
+"""Elements of a block of the order of sums: 16 rows of 256 lanes (phases.md, "Order of sums")."""
+MOST_PAIRS: Final = 200_000
+"""Pieces times transfers of a value on a device up to which each piece has the end of its own readers."""
+_DEPENDS_ON_PLACE: Final = frozenset({"random"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A phase cut along `axis` of its box (iteration axis, or result axis of a library phase), of `size` points, at multiples of
+    `grain`.  `combines`: the shards make partial results."""
+
+    axis: int
+    size: int
+    grain: int = 1
+    combines: bool = False
+
+    @property
+    def rows(self) -> int:
+        """Rows that a scheduler deals out: grains, the last perhaps short."""
+        return -(-self.size // self.grain)
+
+    def interval(self, first: int, stop: int) -> tuple[int, int]:
+        """The points of rows [first, stop)."""
+        return first * self.grain, min(stop * self.grain, self.size)
+
+
+def known(sizes: Iterable[Size]) -> tuple[int, ...] | None:
+    """Sizes as numbers; None if one is known only when run."""
+    found = [size.constant for size in sizes]
+    return None if any(n is None for n in found) else tuple(n for n in found if n is not None)
+
+
+def shape_of(value: ValueId, types: Types) -> tuple[int, ...] | None:
+    return known(types[value].shape)
+
+
+def whole(shape: Sequence[int]) -> Box:
+    return tuple((0, size) for size in shape)
+
+
+def as_one(phase: Phase, types: Types) -> Phase:
+    """A loop with an element-wise body as one phase over its first state, its first reads; any other phase as it is."""
+    if not isinstance(phase, Loop) or phase.trip.constant is None:
+        return phase
+    turn = merge_loop(phase, lambda value: types[value].element.kind, lambda value: types[value].shape)
+    if turn is None:
+        return phase
+    reads = (*(Read(value, IDENTITY) for value in phase.initial), *turn.reads[len(phase.initial) :])
+    return replace(turn, reads=reads)
+
+
+def reads_of(phase: Phase, types: Types) -> tuple[ValueId, ...]:
+    """What the boxes of `operand_boxes` are of."""
+    return traverse.operands(as_one(phase, types))
+
+
+def space_of(phase: Phase, types: Types) -> tuple[int, ...] | None:
+    """The extents that a box of the phase lies in; None if the phase has no boxes or an extent is not known."""
+    phase = as_one(phase, types)
+    match phase:
+        case Structured():
+            return known(axis.size for axis in phase.axes)
+        case LibraryPhase() if phase.results:
+            return shape_of(phase.results[0], types)
+        case _:
+            return None
+
+
+def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
+    """Every way to cut the phase along one axis into two rows or more."""
+    phase = as_one(phase, types)
+    space = space_of(phase, types)
+    values = (*traverse.operands(phase), *traverse.results(phase))
+    if space is None or 0 in space or any(shape_of(value, types) is None for value in values):
+        return ()
+    match phase:
+        case Structured():
+            found = [_structured_cut(phase, types, axis, size) for axis, size in enumerate(space)]
+            return tuple(cut for cut in found if cut is not None and cut.rows > 1)
+        case LibraryPhase():
+            if phase.defines or phase.op in _DEPENDS_ON_PLACE:
+                return ()
+            axes = dict.fromkeys(s.result for s in phase.signature if s.result is not None and s.combine is None)
+            if "sorts" in phase.attributes:  # the axis that is ordered is whole
+                axes = dict.fromkeys(axis for axis in axes if axis < frame_of(phase))
+            return tuple(Cut(axis, space[axis]) for axis in axes if space[axis] > 1)
+        case _:
+            return ()
+
+
+def axes_of(phase: Phase, types: Types) -> tuple[int, ...]:
+    """The axes along which a phase may be cut, or the rows of an input may lie."""
+    if isinstance(phase, Input):
+        return tuple(axis for axis, size in enumerate(shape_of(phase.result, types) or ()) if size > 1)
+    return tuple(cut.axis for cut in cuts_of(phase, types))
+
+
+def uncut_because(phase: Phase, types: Types) -> str:
+    """Why a phase that has no cuts has none; empty where it has too little to be cut, or only brings in, prints or saves."""
+    phase = as_one(phase, types)
+    values = (*traverse.operands(phase), *traverse.results(phase))
+    if isinstance(phase, Input | Constant | Print | Output):
+        return ""
+    if isinstance(phase, Loop):
+        return "a loop whose iterations one device runs"
+    if isinstance(phase, Branch):
+        return "a choice of which one device runs the arm"
+    if isinstance(phase, Map | Fold):
+        kind = "scan" if isinstance(phase, Fold) and phase.scan else type(phase).__name__.lower()
+        return f"a {kind} with a function of its own"
+    if traverse.defines(phase) or any(shape_of(value, types) is None for value in values):
+        return "its sizes are known only when it runs"
+    if all(prod(shape_of(value, types) or ()) <= 1 for value in values):
+        return ""
+    if isinstance(phase, Structured):
+        parallel = any(axis.kind is AxisKind.PARALLEL and axis.size.constant != 1 for axis in phase.axes)
+        reduced = any(axis.kind is AxisKind.REDUCE and (axis.size.constant or 0) > 1 for axis in phase.axes)
+        return "its function does not join partial results" if reduced and not parallel else ""
+    if phase.op in _DEPENDS_ON_PLACE:
+        return "its values depend on their place"
+    return f"no cut of a {_OPERATIONS.get(phase.op, 'sort' if 'sorts' in phase.attributes else phase.op)} is known"
+
+
+_OPERATIONS: Final = {"key_reduce": "reduction by key", "index_of": "look-up", "member_of": "look-up", "grade_by": "grade"}
+
+
+def _structured_cut(phase: Structured, types: Types, axis: int, size: int) -> Cut | None:
+    if phase.axes[axis].kind is AxisKind.PARALLEL:
+        return Cut(axis, size)
+    if any(result.reduction not in REDUCTIONS for result in phase.results):
+        return None
+    return Cut(axis, size, BLOCK if any(is_ordered(phase, r.value, types) for r in phase.results) else 1, True)
+
+
+def is_ordered(phase: Structured, value: ValueId, types: Types) -> bool:
+    """Do the bits of this result depend on the order of sums?"""
+    kind = types[value].element.kind
+    function = next(r.reduction for r in phase.results if r.value == value)
+    return scalars.is_ordered(function or "", kind)
+
+
+def slab(shape: Sequence[int], along: int | None, interval: tuple[int, int]) -> Box:
+    """The box that has an interval of one axis, and all of the others; None: all of all."""
+    return tuple(interval if axis == along else (0, size) for axis, size in enumerate(shape))
+
+
+def box_of(cut: Cut, space: Sequence[int], first: int, stop: int) -> Box:
+    """The box of rows [first, stop)."""
+    return slab(space, cut.axis, cut.interval(first, stop))
+
+
+def operand_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
+    """The box of each operand that a box of the phase reads, one a read of a structured phase, one an argument otherwise."""
+    phase = as_one(phase, types)
+    match phase:
+        case Structured():
+            space = [stop - start for start, stop in box]
+            return tuple(box_needed(space, read.projection, box) for read in phase.reads)
+        case LibraryPhase():
+            return tuple(_argument_box(phase, types, place, box) for place in range(len(phase.args)))
+        case _:
+            return tuple(_all_of(value, types) for value in traverse.operands(phase))
+
+
+def _argument_box(phase: LibraryPhase, types: Types, place: int, box: Box) -> Box:
+    """Axes that the signature cuts with the result take its interval where that is cut, the others are whole."""
+    found = list(_all_of(phase.args[place], types))
+    results = _all_of(phase.results[0], types)
+    for signature in phase.signature:
+        axis = signature.operands[place]
+        if signature.result is not None and axis is not None and box[signature.result] != results[signature.result]:
+            found[axis] = box[signature.result]
+    return tuple(found)
+
+
+def _all_of(value: ValueId, types: Types) -> Box:
+    shape = shape_of(value, types)
+    assert shape is not None, "only phases of known sizes are cut"
+    return whole(shape)
+
+
+def result_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
+    """The box of each result that a box of the phase makes (of a reduction: once its partial results are combined)."""
+    phase = as_one(phase, types)
+    match phase:
+        case Structured():
+            return (box[: sum(a.kind is AxisKind.PARALLEL for a in phase.axes)],) * len(phase.results)
+        case LibraryPhase():
+            first = _all_of(phase.results[0], types)
+            cut = {axis: part for axis, part in enumerate(box) if part != first[axis]}
+            return tuple(
+                tuple(cut.get(axis, extent) for axis, extent in enumerate(_all_of(value, types))) for value in phase.results
+            )
+        case _:
+            return tuple(_all_of(value, types) for value in traverse.results(phase))
+
+
+def meet(a: Box | None, b: Box | None) -> bool:
+    """Have two boxes of a value something in common?  None is all of it; what is the same meets, be it empty."""
+    return a is None or b is None or a == b or all(max(p[0], q[0]) < min(p[1], q[1]) for p, q in zip(a, b, strict=True))
+
+
+# ------------------------------------------------------------------------------ partial results
+
+
+def subtrees(first: int, stop: int, blocks: int) -> tuple[tuple[int, int], ...]:
+    """The largest whole subtrees, as intervals of blocks, of the tree over `blocks` blocks that make up [first, stop).
+
+    A node of the tree at height h and place i covers the blocks [i×2ʰ, (i+1)×2ʰ) that exist.  The sum over a node, in the order
+    of sums by itself, is just the value that the whole sum has there."""
+    found: list[tuple[int, int]] = []
+    while first < stop:
+        size = 1
+        while first % (2 * size) == 0 and (first + 2 * size <= stop or stop == blocks):
+            size *= 2
+            if first + size >= stop:
+                break
+        found.append((first, min(first + size, stop)))
+        first += size
+    return tuple(found)
+
+
+def most_subtrees(blocks: int) -> int:
+    """At most so many subtrees make up any interval."""
+    return max(1, 2 * (blocks - 1).bit_length() - 1) if blocks > 1 else 1
+
+
+# ---------------------------------------------------------------------------------------------------- turns
+#
+# Loops that several queues of a plan run together: who takes part, and the turn of which the plan has a plan.
+
+Part = tuple[int, LoopStep | JoinStep]
+"""A queue, and its step of a loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A loop as the queues of a plan run it: the step that states it, a turn, what follows the last one, and all steps."""
+
+    step: LoopStep
+    turn: Turn
+    leave: Turn | None
+    parts: tuple[Part, ...]
+
+    def rows_on(self, plan: Plan) -> dict[DeviceId, tuple[int, int]]:
+        return {plan.main.queues[which].device: step.rows for which, step in self.parts if step.rows is not None}
+
+    def boxes(self, rows: tuple[int, int]) -> list[Box]:
+        """The box of each state on a device that has those rows."""
+        return [box_of_state(self.turn, place, rows) for place in range(len(self.turn.axes))]
+
+
+def box_of_state(turn: Turn, place: int, rows: tuple[int, int]) -> Box:
+    """Rows of a state, or all of it where it is not cut."""
+    shape = [size.constant or 0 for size in turn.bound.graph.types[turn.next[place]].shape]
+    return slab(shape, turn.axes[place], rows)
+
+
+def is_shared(step: Step) -> bool:
+    return isinstance(step, JoinStep) or (isinstance(step, LoopStep) and step.rows is not None)
+
+
+def shared_loops(plan: Plan, bound: BoundGraph) -> dict[PhaseId, Shared]:
+    """The loops that queues of the plan run together."""
+    found: dict[PhaseId, list[Part]] = {}
+    for which, queue in enumerate(plan.main.queues):
+        for step in queue.steps:
+            if isinstance(step, LoopStep | JoinStep) and is_shared(step):
+                found.setdefault(step.phase, []).append((which, step))
+    phases = {phase.id: phase for phase in bound.graph.phases}
+    axes = {spread.phase: spread.axes for spread in plan.spread}
+    result: dict[PhaseId, Shared] = {}
+    for id, parts in found.items():
+        phase, states = phases.get(id), [step for _, step in parts if isinstance(step, LoopStep)]
+        known = isinstance(phase, Loop) and len(states) == 1 and len(axes.get(id, ())) == len(phase.initial)
+        if known and isinstance(phase, Loop) and _able(phase, axes[id], bound):
+            turn = turn_of(bound, phase, axes[id])
+            result[id] = Shared(states[0], turn, leaving(bound, phase, turn) if None in turn.axes else None, tuple(parts))
+    return result
+
+
+def _able(loop: Loop, axes: Sequence[int | None], bound: BoundGraph) -> bool:
+    ranks = [len(bound.graph.types[value].shape) for value in loop.initial]
+    return loop.trip.constant is not None and all(axis is None or axis < rank for axis, rank in zip(axes, ranks, strict=True))
+
+
+def length(plan: SubPlan) -> int:
+    """The ticks of a turn."""
+    steps = [step for queue in plan.queues for step in queue.steps]
+    ends = (step.arrive if isinstance(step, TransferStep) else getattr(step, "end", 0) for step in steps)
+    return max(ends, default=0)
+
+
+# ---------------------------------------------------------------------------------------------------- stores
+#
+# Which devices of a plan are stores, and what lies in them: inputs by name, outputs by `output NAME`.
+
+STORE: Final = "store"
+"""The back end of stores."""
+
+
+def stores_of(plan: Plan) -> tuple[DeviceId, ...]:
+    return tuple(device.id for device in plan.devices if device.backend == STORE)
+
+
+def in_files(phase: Phase) -> tuple[str, ValueId] | None:
+    """What may lie in a store: its name there, and its value."""
+    match phase:
+        case Input():
+            return phase.name, phase.result
+        case Output():
+            return written_as(phase.name), phase.arg
+        case _:
+            return None
+
+
+def written_as(output: str) -> str:
+    return f"output {output}"
+
+
+def lying_in(plan: Plan, bound: BoundGraph) -> dict[str, str]:
+    """What lies in stores, by name."""
+    stores = stores_of(plan)
+    if not stores:
+        return {}
+    names = {phase.id: found[0] for phase in bound.graph.phases if (found := in_files(phase)) is not None}
+    return {
+        names[step.phase]: str(queue.device) for queue in plan.main.queues if queue.device in stores
+        for step in queue.steps if isinstance(step, RunStep) and step.phase in names
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- regions
+#
+# What becomes of the outermost loops, folds, scans and maps of a program: compiled as one region, or not, and why.
+
+def regions_of(graph: Graph, spread: Container[PhaseId] = ()) -> tuple[PlannedRegion, ...]:
+    """In the order of the program; loops that several devices run together (`spread`) are none."""
+    return tuple(_planned(phase, lowered) for phase, lowered in lowered_loops(graph) if phase.id not in spread)
+
+
+def lowered_loops(graph: Graph) -> Iterator[tuple[Loop | Fold | Map, Region | Unsupported]]:
+    """Each with its region, or what is in the way of one."""
+    known = KnownValues(traverse.all_phases(graph), graph.types)
+    for phase in _outermost(graph.phases):
+        try:
+            region = lower_region(phase, graph.types, graph.guards, known)
+        except Unsupported as unsupported:
+            yield phase, unsupported
+            continue
+        in_tiles = partial(runs_in_tiles, region.program)
+        is_one = iteration_of(phase, graph.types).is_for_region(calls=region.calls, in_tiles=in_tiles)
+        yield phase, region if is_one else Unsupported("they are large, and have all threads")
+
+
+def _planned(phase: Loop | Fold | Map, lowered: Region | Unsupported) -> PlannedRegion:
+    if isinstance(lowered, Unsupported):
+        return PlannedRegion(phase.id, (), False, str(lowered))
+    states = tuple(Lies.TWO_BUFFERS if doubled else Lies.IN_PLACE for doubled in lowered.states)
+    return PlannedRegion(phase.id, states, lowered.cells, "")
+
+
+def _outermost(phases: tuple[Phase, ...]) -> Iterator[Loop | Fold | Map]:
+    for phase in phases:
+        match phase:
+            case Loop() | Fold() | Map():
+                yield phase
+            case Branch():
+                yield from _outermost(phase.then.phases)
+                yield from _outermost(phase.otherwise.phases)
+            case _:
+                pass

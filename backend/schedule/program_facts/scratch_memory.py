@@ -1,0 +1,413 @@
+"""Bytes that a structured phase needs while it runs, beside its operands and results.
+
+NumPy computes in slices of an eighth of `TEAM_POINTS` points (a half where they are reduced), small spaces in one.  Kernels pack
+operands in that room, of which large spaces have four times as much, whatever the team, so that a plan says the same on every
+machine.
+Counted at the most values that are alive at once, plus what compound functions use inside.  Reads that no strides may say (a
+ravel of a broadcast) are copied slice by slice, and count as what is computed does; what is computed once from such reads has
+copies of them beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import reduce
+from math import prod
+from typing import Final, Protocol, TypeVar
+
+from ....typechecker.elements import ArrayType, Kind
+from ....typechecker.scalars import is_sequential
+from ....typechecker.sizes.polynomials import ZERO, Size, product
+from ....typechecker.sizes.size import capacity, minimum, quotient
+from ...graph.cost_formulas import cost_of, larger
+from ...graph.phases import (
+    Affine,
+    ApplyNode,
+    AxisNode,
+    LibraryPhase,
+    Loop,
+    Phase,
+    Projection,
+    Read,
+    ReadNode,
+    Reshaped,
+    Structured,
+    ValueId,
+)
+from ...graph.projections import frame_of
+from ...graph.scratch import from_the_right
+from ...scalar.table import ROWS
+from ..plan.plan import ALIGNMENT, Step, SubPlan, inside
+
+TEAM_POINTS: Final = 1 << 18
+"""Points that large spaces have room for, twice as many where they are reduced."""
+ROWS_POINTS: Final = 1 << 15
+"""Points of the rows of a chain that are done together, or one row."""
+ALONE_BELOW: Final = 1 << 19
+"""Spaces of fewer points have room for a quarter of that."""
+SUM_POINTS: Final = 1 << 20
+"""Items that are summed at once."""
+LANES: Final = 256
+BLOCK: Final = 4096
+_INSIDE: Final = 3
+"""Arrays of a slice that one compound function may hold inside."""
+
+
+def workspace(phase: Structured, number: Callable[[Size], int], scattered: Container[ValueId] = ()) -> int:
+    """Scratch bytes of the phase.  `scattered`: values that may not lie in rows."""
+    applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
+    sizes = [number(axis.size) for axis in phase.axes]
+    points = prod(sizes)
+    reduces = any(r.reduction is not None for r in phase.results)
+    lanes = _lane_bytes(points, sizes[-1]) + number(_one_by_one(phase)) if reduces else 0
+    whole = number(_whole(phase)) if phase.reads else 0
+    deferred = deferred_bytes(phase, scattered)
+    if not applied:
+        whole = whole if reduces else 0
+        if not deferred:
+            return lanes + whole
+    each, most = _each(phase, applied, deferred, reduces=reduces)
+    at_once = points if _is_one_by_one(phase) else most if points >= ALONE_BELOW else most // 4
+    return min(points, at_once) * each + lanes + whole
+
+
+def rows_workspace(phase: Structured, number: Callable[[Size], int], scattered: Container[ValueId] = ()) -> int:
+    """Scratch bytes of a chain along rows (`graph.chains`): of the rows that are done together."""
+    sizes = [number(axis.size) for axis in phase.axes]
+    applied = [node for node in phase.body if isinstance(node, ApplyNode)]
+    each, _ = _each(phase, applied, deferred_bytes(phase, scattered), reduces=False)
+    results = sum(getattr(phase.body[r.node], "kind", Kind.I64).bytes for r in phase.results)
+    in_work = rows_points(prod(sizes), sizes[-1])
+    return in_work * (each + results) + _lane_bytes(in_work, sizes[-1])
+
+
+def rows_points(points: int, row: int) -> int:
+    """Points that are done together: few enough that a chain needs no more memory than its members one by one."""
+    return max(row, min(ROWS_POINTS, points // 4))
+
+
+def deferred_bytes(phase: Structured, scattered: Container[ValueId] = ()) -> dict[int, int]:
+    """The bytes a point that reads copy (`run.cpu.deferred`), by their nodes."""
+    found: dict[int, int] = {}
+    for place, node in enumerate(phase.body):
+        if isinstance(node, ReadNode) and (copies := _copies(phase.reads[node.index], scattered)):
+            found[place] = node.kind.bytes * copies
+    return found
+
+
+def _copies(read: Read, scattered: Container[ValueId]) -> int:
+    """How many items are copied for one that is read: of a reshape one, of what is before it some more around it."""
+    stages = read.projection.stages
+    if stages and isinstance(stages[-1], Reshaped) and read.value not in scattered:
+        stages = stages[:-1]  # of what lies in rows: a view
+    last = max((place for place, stage in enumerate(stages) if isinstance(stage, Reshaped)), default=-1)
+    copies, around = 0, 1
+    for stage in stages[: last + 1]:
+        if isinstance(stage, Reshaped):
+            copies += around
+        else:
+            around *= 2
+            copies += around if stage.fills else 0
+    return copies
+
+
+def _whole(phase: Structured) -> Size:
+    """Bytes of what is made once for all slices: nodes that do not vary on every axis, what they read of a reshape, padded copies
+    of what is read with fills."""
+    rank = len(phase.axes)
+    every = frozenset(range(rank))
+    sizes = [capacity(axis.size) for axis in phase.axes]
+    points = product(sizes)
+    found = ZERO
+    varying: list[frozenset[int]] = []
+    for node in phase.body:
+        on: frozenset[int] = frozenset()
+        match node:
+            case ReadNode():
+                on = _varying(phase.reads[node.index].projection, every)
+            case AxisNode():
+                on = frozenset({node.axis})
+            case ApplyNode():
+                on = on.union(*(varying[a] for a in node.args))
+        varying.append(on)
+    full = frozenset().union(*(varying[r.node] for r in phase.results)) if phase.results else every
+    inside = ZERO
+    once: set[int] = set()
+    for node, on in zip(phase.body, varying, strict=True):
+        if isinstance(node, ApplyNode) and on != full:
+            items = product(sizes[axis] for axis in sorted(on))
+            found = found + items * node.kind.bytes
+            inside = larger(inside, items * _inside(phase, node))
+            once.update(node.args)
+    found = found + inside
+    for place, node in enumerate(phase.body):
+        if place in once and isinstance(node, ReadNode) and _is_reshaped(phase.reads[node.index]):
+            found = found + product(sizes[axis] for axis in sorted(varying[place])) * node.kind.bytes
+    kinds = {node.index: node.kind for node in phase.body if isinstance(node, ReadNode)}
+    for index, read in enumerate(phase.reads):
+        for stage in read.projection.stages:
+            if isinstance(stage, Affine) and stage.fills and index in kinds:
+                found = found + _padded(stage, points) * kinds[index].bytes
+    return found
+
+
+def _is_reshaped(read: Read) -> bool:
+    return any(isinstance(stage, Reshaped) for stage in read.projection.stages[:-1])
+
+
+def _varying(projection: Projection, every: frozenset[int]) -> frozenset[int]:
+    """The axes of the space that a read depends on."""
+    on: frozenset[int] | None = None  # of the box after the stage; None is all
+    for stage in reversed(projection.stages):
+        if isinstance(stage, Reshaped):
+            on = _reinterpreted(stage, on)
+            continue
+        used = [t.axis for a, index in enumerate(stage.indices) if on is None or a in on or stage.fills for t in index.terms]
+        on = frozenset(used)
+    return every if on is None else on
+
+
+def _reinterpreted(stage: Reshaped, on: frozenset[int] | None) -> frozenset[int] | None:
+    """The axes before a reshape on which these after it depend: those of the shortest runs of axes of equal products."""
+    if on is None:
+        return None
+    found: set[int] = set()
+    i = j = 0
+    while i < len(stage.source) or j < len(stage.target):
+        ends = [(a, b) for b in range(j, len(stage.target) + 1) for a in range(i, len(stage.source) + 1) if (a, b) != (i, j)]
+        ends.sort(key=sum)
+        stop = len(stage.source), len(stage.target)
+        a, b = next((e for e in ends if product(stage.source[i : e[0]]) == product(stage.target[j : e[1]])), stop)
+        if any(axis in on for axis in range(j, b)):
+            found.update(range(i, a))
+        i, j = a, b
+    return frozenset(found)
+
+
+def _padded(stage: Affine, points: Size) -> Size:
+    """Items of a box around what is read, or of index arrays (two an axis, and a mask) where that is too large."""
+    terms = [term for index in stage.indices for term in index.terms]
+    if all(abs(term.coefficient) == 1 for term in terms) and len({term.axis for term in terms}) == len(terms):
+        return points
+    return points * (3 + 16 * len(stage.indices))
+
+
+def _each(
+    phase: Structured, applied: Sequence[ApplyNode | AxisNode], deferred: Mapping[int, int], *, reduces: bool
+) -> tuple[int, int]:
+    """Bytes a point of a slice, and the most points."""
+    inside = max((_inside(phase, node) for node in applied), default=0)
+    widest = max((node.kind.bytes if isinstance(node, ApplyNode) else 8 for node in applied), default=8)
+    live = _live_bytes(phase, deferred, counts_results=reduces) + inside
+    return live, TEAM_POINTS * 2 if reduces else TEAM_POINTS * 8 // widest
+
+
+SMALL_PRODUCTS: Final = 1 << 22
+"""Products of matrices below which operands that do not lie in rows are copied (`backend.library.products`)."""
+_READ_IN_PLACE: Final = frozenset({
+    "join", "stack", "rotate", "scan", "size_vector", "runtime_size", "match", "random",
+})  # fmt: skip
+
+
+def copied(phase: LibraryPhase, scattered: Container[ValueId], types: Mapping[ValueId, ArrayType]) -> list[ValueId]:
+    """The operands that a library op copies because they may not lie in rows."""
+    if phase.op in _READ_IN_PLACE:
+        return []
+    if phase.op == "contract" and not frame_of(phase) and all(len(types[value].shape) <= 2 for value in phase.args):
+        made = product(map(capacity, (*types[phase.args[0]].shape, *types[phase.args[1]].shape[1:]))).constant
+        if made is not None and made > SMALL_PRODUCTS:
+            return []
+    return [value for value in dict.fromkeys(phase.args) if value in scattered]
+
+
+def is_reordered(phase: Phase, types: Mapping[ValueId, ArrayType]) -> bool:
+    """May the results of a phase lie in another order of axes than the program's?  (As their operands do; see `cpu.slices`.)"""
+    if not isinstance(phase, Structured) or len(types[phase.results[0].value].shape) < 2:
+        return False
+    return any(read.projection.stages for read in phase.reads)
+
+
+def workspace_bound(phase: Structured, scattered: Container[ValueId] = ()) -> Size:
+    """At least `workspace` for all sizes, as a formula in them."""
+    applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
+    points = product(capacity(axis.size) for axis in phase.axes)
+    reduces = any(r.reduction is not None for r in phase.results)
+    lanes = minimum(points, SUM_POINTS) * (_INSIDE * 8 // 2) + quotient(points, BLOCK) * 16 + 1 if reduces else ZERO
+    lanes = lanes + _one_by_one(phase)
+    whole = _whole(phase) if phase.reads else ZERO
+    deferred = deferred_bytes(phase, scattered)
+    if not applied:
+        whole = whole if reduces else ZERO
+        if not deferred:
+            return lanes + whole
+    each, most = _each(phase, applied, deferred, reduces=reduces)
+    return (points if _is_one_by_one(phase) else minimum(points, most)) * each + lanes + whole
+
+
+def _is_one_by_one(phase: Structured) -> bool:
+    """Does it reduce from the right?  Slices have the whole of the reduced axis then."""
+    return any(is_sequential(result.reduction or "") for result in phase.results)
+
+
+def _one_by_one(phase: Structured) -> Size:
+    """What reductions from the right take."""
+    found = ZERO
+    for result in phase.results:
+        if is_sequential(result.reduction or ""):
+            kind, items = getattr(phase.body[result.node], "kind", Kind.I64), product(capacity(axis.size) for axis in phase.axes)
+            cells = product(capacity(axis.size) for axis in phase.axes[:-1])
+            found = found + from_the_right(result.reduction or "", kind, items, capacity(phase.axes[-1].size), cells)
+    return found
+
+
+def _lane_bytes(points: int, length: int) -> int:
+    """Lanes and block partials of the order of sums, for the items summed at once."""
+    lanes = -(-min(points, SUM_POINTS) * min(length, LANES) * _INSIDE * 8 // (2 * max(min(length, BLOCK), 1)))
+    return lanes + points // BLOCK * 16
+
+
+def _inside(phase: Structured, node: ApplyNode | AxisNode) -> int:
+    """Bytes an item that a function holds inside."""
+    if isinstance(node, AxisNode):
+        return 0
+    kinds = [node.kind, *(getattr(phase.body[arg], "kind", Kind.I64) for arg in node.args)]
+    if any(kind.is_complex for kind in kinds):
+        return (ROWS[node.function].held_complex if node.function in ROWS else 2 * _INSIDE) * 16
+    return (ROWS[node.function].held if node.function in ROWS else _INSIDE) * 8
+
+
+def _live_bytes(phase: Structured, deferred: Mapping[int, int], *, counts_results: bool) -> int:
+    """The most bytes a point that computed nodes take at once; results have their own memory unless they are reduced."""
+    last: dict[int, int] = {}
+    for place, node in enumerate(phase.body):
+        if isinstance(node, ApplyNode):
+            last.update(dict.fromkeys(node.args, place))
+    results = {r.node for r in phase.results}
+    if counts_results:
+        last.update(dict.fromkeys(results, len(phase.body)))
+    ends: dict[int, int] = {}
+    for place, size in deferred.items():
+        ends[last.get(place, place)] = ends.get(last.get(place, place), 0) + size
+    live = most = sum(deferred.values())
+    for place, node in enumerate(phase.body):
+        if isinstance(node, ApplyNode | AxisNode) and (counts_results or place not in results):
+            size = node.kind.bytes if isinstance(node, ApplyNode) else 8
+            live += size
+            ends[last.get(place, place)] = ends.get(last.get(place, place), 0) + size
+        most = max(most, live)
+        live -= ends.pop(place, 0)
+    return most
+
+
+Amount = TypeVar("Amount", int, Size)
+
+
+class Amounts(Protocol[Amount]):
+    """Counting of bytes, by numbers or by formulas; `exact`: with numbers."""
+
+    zero: Amount
+    exact: bool
+
+    def bytes(self, type: ArrayType) -> Amount:
+        """Of a value."""
+        ...
+
+    def number(self, size: Size) -> Amount: ...
+
+    def larger(self, a: Amount, b: Amount) -> Amount: ...
+
+    def rounded(self, count: Amount) -> Amount:
+        """The memory that a buffer of so many bytes takes."""
+        ...
+
+    def never_less(self, a: Amount, b: Amount) -> bool: ...
+
+    def workspace(self, phase: Structured, scattered: Container[ValueId]) -> Amount: ...
+
+
+class Numbers:
+    """Sizes as numbers, run-time sizes at their caps; each size is worked out once."""
+
+    zero = 0
+    exact = True
+
+    def __init__(self) -> None:
+        self._known: dict[Size, int] = {}
+
+    def cap(self, size: Size) -> int:
+        value = size.constant
+        if value is not None:
+            return value
+        found = self._known.get(size)
+        if found is None:
+            found = self._known[size] = capacity(size).evaluate({})
+        return found
+
+    number = cap
+
+    def bytes(self, type: ArrayType, box: Sequence[tuple[int, int]] | None = None) -> int:
+        """Of a value, or of a box of it."""
+        extents = map(self.cap, type.shape) if box is None else (stop - start for start, stop in box)
+        return prod(extents) * type.element.kind.bytes
+
+    def larger(self, a: int, b: int) -> int:
+        return max(a, b)
+
+    def rounded(self, count: int) -> int:
+        return rounded(count)
+
+    def never_less(self, a: int, b: int) -> bool:
+        return a >= b
+
+    def workspace(self, phase: Structured, scattered: Container[ValueId]) -> int:
+        return workspace(phase, self.cap, scattered)
+
+
+def scratch_within(
+    phase: Phase, bodies: Sequence[Amount], types: Mapping[ValueId, ArrayType], amounts: Amounts[Amount],
+    scattered: Container[ValueId] = (),
+) -> Amount:  # fmt: skip
+    """The bytes that a whole phase needs beside operands and results: the peaks of its `bodies`, copies, workspace."""
+
+    def held(values: Iterable[ValueId]) -> Amount:
+        found = amounts.zero
+        for value in values:
+            found = found + amounts.rounded(amounts.bytes(types[value]))
+        return found
+
+    most = reduce(amounts.larger, bodies, amounts.zero)
+    match phase:
+        case Loop():
+            return held(phase.body.params) + most
+        case LibraryPhase():
+            scratch = amounts.number(cost_of(phase, types).scratch)
+            return amounts.rounded(scratch) + held(copied(phase, scattered, types))
+        case Structured():
+            return amounts.rounded(amounts.workspace(phase, scattered))
+        case _:
+            return most
+
+
+def scratch_of(step: Step, phase: Phase, types: Mapping[ValueId, ArrayType], numbers: Numbers) -> int:
+    """The same of a step of a plan."""
+    return scratch_within(phase, [peak_of(body) for body in inside(step)], types, numbers)
+
+
+def peak_of(plan: SubPlan) -> int:
+    """The most bytes on any device."""
+    return max((size for _, size in plan.peak), default=0)
+
+
+def rounded(count: int) -> int:
+    """The memory that a buffer of so many bytes takes."""
+    return -(-count // ALIGNMENT) * ALIGNMENT
+
+
+def first_gap(taken: Iterable[tuple[int, int]], size: int) -> int:
+    """Where so many bytes lie by first fit; what is `taken` is in the order of addresses."""
+    offset = 0
+    for start, stop in taken:
+        if start - offset >= size:
+            break
+        offset = max(offset, stop)
+    return offset

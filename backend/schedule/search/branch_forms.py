@@ -1,0 +1,263 @@
+"""Branches: run both arms before the condition is known, or only the chosen one after it; costs and objectives decide.
+
+A problem states its selects speculated: both arms are phases, and the select reads them and the condition.  `late` makes the
+other form, in which a select and its arms are one atomic phase that reads the condition and everything that the arms read, and
+takes as long as the longer arm.  `plan_selects` plans every combination (up to `MOST_TOGETHER` selects; of more, one after the
+other) and keeps the best by the objectives; the bound is the least of all forms, so that "optimal" speaks of all of them.
+
+An arm with an effect is never speculated.  `speculate z` asks for the speculated form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Final, TypeAlias
+
+from ....lang.support.records import dataclass
+from ...devices.cost_functions import Ticks
+from ..problem import (
+    Adjacent,
+    Before,
+    Directive,
+    Edge,
+    IssueBefore,
+    Keep,
+    NoSplit,
+    Order,
+    PhaseIndex,
+    PhaseTask,
+    Place,
+    Problem,
+    Replicate,
+    Select,
+    Speculate,
+    Split,
+)
+from ..solution import Answer, Status
+from .lexicographic_search import plan_objectives
+from .strategy import DEFAULT, Budget
+
+MOST_TOGETHER: Final = 4
+MOST_TRIED: Final = 12
+"""Selects that are tried one after the other; what comes after them stays late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The problem in the form that was chosen, and its answer; `speculated` of it are selects' phases in the problem given."""
+
+    problem: Problem
+    answer: Answer
+
+
+Planner: TypeAlias = Callable[[Problem, Budget], Answer]
+Former: TypeAlias = Callable[[frozenset[int]], Problem]
+
+
+def plan_selects(
+    problem: Problem, budget: Budget = DEFAULT, plan: Planner = plan_objectives, form: Former | None = None,
+    together: int = MOST_TOGETHER, trial: Budget | None = None,
+) -> Planned:  # fmt: skip
+    """The best form of the problem's selects with its plan.
+
+    `form`: makes the problem in which those selects (by place) are late; of more than `together` selects not every combination
+    is planned, but one select after the other is tried with the budget `trial`."""
+    if not problem.selects:
+        return Planned(problem, plan(problem, budget))
+    made = form or (lambda late: with_late(problem, late))
+    options = [_options(problem, select) for select in problem.selects]
+    if len(options) <= together:
+        combinations = [frozenset(i for i, late in enumerate(chosen) if late) for chosen in product(*options)]
+        return _best(problem, combinations, budget, plan, made)
+    kept = frozenset(i for i, each in enumerate(options) if each[0])
+    for place, each in enumerate(options):
+        if len(each) > 1 and place < MOST_TRIED:
+            found = _best(problem, [kept | {place}, kept - {place}], trial or budget, plan, made)
+            spoken = problem.selects[place].phase in found.answer.speculated
+            kept = kept - {place} if spoken else kept | {place}
+    return _partly(_best(problem, [kept], budget, plan, made))
+
+
+def _options(problem: Problem, select: Select) -> tuple[bool, ...]:
+    """Whether it may be late: True, False, in the order of preference among equals (late needs fewer devices and waits)."""
+    if has_effect(problem, select):
+        return (True,)
+    spoken = any(speaks_within(directive, select) for directive in problem.directives)
+    if spoken or not _kinds(problem, select):
+        return (False,)
+    return (True, False)
+
+
+def has_effect(problem: Problem, select: Select) -> bool:
+    """An arm with an effect runs only when it is chosen."""
+    return any(problem.phases[phase].effect for phase in (*select.then, *select.otherwise))
+
+
+def speaks_within(directive: Directive, select: Select) -> bool:
+    """Does a directive ask of a select, or of single phases of its arms, what can only be obeyed if both arms run?"""
+    arms = {*select.then, *select.otherwise}
+    match directive:
+        case Speculate(_, phase):
+            return phase in arms or phase == select.phase
+        case Split(_, phase):
+            return phase in arms or phase == select.phase
+        case Replicate(_, phase) | Keep(_, phase):
+            return phase in arms
+        case Before(_, first, then) | IssueBefore(_, first, then):
+            return not {*arms, select.phase}.isdisjoint(first) and not arms.isdisjoint(then)
+        case Adjacent(_, one, other):
+            return one in arms or other in arms
+        case Order(_, items):
+            return not arms.isdisjoint(item for item in items if item is not None)
+        case _:
+            return False
+
+
+def _best(problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, plan: Planner, made: Former) -> Planned:
+    found: list[Planned] = []
+    for late in forms:
+        form = made(late)
+        answer = plan(form, budget)
+        speculated = tuple(select.phase for place, select in enumerate(problem.selects) if place not in late)
+        found.append(Planned(form, replace(answer, speculated=speculated)))
+    usable = [each for each in found if each.answer.schedule is not None and each.answer.status is not Status.ABORTED]
+    if not usable:
+        unsure = [each for each in found if each.answer.status is not Status.IMPOSSIBLE]
+        return (unsure or found)[0]
+    best = min(usable, key=lambda each: each.answer.values)
+    bounds = [each.answer.lower_bound for each in found if each.answer.status is not Status.IMPOSSIBLE]
+    bound, answer = min(bounds), best.answer
+    reached = bound >= answer.values[0] and not any(each.answer.status is Status.ABORTED for each in found)
+    status, proof = Status.OPTIMAL if reached else Status.GAP, replace(answer.proof, lower_bound=bound)
+    return replace(best, answer=replace(answer, status=status, lower_bound=bound, proof=proof))
+
+
+def _partly(planned: Planned) -> Planned:
+    """Of many selects not every combination was planned, so nothing is known of the others but that time cannot be negative."""
+    answer = planned.answer
+    if answer.schedule is None:
+        return planned
+    proof = replace(answer.proof, method="none", lower_bound=0)
+    return replace(planned, answer=replace(answer, status=Status.GAP, lower_bound=0, proof=proof))
+
+
+# ------------------------------------------------------------------------------------------ forms
+
+
+def with_late(problem: Problem, late: Iterable[int]) -> Problem:
+    """The problem in which those of its selects (by place) choose before they run."""
+    form = problem
+    left = list(range(len(problem.selects)))
+    for place in sorted(late, key=lambda at: -_size(problem.selects[at])):
+        if place in left:  # else it is within one that is late
+            select = form.selects[left.index(place)]
+            inner = {*select.then, *select.otherwise, select.phase}
+            left = [at for at, each in zip(left, form.selects, strict=True) if each.phase not in inner]
+            form = _late(form, select)
+    return form
+
+
+def _size(select: Select) -> int:
+    return len(select.then) + len(select.otherwise)
+
+
+def _kinds(problem: Problem, select: Select) -> list[str]:
+    """Classes of devices that can run all of a select."""
+    members = (*select.then, *select.otherwise, select.phase)
+    return [kind for kind in problem.phases[select.phase].ticks if all(kind in problem.phases[p].ticks for p in members)]
+
+
+def _late(problem: Problem, select: Select) -> Problem:
+    arms = (*select.then, *select.otherwise)
+    gone = set(arms)
+    renumbered: dict[int, PhaseIndex] = {}
+    for phase in range(len(problem.phases)):
+        if phase not in gone:
+            renumbered[phase] = PhaseIndex(len(renumbered))
+    for phase in gone:
+        renumbered[phase] = renumbered[select.phase]
+    phases = tuple(
+        _chosen(problem, select) if index == select.phase else phase
+        for index, phase in enumerate(problem.phases) if index not in gone
+    )  # fmt: skip
+    inside = gone | {select.phase}
+    edges: dict[tuple[int, int], Edge] = {}
+    for edge in problem.edges:
+        if edge.source in inside and edge.target in inside:
+            continue
+        whole = edge.whole or edge.target in inside
+        moved = replace(edge, source=renumbered[edge.source], target=renumbered[edge.target], whole=whole)
+        key = (moved.source, moved.target)
+        edges[key] = _joined(problem, edges[key], moved) if key in edges else moved
+    others = (each for each in problem.selects if each.phase not in inside)
+    return replace(
+        problem, phases=phases, edges=tuple(edges.values()),
+        directives=tuple(_moved(problem.directives, renumbered, renumbered[select.phase])),
+        selects=tuple(_renumbered(each, renumbered) for each in others),
+    )  # fmt: skip
+
+
+def _joined(problem: Problem, first: Edge, second: Edge) -> Edge:
+    """Two reads of one output by one phase: the more of each."""
+    size = None if first.bytes is None or second.bytes is None else max(first.bytes, second.bytes)
+    ticks = first.ticks if second.ticks is None else max(first.ticks or 0, second.ticks)
+    return replace(first, bytes=size, ticks=ticks, whole=first.whole or second.whole, halo=max(first.halo, second.halo))
+
+
+def _chosen(problem: Problem, select: Select) -> PhaseTask:
+    """One of the arms, whichever: the ticks and the memory of the larger."""
+    task = problem.phases[select.phase]
+    arms = [[problem.phases[phase] for phase in arm] for arm in (select.then, select.otherwise)]
+
+    def ticks(kind: str) -> Ticks:
+        return Ticks(((1, max(sum(phase.ticks[kind].at(phase.units) for phase in arm) for arm in arms)),))
+
+    return replace(
+        task, ticks={kind: ticks(kind) for kind in _kinds(problem, select)}, rows=0, combine=None, inplace=False,
+        scratch=max(sum(phase.out_bytes for phase in arm) + max((phase.scratch for phase in arm), default=0) for arm in arms),
+        home=task.home or any(phase.home for arm in arms for phase in arm),
+        ready=max([task.ready, *(phase.ready for arm in arms for phase in arm)]),
+        effect=task.effect or any(phase.effect for arm in arms for phase in arm),
+    )  # fmt: skip
+
+
+def _renumbered(select: Select, to: dict[int, PhaseIndex]) -> Select:
+    def each(phases: tuple[PhaseIndex, ...]) -> tuple[PhaseIndex, ...]:
+        return tuple(dict.fromkeys(to[phase] for phase in phases))
+
+    return Select(to[select.phase], to[select.condition], each(select.then), each(select.otherwise))
+
+
+def _moved(directives: Iterable[Directive], to: dict[int, PhaseIndex], chosen: PhaseIndex) -> Iterator[Directive]:
+    """The directives of the new phases; none of them `speaks_within` the select, and what one step does is not cut."""
+
+    def each(phases: Iterable[PhaseIndex]) -> tuple[PhaseIndex, ...]:
+        return tuple(dict.fromkeys(to[phase] for phase in phases))
+
+    for directive in directives:
+        match directive:
+            case Place():
+                yield replace(directive, phases=each(directive.phases))
+            case Before() | IssueBefore():
+                first, then = each(directive.first), each(directive.then)
+                if chosen in first and chosen in then:  # arms come before their select anyway
+                    others = tuple(phase for phase in first if phase != chosen)
+                    yield from (replace(directive, first=others, then=then) for _ in others[:1])
+                    then = tuple(phase for phase in then if phase != chosen)
+                if then:
+                    yield replace(directive, first=first, then=then)
+            case Split() | NoSplit():
+                if to[directive.phase] != chosen:
+                    yield replace(directive, phase=to[directive.phase])
+            case Replicate() | Keep() | Speculate():
+                yield replace(directive, phase=to[directive.phase])
+            case Adjacent():
+                yield replace(directive, first=to[directive.first], then=to[directive.then])
+            case Order():
+                items = tuple(None if item is None else to[item] for item in directive.items)
+                over = None if directive.over is None else tuple(dict.fromkeys(to[phase] for phase in directive.over))
+                yield replace(directive, items=items, over=over)
+            case _:
+                yield directive

@@ -1,0 +1,365 @@
+"""Chunks in sequence: shards that are there already are cut into equal chunks, so that copies overlap with work.
+
+What whole shards cannot hold, a device may take in parts; where copies take long beside the rest, they are hidden.  So chunks are
+put in after the search: into the modes of its best plan, and of the best for devices without limits of memory and for links that
+carry at once (Note [Chunks] of `problem`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, combinations, islice, pairwise, permutations, product
+from typing import Final
+
+from ....lang.support.records import dataclass
+from ...devices.cost_functions import Ticks
+from ..bounds.head_tail_bounds import Costs
+from ..problem import (
+    Adjacent,
+    Before,
+    Directive,
+    Edge,
+    IssueBefore,
+    Keep,
+    LimitMemory,
+    NoSplit,
+    Order,
+    PhaseIndex,
+    PhaseTask,
+    Place,
+    Problem,
+    Replicate,
+    Speculate,
+    Split,
+    restrictions,
+)
+from ..solution import Decisions, Mode, Schedule
+from ..timeline.serial_sgs import Timer, decisions_of
+from .list_scheduling import at_home, retime
+from .strategy import MOST_DEVICES, Budget, Context, Strategy
+
+# ---------------------------------------------------------------------------------------------------- chunking
+
+COUNTS: Final = (2, 4, 8, 16, 32)
+MOST_PHASES: Final = 64
+"""Phases up to which chunks are tried: what they hide is a part of few long steps."""
+STARTS: Final = 4
+"""Plans whose shards are cut."""
+SEARCH: Final = Budget(200, 0, without=frozenset(("fewer-devices", "slivers")))
+"""For the plans without limits."""
+MOST_ORDERED: Final = 4
+MOST_ROWS: Final = 5
+MOST_TRIED: Final = 1_000
+"""Phases, rows of a phase, and plans up to which every cut and every order is tried where equal chunks lead to no schedule."""
+SHARE: Final = 5
+"""Chunks are tried where copies take one part in so many of the schedule."""
+
+
+def chunked(problem: Problem) -> frozenset[int]:
+    """The phases that may have chunks.  See Note [Chunks] of `problem`."""
+    limits = restrictions(problem)
+    return frozenset(
+        p for p, task in enumerate(problem.phases) if problem.chunks > 1 and task.rows > 1 and task.together is None
+        and any(table.at(task.rows) for table in task.ticks.values()) and p not in limits.fixed and p not in limits.unsplit
+    )  # fmt: skip
+
+
+def pays(problem: Problem, schedule: Schedule | None) -> bool:
+    """May chunks be of use to a problem whose best schedule of whole shards is this (None: there is none)?"""
+    if problem.chunks == 1 or len(problem.phases) > MOST_PHASES or not any(task.rows > 1 for task in problem.phases):
+        return False
+    if sum(group.count for group in problem.devices) > MOST_DEVICES:
+        return False
+    if schedule is None or not _fits(problem):
+        return True
+    copied: dict[tuple[int, int], int] = defaultdict(int)
+    for moved in schedule.transfers:
+        copied[moved.source, moved.target] += moved.busy - moved.start
+    return max(copied.values(), default=0) * SHARE >= schedule.makespan
+
+
+def _fits(problem: Problem) -> bool:
+    """May every device hold any phase that can be cut, whole, with what it reads?"""
+    needed = [task.out_bytes + task.scratch for task in problem.phases]
+    for edge in problem.edges:
+        needed[edge.target] += problem.phases[edge.source].out_bytes if edge.bytes is None else edge.bytes
+    caps = restrictions(problem).caps
+    kinds = [group.kind for group in problem.devices for _ in range(group.count)]
+    return not any(
+        cap is not None and size > cap and kind in task.ticks
+        for task, size in zip(problem.phases, needed, strict=True) if task.rows > 1
+        for kind, cap in zip(kinds, caps, strict=True)
+    )  # fmt: skip
+
+
+def _starts(context: Context) -> Iterator[Decisions]:
+    """The best that is known, that of devices and links without limits, and the baselines."""
+    problem, found = context.problem, context.found
+    if found.schedule is not None:
+        yield decisions_of(problem, found.schedule)
+    roomy = replace(
+        problem, chunks=1, devices=tuple(replace(group, memory=None) for group in problem.devices),
+        directives=tuple(one for one in problem.directives if not isinstance(one, LimitMemory)),
+    )  # fmt: skip
+    instant = replace(roomy, links=tuple(replace(link, bytes_per_tick=None) for link in problem.links))
+    for relaxed in (roomy, instant):
+        planned = None if context.plan_other is None else context.plan_other(relaxed, SEARCH).schedule
+        if planned is not None:
+            yield decisions_of(problem, planned)
+    for one in context.ranked():
+        yield one.decisions
+
+
+def in_chunks(timer: Timer, modes: Sequence[Mode], count: int, phases: Sequence[int]) -> tuple[Mode, ...]:
+    """The modes with `count` equal chunks for each shard of these phases."""
+    made = list(modes)
+    for p in phases:
+        rows, parts, first = timer.problem.phases[p].rows, [], 0
+        for device, own in modes[p]:
+            cuts = [first + own * i // count for i in range(count + 1)]
+            parts += [(device, stop - start) for start, stop in pairwise(cuts) if stop > start]
+            first += own
+        made[p] = tuple(parts)
+        assert sum(own for _, own in parts) == rows, "chunks are of all rows"
+    return tuple(made)
+
+
+def _cuttable(timer: Timer, modes: Sequence[Mode]) -> Iterator[tuple[int, ...]]:
+    """Phases to be cut: those with shards away from home, then all but those that are tied to it, then these too."""
+    every = [p for p in sorted(chunked(timer.problem)) if not timer.problem.phases[p].effect]
+    able = [p for p in every if not timer.problem.phases[p].home]
+    away = [p for p in able if any(device != timer.home for device, _ in modes[p])]
+    yield from (phases for phases in dict.fromkeys((tuple(away), tuple(able), tuple(every))) if phases)
+
+
+def _in_chunks(context: Context) -> None:
+    timer, found = context.timer, context.found
+    different: dict[tuple[Mode, ...], Decisions] = {}
+    for start in _starts(context):
+        if len(different) < STARTS:
+            different.setdefault(start.modes, start)
+    for start in different.values():
+        _cut(context, start)
+    for candidate in at_home(context.costs) if found.schedule is None else ():
+        _cut(context, candidate.decisions)
+    if found.schedule is None:
+        _cut_anywhere(context, tuple(different.values()))
+    if found.schedule is not None and len(found.schedule.shards) > len(timer.problem.phases):
+        _mend(context, decisions_of(timer.problem, found.schedule))
+
+
+def _cut(context: Context, start: Decisions) -> None:
+    """More and more chunks, as long as that is better."""
+    for phases in _cuttable(context.timer, start.modes):
+        if context.found.schedule is not None and any(context.problem.phases[p].home for p in phases):
+            break  # what is at home anyway is cut for the memory alone
+        best: int | None = None
+        for count in counts(context.timer.problem):
+            made = _laid_out(context, start, count, phases)
+            if made is not None and best is not None and made >= best:
+                break
+            best = made if made is not None else best
+
+
+def _cut_anywhere(context: Context, starts: Sequence[Decisions]) -> None:
+    """Where equal chunks do not fit: any cuts of few rows, other ones in each phase, in any order of few phases, up to the first
+    schedule."""
+    timer, found = context.timer, context.found
+    phases = range(len(timer.problem.phases))
+    able = [p for p in sorted(chunked(timer.problem)) if not timer.problem.phases[p].effect]
+    if len(phases) > MOST_ORDERED or any(timer.problem.phases[p].rows > MOST_ROWS for p in able):
+        return
+    modes = dict.fromkeys(one.modes for one in (*starts, *(home.decisions for home in at_home(context.costs))))
+    tried = (
+        Decisions(tuple(cut), order)
+        for whole in modes
+        for cut in product(*(_cuts(whole[p], timer.problem.chunks if p in able else 1) for p in phases))
+        for order in permutations(phases)
+    )
+    for decisions in islice(tried, MOST_TRIED):
+        found.offer(retime(timer, "chunks of any rows", decisions).schedule)
+        if found.schedule is not None:
+            return
+
+
+def _cuts(mode: Mode, most: int) -> list[Mode]:
+    """A mode with each shard in one to `most` chunks, the fewest first."""
+    ways: list[list[Mode]] = []
+    for device, own in mode:
+        places = [cut for count in range(min(most, own)) for cut in combinations(range(1, own), count)]
+        ways.append([tuple((device, stop - start) for start, stop in pairwise((0, *cut, own))) for cut in places])
+    return sorted((tuple(chain(*parts)) for parts in product(*ways)), key=len)
+
+
+def counts(problem: Problem) -> list[int]:
+    """Numbers of chunks to try; the most that make a difference among them."""
+    most = min(problem.chunks, max(task.rows for task in problem.phases))
+    return [*(count for count in COUNTS if count < most), most]
+
+
+def _laid_out(context: Context, start: Decisions, count: int, phases: Sequence[int]) -> int | None:
+    decisions = replace(start, modes=in_chunks(context.timer, start.modes, count, phases))
+    candidate = retime(context.timer, f"{count} chunks", decisions)
+    context.found.offer(candidate.schedule)
+    return candidate.ticks
+
+
+def _mend(context: Context, best: Decisions) -> None:
+    """Whatever phase is no worse whole, is whole."""
+    timer, found = context.timer, context.found
+    for p, mode in enumerate(best.modes):
+        together: dict[int, int] = {}
+        for device, rows in mode:
+            together[device] = together.get(device, 0) + rows
+        if len(together) == len(mode) or found.schedule is None:
+            continue
+        whole = replace(best, modes=(*best.modes[:p], tuple(together.items()), *best.modes[p + 1 :]))
+        made = retime(timer, "fewer chunks", whole)
+        if made.schedule is not None and made.schedule.makespan <= found.schedule.makespan:
+            found.schedule, best = made.schedule, made.decisions
+
+
+IN_CHUNKS: Final = Strategy(
+    "chunks", "chunks in sequence: whole shards cut into equal parts, of which copies overlap with the work of others",
+    _in_chunks, lambda context: context.problem.chunks > 1, of_chunks=True,
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- batches
+#
+# Several executions of one problem as one problem: each has phases of its own.
+
+def unrolled(problem: Problem) -> Problem:
+    """Every execution of the batches as phases of its own, `p#0`, `p#1`…; the problem itself if there is one only."""
+    count = len(problem.phases)
+    if problem.batches <= 1 or not count or problem.executions > 1:
+        return problem
+    phases = tuple(replace(phase, id=f"{phase.id}#{b}") for b in range(problem.batches) for phase in problem.phases)
+    edges = tuple(
+        replace(edge, source=PhaseIndex(edge.source + b * count), target=PhaseIndex(edge.target + b * count))
+        for b in range(problem.batches)
+        for edge in problem.edges
+    )
+    directives: list[Directive] = []
+    for directive in problem.directives:
+        directives += _copies(directive, problem.batches, count)
+    return replace(problem, phases=phases, edges=edges, directives=tuple(directives), executions=problem.batches)
+
+
+def _copies(directive: Directive, batches: int, count: int) -> Iterator[Directive]:
+    """The directive for each execution."""
+
+    def moved(phases: Sequence[PhaseIndex], batch: int) -> tuple[PhaseIndex, ...]:
+        return tuple(PhaseIndex(p + batch * count) for p in phases)
+
+    for b in range(batches):
+        match directive:
+            case Place(_, phases, _):
+                yield replace(directive, phases=moved(phases, b))
+            case Before(_, first, then) | IssueBefore(_, first, then):
+                yield replace(directive, first=moved(first, b), then=moved(then, b))
+            case Split(_, p) | NoSplit(_, p) | Replicate(_, p) | Keep(_, p) | Speculate(_, p):
+                yield replace(directive, phase=PhaseIndex(p + b * count))
+            case Adjacent(_, x, z):
+                yield replace(directive, first=PhaseIndex(x + b * count), then=PhaseIndex(z + b * count))
+            case Order(_, items, over):
+                own = range(count) if over is None else over
+                placed = tuple(None if item is None else PhaseIndex(item + b * count) for item in items)
+                yield replace(directive, items=placed, over=moved(tuple(map(PhaseIndex, own)), b))
+            case _:
+                if b == 0:
+                    yield directive
+
+
+# ---------------------------------------------------------------------------------------------------- contract
+#
+# Chains of whole phases become one phase for the search.
+#
+# A chain p → q is contracted where q reads nothing else, nothing else reads p, both run on one device of the same choices, and
+# no directive speaks of either's order.  The plan of the contracted problem is a plan of the whole: members run in a row on
+# the device of their chain.  It bounds nothing, because a chain might better be broken.
+
+WORTH: Final = 16
+"""A graph is contracted if at least the so-manieth part of its phases goes: all is planned once more for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contracted:
+    """`members` of each phase of `problem`, in order, as phases of the original."""
+
+    problem: Problem
+    members: tuple[tuple[int, ...], ...]
+
+    def expand(self, decisions: Decisions, count: int) -> Decisions:
+        """Decisions of the original from those of `problem`."""
+        modes: list[Mode] = [()] * count
+        for members, mode in zip(self.members, decisions.modes, strict=True):
+            for p in members:
+                modes[p] = mode
+        order = tuple(p for index in decisions.priority for p in self.members[index])
+        return replace(decisions, modes=tuple(modes), priority=order)
+
+
+def contract(costs: Costs) -> Contracted | None:
+    """The contracted problem; None where it would be hardly smaller."""
+    timer = costs.timer
+    problem = timer.problem
+    if any(not isinstance(directive, (Place, Keep, Replicate)) for directive in problem.directives):
+        return None
+    follower = {p: q for p in range(len(problem.phases)) if (q := _next(costs, p)) is not None}
+    inner = set(follower.values())
+    chains: list[tuple[int, ...]] = []
+    for p in range(len(problem.phases)):
+        if p not in inner:
+            chain = [p]
+            while chain[-1] in follower:
+                chain.append(follower[chain[-1]])
+            chains.append(tuple(chain))
+    if len(chains) * WORTH > len(problem.phases) * (WORTH - 1):
+        return None
+    of = {p: index for index, chain in enumerate(chains) for p in chain}
+    edges = tuple(
+        Edge(PhaseIndex(of[edge.source]), PhaseIndex(of[edge.target]), edge.bytes, edge.ticks, edge.whole, edge.halo)
+        for edge in problem.edges
+        if of[edge.source] != of[edge.target]
+    )
+    phases = tuple(_merged(costs, chain) for chain in chains)
+    directives = tuple(
+        replace(directive, phases=tuple(PhaseIndex(of[p]) for p in directive.phases))
+        if isinstance(directive, Place)
+        else replace(directive, phase=PhaseIndex(of[directive.phase]))
+        for directive in problem.directives
+        if isinstance(directive, (Place, Keep, Replicate))
+    )
+    return Contracted(replace(problem, phases=phases, edges=edges, directives=directives), tuple(chains))
+
+
+def _next(costs: Costs, phase: int) -> int | None:
+    """The phase that may be contracted with `phase`."""
+    timer = costs.timer
+    problem = timer.problem
+    if len(timer.outgoing[phase]) != 1 or phase in timer.limits.wanted or phase in timer.limits.replicated:
+        return None
+    q = timer.targets[timer.outgoing[phase][0]]
+    first, then = problem.phases[phase], problem.phases[q]
+    if len(timer.incoming[q]) != 1 or then.ready or first.effect or then.effect:
+        return None
+    if first.rows or then.rows or first.combine is not None or then.combine is not None:
+        return None
+    return q if costs.allowed[phase] == costs.allowed[q] else None
+
+
+def _merged(costs: Costs, chain: tuple[int, ...]) -> PhaseTask:
+    phases = [costs.timer.problem.phases[p] for p in chain]
+    if len(phases) == 1:
+        return phases[0]
+    first, last = phases[0], phases[-1]
+    ticks = {
+        kind: Ticks(((1, sum(phase.ticks[kind].at(1) for phase in phases)),))
+        for kind in first.ticks
+        if all(kind in phase.ticks for phase in phases)
+    }
+    scratch = max(phase.scratch + phase.out_bytes for phase in phases)
+    return replace(last, id=f"{first.id}…{last.id}", ticks=ticks, ready=first.ready, scratch=scratch, inplace=False)

@@ -1,0 +1,350 @@
+"""What a schedule is worth under each objective, and the search for the best under several, in their order.
+
+The first objective is made as good as can be, then the next among the schedules that keep it, and so on.  Latency, and limits on
+machines, are the planner's; energy, load and transfers are bisected by the exact search where the candidate modes are all
+there are; for the rest, the best of the candidates is kept and the bound says how good it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import field, replace
+from typing import Final
+
+from ....lang.support.records import dataclass
+from ..bounds.bound_strategies import (
+    exact_value,
+    floor_of,
+    machines,
+    receivers,
+    syncs,
+    transfers,
+    values,
+    values_energy,
+    values_load,
+)
+from ..bounds.head_tail_bounds import Costs
+from ..exact.infeasibility import find_conflict
+from ..exact.z3_solver import Steps
+from ..problem import Deadline, LimitMachines, Line, Objective, PhaseIndex, Place, Problem
+from ..solution import Answer, Proof, Schedule, Status
+from ..timeline.serial_sgs import FOREVER, Timer, decisions_of
+from .instance_transformations import unrolled
+from .list_scheduling import acceptable
+from .local_search import CUT, SEED, WHOLE, Aim, anneal, shifts
+from .mode_enumeration import candidate_modes
+from .portfolio import Z3, confirmed, plan_problem
+from .primal_heuristics import ANNEALING, USUAL, fewer_syncs
+from .strategy import DEFAULT, MOST_DEVICES, MOST_EXACT, Budget, Failure, guarded, note, refusal
+
+# ---------------------------------------------------------------------------------------------------- objectives
+
+TIES: Final = 500_000
+"""Solver steps for breaking ties by fewer syncs, where nobody asked for that."""
+MOST_TIED: Final = 20
+HEATS: Final = (WHOLE, CUT, WHOLE, CUT)
+"""Of the runs of annealing for energy and throughput."""
+GENERATED: Final = Line(0, "")
+
+
+# ------------------------------------------------------------------------------------------ search
+
+
+def bound_of(problem: Problem, schedule: Schedule, budget: Budget = DEFAULT) -> int:
+    """The bound of the first objective that can be derived, in its unit; never above the value of `schedule`."""
+    if not problem.objectives:
+        return 0
+    state = _State(problem, budget, plan_problem(problem, replace(budget, steps=0)), schedule)
+    lower, _ = _improve(state, problem.objectives[0], ())
+    return -(-lower // 10**9) if problem.objectives[0] is Objective.ENERGY else lower
+
+
+@dataclass(slots=True)
+class _State:
+    """The best schedule so far, and the bound of the first objective with its method."""
+
+    problem: Problem
+    budget: Budget
+    answer: Answer
+    schedule: Schedule
+    lower: int = 0
+    method: str = "none"
+    aborted: bool = False
+    failures: list[Failure] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """The block may fail or make a schedule that is not valid: then what was there before stands."""
+        before = self.schedule
+        with guarded(name, self.failures):
+            yield
+        wrong = None if self.schedule is before else refusal(self.problem, self.schedule)
+        if wrong is not None:
+            self.schedule = before
+            note(Failure(name, f"its plan is not valid: {wrong}"), self.failures)
+
+
+def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
+    """The best plan under the problem's objectives, in their order."""
+    if not problem.objectives:
+        problem = replace(problem, objectives=(Objective.LATENCY,))
+    objectives = problem.objectives
+    if Objective.THROUGHPUT in objectives:
+        problem = unrolled(problem)
+    answer = plan_problem(problem, budget)
+    if answer.schedule is None or answer.status in (Status.IMPOSSIBLE, Status.ABORTED):
+        return answer
+    if answer.chunks > 1:
+        return _in_chunks(problem, answer, answer.schedule, budget)
+    problem = replace(problem, chunks=1)
+    state = _State(problem, budget, answer, answer.schedule, answer.lower_bound, answer.proof.method)
+    kept: list[tuple[Objective, int]] = []
+    for place, objective in enumerate(objectives):
+        lower, method = 0, "none"
+        with state.stage(objective.value):
+            lower, method = _improve(state, objective, kept)
+        if place == 0:
+            state.lower, state.method = lower, method
+        kept.append((objective, exact_value(problem, state.schedule, objective)))
+    with state.stage("ties"):
+        _settle(state, kept)
+    found = values(problem, state.schedule)
+    answer = replace(answer, failures=(*answer.failures, *map(str, state.failures)))
+    if state.aborted:
+        return replace(answer, status=Status.ABORTED, schedule=state.schedule, values=found)
+    lower = -(-state.lower // 10**9) if objectives[0] is Objective.ENERGY else state.lower
+    reached = state.lower >= exact_value(problem, state.schedule, objectives[0])
+    proof = Proof(state.method if reached or state.lower else "none", min(lower, found[0]), answer.proof.detail)
+    if objectives[0] is not Objective.LATENCY:
+        proof = replace(proof, detail={})
+    return replace(
+        answer, status=Status.OPTIMAL if reached else Status.GAP, schedule=state.schedule, values=found,
+        lower_bound=min(lower, found[0]), proof=proof,
+    )  # fmt: skip
+
+
+def _in_chunks(problem: Problem, answer: Answer, schedule: Schedule, budget: Budget) -> Answer:
+    """An answer in chunks is for latency; under other objectives there is one only where no whole shards fit, without a bound."""
+    if problem.objectives[0] is Objective.LATENCY:
+        return replace(answer, values=values(problem, schedule))
+    whole = plan_objectives(replace(problem, chunks=1), budget)
+    if whole.schedule is not None:
+        return whole
+    return replace(
+        answer, status=Status.GAP, values=values(problem, schedule), lower_bound=0, proof=Proof("none", 0)
+    )
+
+
+def _settle(state: _State, kept: list[tuple[Objective, int]]) -> None:
+    """Of plans equally good, one with few syncs, and of those a short one."""
+    problem, budget = state.problem, state.budget
+    if not problem.links or len(problem.phases) > MOST_TIED or budget.steps == 0 or not state.schedule.transfers:
+        return
+    asked, aborted = state.budget, state.aborted
+    state.budget = replace(budget, steps=TIES if budget.steps is None else min(TIES, budget.steps))
+    for objective in (Objective.SYNCS, Objective.LATENCY):
+        if all(objective is not other for other, _ in kept):
+            _by_solver(state, objective, kept)
+            kept.append((objective, exact_value(problem, state.schedule, objective)))
+    state.budget, state.aborted = asked, aborted
+
+
+def _improve(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
+    """Make the objective as good as can be while those kept stay; its lower bound and how that is known."""
+    for schedule in _candidates(state, objective, kept):
+        _offer(state, schedule, objective, kept)
+    if objective is Objective.LATENCY and not kept:
+        return state.answer.lower_bound, state.answer.proof.method
+    if objective is Objective.MACHINES:
+        return _fewest_machines(state, kept)
+    floor = floor_of(state.problem, objective, state.answer.lower_bound)
+    if objective in (Objective.ENERGY, Objective.THROUGHPUT):
+        _anneal(state, objective, kept, floor)
+    found = _by_solver(state, objective, kept, floor)
+    if objective is Objective.SYNCS:
+        most = min((most for other, most in kept if other is Objective.LATENCY), default=None)
+        _offer(state, fewer_syncs(state.problem, state.schedule, most), objective, kept)
+    return found
+
+
+def _offer(state: _State, schedule: Schedule | None, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> None:
+    problem = state.problem
+    if schedule is None or not acceptable(Timer(problem).limits, schedule):
+        return
+    if any(exact_value(problem, schedule, other) > most for other, most in kept):
+        return
+    mine, theirs = (exact_value(problem, s, objective) for s in (schedule, state.schedule))
+    if (mine, schedule.makespan) < (theirs, state.schedule.makespan) if not kept else mine < theirs:
+        state.schedule = schedule
+
+
+def _candidates(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> Iterator[Schedule | None]:
+    """Plans of the shortest makespan on some of the groups of devices, for objectives that fewer devices may serve."""
+    problem = state.problem
+    if objective in (Objective.LATENCY, Objective.MACHINES) or len(problem.phases) > MOST_EXACT:
+        return
+    fast = replace(state.budget, moves=min(state.budget.moves, 400), steps=0)
+    for group in problem.devices:
+        everything = tuple(
+            PhaseIndex(p) for p, phase in enumerate(problem.phases) if not phase.home and group.kind in phase.ticks
+        )
+        place = Place(GENERATED, everything, group.id)
+        yield plan_problem(replace(problem, directives=(*problem.directives, place)), fast).schedule
+
+
+def _anneal(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]], floor: int) -> None:
+    """Modes and orders from the best that is known, by what their schedules are worth."""
+    problem, count = state.problem, len(state.problem.phases)
+    timer = Timer(problem)
+    if count > MOST_EXACT or len(timer.kinds) > MOST_DEVICES or ANNEALING.name in state.budget.without:
+        return
+    costs = Costs(timer)
+    choices, shift = candidate_modes(costs).choices, shifts(costs)
+    deadline = FOREVER if timer.limits.deadline is None else timer.limits.deadline
+    latest = min([deadline, *(most for other, most in kept if other is Objective.LATENCY)])
+
+    def worth(schedule: Schedule) -> int | None:
+        allowed = all(exact_value(problem, schedule, other) <= most for other, most in kept)
+        return exact_value(problem, schedule, objective) if allowed else None
+
+    moves = state.budget.moves * USUAL // max(USUAL, count) // 2
+    for turn, heat in enumerate(HEATS):
+        if exact_value(problem, state.schedule, objective) <= floor:
+            break
+        start = decisions_of(problem, state.schedule)
+        better = anneal(timer, choices, start, moves, floor, SEED + turn, shift, heat, Aim(worth, latest))
+        _offer(state, better, objective, kept)
+
+
+def _fewest_machines(state: _State, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
+    """Bisection over `limit machines`; what the planner shows impossible, or too slow, is a bound."""
+    problem = state.problem
+    deadlines = [most for objective, most in kept if objective is Objective.LATENCY]
+    directives = (*problem.directives, *(Deadline(GENERATED, most) for most in deadlines))
+    low = sure = 1  # fewer than `sure` are proved impossible; fewer than `low` were not found
+    while low < machines(state.schedule):
+        limit = (low + machines(state.schedule) - 1) // 2
+        answer = plan_problem(replace(problem, directives=(*directives, LimitMachines(GENERATED, limit))), state.budget)
+        before = machines(state.schedule)
+        if answer.schedule is not None:
+            _offer(state, answer.schedule, Objective.MACHINES, kept)
+        if machines(state.schedule) < before:
+            continue
+        low = limit + 1
+        if answer.status is Status.IMPOSSIBLE:
+            sure = max(sure, limit + 1)
+    return sure, "bound"
+
+
+def _by_solver(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]], bottom: int = 0) -> tuple[int, str]:
+    """Bisection by the exact search, for problems that it can take as a whole; nothing is below `bottom`."""
+    problem, budget = state.problem, state.budget
+    names = len(problem.device_names())
+    if bottom >= exact_value(problem, state.schedule, objective):
+        return bottom, "bound"
+    together = any(task.together is not None for task in problem.phases)  # the solver knows nothing of these
+    if together or len(problem.phases) > MOST_EXACT or names > MOST_DEVICES or budget.steps == 0 or Z3.name in budget.without:
+        return bottom, "bound"
+    modes = candidate_modes(Costs(Timer(problem)))
+    import time
+
+    from ..exact.makespan_bisection import Goals, Limit, Measure, Power
+    from ..exact.z3_solver import Steps, available
+
+    if not available():
+        return bottom, "bound"
+    until = None if budget.seconds is None else time.monotonic() + budget.seconds
+    steps = Steps(1 << 50 if budget.steps is None else budget.steps, until)
+    groups = [group for group in problem.devices for _ in range(group.count)]
+    power = Power(
+        tuple(group.idle_mw * problem.tick_ns for group in groups),
+        tuple(group.active_mw * problem.tick_ns for group in groups),
+        tuple(not problem.power_off_unused or d == problem.home for d in range(names)),
+    )
+    choices = [list(options) for options in modes.choices]
+    goals = Goals(problem, choices, power, steps)
+    times = problem.executions
+
+    def limit(of: Objective, most: int) -> Limit:
+        match of:
+            case Objective.LATENCY:
+                return Limit(Measure.MAKESPAN, most, lambda s: s.makespan)
+            case Objective.THROUGHPUT:
+                return Limit(Measure.LOAD, most * times, lambda s: values_load(problem, s))
+            case Objective.ENERGY:
+                return Limit(Measure.ENERGY, most, lambda s: values_energy(problem, s))
+            case Objective.MACHINES:
+                return Limit(Measure.MACHINES, most, machines)
+            case Objective.SYNCS:
+                return Limit(Measure.RECEIVERS, most, lambda s: 0 if syncs(problem, s) <= most else most + 1)
+
+    fixed = [limit(other, most) for other, most in kept]
+    if objective is Objective.SYNCS:
+        return _fewest_syncs(state, goals, fixed, kept, modes.complete)
+    wanted = limit(objective, 0)
+    reached = goals.minimise(
+        wanted.measure, wanted.of, fixed, state.schedule, bottom * times if times > 1 else bottom, steps.left
+    )
+    state.aborted |= reached.aborted
+    _offer(state, reached.schedule, objective, kept)
+    lower = -(-reached.lower // times) if objective is Objective.THROUGHPUT else reached.lower
+    return (lower, "z3") if modes.complete else (bottom, "bound")
+
+
+def _fewest_syncs(
+    state: _State, goals: object, fixed: Sequence[object], kept: Sequence[tuple[Objective, int]], complete: bool
+) -> tuple[int, str]:
+    """Fewer transfers, and fewer devices that receive any, mean fewer syncs; the least number of receivers is a bound."""
+    from ..exact.makespan_bisection import Goals, Limit, Measure
+
+    assert isinstance(goals, Goals)
+    limits = [limit for limit in fixed if isinstance(limit, Limit)]
+    share = goals.steps.left // 3
+    few = goals.minimise(Measure.TRANSFERS, transfers, limits, state.schedule, 0, share)
+    _offer(state, few.schedule, Objective.SYNCS, kept)
+    fewer = goals.minimise(Measure.RECEIVERS, receivers, limits, state.schedule, 0, share)
+    _offer(state, fewer.schedule, Objective.SYNCS, kept)
+    if fewer.schedule is not None:
+        both = [*limits, Limit(Measure.RECEIVERS, receivers(fewer.schedule), receivers)]
+        last = goals.minimise(Measure.TRANSFERS, transfers, both, fewer.schedule, few.lower, share)
+        _offer(state, last.schedule, Objective.SYNCS, kept)
+        state.aborted |= last.aborted
+    state.aborted |= few.aborted or fewer.aborted
+    return (fewer.lower, "z3") if complete else (0, "bound")
+
+
+# ---------------------------------------------------------------------------------------------------- reprove
+#
+# An answer's proof, done again: nothing of the stored proof is believed, the bound is derived again from the problem alone.
+#
+# A bound that somebody else claims (a proposer, a hand-written file) is confirmed only in this way, so one above a feasible plan
+# never is.  `plan --check --prove` calls `reprove`; `recipe.confirmed` folds over the strategies.
+
+STEPS: Final = 400_000_000
+
+
+def reprove(problem: Problem, answer: Answer, steps: Steps | None = None) -> bool:
+    """Whether the answer's bound, and its being optimal or impossible, can be derived again."""
+    steps = steps or Steps(STEPS)
+    problem = replace(problem, chunks=answer.chunks)  # the space of its bound
+    if answer.status is Status.ABORTED:
+        return False
+    if answer.status is Status.IMPOSSIBLE:
+        if answer.conflict is None:
+            return False
+        found = find_conflict(replace(problem, directives=answer.conflict.directives), steps)  # these alone
+        return found is not None and found.code == answer.conflict.code
+    if answer.schedule is None or not answer.values:
+        return answer.lower_bound <= 0 or confirmed(problem, answer.lower_bound, steps)
+    if answer.lower_bound > answer.values[0]:
+        return False  # no bound is above a plan
+    if answer.status is Status.OPTIMAL and answer.lower_bound != answer.values[0]:
+        return False
+    objective = problem.objectives[0] if problem.objectives else Objective.LATENCY
+    if objective is not Objective.LATENCY:
+
+        return bound_of(problem, answer.schedule) >= answer.lower_bound
+    if answer.schedule.makespan != answer.values[0]:
+        return False
+    return confirmed(problem, answer.lower_bound, steps)

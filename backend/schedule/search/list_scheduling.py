@@ -1,0 +1,590 @@
+"""HEFT (Topcuoglu, Hariri, Wu 2002) and PEFT (Arabnejad, Barbosa 2014): list scheduling of whole phases.
+
+HEFT orders phases by upward rank with mean costs and places each where it finishes first, gaps included.  PEFT ranks by the
+mean of the optimistic cost table OCT, takes the best ready phase, and adds OCT to the finish it minimises.  Both papers have
+no contention and no memory: so do the placements here; `timing` then says what they cost in the problem.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from heapq import heapify, heappop, heappush
+from typing import Final
+
+from ....lang.support.records import dataclass
+from ...devices.cost_functions import Ticks
+from ..bounds.head_tail_bounds import Bounds, Costs, fill, least
+from ..problem import Restrictions, shares
+from ..solution import Decisions, Mode, Queueing, Schedule, Sending
+from ..timeline.serial_sgs import Timer, gap
+from ..timeline.step_graph import order_of
+from .mode_enumeration import water_filled
+
+# ---------------------------------------------------------------------------------------------------- listing
+
+def heft(costs: Costs) -> Decisions | None:
+    """Decisions of HEFT; None where some phase can run nowhere, or the order is cyclic."""
+    timer = costs.timer
+    order = order_of(timer.before)
+    if order is None or not all(costs.allowed):
+        return None
+    rank = upward_ranks(costs, order)
+    placement = Placement(costs)
+    listed = timer.legal(sorted(range(len(order)), key=lambda p: (-rank[p], p)))
+    if listed is None:
+        return None
+    for p in listed:
+        if not placement.place(p, None):
+            return None
+    return placement.decisions(listed)
+
+
+def upward_ranks(costs: Costs, order: list[int]) -> list[Fraction]:
+    """rank(p) = mean ticks + the largest of mean transfer + rank over its successors."""
+    timer = costs.timer
+    rank = [Fraction(0)] * len(order)
+    for p in reversed(order):
+        longest = Fraction(0)
+        for edge in timer.outgoing[p]:
+            longest = max(longest, costs.mean_transfer(edge) + rank[timer.targets[edge]])
+        rank[p] = costs.mean_ticks(p) + longest
+    for p in reversed(order):
+        for q in timer.before[p]:
+            rank[q] = max(rank[q], rank[p])
+    return rank
+
+
+def optimistic_costs(costs: Costs, order: list[int]) -> list[list[Fraction]]:
+    """OCT by phase and device class: the least that must follow it, without waiting for devices."""
+    timer = costs.timer
+    count = len(costs.members)
+    table = [[Fraction(0)] * count for _ in order]
+    for p in reversed(order):
+        for edge in timer.outgoing[p]:
+            q = timer.targets[edge]
+            mean = costs.mean_transfer(edge)
+            least = sorted((table[q][w] + costs.ticks(q, costs.members[w][0]), w) for w in costs.allowed_classes[q])
+            for c in range(count):
+                best = min((value + (mean if w != c else 0) for value, w in least), default=Fraction(0))
+                table[p][c] = max(table[p][c], best)
+    return table
+
+
+def peft(costs: Costs) -> Decisions | None:
+    """Decisions of PEFT; None as for `heft`."""
+    timer = costs.timer
+    order = order_of(timer.before)
+    if order is None or not all(costs.allowed):
+        return None
+    table = optimistic_costs(costs, order)
+    weights = [len(members) for members in costs.members]
+    rank = [sum((v * w for v, w in zip(row, weights, strict=True)), Fraction(0)) / sum(weights) for row in table]
+    waiting = [len(earlier) for earlier in timer.before]
+    followers: list[list[int]] = [[] for _ in order]
+    for p, earlier in enumerate(timer.before):
+        for q in earlier:
+            followers[q].append(p)
+    ready = sorted((-rank[p], p) for p in order if waiting[p] == 0)
+    listed: list[int] = []
+    while ready:
+        _, p = ready.pop(0)
+        listed.append(p)
+        for q in followers[p]:
+            waiting[q] -= 1
+            if waiting[q] == 0:
+                insort(ready, (-rank[q], q))
+    final = timer.legal(listed)
+    if final is None:
+        return None
+    placement = Placement(costs)
+    for p in final:
+        if not placement.place(p, table[p]):
+            return None
+    return placement.decisions(final)
+
+
+class Placement:
+    """Which device each placed phase has, and when each device is busy.  Unused equal devices are tried once a class."""
+
+    def __init__(self, costs: Costs) -> None:
+        self.costs = costs
+        self.device = [-1] * len(costs.allowed)
+        self.finish = [0] * len(costs.allowed)
+        self.busy: dict[int, list[tuple[int, int]]] = {}
+        self.used: list[list[int]] = [[] for _ in costs.members]
+        self.machines = costs.timer.limits.machines
+
+    def tried(self, phase: int) -> list[int]:
+        """Devices worth a try: those in use, and the first unused one of each class unless no more machines may be used."""
+        costs = self.costs
+        full = self.machines is not None and sum(map(len, self.used)) >= self.machines
+        result: list[int] = []
+        for c in costs.allowed_classes[phase]:
+            result += self.used[c]
+            if not full and len(self.used[c]) < len(costs.members[c]):
+                result.append(costs.members[c][len(self.used[c])])
+        return result
+
+    def place(self, phase: int, ahead: list[Fraction] | None) -> bool:
+        costs = self.costs
+        timer = costs.timer
+        floor = timer.problem.phases[phase].ready
+        for q in timer.before[phase]:
+            floor = max(floor, self.finish[q] if q in timer.limits.after[phase] else 0)
+        best: tuple[int | Fraction, int, int, int] | None = None
+        for device in self.tried(phase):
+            start = floor
+            reachable = True
+            for edge in timer.incoming[phase]:
+                source = timer.sources[edge]
+                travel = costs.transfer(edge, self.device[source], device)
+                if travel is None:
+                    reachable = False
+                    break
+                if self.finish[source] + travel > start:
+                    start = self.finish[source] + travel
+            if not reachable:
+                continue
+            ticks = costs.ticks(phase, device)
+            start = gap(self.busy.get(device, []), start, ticks)
+            value = start + ticks if ahead is None else start + ticks + ahead[costs.class_of[device]]
+            if best is None or value < best[0]:
+                best = (value, device, start, start + ticks)
+        if best is None:
+            return False
+        _, device, start, end = best
+        self.device[phase], self.finish[phase] = device, end
+        if device not in self.busy:
+            self.busy[device] = []
+            insort(self.used[costs.class_of[device]], device)
+        insort(self.busy[device], (start, end))
+        return True
+
+    def decisions(self, order: list[int]) -> Decisions:
+        modes = tuple(self.costs.single(p, d) for p, d in enumerate(self.device))
+        return Decisions(modes, tuple(order), Queueing.INSERT)
+
+
+# ---------------------------------------------------------------------------------------------------- cutting
+#
+# List scheduling of phases that may be cut, on classes of many equal devices.
+#
+# Phases go in the order of what must follow them at the least, all at once (`cut_list`) or along the clock (`rolling`).  Each
+# takes the mode that ends first by an estimate without contention: one device (also that of an operand), the cut of an operand
+# (nothing moves), or k devices of a class or of the faster classes together, k = 2, 4, 8…, or all that are free before it could
+# end. `price` is added for every shard, so that runs with several prices trade width against transfers; `timing` then tells which
+# was best.
+
+WIDEST: Final = 256
+
+
+def cut_list(costs: Costs, bounds: Bounds, price: int, widest: int = WIDEST) -> Decisions | None:
+    """Decisions for a price of a shard; None where some phase finds no device."""
+    urgency = [bounds.shortest[p] + min(bounds.tails[p].values()) for p in range(len(bounds.order))]
+    order = costs.timer.legal(sorted(bounds.order, key=lambda p: (-urgency[p], p)))
+    if order is None:
+        return None
+    state = _State(costs, price, widest)
+    for p in order:
+        if not state.place(p):
+            return None
+    return Decisions(tuple(state.modes), tuple(order), Queueing.INSERT)
+
+
+def rolling(
+    costs: Costs, bounds: Bounds, urgency: Sequence[float], price: int, widest: int, patience: int
+) -> tuple[int, Decisions] | None:
+    """The same along the clock: of the phases whose operands are there when the first device is free, or `patience` ticks
+    later, the most urgent goes first.  With the estimated end; None where some phase finds no device."""
+    timer = costs.timer
+    state = _State(costs, price, widest)
+    waiting = [len(earlier) for earlier in timer.before]
+    followers: list[list[int]] = [[] for _ in waiting]
+    for p, earlier in enumerate(timer.before):
+        for q in earlier:
+            followers[q].append(p)
+    since = {p: 0 for p, count in enumerate(waiting) if not count}
+    order: list[int] = []
+    devices = [d for members in costs.members for d in members]
+    while since:
+        now = max(min(state.free.get(d, 0) for d in devices), min(since.values())) + patience
+        chosen = max((p for p, tick in since.items() if tick <= now), key=lambda p: (urgency[p], -p))
+        del since[chosen]
+        if not state.place(chosen):
+            return None
+        order.append(chosen)
+        for q in followers[chosen]:
+            waiting[q] -= 1
+            if not waiting[q]:
+                since[q] = max(state.end[p] for p in timer.before[q])
+    return max(state.end, default=0), Decisions(tuple(state.modes), tuple(order), Queueing.INSERT)
+
+
+def urgencies(bounds: Bounds) -> list[list[float]]:
+    """By phase, what must follow its start at the least: cut as well as can be, and half way from that to not cut at all."""
+    timer, result = bounds.timer, []
+    whole = [min(bounds.ticks_on(p, c) for c in bounds.costs.allowed_classes[p]) for p in range(len(bounds.order))]
+    for own in (bounds.shortest, [(one + other) / 2 for one, other in zip(bounds.shortest, whole, strict=True)]):
+        ranks = [0.0] * len(own)
+        for p in reversed(bounds.order):
+            ranks[p] = own[p] + max((ranks[timer.targets[edge]] for edge in timer.outgoing[p]), default=0.0)
+        result.append(ranks)
+    return result
+
+
+class _State:
+    """What has been placed, and when each device is free."""
+
+    def __init__(self, costs: Costs, price: int, widest: int) -> None:
+        self.costs = costs
+        self.timer = costs.timer
+        self.price = price
+        self.widest = widest
+        self.modes: list[Mode] = [()] * len(costs.allowed)
+        self.end = [0] * len(costs.allowed)
+        self.free: dict[int, int] = {}
+        self.heaps: list[list[tuple[int, int]]] = [[(0, d) for d in members] for members in costs.members]
+        for heap in self.heaps:
+            heapify(heap)
+        self.speed: dict[int, list[int]] = {}
+
+    def earliest(self, kind: int, count: int) -> list[tuple[int, int]]:
+        """(tick, device) of the `count` devices of a class that are free first."""
+        heap = self.heaps[kind]
+        found: list[tuple[int, int]] = []
+        while heap and len(found) < count:
+            tick, device = heappop(heap)
+            now = self.free.get(device, 0)
+            if now != tick:
+                heappush(heap, (now, device))
+                continue
+            found.append((tick, device))
+        for entry in found:
+            heappush(heap, entry)
+        return found
+
+    def place(self, phase: int) -> bool:
+        timer = self.timer
+        best: tuple[int, int, Mode] | None = None
+        for mode in self.options(phase):
+            end = self.estimate(phase, mode)
+            value = end + self.price * (len(mode) - 1)
+            if best is None or value < best[0]:
+                best = (value, end, mode)
+        if best is None:
+            return False
+        _, end, mode = best
+        self.modes[phase], self.end[phase] = mode, end
+        combine = timer.problem.phases[phase].combine
+        if combine is not None:
+            self.end[phase] = end + combine.ticks_per_shard * len(mode)
+        for device, _ in mode:
+            self.free[device] = max(end, self.free.get(device, 0))
+        return True
+
+    def options(self, phase: int) -> list[Mode]:
+        costs, timer = self.costs, self.timer
+        task = timer.problem.phases[phase]
+        if phase in timer.limits.fixed:
+            return [timer.limits.fixed[phase]]
+        classes = costs.allowed_classes[phase]
+        allowed = set(classes)
+        result: list[Mode] = []
+        for edge in timer.incoming[phase]:
+            before = self.modes[timer.sources[edge]]
+            if all(costs.class_of[d] in allowed for d, _ in before):
+                if len(before) == 1:
+                    result.append(((before[0][0], task.units),))
+                elif task.rows and phase not in timer.limits.unsplit and sum(rows for _, rows in before) == task.rows:
+                    result.append(before)
+        whole = not task.rows or phase in timer.limits.unsplit
+        limit = 1 if whole else min(self.widest, task.rows, timer.limits.machines or task.rows)
+        first = {c: self.earliest(c, limit) for c in classes}
+        result += [((device, task.units),) for c in classes for _, device in first[c][:1]]
+        if whole:
+            return result
+        by_speed = sorted(classes, key=lambda c: (timer.ticks(phase, costs.members[c][0], task.rows) or 0, c))
+        fastest = by_speed[:3]
+        for c in fastest:
+            width = 2
+            while width < 2 * limit and width < 2 * len(costs.members[c]):
+                result.append(_evenly([d for _, d in first[c][: min(width, limit)]], task.rows))
+                width *= 2
+        if len(by_speed) > 1:
+            result += self.mixed(phase, [d for c in by_speed for _, d in first[c]][:limit])
+        result += self.filled(phase, [(tick, d) for c in classes for tick, d in first[c]], limit)
+        return [mode for mode in result if mode]
+
+    def mixed(self, phase: int, devices: list[int]) -> list[Mode]:
+        """Over the faster classes together, rows by speed."""
+        timer = self.timer
+        rows = timer.problem.phases[phase].rows
+        ticks = [max(1, timer.ticks(phase, d, rows) or 1) for d in devices]
+        slowest = max(ticks)
+        given = shares(rows, [max(1, 1000 * slowest // t) for t in ticks]) if len(devices) > 1 else []
+        return [tuple((d, n) for d, n in zip(devices, given, strict=True) if n)] if given else []
+
+    def filled(self, phase: int, free: list[tuple[int, int]], limit: int) -> list[Mode]:
+        """Over all devices that are free before the phase could end, each with what it can do until then.
+
+        `free`: (tick, device)."""
+        timer = self.timer
+        task = timer.problem.phases[phase]
+        start = self.floor(phase)
+        for edge in timer.incoming[phase]:
+            before = self.modes[timer.sources[edge]]
+            start = max(start, self.end[timer.sources[edge]] + self.travel(edge, before, ((-1, task.rows),)))
+        begins = [(max(start, tick), d, task.ticks[timer.kinds[d]]) for tick, d in free]
+        begins.sort(key=lambda b: b[:2])
+        begins = begins[:limit]
+        if len(begins) < 2:
+            return []
+
+        def reach(time: int) -> int:
+            return sum(within(table, time - begin, task.rows) for begin, _, table in begins)
+
+        high = min(begin + table.at(task.rows) for begin, _, table in begins)
+        time = least(begins[0][0], high, lambda t: reach(t) >= task.rows)
+        given = fill([within(table, time - begin, task.rows) for begin, _, table in begins], task.rows)
+        return [tuple(sorted((d, n) for (_, d, _), n in zip(begins, given, strict=True) if n))]
+
+    def floor(self, phase: int) -> int:
+        """The tick before which directives let no shard of the phase start."""
+        timer = self.timer
+        return max([timer.problem.phases[phase].ready, *(self.end[q] for q in timer.limits.after[phase])])
+
+    def estimate(self, phase: int, mode: Mode) -> int:
+        """When the phase would end, transfers in parallel."""
+        timer = self.timer
+        start = self.floor(phase)
+        for edge in timer.incoming[phase]:
+            source = timer.sources[edge]
+            start = max(start, self.end[source] + self.travel(edge, self.modes[source], mode))
+        return max(max(start, self.free.get(device, 0)) + (timer.ticks(phase, device, rows) or 0) for device, rows in mode)
+
+    def travel(self, edge: int, before: Mode, mode: Mode) -> int:
+        """Ticks from the makers of an operand to a mode: of the largest part, as if it came from one device."""
+        timer = self.timer
+        source = timer.sources[edge]
+        if timer.problem.phases[source].combine is not None:
+            makers = [timer.home]
+        else:
+            if before == mode and not timer.problem.edges[edge].whole:
+                return 0
+            makers = [device for device, _ in before]
+        targets = [device for device, _ in mode]
+        if makers == targets and len(makers) == 1:
+            return 0
+        near, far = makers[0], next((d for d in targets if d != makers[0]), targets[0])
+        if far < 0:
+            far = next((d for members in self.costs.members for d in members[:2] if d != near), near)
+        delay = timer.delays[edge]
+        if delay is not None:
+            return delay
+        path = timer.routes.path(near, far) if near != far else ()
+        if path is None:
+            return 1 << 50
+        size = timer.part_bytes(source, 0, timer.spans[source], timer.problem.edges[edge].bytes)
+        return sum(timer.problem.links[hop.link].occupied(size) + hop.latency for hop in path) + timer.syncs[far]
+
+
+def _evenly(devices: list[int], rows: int) -> Mode:
+    used = sorted(devices)[:rows]
+    return tuple(zip(used, shares(rows, [1] * len(used)), strict=True)) if used else ()
+
+
+def within(table: Ticks, time: int, rows: int) -> int:
+    """The most rows of a table that take at most `time` ticks."""
+    if time < 0:
+        return 0
+    if len(table.points) == 1:
+        size, ticks = table.points[0]
+        return rows if not ticks else min(rows, time * size // ticks)
+    return table.about(time, rows)
+
+
+# ---------------------------------------------------------------------------------------------------- candidates
+#
+# A named plan: decisions, and the schedule they lead to if they fit.
+
+MOST_SHARDS: Final = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """`schedule` is None where the decisions break a constraint."""
+
+    name: str
+    decisions: Decisions
+    schedule: Schedule | None
+
+    @property
+    def ticks(self) -> int | None:
+        return None if self.schedule is None else self.schedule.makespan
+
+
+def acceptable(limits: Restrictions, schedule: Schedule) -> bool:
+    """Whether a schedule of legal modes keeps to the number of machines and the deadline."""
+    if limits.machines is not None and len({shard.device for shard in schedule.shards}) > limits.machines:
+        return False
+    return limits.deadline is None or schedule.makespan <= limits.deadline
+
+
+def legal_modes(timer: Timer, decisions: Decisions) -> bool:
+    """Whether the modes deal out all rows and keep to the directives about devices and cuts."""
+    limits = timer.limits
+    for p, mode in enumerate(decisions.modes):
+        if sum(rows for _, rows in mode) != timer.problem.phases[p].units:
+            return False
+        allowed = limits.devices[p]
+        if allowed is not None and any(device not in allowed for device, _ in mode):
+            return False
+        if p in limits.fixed and mode != limits.fixed[p]:
+            return False
+        if p in limits.unsplit and len(mode) > 1:
+            return False
+    return True
+
+
+def retime(timer: Timer, name: str, decisions: Decisions) -> Candidate:
+    """The best schedule of the decisions over the ways of queueing and sending that fit (of very many shards only as given)."""
+    best: Schedule | None = None
+    once = sum(map(len, decisions.modes)) > MOST_SHARDS
+    if legal_modes(timer, decisions):
+        for queueing in (decisions.queueing,) if once else dict.fromkeys((decisions.queueing, *Queueing)):
+            for sending in (decisions.sending,) if once else Sending:
+                schedule = timer.lay_out(replace(decisions, queueing=queueing, sending=sending))
+                if schedule is None or not acceptable(timer.limits, schedule):
+                    continue
+                if best is None or schedule.makespan < best.makespan:
+                    best = schedule
+                    decisions = replace(decisions, queueing=queueing, sending=sending)
+    return Candidate(name, decisions, best)
+
+
+# ---------------------------------------------------------------------------------------------------- baseline
+#
+# What anybody would try first: one device, an even split, HEFT and PEFT, timed under the problem's own constraints.
+
+MOST_EVEN: Final = 4_000
+"""Shards of an even split in all; where every device would have one of every phase and there are more, each phase takes fewer."""
+
+
+def baselines(costs: Costs) -> tuple[Candidate, ...]:
+    """Best single device, even split, HEFT, PEFT; those that cannot be built at all are left out."""
+    order = order_of(costs.timer.before)
+    if order is None or not all(costs.allowed):
+        return ()
+    found = [_best_single(costs, order), even_split(costs, order)]
+    for name, make in (("HEFT", heft), ("PEFT", peft)):
+        decisions = make(costs)
+        if decisions is not None:
+            found.append(retime(costs.timer, name, decisions))
+    return tuple(found)
+
+
+def at_home(costs: Costs) -> Iterator[Candidate]:
+    """Everything that may at home: in the order of the file, and each operand just before what first reads it."""
+    before = costs.timer.before
+    order = order_of(before, by_index=True)
+    if order is None or not all(costs.allowed):
+        return
+    modes = tuple(costs.single(p, _nearest(costs, p, costs.timer.home)) for p in range(len(costs.allowed)))
+    for priority in dict.fromkeys((tuple(order), tuple(_depth_first(before)))):
+        yield retime(costs.timer, "at home", Decisions(modes, priority))
+
+
+def _depth_first(before: Sequence[Collection[int]]) -> list[int]:
+    """A topological order in which nothing is done before it is needed next."""
+    read = {q for earlier in before for q in earlier}
+    pending = [(p, False) for p in reversed(range(len(before))) if p not in read]
+    placed: dict[int, None] = {}
+    while pending:
+        p, opened = pending.pop()
+        if opened:
+            placed[p] = None
+        elif p not in placed:
+            pending.append((p, True))
+            pending += [(q, False) for q in sorted(before[p], reverse=True) if q not in placed]
+    return list(placed)
+
+
+def _best_single(costs: Costs, order: list[int]) -> Candidate:
+    """Everything that may on one device, the rest at home or where it must; the best over the classes of devices."""
+    best: Candidate | None = None
+    for members in costs.members:
+        device = members[0]
+        modes = tuple(costs.single(p, _nearest(costs, p, device)) for p in range(len(costs.allowed)))
+        found = retime(costs.timer, "best single", Decisions(modes, tuple(order)))
+        if best is None or best.ticks is None or (found.ticks is not None and found.ticks < best.ticks):
+            best = found
+    assert best is not None
+    return best
+
+
+def _nearest(costs: Costs, phase: int, device: int) -> int:
+    allowed = costs.allowed[phase]
+    for wanted in (device, costs.timer.home):
+        if costs.class_of[wanted] in costs.allowed_classes[phase] and wanted in allowed:
+            return wanted
+    return allowed[0]
+
+
+def even_split(costs: Costs, order: list[int]) -> Candidate:
+    """Every phase that can be cut evenly over all its devices; the others at home if they may."""
+    cut = sum(1 for phase in costs.timer.problem.phases if phase.rows)
+    most = max(2, MOST_EVEN // max(1, cut))
+    modes = tuple(even_mode(costs, p, most) for p in range(len(costs.allowed)))
+    return retime(costs.timer, "even split", Decisions(modes, tuple(order)))
+
+
+def even_mode(costs: Costs, phase: int, most: int = MOST_EVEN) -> Mode:
+    """Even shares for at most `most` devices, the first of those that may."""
+    timer = costs.timer
+    task = timer.problem.phases[phase]
+    if phase in timer.limits.fixed or not task.rows or phase in timer.limits.unsplit:
+        return costs.single(phase, _nearest(costs, phase, timer.home))
+    devices = costs.allowed[phase][: min(task.rows, timer.limits.machines or task.rows, most)]
+    return tuple(zip(devices, shares(task.rows, [1] * len(devices)), strict=True))
+
+
+# ---------------------------------------------------------------------------------------------------- aligned
+#
+# The same devices for every phase: aligned cuts move nothing between them.
+
+MOST_SETS: Final = 12
+
+
+def uniform(costs: Costs, base: Decisions) -> list[Candidate]:
+    """For each set of devices (all; each class; all but one class): phases that can be cut are cut over it, the others as in
+    `base`.  Cuts are water-filled by phase, and also all in the proportion of the slowest phase to be aligned."""
+    timer = costs.timer
+    limits = timer.limits
+    cut = [
+        p for p, task in enumerate(timer.problem.phases)
+        if task.rows and p not in limits.fixed and p not in limits.unsplit and len(costs.allowed[p]) > 1
+    ]  # fmt: skip
+    order = order_of(timer.before)
+    if not cut or order is None:
+        return []
+    everything = sorted(d for members in costs.members for d in members)
+    sets = [everything, *(list(members) for members in costs.members if len(members) > 1)]
+    if len(costs.members) > 2:
+        sets += [[d for d in everything if d not in set(members)] for members in costs.members]
+    result: list[Candidate] = []
+    for devices in sets[:MOST_SETS]:
+        modes = list(base.modes)
+        for p in cut:
+            allowed = set(costs.allowed[p])
+            chosen = [d for d in devices if d in allowed][: limits.machines]
+            mode = water_filled(costs, p, chosen) if chosen else None
+            if mode is not None:
+                modes[p] = mode
+        for priority in dict.fromkeys((base.priority, tuple(order))):
+            result.append(retime(timer, "uniform", Decisions(tuple(modes), priority)))
+    even = tuple(even_mode(costs, p) if p in cut else mode for p, mode in enumerate(base.modes))
+    result.append(retime(timer, "uniform", Decisions(even, base.priority)))
+    return result

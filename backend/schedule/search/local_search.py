@@ -1,0 +1,254 @@
+"""Annealing over modes and priorities from a good start: a fixed seed and a fixed number of moves.
+
+A move gives one phase another mode, or moves one phase to another place in the order.  Only schedules that are feasible
+count, by their makespan or by what an `Aim` says they are worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import log
+from random import Random
+from typing import Final, TypeAlias
+
+from ....lang.support.records import dataclass
+from ..bounds.head_tail_bounds import Costs
+from ..solution import Decisions, Mode, Queueing, Schedule, Sending
+from ..timeline.serial_sgs import FOREVER, Shortage, Timer
+from .list_scheduling import Placement
+
+# ---------------------------------------------------------------------------------------------------- shifting
+#
+# Moves of annealing that change where phases are cut: rows go from one device to another, in one phase or in several at
+# once, and a phase takes the cut of a neighbour, so that nothing moves between them.
+
+MOST_DEVICES: Final = 64
+
+Shift = Callable[[Random, Decisions], Decisions]
+
+
+def shifts(costs: Costs, among: frozenset[int] | None = None) -> Shift | None:
+    """The moves of a problem (between devices `among` these); None where nothing can be cut in another way."""
+    timer = costs.timer
+    limits, phases = timer.limits, timer.problem.phases
+    devices = [own if among is None else [d for d in own if d in among] for own in costs.allowed]
+    open_phases = [
+        p
+        for p, task in enumerate(phases)
+        if task.rows > 1 and p not in limits.fixed and p not in limits.unsplit and 1 < len(devices[p]) <= MOST_DEVICES
+    ]
+    if not open_phases:
+        return None
+    beside = {
+        p: [
+            q
+            for q in {timer.targets[e] for e in timer.outgoing[p]} | {timer.sources[e] for e in timer.incoming[p]}
+            if phases[q].units == phases[p].units and q in open_phases
+        ]
+        for p in open_phases
+    }
+    allowed = [frozenset(own) for own in devices]
+
+    def transferred(mode: Mode, source: int, target: int, count: int) -> Mode:
+        rows = dict(mode)
+        moved = min(count, rows.get(source, 0))
+        rows[source] = rows.get(source, 0) - moved
+        rows[target] = rows.get(target, 0) + moved
+        return tuple(sorted((device, n) for device, n in rows.items() if n))
+
+    def shift(random: Random, state: Decisions) -> Decisions:
+        p = open_phases[int(random.random() * len(open_phases))]
+        mode, pick = state.modes[p], random.random()
+        modes = list(state.modes)
+        if pick < 0.3 and beside[p]:
+            other = state.modes[beside[p][int(random.random() * len(beside[p]))]]
+            if all(device in allowed[p] for device, _ in other):
+                modes[p] = other
+                return replace(state, modes=tuple(modes))
+        source = mode[int(random.random() * len(mode))][0]
+        choices = [d for d in devices[p] if d != source]
+        target = choices[int(random.random() * len(choices))]
+        size = phases[p].rows
+        count = max(1, int(random.expovariate(1.0) * (1.0, 4.0, size / 4)[int(random.random() * 3)]))
+        modes[p] = transferred(mode, source, target, count)
+        if pick > 0.75:
+            for q in open_phases:
+                if q != p and {source, target} <= allowed[q] and random.random() < 0.5:
+                    modes[q] = transferred(state.modes[q], source, target, max(1, count * phases[q].rows // size))
+        return replace(state, modes=tuple(modes))
+
+    return shift
+
+
+# ---------------------------------------------------------------------------------------------------- annealing
+
+SEED: Final = 20261121
+Heat: TypeAlias = tuple[float, float]
+WHOLE: Final[Heat] = (0.1, 0.002)
+"""The first and the last temperature, as parts of the makespan."""
+CUT: Final[Heat] = (0.02, 0.0003)
+"""The same where rows are shifted from a start whose cuts are about right."""
+SHIFTED: Final = 0.6
+UNFIT: Final = 1 << 128
+"""More than any schedule is worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What is made least in place of the makespan, of schedules that end by `latest`; None: not allowed."""
+
+    worth: Callable[[Schedule], int | None]
+    latest: int = FOREVER
+
+
+def anneal(
+    timer: Timer,
+    choices: Sequence[Sequence[Mode]],
+    start: Decisions,
+    moves: int,
+    goal: int = 0,
+    seed: int = SEED,
+    shift: Shift | None = None,
+    heat: Heat = WHOLE,
+    aim: Aim | None = None,
+) -> Schedule | None:
+    """The best schedule met in `moves` moves from `start`, or None if none is better; stops at `goal`.
+
+    `shift`: moves that change cuts, taken every other time.  A start that does not fit is worth less the fewer of its phases
+    fit."""
+    random = Random(seed)
+    count = len(start.modes)
+    open_phases = [p for p in range(count) if len(choices[p]) > 1]
+    after: list[set[int]] = [set() for _ in range(count)]
+    for p, earlier in enumerate(timer.before):
+        for q in earlier:
+            after[q].add(p)
+    first = value = _value(timer, start, UNFIT, aim)
+    current, best, best_value = start, start, value
+    hot, cold, warm = _heats(value, heat)
+    cooling = (cold / hot) ** (1.0 / max(1, moves))
+    for _ in range(moves):
+        warm *= cooling
+        if shift is not None and random.random() < SHIFTED:
+            trial = shift(random, current)
+            if trial == current:
+                continue
+        else:
+            trial = _move(random, current, choices, open_phases, timer.before, after)
+        most = value + int(-warm * log(1.0 - random.random()))
+        found = _value(timer, trial, most, aim)
+        if found > most:
+            continue
+        if value >= UNFIT > found:
+            hot, cold, warm = _heats(found, heat)
+        current, value = trial, found
+        if found < best_value:
+            best, best_value = trial, found
+            if found <= goal:
+                break
+    return timer.lay_out(best) if best_value < min(first, UNFIT) else None
+
+
+def _heats(value: int, heat: Heat) -> tuple[float, float, float]:
+    """The first and the last temperature, and the one now."""
+    scale = value if value < UNFIT else 1
+    return max(1.0, scale * heat[0]), max(0.05, scale * heat[1]), max(1.0, scale * heat[0])
+
+
+def _value(timer: Timer, decisions: Decisions, limit: int, aim: Aim | None) -> int:
+    """The makespan if it is within `limit`, or what the schedule is worth; for what does not fit, more the fewer phases fit."""
+    limits = timer.limits
+    if limits.machines is not None and len({d for mode in decisions.modes for d, _ in mode}) > limits.machines:
+        return 2 * UNFIT
+    layout = timer.attempt(decisions, limit if aim is None else aim.latest)
+    if isinstance(layout, Shortage):
+        return UNFIT + (len(decisions.modes) - layout.placed if layout.device != -2 else 0)
+    if aim is None:
+        return layout.makespan
+    worth = aim.worth(layout.schedule()) if layout.makespan <= aim.latest else None
+    return UNFIT if worth is None else worth
+
+
+def _move(
+    random: Random, state: Decisions, choices: Sequence[Sequence[Mode]], open_phases: Sequence[int],
+    before: Sequence[frozenset[int]], after: Sequence[set[int]],
+) -> Decisions:  # fmt: skip
+    """A neighbour: another mode of one phase, another place for one between those it depends on and those on it, or now and
+    then another way of queueing or sending."""
+    pick = random.random()
+    if pick < 0.01:
+        return replace(state, queueing=Queueing.INSERT if state.queueing is Queueing.APPEND else Queueing.APPEND)
+    if pick < 0.02:
+        return replace(state, sending=Sending.EARLY if state.sending is Sending.LATE else Sending.LATE)
+    if open_phases and pick < 0.6:
+        p = open_phases[int(random.random() * len(open_phases))]
+        mode = choices[p][int(random.random() * len(choices[p]))]
+        return Decisions((*state.modes[:p], mode, *state.modes[p + 1 :]), state.priority, state.queueing, state.sending)
+    count = len(state.priority)
+    place = int(random.random() * count)
+    p = state.priority[place]
+    low = high = place
+    while low > 0 and state.priority[low - 1] not in before[p]:
+        low -= 1
+    while high + 1 < count and state.priority[high + 1] not in after[p]:
+        high += 1
+    order = list(state.priority)
+    del order[place]
+    order.insert(low + int(random.random() * (high - low + 1)), p)
+    return Decisions(state.modes, tuple(order), state.queueing, state.sending)
+
+
+# ---------------------------------------------------------------------------------------------------- ordering
+#
+# Annealing over orders alone: each phase goes to the device where it ends first, as in HEFT.
+#
+# Much smaller than the space of `annealing`, and enough where devices are alike and transfers cheap.  Ends are those of HEFT's
+# placement, so contention and memory are not seen until the best order is laid out.
+
+def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, seed: int = SEED) -> Decisions | None:
+    """Decisions of the best order met in `moves` moves from `start`, a legal one; stops at `goal`."""
+    timer = costs.timer
+    random = Random(seed)
+    after: list[set[int]] = [set() for _ in timer.before]
+    for p, earlier in enumerate(timer.before):
+        for q in earlier:
+            after[q].add(p)
+    current = list(start)
+    best, best_value = current, _ordering_value(costs, current, FOREVER)
+    value = best_value
+    heat, cold = max(1.0, value * WHOLE[0] / 2), max(0.05, value * WHOLE[1])
+    cooling = (cold / heat) ** (1.0 / max(1, moves))
+    for _ in range(moves):
+        if best_value <= goal:
+            break
+        heat *= cooling
+        place = int(random.random() * len(current))
+        p = current[place]
+        low = high = place
+        while low > 0 and current[low - 1] not in timer.before[p]:
+            low -= 1
+        while high + 1 < len(current) and current[high + 1] not in after[p]:
+            high += 1
+        trial = current[:place] + current[place + 1 :]
+        trial.insert(low + int(random.random() * (high - low + 1)), p)
+        most = value + int(-heat * log(1.0 - random.random()))
+        found = _ordering_value(costs, trial, most)
+        if found <= most:
+            current, value = trial, found
+            if found < best_value:
+                best, best_value = trial, found
+    placement = Placement(costs)
+    return placement.decisions(best) if all(placement.place(p, None) for p in best) else None
+
+
+def _ordering_value(costs: Costs, order: Sequence[int], limit: int) -> int:
+    """The end of the placement, or something past `limit`."""
+    placement = Placement(costs)
+    tails = costs.timer.tails
+    latest = 0
+    for p in order:
+        if not placement.place(p, None) or placement.finish[p] + tails[p] > limit:
+            return 2 * FOREVER
+        latest = max(latest, placement.finish[p])
+    return latest

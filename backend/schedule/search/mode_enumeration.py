@@ -1,0 +1,214 @@
+"""Which ways of cutting a phase are worth trying: each device alone, and subsets of the classes of devices, water-filled.
+
+A mode is dropped when another uses some of its devices only and is no slower.  For phases that cannot be cut, or in
+few ways, the list is complete (of equal devices as many as there are phases), so a search over it is one over everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, permutations
+from math import comb, gcd, perm
+from typing import Final
+
+from ....lang.support.records import dataclass
+from ...devices.cost_functions import Ticks
+from ..bounds.head_tail_bounds import Costs, fill, least
+from ..problem import Deadline, Problem, restrictions
+from ..solution import Answer, Baseline, Mode, Proof, Schedule
+
+# ---------------------------------------------------------------------------------------------------- modes
+
+MOST_MODES: Final = 15
+MOST_CUTS: Final = 40
+"""Cuts of a phase up to which all of them are candidates, so that a search over them is complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """`choices` by phase; `complete`: an optimum is among them."""
+
+    choices: tuple[tuple[Mode, ...], ...]
+    complete: bool
+
+
+def water_filled(costs: Costs, phase: int, devices: Sequence[int]) -> Mode | None:
+    """The rows of `phase` over `devices` so that the last to finish computing is as early as can be; devices that help
+    nothing get none.  Rows follow the order of the devices."""
+    timer = costs.timer
+    rows = timer.problem.phases[phase].rows
+    kinds = sorted({timer.kinds[d] for d in devices})
+    sample = {kind: next(d for d in devices if timer.kinds[d] == kind) for kind in kinds}
+    number = {kind: sum(1 for d in devices if timer.kinds[d] == kind) for kind in kinds}
+
+    def count(kind: str, time: int) -> int:
+        return timer.about(phase, sample[kind], time)
+
+    if any(timer.ticks(phase, device, 1) is None for device in devices):
+        return None
+    ceiling = min(timer.ticks(phase, device, rows) or 0 for device in sample.values())
+    time = least(0, ceiling, lambda t: sum(count(kind, t) * number[kind] for kind in kinds) >= rows)
+    counts = {kind: count(kind, time) for kind in kinds}
+    given = fill([counts[timer.kinds[d]] for d in devices], rows)
+    return tuple((device, share) for device, share in zip(devices, given, strict=True) if share)
+
+
+def modes_of(costs: Costs, phase: int, most_modes: int = MOST_MODES, most_cuts: int = MOST_CUTS) -> tuple[tuple[Mode, ...], bool]:
+    """Candidate modes of one phase, and whether they are complete."""
+    timer = costs.timer
+    task = timer.problem.phases[phase]
+    if phase in timer.limits.fixed:
+        return (timer.limits.fixed[phase],), True
+    rivals = len(timer.problem.phases)
+    classes = [
+        [d for d in costs.members[c] if d in allowed] for c in costs.allowed_classes[phase]
+        for allowed in [set(costs.allowed[phase])]
+    ]  # fmt: skip
+    kept = [members[:rivals] for members in classes]
+    singles: list[Mode] = [((device, task.units),) for members in kept for device in members]
+    whole = len(singles) <= max(most_modes, 64)
+    if not whole:
+        kept = [members[: max(1, most_modes // len(kept))] for members in kept]
+        singles = [mode for mode in singles if mode[0][0] in {d for members in kept for d in members}][:64]
+    limit = timer.limits.machines
+    if not task.rows or phase in timer.limits.unsplit or sum(map(len, classes)) < 2 or limit == 1:
+        return tuple(singles), whole
+    widest = len(costs.allowed[phase]) if limit is None else limit
+    if whole and _cuts(len(costs.allowed[phase]), task.rows, widest) <= most_cuts:
+        return tuple(_all_cuts(costs.allowed[phase], task.rows, widest)), True
+    found: dict[Mode, int] = {mode: timer.ticks(phase, mode[0][0], task.rows) or 0 for mode in singles[:most_modes]}
+    for devices in _subsets(classes):
+        chosen = devices if limit is None else devices[:limit]
+        mode = water_filled(costs, phase, chosen)
+        if mode is not None and len(mode) > 1:
+            found[mode] = max(timer.ticks(phase, device, rows) or 0 for device, rows in mode)
+    return _undominated(found)[:most_modes], False
+
+
+def _cuts(devices: int, rows: int, widest: int) -> int:
+    """How many modes of at most `widest` shards there are in all."""
+    return sum(perm(devices, k) * comb(rows - 1, k - 1) for k in range(1, min(devices, rows, widest) + 1))
+
+
+def _all_cuts(devices: Sequence[int], rows: int, widest: int) -> Iterator[Mode]:
+    """Every mode of at most `widest` shards, those of fewer first."""
+    for k in range(1, min(len(devices), rows, widest) + 1):
+        for chosen in permutations(devices, k):
+            for ends in combinations(range(1, rows), k - 1):
+                yield tuple((d, b - a) for d, a, b in zip(chosen, (0, *ends), (*ends, rows), strict=True))
+
+
+def _subsets(classes: list[list[int]]) -> list[list[int]]:
+    """Unions of whole classes, and of the first two, four, eight… of each, the largest first."""
+    result: list[list[int]] = []
+    if len(classes) <= 4:
+        for size in range(len(classes), 0, -1):
+            result += [sorted(d for members in some for d in members) for some in combinations(classes, size)]
+    else:
+        result.append(sorted(d for members in classes for d in members))
+        result += [list(members) for members in classes]
+    for members in classes:
+        size = 2
+        while size < len(members):
+            result.append(members[:size])
+            size *= 2
+    return [devices for devices in result if len(devices) > 1]
+
+
+def _undominated(found: dict[Mode, int]) -> tuple[Mode, ...]:
+    """The fastest first; of two, one whose devices include the other's must be faster."""
+    ordered = sorted(found, key=lambda mode: (found[mode], len(mode), mode))
+    kept: list[tuple[Mode, frozenset[int]]] = []
+    singles = [mode for mode in ordered if len(mode) == 1]
+    for mode in ordered:
+        devices = frozenset(device for device, _ in mode)
+        if len(mode) == 1 or not any(other <= devices and found[known] <= found[mode] for known, other in kept):
+            kept.append((mode, devices))
+    several = [mode for mode, _ in kept if len(mode) > 1]
+    room = max(1, MOST_MODES - len(singles))
+    return (*several[:room], *singles)
+
+
+def candidate_modes(costs: Costs, most_cuts: int = MOST_CUTS) -> Modes:
+    """Candidate modes of every phase."""
+    found = [modes_of(costs, p, MOST_MODES, most_cuts) for p in range(len(costs.allowed))]
+    return Modes(tuple(choices for choices, _ in found), all(complete for _, complete in found))
+
+
+# ---------------------------------------------------------------------------------------------------- scaling
+#
+# A problem in larger ticks: what all its times are multiples of is divided out before it is planned.
+#
+# Every constraint says that one moment is some ticks after another, or that one interval ends before another begins.  If all
+# these ticks are multiples of g, rounding all moments of a plan down to multiples of g keeps every constraint, memory among them,
+# so the optimum is a multiple of g too: bounds may be rounded up, and the search has fewer moments to tell apart.  Only memory
+# that what takes no time holds for one tick (Note [Memory] of `problem`) is not a multiple.
+
+def common_ticks(problem: Problem) -> int:
+    """What all times are multiples of; 1 where links, rows or memory decide about them."""
+    if problem.links or any(phase.rows for phase in problem.phases) or _holds_for_a_tick(problem):
+        return 1
+    found = 0
+    for group in problem.devices:
+        found = gcd(found, group.sync)
+    for edge in problem.edges:
+        found = gcd(found, edge.ticks or 0)
+    for phase in problem.phases:
+        found = gcd(found, phase.ready, *(ticks.at(1) for ticks in phase.ticks.values()))
+        if phase.combine is not None:
+            return 1
+    return max(1, found)
+
+
+def _holds_for_a_tick(problem: Problem) -> bool:
+    """Does anything take no time where memory is limited?"""
+    if not any(cap is not None for cap in restrictions(problem).caps):
+        return False
+    at_once = len(problem.device_names()) > 1 and not all(edge.ticks for edge in problem.edges)
+    return at_once or any(not ticks.at(1) for phase in problem.phases for ticks in phase.ticks.values())
+
+
+def in_larger_ticks(problem: Problem, size: int) -> Problem:
+    """The same in ticks of `size` ticks each, which divides all times."""
+    return replace(
+        problem,
+        devices=tuple(replace(group, sync=group.sync // size) for group in problem.devices),
+        edges=tuple(edge if edge.ticks is None else replace(edge, ticks=edge.ticks // size) for edge in problem.edges),
+        phases=tuple(
+            replace(
+                phase,
+                ready=phase.ready // size,
+                ticks={kind: Ticks(((1, ticks.at(1) // size),)) for kind, ticks in phase.ticks.items()},
+            )
+            for phase in problem.phases
+        ),
+        directives=tuple(
+            replace(line, ticks=line.ticks // size) if isinstance(line, Deadline) else line for line in problem.directives
+        ),
+    )
+
+
+def in_own_ticks(answer: Answer, size: int) -> Answer:
+    """An answer of the smaller problem for the original."""
+    proof = Proof(answer.proof.method, answer.proof.lower_bound * size, answer.proof.detail)
+    return replace(
+        answer,
+        schedule=None if answer.schedule is None else _stretched(answer.schedule, size),
+        lower_bound=answer.lower_bound * size,
+        values=tuple(value * size for value in answer.values),
+        proof=proof,
+        baselines=tuple(Baseline(one.name, None if one.ticks is None else one.ticks * size) for one in answer.baselines),
+    )
+
+
+def _stretched(schedule: Schedule, size: int) -> Schedule:
+    return Schedule(
+        tuple(replace(shard, start=shard.start * size, end=shard.end * size) for shard in schedule.shards),
+        tuple(replace(step, start=step.start * size, end=step.end * size) for step in schedule.combines),
+        tuple(
+            replace(moved, start=moved.start * size, busy=moved.busy * size, arrive=moved.arrive * size)
+            for moved in schedule.transfers
+        ),
+        schedule.decisions,
+    )

@@ -1,0 +1,375 @@
+"""The planner as one list of strategies, and the two folds over it: planning and proving.
+
+Everything is counted in moves and solver steps, so the same problem gives the same answer.  The answer is never worse than a
+baseline, and says why no schedule is shorter, or how far the lower bound is away.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from ....lang.diagnostics.model import Code
+from ..bounds.bound_strategies import ENERGETIC, LP_RELAXATION, PATHS, SINGLE_SPLIT
+from ..bounds.head_tail_bounds import Costs, bytes_text, least, limit_bytes, limit_text
+from ..bounds.single_phase_split import FEWER_DEVICES, SLIVERS
+from ..exact.infeasibility import memory_conflict
+from ..problem import Deadline, Directive, LimitMachines, LimitMemory, NoSplit, Place, Problem, Split
+from ..solution import Answer, Baseline, Conflict, Proof, Schedule, Status
+from ..timeline.serial_sgs import Timer, decisions_of
+from ..timeline.step_graph import order_of
+from .instance_transformations import IN_CHUNKS, chunked, pays
+from .list_scheduling import MOST_SHARDS, acceptable, retime
+from .mode_enumeration import common_ticks, in_larger_ticks, in_own_ticks
+from .primal_heuristics import (
+    ACTIVITY_LISTS,
+    ANNEALING,
+    AT_HOME,
+    BASELINES,
+    CHAINS,
+    LIST_SCHEDULING,
+    ROLLING,
+    ROW_SHIFTS,
+    UNIFORM,
+)
+from .strategy import DEFAULT, PROVE, Budget, Context, Found, Strategy, guarded
+
+if TYPE_CHECKING:
+    from ..exact.z3_solver import Steps
+
+
+# ---------------------------------------------------------------------------------------------------- cures
+#
+# What would do instead: cures of a conflict, each of which was planned before it is offered.
+
+Planner: TypeAlias = Callable[[Problem], bool]
+"""Is a plan of the problem known?"""
+
+TRIES: Final = 6
+"""Plans tried for one number."""
+MOST_PHASES: Final = 64
+"""Phases up to which cures are tried."""
+
+
+def cured(problem: Problem, conflict: Conflict, is_planned: Planner) -> Conflict:
+    """The conflict with a cure, or without one where none is known."""
+    if conflict.code not in (Code.SCH103, Code.SCH106) or len(problem.phases) > MOST_PHASES:
+        return conflict
+    hint = next(_cures(problem, conflict, is_planned), None)
+    return replace(conflict, hint=hint or (conflict.hint if conflict.code is Code.SCH106 else None))
+
+
+def _cures(problem: Problem, conflict: Conflict, is_planned: Planner) -> Iterator[str]:
+    """Memory that would do: of a limit that was set, of one device, of all; or one directive fewer."""
+    limits = [one for one in conflict.directives if isinstance(one, LimitMemory)]
+    for limit in limits:
+        size = _enough(limit.bytes, _most(problem), lambda size, limit=limit: _limited(problem, limit, size), is_planned)  # type: ignore[misc]
+        if size is not None:
+            yield f"`limit memory {limit.device} {limit_text(size)}` would fit"
+    for index, group in enumerate(problem.devices) if conflict.code is Code.SCH103 and not limits else ():
+        if group.memory is not None:
+            size = _enough(group.memory, _most(problem), lambda size, index=index: _with_memory(problem, index, size), is_planned)  # type: ignore[misc]
+            if size is not None:
+                yield f"`{group.id}` with {bytes_text(size)}{' each' if group.count > 1 else ''} would fit"
+    for one in conflict.directives:
+        if isinstance(one, LimitMachines):
+            devices = sum(group.count for group in problem.devices)
+            for count in range(one.count + 1, min(devices, one.count + TRIES) + 1):
+                if is_planned(_replaced(problem, one, replace(one, count=count))):
+                    yield f"`limit machines {count}` would do"
+                    break
+    for one in conflict.directives:
+        if isinstance(one, Place | Split | NoSplit | LimitMachines) and is_planned(_replaced(problem, one, None)):
+            yield f"without `{one.line.text}` it would fit"
+
+
+def _most(problem: Problem) -> int:
+    """Bytes with which memory is no limit."""
+    sizes = [phase.out_bytes + phase.scratch for phase in problem.phases]
+    sizes += [phase.combine.bytes * max(1, phase.rows) for phase in problem.phases if phase.combine is not None]
+    sizes += [edge.bytes or 0 for edge in problem.edges]
+    buffers = 4 * (len(problem.phases) + len(problem.edges)) * max(1, problem.chunks) * len(problem.device_names())
+    return 2 * sum(sizes) + problem.memory_grain * min(buffers, 1 << 16)
+
+
+def _enough(low: int, high: int, problem_of: Callable[[int], Problem], is_planned: Planner) -> int | None:
+    """A number of bytes above `low` with which there is a plan, as it is written: the least that may do, if it does."""
+    high = limit_bytes(max(low + 1, high))
+    if memory_conflict(problem_of(high)) is not None:
+        return None
+    may = limit_bytes(least(low + 1, high, lambda size: memory_conflict(problem_of(size)) is None))
+    if is_planned(problem_of(may)):
+        return may
+    if may >= high or not is_planned(problem_of(high)):
+        return None
+    for _ in range(TRIES):
+        middle = limit_bytes((may + high) // 2)
+        if not may < middle < high:
+            break
+        may, high = (may, middle) if is_planned(problem_of(middle)) else (middle, high)
+    return high
+
+
+def _limited(problem: Problem, limit: LimitMemory, size: int) -> Problem:
+    return _replaced(problem, limit, replace(limit, bytes=size))
+
+
+def _with_memory(problem: Problem, chosen: int, size: int) -> Problem:
+    groups = (replace(group, memory=size) if index == chosen else group for index, group in enumerate(problem.devices))
+    return replace(problem, devices=tuple(groups))
+
+
+def _replaced(problem: Problem, old: Directive, new: Directive | None) -> Problem:
+    others = (one if one != old else new for one in problem.directives)
+    return replace(problem, directives=tuple(one for one in others if one is not None))
+
+
+# ---------------------------------------------------------------------------------------------------- proving
+#
+# The strategy that asks the solver, of the candidate modes exactly.
+
+MOST_STEPS: Final = 1 << 50
+"""Of a budget without a limit."""
+MOST_SOLVED: Final = 64
+"""Phases up to which the exact search is asked after the heuristics for large graphs."""
+MOST_LINKED: Final = 32
+"""The same where transfers or memory make the encoding large."""
+MOST_REFUTED: Final = 40
+"""Phases up to which the exact search is asked to refute a bound again."""
+HOPEFUL: Final = 16
+"""Where candidate modes are not all there are, the solver is asked if the gap is at most one part in so many."""
+
+
+def _steps(budget: Budget) -> Steps:
+    from ..exact.z3_solver import Steps
+
+    until = None if budget.seconds is None else time.monotonic() + budget.seconds
+    return Steps(MOST_STEPS if budget.steps is None else budget.steps, until)
+
+
+def _asked(context: Context) -> bool:
+    """Is there a solver, and may it be asked?"""
+    from ..exact.z3_solver import available
+
+    return context.budget.steps != 0 and available()
+
+
+def _hopeful(context: Context) -> bool:
+    found = context.found
+    if context.modes.complete or context.budget.steps is None or found.schedule is None:
+        return True
+    return HOPEFUL * (found.schedule.makespan - found.bound) <= found.schedule.makespan
+
+
+def _solvable(context: Context) -> bool:
+    if not _asked(context) or not context.few_devices:
+        return False
+    timer = context.timer
+    heavy = (timer.linked or timer.capped) and context.budget.steps is not None
+    return not context.is_large or len(context.problem.phases) <= (MOST_LINKED if heavy else MOST_SOLVED)
+
+
+def _prove(context: Context) -> None:
+    """Its bound is one of the problem only if the modes are all there are."""
+    from ..exact.makespan_bisection import refine
+
+    found, timer, modes = context.found, context.timer, context.modes
+    choices = [list(options) for options in modes.choices]
+    if found.schedule is not None:
+        for p, mode in enumerate(decisions_of(timer.problem, found.schedule).modes):
+            if mode not in choices[p]:
+                choices[p].append(mode)
+    outcome = refine(timer.problem, choices, found.schedule, found.bound, _steps(context.budget))
+    found.aborted |= outcome.aborted
+    if outcome.schedule is not None and acceptable(timer.limits, outcome.schedule):
+        found.offer(outcome.schedule)
+        if len(outcome.schedule.shards) <= MOST_SHARDS:
+            found.offer(retime(timer, "left shift", decisions_of(timer.problem, outcome.schedule)).schedule)
+    if modes.complete and outcome.lower_bound > found.bound:
+        found.raise_bound(outcome.lower_bound, "z3")
+    elif not modes.complete and not found.met:
+        # what holds of the cuts that were tried, though not of all: told beside the bound, never as one
+        found.detail = {**(found.detail or {}), "candidates": outcome.lower_bound}
+
+
+def _search_refutes(context: Context, bound: int, steps: Steps) -> bool:
+    from ..exact.makespan_bisection import Search
+    from ..exact.z3_solver import Verdict
+
+    modes = context.modes
+    if not modes.complete or len(context.problem.phases) > MOST_REFUTED or not context.few_devices:
+        return False
+    search = Search(context.problem, modes.choices, steps)
+    return search.probe(bound - 1, steps.left) is Verdict.UNSAT
+
+
+Z3: Final = Strategy(
+    "z3", "the exact search over candidate modes, orders and transfers: bisection with lazy constraints for memory",
+    _prove, lambda context: _solvable(context) and _hopeful(context), _search_refutes,
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- recipe
+
+STRATEGIES: Final[tuple[Strategy, ...]] = (
+    BASELINES, AT_HOME, SINGLE_SPLIT, PATHS, ENERGETIC, LP_RELAXATION, LIST_SCHEDULING, ROLLING, UNIFORM, CHAINS,
+    FEWER_DEVICES, ACTIVITY_LISTS, ROW_SHIFTS, ANNEALING, Z3, IN_CHUNKS, SLIVERS,
+)  # fmt: skip
+"""From cheap to dear.  See Note [Strategies].  `benchmarks/results/strategies.md` shows what each one earns."""
+
+
+CURE: Final = Budget(100, 0, without=frozenset(("lp-relaxation", "fewer-devices", "slivers", "annealing")))
+"""For trying whether what a message offers would do."""
+
+
+def strategy_names() -> tuple[str, ...]:
+    return tuple(strategy.name for strategy in STRATEGIES)
+
+
+def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
+    """The best schedule for the latency of `problem`, with its lower bound: of whole shards, or in chunks if that is shorter.
+
+    That there is none is said of all that the problem allows: whole shards alone refute nothing where there may be chunks."""
+    return explained(problem, _plan_within(problem, budget))
+
+
+def _plan_within(problem: Problem, budget: Budget) -> Answer:
+    if any(isinstance(one, Deadline) for one in problem.directives) and (late := _too_late(problem)) is not None:
+        return Answer(Status.IMPOSSIBLE, None, 0, (), Proof("none", 0), conflict=late)
+    if not chunked(problem):
+        return _plan_whole(replace(problem, chunks=1), budget)
+    whole = _plan_whole(replace(problem, chunks=1), budget, refuting=False)
+    cut_short = whole.schedule is not None and whole.status is Status.ABORTED
+    if IN_CHUNKS.name in budget.without or cut_short or not pays(problem, whole.schedule):
+        return whole if whole.schedule is not None else _refuted(problem, whole)
+    cut = _plan(problem, budget, whole.schedule, refuting=False)
+    failures = (*whole.failures, *cut.failures)
+    if cut.schedule is None and whole.schedule is None:
+        return _refuted(problem, replace(cut, baselines=whole.baselines, failures=failures))
+    if cut.schedule is None or (whole.schedule is not None and whole.schedule.makespan <= cut.schedule.makespan):
+        return replace(whole, failures=failures)
+    return replace(cut, chunks=problem.chunks, baselines=whole.baselines, failures=failures)
+
+
+def _too_late(problem: Problem) -> Conflict | None:
+    """A deadline below what every schedule takes: nothing is searched then."""
+    try:
+        from ..exact.infeasibility import limit_conflict
+    except ImportError:
+        return None
+    return limit_conflict(problem)
+
+
+def _refuted(problem: Problem, answer: Answer) -> Answer:
+    """An answer without a schedule, with the reason why there is none if one is known that holds with chunks."""
+    conflict = _conflict(problem)
+    if conflict is None:
+        return replace(answer, status=Status.ABORTED, conflict=None)
+    return replace(answer, status=Status.IMPOSSIBLE, proof=Proof("none", answer.lower_bound), conflict=conflict)
+
+
+def _plan_whole(problem: Problem, budget: Budget, *, refuting: bool = True) -> Answer:
+    size = common_ticks(problem)
+    if size > 1:
+        answer = _plan(in_larger_ticks(problem, size), budget, refuting=refuting)
+        if answer.conflict is None:
+            return in_own_ticks(answer, size)
+    return _plan(problem, budget, refuting=refuting)
+
+
+def confirmed(problem: Problem, bound: int, steps: Steps) -> bool:
+    """Whether some strategy shows from the problem alone that no schedule, of whole shards or with chunks as the problem says, is
+    shorter than `bound` ticks."""
+    if bound <= 0:
+        return True
+    size = common_ticks(problem)
+    if size > 1:
+        problem, bound = in_larger_ticks(problem, size), -(-bound // size)
+    context = _context(problem, PROVE)
+    if context is None:
+        return False
+    for strategy in STRATEGIES:
+        with guarded(strategy.name, context.found.failures):
+            able = strategy.refutes is not None and (strategy.of_chunks or problem.chunks == 1) and strategy.applies(context)
+            if able and strategy.refutes is not None and strategy.refutes(context, bound, steps):
+                return True
+    return False
+
+
+def _context(problem: Problem, budget: Budget) -> Context | None:
+    """None where no order or no device is possible at all."""
+    timer = Timer(problem)
+    costs = Costs(timer)
+    if not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
+        return None
+    context = Context(problem, budget, timer, costs, plan_other=plan_problem)
+    if context.has_together:
+        context.budget = replace(budget, steps=0)  # the solver knows of no such phases
+    return context
+
+
+def _plan(problem: Problem, budget: Budget, known: Schedule | None = None, *, refuting: bool = True) -> Answer:
+    """All strategies, or where chunks are allowed those that know of them; `known`: a schedule to begin with; `refuting`: look
+    for the reason where no schedule is found."""
+    in_chunks, context = problem.chunks > 1, _context(problem, budget)
+    if context is None:
+        return _nothing(problem, Found(), (), None, refuting=refuting)
+    context.found.offer(known)
+    if not problem.phases:
+        return _answer(Found(Schedule((), (), ()), 0, "bound"), ())
+    found = context.found
+    for strategy in STRATEGIES:
+        if strategy.name in budget.without or (found.met and not strategy.first) or (in_chunks and not strategy.of_chunks):
+            continue
+        with found.stage(strategy.name, problem):
+            if strategy.applies(context):
+                strategy.run(context)
+        if context.conflict is not None:
+            break
+    table = tuple(Baseline(candidate.name, candidate.ticks) for candidate in context.compared)
+    if context.conflict is not None or found.schedule is None:
+        return _nothing(problem, found, table, context.conflict, refuting=refuting)
+    return _answer(found, table)
+
+
+def _answer(found: Found, table: tuple[Baseline, ...]) -> Answer:
+    """The best schedule with its bound, which no strategy left above it."""
+    assert found.schedule is not None
+    ticks = found.schedule.makespan
+    bound = min(found.bound, ticks)
+    status = Status.OPTIMAL if bound == ticks else Status.ABORTED if found.aborted else Status.GAP
+    method = found.method if status is Status.OPTIMAL or found.method != "certificate" else "bound"
+    proof = Proof(method, bound, found.detail or {})
+    return Answer(status, found.schedule, bound, (ticks,), proof, table, failures=tuple(map(str, found.failures)))
+
+
+def _nothing(
+    problem: Problem, found: Found, table: tuple[Baseline, ...], conflict: Conflict | None, *, refuting: bool
+) -> Answer:  # fmt: skip
+    """No schedule: impossible with the reason, or given up."""
+    if conflict is None and refuting:
+        conflict = _conflict(problem)
+    status = Status.IMPOSSIBLE if conflict is not None else Status.ABORTED
+    proof = Proof("none" if conflict is not None else found.method, found.bound)
+    return Answer(status, None, found.bound, (), proof, table, conflict, failures=tuple(map(str, found.failures)))
+
+
+def _conflict(problem: Problem) -> Conflict | None:
+    try:
+        from ..exact.infeasibility import find_conflict
+    except ImportError:
+        return None
+    return find_conflict(problem)
+
+
+def explained(problem: Problem, answer: Answer) -> Answer:
+    """An answer whose conflict has a cure that was tried."""
+    if answer.conflict is None:
+        return answer
+
+    def is_planned(other: Problem) -> bool:
+        return _plan_within(other, CURE).schedule is not None
+
+    return replace(answer, conflict=cured(problem, answer.conflict, is_planned))

@@ -1,0 +1,327 @@
+"""Strategies that only find schedules: baselines, list scheduling, uniform modes, chains, and local search from the best of them.
+
+The numbers of moves follow from the number of shards, so that layouts of many shards cost no more in all than those of few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ..problem import Deadline, PhaseIndex, Problem
+from ..solution import Decisions, Mode, Placed, Queueing, QueueKind, Schedule, Sending, Shard, Synchronisation, Transfer
+from ..timeline.fence_insertion import Merging, done, synchronise
+from ..timeline.serial_sgs import Timer, decisions_of
+from .instance_transformations import contract
+from .list_scheduling import acceptable, at_home, baselines, cut_list, retime, rolling, uniform, urgencies
+from .local_search import CUT, SEED, Shift, anneal, anneal_order, shifts
+from .strategy import MOST_DEVICES, MOST_EXACT, Context, Strategy
+
+# ---------------------------------------------------------------------------------------------------- searching
+
+PRICES: Final = (100, 10, 1)
+ROLLS: Final = ((20, 2), (30, 1), (40, 0), (60, 0), (100, 0))
+"""Along the clock: the devices that a phase may have, of a hundred, and the patience in quarters of a phase."""
+MOST_ROLLED: Final = 3
+WIDTHS: Final = (1, 256)
+MOST_UNIFORM: Final = 4000
+"""Phases times devices up to which the same devices are tried for all phases of a large graph."""
+MOST_WORK: Final = 320_000
+"""Shards placed in annealing of a large graph, in all."""
+FEW: Final = 8
+LEAST_MOVES: Final = 10
+"""Fewer are not worth the time."""
+MOST_SHIFTED: Final = 64
+"""Phases up to which rows are shifted: of more, single shifts change too little for what a layout costs."""
+USUAL: Final = 16
+"""Phases up to which the budget's moves are all taken; of more phases, so many fewer."""
+CUT_RUNS: Final = (3, 3, 2)
+"""Eighths of the moves for each run of annealing that shifts rows; the first is run twice."""
+
+# ------------------------------------------------------------------------------------- constructions
+
+
+def _baselines(context: Context) -> None:
+    context.compared = baselines(context.costs)
+    for candidate in context.compared:
+        context.consider(candidate)
+
+
+BASELINES: Final = Strategy(
+    "baselines", "the best single device, an even split, HEFT and PEFT, timed under the problem's own constraints",
+    _baselines, first=True, of_chunks=True,
+)  # fmt: skip
+
+
+def _at_home(context: Context) -> None:
+    for candidate in at_home(context.costs):
+        context.consider(candidate)
+
+
+AT_HOME: Final = Strategy(
+    "at-home", "everything that may on home, in the order of the file and depth first: what needs little memory",
+    _at_home, lambda context: context.found.schedule is None, of_chunks=True,
+)  # fmt: skip
+
+
+def _list_scheduling(context: Context) -> None:
+    costs, timer, found = context.costs, context.timer, context.found
+    seen: set[Decisions] = set()
+    for width in WIDTHS if any(task.rows for task in context.problem.phases) else (1,):
+        for price in PRICES if width > 1 else (0,):
+            decisions = None if found.met else cut_list(costs, context.bounds, price, width)
+            if decisions is not None and decisions not in seen:
+                seen.add(decisions)
+                context.consider(retime(timer, "cut", decisions))
+
+
+LIST_SCHEDULING: Final = Strategy(
+    "list-scheduling", "phases by what must follow them, each cut over as many devices of a class as pays at a price",
+    _list_scheduling, lambda context: context.is_large,
+)  # fmt: skip
+
+
+def _rolling(context: Context) -> None:
+    """The best few of several ways to go along the clock, by their estimates."""
+    costs, bounds, timer = context.costs, context.bounds, context.timer
+    mean = sum(min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order) // len(bounds.order)
+    estimated: list[tuple[int, int, Decisions]] = []
+    for urgency in urgencies(bounds):
+        for part, patience in ROLLS:
+            widest = max(2, len(timer.kinds) * part // 100)
+            for price in PRICES[:2]:
+                rolled = rolling(costs, bounds, urgency, price, widest, mean * patience // 4)
+                if rolled is not None:
+                    estimated.append((rolled[0], len(estimated), rolled[1]))
+    estimated.sort(key=lambda entry: entry[:2])
+    for _, _, decisions in estimated[:MOST_ROLLED]:
+        context.consider(retime(timer, "rolling", decisions))
+
+
+ROLLING: Final = Strategy(
+    "rolling", "list scheduling along the clock: of the phases that are ready the most urgent goes first",
+    _rolling, lambda context: context.is_large and context.few_devices and not all(context.bounds.whole),
+)  # fmt: skip
+
+
+def _uniform(context: Context) -> None:
+    base = next((one for one in context.compared if one.name == "HEFT"), None)
+    for candidate in uniform(context.costs, base.decisions) if base is not None else ():
+        context.consider(candidate)
+
+
+def _uniform_pays(context: Context) -> bool:
+    return not context.is_large or (
+        context.few_devices and len(context.problem.phases) * len(context.timer.kinds) <= MOST_UNIFORM
+    )
+
+
+UNIFORM: Final = Strategy(
+    "uniform", "the same devices for every phase, so that aligned cuts move nothing", _uniform, _uniform_pays
+)
+
+
+def _chains(context: Context) -> None:
+    smaller = contract(context.costs)
+    if smaller is None or context.plan_other is None:
+        return
+    budget = context.budget
+    steps = None if budget.steps is None else budget.steps // 8
+    answer = context.plan_other(smaller.problem, replace(budget, moves=budget.moves // 2, steps=steps))
+    if answer.schedule is not None:
+        decisions = smaller.expand(decisions_of(smaller.problem, answer.schedule), len(context.problem.phases))
+        context.consider(retime(context.timer, "chains", decisions))
+
+
+CHAINS: Final = Strategy(
+    "chains", "chains of whole phases as one phase each: the smaller problem is planned, and its plan expanded",
+    _chains, lambda context: context.is_large and context.few_devices,
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------- local search
+
+
+def _moves(context: Context, start: Decisions) -> int:
+    """Moves of annealing from a start, in all its runs."""
+    budget, count = context.budget, len(context.problem.phases)
+    if context.is_large:
+        return min(budget.moves, MOST_WORK // work(context.timer, start))
+    moves = budget.moves if count <= USUAL else budget.moves * USUAL // count
+    if context.modes.complete and count < USUAL and budget.steps != 0 and shifts(context.costs) is None:
+        moves = moves * count**3 // USUAL**3  # the exact search is quicker
+    return moves
+
+
+def work(timer: Timer, decisions: Decisions) -> int:
+    """What one layout costs, in shards; beyond a few devices what goes over links counts too."""
+    shards = sum(map(len, decisions.modes))
+    if len(timer.kinds) <= FEW:
+        return shards
+    edges = timer.problem.edges if timer.linked else ()
+    sent = sum(len(decisions.modes[edge.source]) + len(decisions.modes[edge.target]) for edge in edges)
+    return shards + sent
+
+
+def _activity_lists(context: Context) -> None:
+    ranked = context.ranked()
+    if not ranked:
+        return
+    first = ranked[0].decisions
+    moves = _moves(context, first) // 8
+    order = first.priority
+    if context.is_large:
+        size = 4 * len(context.timer.kinds) * len(context.problem.phases)
+        moves, legal = min(context.budget.moves // 2, MOST_WORK // size), context.timer.legal(order)
+        if legal is None:
+            return
+        order = tuple(legal)
+    ordered = anneal_order(context.costs, order, moves, context.found.bound)
+    if ordered is not None:
+        context.consider(retime(context.timer, "ordered", ordered))
+
+
+ACTIVITY_LISTS: Final = Strategy(
+    "activity-lists", "annealing over orders alone: each phase goes to the device where it ends first",
+    _activity_lists, lambda context: context.few_devices,
+)  # fmt: skip
+
+
+def _row_shifts(context: Context) -> None:
+    """From the cuts of the LP relaxation, then from the best that is known, which is left less and less."""
+    timer, found, guided = context.timer, context.found, context.guided
+    shift, choices = _shift(context), _choices(context)
+    if shift is None or found.schedule is None:
+        return
+    for turn, part in enumerate(CUT_RUNS):
+        known = decisions_of(timer.problem, found.schedule)
+        start = guided.decisions if turn == 0 and guided is not None and guided.ticks is not None else known
+        moves = _moves(context, start) * part // 8
+        for sending in (start.sending,) if turn else (Sending.LATE, Sending.EARLY):
+            if not found.met:
+                given = replace(start, sending=sending)
+                better = anneal(timer, choices, given, moves, found.bound, SEED + turn, shift, CUT)
+                if better is not None and acceptable(timer.limits, better):
+                    found.offer(better)
+
+
+def _shift(context: Context) -> Shift | None:
+    """Of many devices, between those that the best schedule uses and one of each class."""
+    if context.few_devices:
+        return shifts(context.costs)
+    used = set() if context.found.schedule is None else {int(shard.device) for shard in context.found.schedule.shards}
+    return shifts(context.costs, frozenset(used | {members[0] for members in context.costs.members}))
+
+
+def _choices(context: Context) -> Sequence[Sequence[Mode]]:
+    """Candidate modes; of many devices those that some candidate used, the best one's and narrow ones."""
+    if context.few_devices:
+        return context.modes.choices
+    known = [one.decisions.modes for one in context.ranked()]
+    narrow = [
+        [modes[p] for place, modes in enumerate(known) if not place or len(modes[p]) <= MOST_DEVICES]
+        for p in range(len(context.problem.phases))
+    ]  # fmt: skip
+    return [tuple(dict.fromkeys(modes)) for modes in narrow]
+
+
+def _cut_and_known(context: Context) -> bool:
+    return len(context.problem.phases) <= MOST_EXACT and context.found.schedule is not None and _shift(context) is not None
+
+
+ROW_SHIFTS: Final = Strategy(
+    "row-shifts", "annealing that moves rows between devices, from the cuts of the LP relaxation and from the best known",
+    _row_shifts, _cut_and_known,
+)  # fmt: skip
+
+
+def _annealing(context: Context) -> None:
+    """Four runs: from the best two starts, with transfers sent late and early."""
+    timer, found = context.timer, context.found
+    ranked = context.ranked()
+    if context.is_large:
+        ranked = [one for one in ranked if one.ticks is not None]
+    if not ranked:
+        return
+    choices = _choices(context)
+    shift = _shift(context) if len(context.problem.phases) <= MOST_SHIFTED else None
+    if context.guided is not None and context.guided.ticks is not None:
+        ranked.insert(0, context.guided)
+    sendings = (Sending.LATE, Sending.EARLY) if context.is_large else (Sending.EARLY, Sending.LATE)
+    for turn in range(4):
+        start = ranked[turn % 2 if len(ranked) > 1 else 0].decisions
+        moves = _moves(context, start) // 4
+        if found.met or (context.is_large and moves < LEAST_MOVES):
+            break
+        start = replace(start, queueing=Queueing.INSERT, sending=sendings[turn // 2])
+        better = anneal(timer, choices, start, moves, found.bound, SEED + turn, shift)
+        if better is not None and acceptable(timer.limits, better):
+            found.offer(better)
+
+
+ANNEALING: Final = Strategy(
+    "annealing", "annealing over modes, orders and ways of queueing and sending, from the best starts",
+    _annealing, lambda context: not _cut_and_known(context),
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- merging
+#
+# Fewer waits for later starts: a step waits at once for what a later step of its queue will wait for anyway.
+#
+# `fewer_syncs` takes two waits of one queue for one device, has the first step's phase start no earlier than both fences have
+# passed, lays the same decisions out again, and keeps the schedule if a wait is saved.  The best such delay by makespan is
+# repeated while one is found.  Decisions are laid out by `timing`, so that memory, orders and copies hold as everywhere.
+
+MERGING_MOST_WORK: Final = 200_000
+"""Steps × waits above which nothing is tried."""
+
+
+def fewer_syncs(problem: Problem, schedule: Schedule, most: int | None = None) -> Schedule:
+    """A schedule of the same decisions with as many syncs (by `Merging.SLACK`) or fewer, and at most `most` ticks."""
+    limits = [d.ticks for d in problem.directives if isinstance(d, Deadline)] + ([] if most is None else [most])
+    best, sync = schedule, synchronise(problem, schedule, Merging.SLACK)
+    delayed = problem
+    while True:
+        if sum(len(queue.steps) for queue in sync.queues) * len(sync.waits) > MERGING_MOST_WORK:
+            return best
+        found: list[tuple[int, int, Problem, Schedule, Synchronisation]] = []
+        for phase, tick in sorted(set(_delays(problem, best, sync))):
+            later = _with_ready(delayed, phase, tick)
+            for queueing in Queueing:
+                made = Timer(later).lay_out(replace(decisions_of(later, best), queueing=queueing))
+                if made is None or any(made.makespan > limit for limit in limits):
+                    continue
+                again = synchronise(problem, made, Merging.SLACK)
+                if again.syncs < sync.syncs:
+                    found.append((made.makespan, len(found), later, made, again))
+        if not found:
+            return best
+        _, _, delayed, best, sync = min(found, key=lambda each: each[:2])
+
+
+def _with_ready(problem: Problem, phase: PhaseIndex, tick: int) -> Problem:
+    tasks = list(problem.phases)
+    tasks[phase] = replace(tasks[phase], ready=max(tick, tasks[phase].ready))
+    return replace(problem, phases=tuple(tasks))
+
+
+def _delays(problem: Problem, schedule: Schedule, sync: Synchronisation) -> Iterator[tuple[PhaseIndex, int]]:
+    """A phase that waits, and the tick at which the queue's next fence of the same device has passed."""
+    arrival = [group.sync for group in problem.devices for _ in range(group.count)]
+    last: dict[tuple[int, int], Placed] = {}
+    for wait in sync.waits:
+        queue, fence = sync.queues[wait.queue], sync.fences[wait.fence]
+        if queue.kind is not QueueKind.COMPUTE:
+            continue
+        key = (int(wait.queue), int(fence.source))
+        first = last.get(key)
+        if isinstance(first, Shard):
+            passed = max(_passed(sync.queues[q].steps[p], arrival) for q, p in fence.after)
+            yield first.phase, passed
+        last[key] = queue.steps[wait.position]
+
+
+def _passed(step: Placed, arrival: list[int]) -> int:
+    """The tick from which a consumer of a step may start."""
+    return done(step) + (arrival[step.target] if isinstance(step, Transfer) else 0)

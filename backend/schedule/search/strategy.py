@@ -1,0 +1,249 @@
+"""What a strategy is, and what it works on.
+
+Note [Strategies].  A strategy offers schedules (upper bounds) and raises the lower bound of a `Context`; the planner folds over
+a list of them from cheap to dear and stops when the bounds meet.  `refutes` shows by the same means, from the problem alone,
+that no schedule is shorter than a bound; `--prove` folds over these.  Nothing but `Context` goes from one strategy to the next,
+so each may be left out (`Budget.without`): the answer is then weaker, never wrong.  One that raises is noted and left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from ....lang.diagnostics.model import RhoError
+from ....lang.support.records import dataclass
+from ..bounds.head_tail_bounds import Bounds, Costs
+from ..problem import Problem
+from ..solution import Answer, Conflict, Schedule
+from ..timeline.serial_sgs import FOREVER, Timer
+from ..verify.schedule_checks import verify_schedule
+from .list_scheduling import Candidate
+from .mode_enumeration import Modes, candidate_modes
+
+if TYPE_CHECKING:
+    from ..exact.z3_solver import Steps
+
+
+# ---------------------------------------------------------------------------------------------------- budget
+#
+# How much work a planner may do: counts, not seconds, so that the same problem gives the same plan on any machine.
+
+DEFAULT_SECONDS: Final = 5
+"""What the default budget's counts stand for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """`moves` of annealing for a problem of up to 16 phases (larger ones get fewer), `steps` of the solver (0: do not ask it;
+    None: as many as it takes) and a watchdog in seconds that can only abort.  `without`: names of strategies that are left
+    out."""
+
+    moves: int
+    steps: int | None
+    seconds: float | None = None
+    without: frozenset[str] = frozenset()
+
+    def lasting(self, seconds: float) -> Budget:
+        """Work that takes about so long on the machine that the default's 5 seconds speak of."""
+        times = seconds / DEFAULT_SECONDS
+        steps = None if self.steps is None else max(1, int(self.steps * times))
+        watchdog = None if self.seconds is None else max(self.seconds, 4 * seconds)
+        return replace(self, moves=max(1, int(self.moves * times)), steps=steps, seconds=watchdog)
+
+
+FAST: Final = Budget(400, 0)
+DEFAULT: Final = Budget(4000, 20_000_000, 60.0)
+PROVE: Final = Budget(20_000, None)
+
+
+# ---------------------------------------------------------------------------------------------------- found
+#
+# What a planner knows so far: the best schedule, the best bound, and why; and what failed on the way.
+#
+# Note [Stages].  A planner is a list of stages, each of which may improve the schedule or raise the bound.  None of them may lose
+# what others found: a stage that raises, or whose schedule the verifier refuses, is left out (`Found.stage`) and noted, and the
+# best verified schedule before it stands.  A bound above a verified schedule is wrong whoever derived it: it is withdrawn, and
+# the answer is called a gap.  With RHO_STAGES=strict, as in tests, a failure is raised, so that none stays unseen.
+
+Listener: TypeAlias = "Callable[[Found], None]"
+
+LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
+"""Who is told of every better schedule and every higher bound (a progress line); set in the thread that plans."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A stage that was left out, and why; `error` is what it raised, if it did."""
+
+    stage: str
+    why: str
+    error: Exception | None = None
+
+    def __str__(self) -> str:
+        return f"{self.stage}: {self.why}"
+
+
+class StageFailed(AssertionError):
+    """A stage failed where failures are raised."""
+
+
+def refusal(problem: Problem, schedule: Schedule) -> str | None:
+    """The first thing that the verifier has against a schedule."""
+    return next((f"{one.code.name}: {one.message}" for one in verify_schedule(problem, schedule)), None)
+
+
+@contextmanager
+def guarded(stage: str, failures: list[Failure]) -> Iterator[None]:
+    """Go on after the block whatever it raises, but for what Rho tells its users.  See Note [Stages]."""
+    try:
+        yield
+    except (RhoError, StageFailed):
+        raise
+    except Exception as error:
+        note(Failure(stage, f"{type(error).__name__}: {error}", error), failures)
+
+
+def note(failure: Failure, failures: list[Failure]) -> None:
+    """Go on without a stage."""
+    if os.environ.get("RHO_STAGES") == "strict":
+        raise StageFailed(str(failure)) from failure.error
+    failures.append(failure)
+
+
+@dataclass(slots=True)
+class Found:
+    """`bound` holds by `method` ("none" as long as it is 0) with `detail` as in `Proof`; `aborted`: the clock cut the
+    search short, so another run might find another plan."""
+
+    schedule: Schedule | None = None
+    bound: int = 0
+    method: str = "none"
+    detail: dict[str, int] | None = None
+    aborted: bool = False
+    failures: list[Failure] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str, problem: Problem) -> Iterator[None]:
+        """The block is a stage.  See Note [Stages]."""
+        schedule, bound = self.schedule, (self.bound, self.method, self.detail)
+        with guarded(name, self.failures):
+            yield
+        if self.schedule is not None and self.schedule is not schedule:
+            wrong = refusal(problem, self.schedule)
+            if wrong is not None:
+                self.schedule = schedule
+                note(Failure(name, f"its plan is not valid: {wrong}"), self.failures)
+        if self.schedule is not None and self.bound > self.schedule.makespan:
+            wrong = f"a lower bound of {self.bound} ({self.method}) for a plan of {self.schedule.makespan}"
+            self.bound, self.method, self.detail = bound if bound[0] <= self.schedule.makespan else (0, "none", None)
+            note(Failure(name, wrong), self.failures)
+
+    def offer(self, schedule: Schedule | None) -> None:
+        """Keep the shorter schedule; of equals the earlier."""
+        if schedule is not None and (self.schedule is None or schedule.makespan < self.schedule.makespan):
+            self.schedule = schedule
+            self._tell()
+
+    def raise_bound(self, ticks: int, method: str, detail: dict[str, int] | None = None) -> None:
+        """A bound and its method; kept if it is higher, or the first."""
+        if ticks > self.bound or self.method == "none":
+            self.bound, self.method, self.detail = max(ticks, self.bound), method, detail
+            self._tell()
+
+    def _tell(self) -> None:
+        listener = LISTENER.get()
+        if listener is not None:
+            listener(self)
+
+    @property
+    def met(self) -> bool:
+        return self.schedule is not None and self.schedule.makespan <= self.bound
+
+
+# ---------------------------------------------------------------------------------------------------- strategy
+
+MOST_EXACT = 24
+"""Phases of a graph that the exact search is asked about as a whole."""
+MOST_DEVICES = 64
+"""Devices up to which every one of them is looked at by the search."""
+
+
+@dataclass(slots=True)
+class Context:
+    """A problem under way.  `compared`: the baselines; `candidates`: decisions worth starting a search from, those without a
+    schedule among them; `guided`: the one whose cuts are those of the LP relaxation; `plan_other`: plans another problem, by all
+    strategies."""
+
+    problem: Problem
+    budget: Budget
+    timer: Timer
+    costs: Costs
+    found: Found = field(default_factory=Found)
+    compared: tuple[Candidate, ...] = ()
+    candidates: list[Candidate] = field(default_factory=list)
+    guided: Candidate | None = None
+    conflict: Conflict | None = None
+    plan_other: Callable[[Problem, Budget], Answer] | None = None
+    _bounds: Bounds | None = None
+    _modes: Modes | None = None
+
+    @property
+    def bounds(self) -> Bounds:
+        """Bounds of the problem, made when first asked for; from then on layouts stop early by them."""
+        if self._bounds is None:
+            self._bounds = Bounds(self.costs)
+            self.timer.tails = [min(tails.values()) for tails in self._bounds.tails]
+        return self._bounds
+
+    @property
+    def modes(self) -> Modes:
+        if self._modes is None:
+            self._modes = candidate_modes(self.costs)
+        return self._modes
+
+    @property
+    def few_devices(self) -> bool:
+        return len(self.timer.kinds) <= MOST_DEVICES
+
+    @property
+    def is_large(self) -> bool:
+        """Too large for the exact search as a whole."""
+        return len(self.problem.phases) > MOST_EXACT or not self.few_devices
+
+    @property
+    def has_together(self) -> bool:
+        """Bounds over cuts and the solver know nothing of phases that devices run together."""
+        return any(task.together is not None for task in self.problem.phases)
+
+    def consider(self, candidate: Candidate) -> None:
+        """One more start of a search."""
+        self.candidates.append(candidate)
+        self.found.offer(candidate.schedule)
+
+    def ranked(self) -> list[Candidate]:
+        """Starts, the shortest first and those that do not fit last."""
+        return sorted(self.candidates, key=lambda one: FOREVER if one.ticks is None else one.ticks)
+
+
+def always(_: Context) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """See Note [Strategies].  `applies` is cheap; `first`: it runs though the bounds have met (all answers name the baselines,
+    and a certificate is a better reason than a bound).  `refutes(context, bound, steps)`: no schedule is shorter than `bound`.
+    `of_chunks`: it knows of chunks, so that its bounds hold of schedules that have them; all others' are of whole shards."""
+
+    name: str
+    doc: str
+    run: Callable[[Context], None]
+    applies: Callable[[Context], bool] = always
+    refutes: Callable[[Context, int, Steps], bool] | None = None
+    first: bool = False
+    of_chunks: bool = False

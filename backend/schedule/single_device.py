@@ -1,0 +1,527 @@
+"""The planner for one device: phases in the order of the graph, values freed after their last use.
+
+What it decides: which phases are views of an operand (no buffer), which results may take the buffer of a dying operand,
+when each buffer lives (`storages`) and where it lies, and so the peak.  Run-time sizes count at their caps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import field
+from enum import Enum
+from functools import reduce
+from typing import Final, Generic
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import ArrayType
+from ...typechecker.sizes.polynomials import ZERO, Size, number
+from ..graph import traverse
+from ..graph.bind import BoundGraph
+from ..graph.cost_formulas import bytes_of, larger
+from ..graph.phases import (
+    Affine,
+    Branch,
+    Constant,
+    Fold,
+    Graph,
+    Input,
+    Loop,
+    Map,
+    Output,
+    Phase,
+    PhaseId,
+    Print,
+    ReadNode,
+    Structured,
+    SubGraph,
+    ValueId,
+)
+from ..lower.fusion_units import GroupUnit, RowsUnit, Unit, may_write_over, shape_of, units_of
+from .plan.plan import (
+    ALIGNMENT,
+    BranchStep,
+    Buffer,
+    CellsStep,
+    Device,
+    DeviceId,
+    FreeStep,
+    LoopStep,
+    Plan,
+    PlannedFile,
+    PlannedPhase,
+    PlannedRegion,
+    Queue,
+    Role,
+    RowsStep,
+    RunStep,
+    Step,
+    SubPlan,
+    inside,
+)
+from .plan.plan_text import describe
+from .program_facts.scratch_memory import (
+    Amount,
+    Amounts,
+    Numbers,
+    first_gap,
+    is_reordered,
+    peak_of,
+    rounded,
+    rows_workspace,
+    scratch_within,
+    workspace_bound,
+)
+from .solution import QueueKind
+
+# ---------------------------------------------------------------------------------------------------- storages
+#
+# The buffers of a block, unit by unit: which results are views of an operand, which are written over one that dies, how long each
+# buffer lives, and how much is in use at every place.
+#
+# Over numbers it is what one device does; over formulas (`memory_bound`) it is never less, whatever the sizes become: a result
+# that may or may not be a view has a buffer of its own *and* keeps its operand's, and only what dies for every size is written
+# over.
+#
+# Note [Taking a dying buffer].  A structured phase may write its result over an operand that dies in it when both have one kind
+# and shape, every read of that storage in the phase is at the point itself, the storage belongs to a value made in this block,
+# and no other value is a view of it.  The executor checks again that nobody else holds the array.
+#
+# Note [Views].  A phase whose results are an operand under other indices makes no buffer; the operand's storage then lives as
+# long as the view.  A small part of a large value that dies is copied instead, so that the large one can go.
+
+COPY_BELOW: Final = 2
+"""A view that keeps more than this many times its own bytes alive is copied instead."""
+
+
+@dataclass(slots=True, eq=False)
+class Storage(Generic[Amount]):
+    """A buffer.  `last` is the latest place it may live to, `least` the one it lives to for certain; `reuses`: the operand that
+    it is written over."""
+
+    value: ValueId
+    role: Role
+    bytes: Amount
+    first: int
+    last: int
+    least: int
+    reuses: ValueId | None = None
+    aliases: list[ValueId] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Block(Generic[Amount]):
+    """The units of a block as `phases`, with its `params` and the values `kept` at its end.  `scattered`: values that may not lie
+    in rows, which the walk adds to; `left`: by place, the copies that the run's results keep."""
+
+    graph: Graph
+    amounts: Amounts[Amount]
+    scattered: set[ValueId]
+    phases: Sequence[Phase]
+    params: Iterable[ValueId]
+    kept: Iterable[ValueId]
+    storages: list[Storage[Amount]] = field(default_factory=list)
+    homes: dict[ValueId, list[Storage[Amount]]] = field(default_factory=dict)
+    left: list[Amount] = field(default_factory=list)
+    last: dict[ValueId, int] = field(default_factory=dict)
+
+    @property
+    def end(self) -> int:
+        return len(self.phases)
+
+    def __post_init__(self) -> None:
+        leaving: list[ValueId] = []
+        for place, phase in enumerate(self.phases):
+            self.last.update(dict.fromkeys(traverse.uses(phase), place))
+            if isinstance(phase, Print | Output):
+                leaving.append(phase.arg)  # the results of the run hold it
+        self.last.update(dict.fromkeys((*self.kept, *leaving), self.end))
+        for value in self.params:
+            self.store(value, Role.VALUE, 0, self.last.get(value, 0))
+            if len(self.graph.types[value].shape) > 1:
+                self.scattered.add(value)
+
+    def bytes(self, value: ValueId) -> Amount:
+        return self.amounts.bytes(self.graph.types[value])
+
+    def store(self, value: ValueId, role: Role, first: int, until: int) -> Storage[Amount]:
+        made = Storage(value, role, self.bytes(value), first, until, until)
+        self.storages.append(made)
+        self.homes.setdefault(value, []).append(made)
+        return made
+
+    def enter(self, place: int, *, alone: bool = True, writes_over: bool = True) -> ValueId | None:
+        """The storages of what the unit at a place makes, and the operand that its first result is written over.
+
+        `alone`: it is a phase; `writes_over`: it may do so."""
+        phase = self.phases[place]
+        made = traverse.results(phase)
+        source, certain = self.viewed(phase) if alone else (None, False)
+        if alone and (source is not None or is_view(phase, exact=self.amounts.exact) or is_reordered(phase, self.graph.types)):
+            self.scattered.update(made)
+        overwritten = self.dying(phase, place) if source is None and writes_over else None
+        for value in made:
+            until = max(self.last.get(value, place), place)
+            for home in [] if source is None else self.homes[source]:
+                self.homes.setdefault(value, []).append(home)
+                home.aliases.append(value)
+                home.last = max(home.last, until)
+                home.least = max(home.least, until) if certain else home.least
+            if isinstance(phase, Input):
+                self.store(value, Role.INPUT, 0, self.end)
+            elif not certain:
+                self.store(value, Role.CONSTANT if isinstance(phase, Constant) else Role.VALUE, place, until)
+        if overwritten is not None:
+            self.homes[made[0]][0].reuses = overwritten
+        left = self.amounts.zero
+        if isinstance(phase, Print | Output) and any(home.role is Role.INPUT for home in self.homes.get(phase.arg, ())):
+            left = self.amounts.rounded(self.bytes(phase.arg))  # the caller owns an input's buffer: what leaves the run is a copy
+        self.left.append(left)
+        return overwritten
+
+    def viewed(self, phase: Phase) -> tuple[ValueId | None, bool]:
+        """The operand whose storage the only result shares, and whether it does so for certain.  See Note [Views]."""
+        if not is_view(phase, exact=self.amounts.exact):
+            return None, False
+        assert isinstance(phase, Structured)
+        result, source = phase.results[0].value, phase.reads[0].value
+        if source not in self.homes:
+            return None, False
+        first, *more = self.homes[source]
+        certain = not more and is_view(phase) and (
+            self.last.get(result, 0) <= first.least
+            or first.role is not Role.VALUE
+            or self.amounts.never_less(self.bytes(result) * COPY_BELOW, first.bytes)
+        )  # fmt: skip
+        return (source if certain or not self.amounts.exact else None), certain
+
+    def dying(self, phase: Phase, place: int) -> ValueId | None:
+        """An operand whose buffer the first result may take.  See Note [Taking a dying buffer]."""
+        if not isinstance(phase, Structured) or any(r.reduction for r in phase.results):
+            return None
+        wanted = self.graph.types[phase.results[0].value]
+        for value in dict.fromkeys(read.value for read in phase.reads):
+            type = self.graph.types[value]
+            if not self.goes(value, place) or not type.shape:
+                continue
+            if type.element.kind is not wanted.element.kind or type.shape != wanted.shape:
+                continue
+            if all(not r.projection.stages for r in phase.reads if r.value == value):
+                return value
+        return None
+
+    def goes(self, value: ValueId, place: int) -> bool:
+        """Is it a value of this block whose buffer nothing else shares, and nothing needs after the unit at a place?"""
+        kept = self.homes.get(value, [])
+        if self.last.get(value) != place or len(kept) != 1:
+            return False
+        return kept[0].value == value and kept[0].role is Role.VALUE and not kept[0].aliases
+
+    def dead(self, place: int) -> tuple[ValueId, ...]:
+        """The values of this block that no later phase needs."""
+        phase: Phase = self.phases[place]
+        mentioned = () if isinstance(phase, Print | Output) else (*traverse.uses(phase), *traverse.results(phase))
+        return tuple(v for v in dict.fromkeys(mentioned) if v in self.homes and self.last.get(v, place) <= place)
+
+    def in_use(self, inner: Sequence[Amount]) -> list[Amount]:
+        """Bytes alive at every place: buffers of operands and results, what the unit needs itself, and copies that the run's
+        results keep."""
+        change = [self.amounts.zero] * (self.end + 2)
+        for storage in self.storages:
+            size = self.amounts.rounded(storage.bytes)
+            first = storage.first + (storage.reuses is not None)  # until then the memory is the dying operand's
+            change[min(first, self.end)] += size
+            change[storage.last + 1] -= size
+        live = self.amounts.zero
+        found: list[Amount] = []
+        for place in range(self.end):
+            live = live + change[place] + self.left[place]
+            found.append(live + inner[place])
+        found.append(live + change[self.end])
+        return found
+
+
+def shared_buffers(phases: Iterable[Phase]) -> frozenset[ValueId]:
+    """The values whose buffers others may have too: inputs and constants, views and what these show."""
+    shared: set[ValueId] = set()
+    for phase in phases:
+        if isinstance(phase, Input | Constant):
+            shared.add(phase.result)
+        elif is_view(phase):
+            shared.update((*traverse.operands(phase), *traverse.results(phase)))
+    return frozenset(shared)
+
+
+def is_view(phase: Phase, *, exact: bool = True) -> bool:
+    """Is a phase one operand under other indices, which strides can say of any layout?  Not `exact`: for some sizes."""
+    if not isinstance(phase, Structured) or len(phase.results) != 1 or len(phase.reads) != 1:
+        return False
+    result = phase.results[0]
+    if result.reduction is not None or not isinstance(phase.body[result.node], ReadNode):
+        return False
+    return not exact or all(isinstance(stage, Affine) and not stage.fills for stage in phase.reads[0].projection.stages)
+
+
+# ---------------------------------------------------------------------------------------------------- one_device
+
+HOME: Final = DeviceId("cpu0")
+_MOST_SPLIT: Final = 16
+"""Plans of a block with fewer and fewer chains and groups, before all are done phase by phase."""
+
+
+class Detail(Enum):
+    """`STEPS`: what execution needs.  `FULL`: also phases in numbers and addresses, for people and files."""
+
+    STEPS = "steps"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedUnit:
+    """A unit whose step was planned elsewhere (a pass of a stream): `phase` says what it reads and makes as a whole, `bytes`
+    what it needs beside."""
+
+    phase: Phase
+    step: Step
+    bytes: int
+
+
+def plan_one_device(bound: BoundGraph, device: Device | None = None, program: tuple[PlannedFile, ...] = (),
+                    detail: Detail = Detail.FULL, units: Sequence[Phase | PlannedUnit] | None = None) -> Plan:  # fmt: skip
+    """The plan of a bound graph on one device; `units` in place of its phases, in their order."""
+    device = device or Device(HOME, "cpu")
+    numbers = Numbers()
+    graph = bound.graph
+    planner = _Planner(graph, device, numbers, detail)
+    if units is None:
+        main = planner.block(graph.phases, (), (), keep=graph.roots)
+    else:
+        main = planner.units(units, (), (), tuple(graph.roots))
+    full, regions = detail is Detail.FULL, tuple[PlannedRegion, ...]()
+    if full:
+        from .program_facts.partitioning import regions_of  # loops, which a run may not need
+
+        regions = regions_of(graph)
+    phases = tuple(described(p, graph, numbers, device.id) for p in traverse.all_phases(graph)) if full else ()
+    return Plan(
+        program,
+        tuple(sorted((v.name, n) for v, n in bound.sizes.items())),
+        (device,),
+        device.id,
+        phases,
+        main,
+        tuple((p.name, p.result) for p in graph.phases if isinstance(p, Input)),
+        tuple((p.name, p.arg) for p in graph.phases if isinstance(p, Output)),
+        regions=regions,
+    )
+
+
+def described(phase: Phase, graph: Graph, numbers: Numbers, device: DeviceId) -> PlannedPhase:
+    """A phase in numbers and words, with what its step needs."""
+    return describe(phase, graph, numbers.cap, device, needed_within(phase, graph, numbers))
+
+
+def step_of(phase: Phase, graph: Graph, device: Device, detail: Detail = Detail.FULL) -> Step:
+    """The step that runs a whole phase on a device, for plans of several."""
+    return _Planner(graph, device, Numbers(), detail).step(phase, None)[0]
+
+
+def steps_apart(members: Sequence[Phase], results: Sequence[ValueId], dying: Sequence[ValueId],
+                types: Mapping[ValueId, ArrayType]) -> tuple[Step, ...]:  # fmt: skip
+    """How a group of neighbours is run member by member; `dying`: operands that nothing needs afterwards."""
+    planner = _Planner(Graph((), dict(types), {}, (), (), ()), Device(HOME, "cpu"), Numbers(), Detail.STEPS)
+    (queue,) = planner.units(members, dying, results, ()).queues
+    return queue.steps
+
+
+def needed_within(phase: Phase, graph: Graph, numbers: Numbers) -> int:
+    """The bytes that a phase needs while it runs beside its operands and results, with its bodies as this planner has them."""
+    return _Planner(graph, Device(HOME, "cpu"), numbers, Detail.STEPS).step(phase, None)[1]
+
+
+@dataclass(slots=True)
+class _Planner:
+    graph: Graph
+    device: Device
+    numbers: Numbers
+    detail: Detail
+    scattered: set[ValueId] = field(default_factory=set)  # values that may not lie in rows
+    bodies: dict[int, SubPlan] = field(default_factory=dict)
+    shared: frozenset[ValueId] | None = None
+    most: int = 0
+    """The place of the unit, of those planned last, that needs most memory."""
+
+    def block(self, phases: Sequence[Phase], params: Sequence[ValueId], results: Sequence[ValueId],
+              keep: Iterable[ValueId] = ()) -> SubPlan:  # fmt: skip
+        """Steps and buffers of a block; values in `results` and `keep` live to its end.
+
+        Chains along rows and groups of neighbours are one step each, unless that would need more memory than their members one by
+        one: then those about the step that needs most are done one by one."""
+        keep = tuple(keep)
+        if self.device.backend != "cpu":
+            return self.units(phases, params, results, keep)
+        split: frozenset[PhaseId] = frozenset()
+        apart: SubPlan | None = None
+        for _ in range(_MOST_SPLIT):
+            units = units_of(phases, self.graph, (*results, *keep), split)
+            several = {place: unit.ids[-1] for place, unit in enumerate(units) if isinstance(unit, RowsUnit | GroupUnit)}
+            made = self.units(units, params, results, keep)
+            if not several:
+                return made
+            most = self.most
+            apart = apart or self.units(phases, params, results, keep)
+            if needs_no_more(made, apart):
+                return made
+            split |= {several[min(several, key=lambda place: abs(place - most))]}
+        assert apart is not None, "the first round makes it"
+        return apart
+
+    def units(self, units: Sequence[Unit | PlannedUnit], params: Sequence[ValueId], results: Sequence[ValueId], keep:
+    Sequence[ValueId] ) -> SubPlan:  # fmt: skip
+        block = Block(self.graph, self.numbers, self.scattered, list(map(_shape, units)), params, (*results, *keep))
+        steps: list[Step] = []
+        inner: list[int] = []
+        for place, unit in enumerate(units):
+            writes_over = not isinstance(unit, PlannedUnit) and may_write_over(unit)
+            alone = not isinstance(unit, RowsUnit | GroupUnit | PlannedUnit)
+            overwrite = block.enter(place, alone=alone, writes_over=writes_over)
+            match unit:
+                case PlannedUnit():
+                    step, needed = unit.step, unit.bytes
+                case RowsUnit():
+                    step, needed = self.rows(unit, overwrite)
+                case GroupUnit():
+                    step, needed = self.group(unit, [value for value in self.alone(unit.phase) if block.goes(value, place)])
+                case _:
+                    step, needed = self.step(unit, overwrite)
+            steps.append(step)
+            inner.append(needed)
+            if dead := block.dead(place):
+                steps.append(FreeStep(dead))
+        in_use = block.in_use(inner)
+        peak = max(in_use)
+        self.most = in_use.index(peak)
+        buffers = _place(block.storages, self.device.id) if self.detail is Detail.FULL else ()
+        return SubPlan((Queue(self.device.id, QueueKind.COMPUTE, tuple(steps)),), buffers, ((self.device.id, peak),))
+
+    def step(self, phase: Phase, overwrite: ValueId | None) -> tuple[Step, int]:
+        """The step of a phase, and the bytes it needs beside operands and results."""
+        match phase:
+            case Loop():
+                body = self.sub(phase.body)
+                until = None if phase.until is None else self.sub(phase.until)
+                step: Step = LoopStep(phase.id, body, until)
+            case Branch():
+                step = BranchStep(phase.id, self.sub(phase.then), self.sub(phase.otherwise))
+            case Map() | Fold():
+                step = CellsStep(phase.id, self.sub(phase.body))
+            case _:
+                step = RunStep(phase.id, overwrite)
+        return step, scratch_within(phase, list(map(peak_of, inside(step))), self.graph.types, self.numbers, self.scattered)
+
+    def rows(self, unit: RowsUnit, overwrite: ValueId | None) -> tuple[Step, int]:
+        """The step of a chain, and what it needs beside operands and results."""
+        phase = unit.joined.phase
+        needed = rows_workspace(phase, self.numbers.cap, self.scattered)
+        return RowsStep(unit.ids, traverse.results(phase), overwrite), rounded(needed)
+
+    def group(self, unit: GroupUnit, dying: Sequence[ValueId]) -> tuple[Step, int]:
+        """The step of a group of neighbours, and what its members one by one need beside operands and results.  `dying`: operands
+        that they may write over.  As one kernel they need no more than a member does by itself."""
+        results = unit.phase.results
+        beside = sum(rounded(self.numbers.bytes(self.graph.types[value])) for value in (*results, *dying))
+        needed = peak_of(self.units(unit.members, dying, results, ())) - beside
+        least = max(self.step(member, None)[1] for member in unit.members)
+        return RowsStep(unit.ids, results, None), max(needed, least)
+
+    def alone(self, group: Map) -> Sequence[ValueId]:
+        """The operands of a group whose buffers nothing else has."""
+        if self.shared is None:
+            self.shared = shared_buffers(traverse.all_phases(self.graph))
+        return [value for value in traverse.uses(group) if value not in self.shared]
+
+    def sub(self, graph: SubGraph) -> SubPlan:
+        """Planned once, though blocks around it may be planned twice."""
+        if id(graph) not in self.bodies:
+            self.bodies[id(graph)] = self.block(graph.phases, graph.params, graph.results)
+        return self.bodies[id(graph)]
+
+
+def _shape(unit: Unit | PlannedUnit) -> Phase:
+    return unit.phase if isinstance(unit, PlannedUnit) else shape_of(unit)
+
+
+def needs_no_more(chained: SubPlan, apart: SubPlan) -> bool:
+    """Does a plan with chains stay within the peak of one without?  (Formulas of memory know of no chains.)"""
+    return peak_of(chained) <= peak_of(apart)
+
+
+def _place(storages: Iterable[Storage[int]], device: DeviceId) -> tuple[Buffer, ...]:
+    """Addresses by first fit in order of birth; aliases follow their storage."""
+    placed: list[tuple[int, int, int]] = []  # offset, end of range, last step
+    offsets: dict[ValueId, int] = {}
+    buffers: list[Buffer] = []
+    for storage in sorted(storages, key=lambda s: (s.first, s.reuses is not None, s.value)):
+        size = rounded(storage.bytes)
+        if storage.reuses is not None:
+            offset = offsets[storage.reuses]
+        else:
+            active = sorted((start, stop) for start, stop, until in placed if until >= storage.first)
+            offset = first_gap(active, size)
+        placed = [p for p in placed if p[2] >= storage.first]
+        placed.append((offset, offset + size, storage.last))
+        offsets[storage.value] = offset
+        buffers.append(
+            Buffer(storage.value, device, storage.role, storage.bytes, offset, storage.first, storage.last, None, storage.reuses)
+        )
+        for value in storage.aliases:
+            buffers.append(Buffer(value, device, Role.ALIAS, 0, offset, storage.first, storage.last, storage.value))
+    return tuple(buffers)
+
+
+# ---------------------------------------------------------------------------------------------------- memory_bound
+#
+# The peak of memory as a formula in the sizes, never below what `one_device` plans once they are numbers.
+#
+# The same walk (`storages`) on sizes instead of numbers, of phases one by one.  Buffers whose size is not a number count 512
+# bytes more for rounding.
+
+class Formulas:
+    """Amounts for all sizes."""
+
+    zero = ZERO
+    exact = False
+
+    def bytes(self, type: ArrayType) -> Size:
+        return bytes_of(type)
+
+    def number(self, size: Size) -> Size:
+        return size
+
+    def larger(self, a: Size, b: Size) -> Size:
+        return larger(a, b)
+
+    def rounded(self, count: Size) -> Size:
+        known = count.constant
+        return count + ALIGNMENT if known is None else number(rounded(known))
+
+    def never_less(self, a: Size, b: Size) -> bool:
+        low = (a - b).bounds()[0]
+        return low is not None and low >= 0
+
+    def workspace(self, phase: Structured, scattered: Container[ValueId]) -> Size:
+        return workspace_bound(phase, scattered)
+
+
+def peak_bound(graph: Graph) -> Size:
+    """At least the planned peak, for all sizes."""
+    formulas, scattered = Formulas(), set[ValueId]()
+
+    def peak(phases: Sequence[Phase], params: Iterable[ValueId], kept: Iterable[ValueId]) -> Size:
+        block, inner = Block(graph, formulas, scattered, phases, params, kept), list[Size]()
+        for place, phase in enumerate(phases):
+            block.enter(place)
+            bodies = [peak(body.phases, body.params, body.results) for body in traverse.subgraphs(phase)]
+            inner.append(scratch_within(phase, bodies, graph.types, formulas, scattered))
+        return reduce(larger, block.in_use(inner), ZERO)
+
+    return peak(graph.phases, (), graph.roots)

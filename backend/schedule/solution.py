@@ -1,0 +1,213 @@
+"""What planners make of a problem: a schedule, the decisions that led to it, and what is known of it; or why there is none.
+
+Pure data, integers only.  Neighbours: `problem` (what is asked, and what a schedule means), `solve` (makes answers), `verify`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from enum import Enum
+from typing import NewType, TypeAlias
+
+from ...lang.diagnostics.model import Code
+from ...lang.support.records import dataclass
+from .problem import DeviceIndex, Directive, PhaseIndex
+
+# ---------------------------------------------------------------------------------------------------- answer
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Rows [first, stop) of a phase ([0, 1) if atomic) on a device, during ticks [start, end)."""
+
+    phase: PhaseIndex
+    device: DeviceIndex
+    first: int
+    stop: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class CombineStep:
+    """The combine of a phase on home.  With no barrier, start is that of the first merge."""
+
+    phase: PhaseIndex
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """Rows [first, stop) of the output of `phase` (bytes of it, if the phase is atomic) from one device to another.
+
+    `link` indexes `Problem.links` (None: an edge's own `ticks`).  The channel is busy during [start, busy), the data is there
+    at `arrive`.  `partial`: a partial result on its way to a combine."""
+
+    phase: PhaseIndex
+    source: DeviceIndex
+    target: DeviceIndex
+    first: int
+    stop: int
+    bytes: int
+    link: int | None
+    start: int
+    busy: int
+    arrive: int
+    partial: bool = False
+
+
+Mode: TypeAlias = tuple[tuple[int, int], ...]
+"""(device, rows) in the order of rows; an atomic phase has one entry with 1 row.  A device that comes again has chunks."""
+
+
+class Queueing(Enum):
+    APPEND = "append"  # a device runs its shards in the order of priority
+    INSERT = "insert"  # a shard may fill an earlier gap
+
+
+class Sending(Enum):
+    LATE = "late"  # channels are claimed when a consumer is placed
+    EARLY = "early"  # channels are claimed as soon as the producer is placed
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """`modes` by phase; `priority` names every phase once (it is put into a legal order if it is not one)."""
+
+    modes: tuple[Mode, ...]
+    priority: tuple[int, ...]
+    queueing: Queueing = Queueing.APPEND
+    sending: Sending = Sending.LATE
+
+
+Placed: TypeAlias = Shard | CombineStep | Transfer
+"""What a schedule holds, each once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Everything with its ticks.  Shards of a phase are in order of rows; lists are sorted by (start, phase, device).
+    `decisions`: those that were laid out to it, if any were; no part of what it is."""
+
+    shards: tuple[Shard, ...]
+    combines: tuple[CombineStep, ...]
+    transfers: tuple[Transfer, ...]
+    decisions: Decisions | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def makespan(self) -> int:
+        ends = [s.end for s in self.shards] + [c.end for c in self.combines] + [t.arrive for t in self.transfers]
+        return max(ends, default=0)
+
+
+class Status(Enum):
+    """What is known of an answer.  Exit codes 0, 0, 3, 5."""
+
+    OPTIMAL = "optimal"
+    GAP = "gap"
+    IMPOSSIBLE = "impossible"
+    ABORTED = "aborted"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Why no plan is better: `method` is bound (a lower bound meets it), z3 (T-1 refuted), certificate (rows that every
+    device can do by T-1 sum to too few) or none.  `detail` is data of the method, for `plan --check --prove`."""
+
+    method: str
+    lower_bound: int
+    detail: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """`ticks` is None where the baseline breaks a constraint."""
+
+    name: str
+    ticks: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """The fewest facts that contradict each other: directives, and facts in words (data, capacity); `phase`: of which."""
+
+    code: Code
+    directives: tuple[Directive, ...]
+    facts: tuple[str, ...]
+    hint: str | None = None
+    phase: PhaseIndex | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a planner found.  `values` are the objectives in their order (ticks, millijoules…, devices, syncs);
+    `lower_bound` is of the first.  IMPOSSIBLE has a conflict and no schedule; ABORTED may have a schedule that is not to
+    be used as a result.  `failures`: stages of the planner that were left out, and why.  `chunks`: the space of the bound, and of
+    being optimal: schedules with at most so many chunks a device, of which this is one."""
+
+    status: Status
+    schedule: Schedule | None
+    lower_bound: int
+    values: tuple[int, ...]
+    proof: Proof
+    baselines: tuple[Baseline, ...] = ()
+    conflict: Conflict | None = None
+    speculated: tuple[PhaseIndex, ...] = ()
+    failures: tuple[str, ...] = ()
+    chunks: int = 1
+
+
+# ---------------------------------------------------------------------------------------------------- synchronisation
+#
+# Queues, fences and waits as data: what `fences` makes of a schedule and the verifier checks.
+#
+# A queue completes its steps in order; a fence passes when the queues it names have completed steps up to a position; a wait
+# stands before a step.  See `fences` for how they are chosen.
+
+QueueIndex = NewType("QueueIndex", int)
+
+
+class QueueKind(Enum):
+    COMPUTE = "compute"
+    COPY = "copy"
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """`device` of a compute queue; `name` is the device's or the channel's."""
+
+    kind: QueueKind
+    name: str
+    device: DeviceIndex | None
+    steps: tuple[Placed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Passes when every (queue, position) of `after` is complete.  `source`: the device whose doing it tells of."""
+
+    id: int
+    source: DeviceIndex
+    after: tuple[tuple[QueueIndex, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The queue goes no further than `position` before the fence passes."""
+
+    queue: QueueIndex
+    position: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Synchronisation:
+    queues: tuple[Queue, ...]
+    fences: tuple[Fence, ...]
+    waits: tuple[Wait, ...]
+
+    @property
+    def syncs(self) -> int:
+        """Waits of devices."""
+        return sum(self.queues[wait.queue].kind is QueueKind.COMPUTE for wait in self.waits)

@@ -1,0 +1,305 @@
+"""How values follow the stored inputs: along which axis, in which pass, and where each pass ends.
+
+A value *flows* along an axis if a tile of it needs little more than a tile of the inputs; it is never whole in memory.  A flow
+ends in a `Sink`: partial results are joined, tiles are collected into a value that fits, or tiles are written to a store.  A
+phase that needs the result of a pass is in the next pass, which reads the inputs again and computes the flowing values again.
+
+Note [Following].  Whether a phase follows its operands is not derived from its kind: every way in which devices may cut it
+(`sharding.cuts_of`) is tried, and followed if eight boxes along the cut all need a small part of each operand that flows.
+Windows need a few rows more than the box, which the hull of all demands holds (`passes`).
+
+Note [Generated values].  What is made of no value at all (`⍳n`, `n⍴1`) is made again with every tile that follows it, and whole
+where it is wanted whole: it flows, and no pass ends for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+from math import prod
+from typing import Final
+
+from ....lang.support.records import dataclass
+from ...graph import traverse
+from ...graph.phases import ApplyNode, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
+from ...graph.registry import may_fail as library_may_fail
+from ..program_facts.partitioning import Cut, cuts_of, known, reads_of, shape_of
+from .tile_demands import Ends, Flow, Pass, Sink, box_along, boxes_read, cuts_in_tiles, demand, is_carried, selects
+from .tile_graph import reads_apart
+
+_SAMPLES: Final = 8
+_LARGE: Final = 1 << 16
+"""A value of fewer points that is made of none is whole, and so is one where another operand's tiles need all of it."""
+
+_HELP: Final = {
+    "contract": "; a product sums over the rows of files: store the transpose, as in `(⍉b)+.×a`",
+    "gather": "; places that are computed may lie anywhere in it, only `x[⍋x]` and `⍋x` alone are ordered in tiles",
+    "grade": "; vectors of numbers are ordered in tiles, as `x[⍋x]` or `⍋x` alone",
+}
+"""By library phase, what would stream instead."""
+
+
+class CannotStream(Exception):
+    """A phase that does not follow the inputs, and why."""
+
+    def __init__(self, phase: Phase, why: str) -> None:
+        super().__init__(why)
+        self.phase, self.why = phase, why
+
+
+Fits = Callable[[int], bool]
+
+
+def flow_of(graph: Graph, sources: Iterable[str], sinks: Iterable[str], fits: Fits) -> Flow:
+    """How the program flows if the inputs `sources` are read, and the outputs `sinks` written, tile by tile; `fits`: may so many
+    bytes be in memory as a whole?  CannotStream."""
+    return _Builder(graph, frozenset(sources), frozenset(sinks), fits).flow()
+
+
+@dataclass(slots=True)
+class _Builder:
+    graph: Graph
+    sources: frozenset[str]
+    sinks: frozenset[str]
+    fits: Fits
+    axes: dict[ValueId, int] = field(default_factory=dict)
+    cuts: dict[PhaseId, Cut] = field(default_factory=dict)
+    follows: dict[PhaseId, frozenset[ValueId]] = field(default_factory=dict)
+    flows: dict[ValueId, int] = field(default_factory=dict)  # the pass in which a flow can be made
+    there: dict[ValueId, int] = field(default_factory=dict)  # the pass after which a value is whole
+    ends: list[tuple[int, Sink]] = field(default_factory=list)
+    whole: list[tuple[int, Phase]] = field(default_factory=list)
+    makers: dict[ValueId, Phase] = field(default_factory=dict)
+    stored: dict[str, int] = field(default_factory=dict)  # the pass after which an output has been written
+    generated: set[ValueId] = field(default_factory=set)
+    """See Note [Generated values]."""
+
+    def flow(self) -> Flow:
+        for phase in self.graph.phases:
+            self.makers.update(dict.fromkeys(traverse.results(phase), phase))
+            self.place(phase)
+        for maker in self.made_in_part():
+            (value, *_) = traverse.results(maker)
+            if not self.fits(self.bytes(value)):
+                raise CannotStream(maker, "may fail in rows that nothing reads")
+            self.collect(value, maker)
+        return self.flowing()
+
+    def flowing(self) -> Flow:
+        return Flow(self.graph, self.axes, self.cuts, self.follows, self.passes(), tuple(self.whole))
+
+    def made_in_part(self) -> list[Phase]:
+        """The phases that flow and may fail, of which the tiles of all passes do not make every row."""
+        failing = [
+            phase for phase in self.graph.phases
+            if phase.id in self.cuts and not self.cuts[phase.id].combines and may_fail(phase)
+            and not self.there.keys() & set(traverse.results(phase))
+        ]  # fmt: skip
+        if not failing:
+            return []
+        flow, made = self.flowing(), dict[PhaseId, list[tuple[int, int]]]()
+        for one in flow.passes:
+            for id, box in demand(flow, one, (0, one.size)).boxes.items():
+                made.setdefault(id, []).append(box[self.cuts[id].axis])
+        return [phase for phase in failing if not covers(made.get(phase.id, ()), self.cuts[phase.id].size)]
+
+    def place(self, phase: Phase) -> None:
+        if isinstance(phase, Input) and phase.name in self.sources:
+            self.axes[phase.result], self.flows[phase.result] = 0, self.stored.get(phase.name, 0)
+            return
+        used = [value for value in dict.fromkeys(traverse.uses(phase)) if value in self.axes or value in self.there]
+        flowing = [value for value in used if value in self.axes and value not in self.there]
+        if isinstance(phase, Output) and flowing and phase.name in self.sinks:
+            self.ends.append((self.flows[phase.arg], self.kept(phase, Ends.WRITTEN, phase.arg)))
+            self.stored[phase.name] = self.flows[phase.arg] + 1
+            return
+        few = [value for value in flowing if self.shape(value)[self.axes[value]] < _SAMPLES and self.fits(self.bytes(value))]
+        if len(few) < len(flowing):  # tiles of more rows do not follow these
+            for value in few:
+                self.collect(value, phase)
+            flowing = [value for value in flowing if value not in few]
+        cut = self.cut_of(phase, flowing)
+        large = [value for value in flowing if prod(self.shape(value)) >= _LARGE]
+        if cut is None and 0 < len(large) < len(flowing):
+            cut = self.cut_of(phase, large)
+            if cut is not None:
+                for value in flowing:
+                    if value not in large:
+                        self.collect(value, phase)
+                flowing = large
+        if cut is None and selects(phase):
+            raise CannotStream(phase, "selects by a mask that does not follow the inputs")
+        if reads_apart(phase, self.graph.types, set(flowing) - self.generated):
+            raise CannotStream(phase, "reads rows that are far apart")
+        generated = self.generated.issuperset(flowing)
+        if cut is None or (generated and (used != flowing or is_carried(cut))):
+            for value in flowing:
+                self.collect(value, phase)
+            self.make_whole(phase, used, flowing=bool(flowing))
+            return
+        follow = frozenset(v for v in flowing if v not in self.generated or follows(phase, cut, self.graph, {v: self.axes[v]}))
+        for value in flowing:
+            if value not in follow:
+                self.collect(value, phase)
+        level = max([self.flows[value] if value in follow else self.there[value] for value in used], default=0)
+        self.cuts[phase.id], self.follows[phase.id] = cut, follow
+        if cut.combines:
+            ends = Ends.CARRIED if is_carried(cut) else Ends.JOINED
+            self.ends.append((level, Sink(phase, ends, cut.size, cut.grain)))
+            self.there.update(dict.fromkeys(traverse.results(phase), level + 1))
+            return
+        for value in traverse.results(phase):
+            self.axes[value], self.flows[value] = cut.axis, level
+        if generated:
+            self.generated.update(traverse.results(phase))
+
+    def most_made(self, phase: Phase) -> int:
+        """Bytes of what a phase makes whose number is known only when it runs, at most."""
+        caps = {variable: variable.cap for variable in traverse.defines(phase) if variable.cap is not None}
+        types = [self.graph.types[value] for value in traverse.results(phase)] if caps else []
+        sizes = [[size.substitute(caps).constant for size in type.shape] for type in types]
+        return sum(prod(n or 0 for n in shape) * type.element.kind.bytes for shape, type in zip(sizes, types, strict=True))
+
+    def make_whole(self, phase: Phase, used: Iterable[ValueId], *, flowing: bool = False) -> None:
+        """A phase on whole values; `flowing`: some of them are made whole for it."""
+        if flowing and not self.fits(self.most_made(phase)):
+            raise CannotStream(phase, "may make more than fits")
+        level = max((self.there[value] for value in used), default=0)
+        self.whole.append((level, phase))
+        self.there.update(dict.fromkeys(traverse.results(phase), level))
+
+    def cut_of(self, phase: Phase, flowing: list[ValueId]) -> Cut | None:
+        """The way to cut the phase that its operands follow; parallel axes first."""
+        if not isinstance(phase, Structured | LibraryPhase | Loop) or any(s.constant is None for s in traverse.sizes(phase)):
+            return None
+        if not flowing and (not isinstance(phase, Structured) or prod(known(a.size for a in phase.axes) or ()) < _LARGE):
+            return None
+        own = set(reads_of(phase, self.graph.types))
+        if not own.issuperset(flowing):
+            return None
+        stored = {value: self.axes[value] for value in flowing if value not in self.generated}
+        along = stored or {value: self.axes[value] for value in flowing}
+        cuts = sorted(cuts_of(phase, self.graph.types), key=lambda cut: cut.combines)
+        candidates = [*cuts, *cuts_in_tiles(phase, self.graph.types)]
+        return next((cut for cut in candidates if follows(phase, cut, self.graph, along)), None)
+
+    def collect(self, value: ValueId, wanted: Phase) -> None:
+        """Make a flow whole, if it fits."""
+        if value in self.there:
+            return
+        maker = self.makers[value]
+        if value in self.generated:
+            used = [one for one in dict.fromkeys(traverse.uses(maker)) if one in self.axes]
+            for one in used:
+                self.collect(one, wanted)
+            self.make_whole(maker, used)
+            return
+        if isinstance(maker, Input) or not self.fits(self.bytes(value)):
+            help = _HELP.get(wanted.op, "") if isinstance(wanted, LibraryPhase) else ""
+            raise CannotStream(wanted, f"needs all of its argument at once{help}")
+        self.ends.append((self.flows[value], self.kept(maker, Ends.COLLECTED, value)))
+        self.there[value] = self.flows[value] + 1
+
+    def bytes(self, value: ValueId) -> int:
+        """Of all of a flow."""
+        return prod(self.shape(value)) * self.graph.types[value].element.kind.bytes
+
+    def shape(self, value: ValueId) -> tuple[int, ...]:
+        """Of a flow."""
+        shape = shape_of(value, self.graph.types)
+        assert shape is not None, "only phases of known sizes are cut"
+        return shape
+
+    def kept(self, phase: Phase, ends: Ends, value: ValueId) -> Sink:
+        """Where the tiles of a flow are kept, along its axis."""
+        return Sink(phase, ends, self.shape(value)[self.axes[value]], value=value)
+
+    # ------------------------------------------------------------------------------------- passes
+
+    def passes(self) -> tuple[Pass, ...]:
+        """Sinks that can be fed together: of one level, with an input in common, and whose tiles need the same rows of those."""
+        groups: list[tuple[int, dict[ValueId, str], list[Sink]]] = []
+        for level, sink in sorted(self.ends, key=lambda end: end[0]):
+            pace = self.pace(sink)
+            for other, paces, sinks in groups:
+                shared = paces.keys() & pace.keys()
+                if other == level and shared and all(paces[value] == pace[value] for value in shared):
+                    paces |= pace
+                    sinks.append(sink)
+                    break
+            else:
+                groups.append((level, pace, [sink]))
+        made = []
+        for level, _, sinks in groups:
+            phases = self.upstream(sinks)
+            made.append(Pass(level, tuple(sinks), phases, self.grain(phases)))
+        return tuple(made)
+
+    def grain(self, phases: Iterable[Phase]) -> int:
+        """Of a reading that feeds these."""
+        cuts = [self.cuts[phase.id] for phase in phases if phase.id in self.cuts]
+        return max((cut.grain for cut in cuts), default=1)
+
+    def upstream(self, sinks: Iterable[Sink]) -> tuple[Phase, ...]:
+        wanted: set[ValueId] = set()
+        ids: set[PhaseId] = set()
+        for sink in sinks:
+            ids.add(sink.phase.id)
+            wanted.update(self.follows[sink.phase.id] if sink.value is None else [sink.value])
+        for phase in reversed(self.graph.phases):
+            flows = phase.id in self.cuts or (isinstance(phase, Input) and phase.result in self.axes)
+            if phase.id in ids or (flows and wanted.intersection(traverse.results(phase))):
+                ids.add(phase.id)
+                wanted.update(self.follows.get(phase.id, ()))
+        return tuple(phase for phase in self.graph.phases if phase.id in ids)
+
+    def pace(self, sink: Sink) -> dict[ValueId, str]:
+        """By input: how many rows further a tile begins for each row further that the sink's does, roughly."""
+        phases = self.upstream([sink])
+        alone = Pass(0, (sink,), phases, self.grain(phases))
+        flow = Flow(self.graph, self.axes, self.cuts, self.follows, (), ())
+        rows = max(sink.grain, sink.size // 4 // sink.grain * sink.grain)
+        first, second = (demand(flow, alone, (at, min(at + rows, sink.size))) for at in (rows, 2 * rows))
+        places = {phase.result for phase in alone.phases if isinstance(phase, Input)}
+        return {
+            value: f"{(second.rows[value][0] - first.rows[value][0]) / rows:.3g}"
+            for value in sorted(places & first.rows.keys() & second.rows.keys())
+        }
+
+
+def may_fail(phase: Phase) -> bool:
+    """May a run of this phase end in a diagnostic?"""
+    match phase:
+        case Structured():
+            return any(isinstance(node, ApplyNode) and node.span is not None for node in phase.body)
+        case LibraryPhase():
+            return library_may_fail(phase)
+        case _:
+            return any(may_fail(inside) for body in traverse.subgraphs(phase) for inside in body.phases)
+
+
+def covers(intervals: Iterable[tuple[int, int]], rows: int) -> bool:
+    """Is every row in one of these?"""
+    reached = 0
+    for start, stop in sorted(intervals):
+        if start > reached:
+            break
+        reached = max(reached, stop)
+    return reached >= rows
+
+
+def follows(phase: Phase, cut: Cut, graph: Graph, axes: Mapping[ValueId, int]) -> bool:
+    """Do boxes along the cut need little of every operand that flows?  See Note [Following]."""
+    types = graph.types
+    rows, step = cut.rows, max(1, cut.rows // _SAMPLES)
+    reads = reads_of(phase, types)
+    for first in range(0, rows, step):
+        box = box_along(phase, types, cut, cut.interval(first, min(first + step, rows)))
+        for value, part in zip(reads, boxes_read(phase, types, cut, box), strict=True):
+            if value not in axes:
+                continue
+            extent = types[value].shape[axes[value]].constant
+            start, stop = part[axes[value]]
+            if extent is None or 4 * (stop - start) > 3 * extent:
+                return False
+    return True

@@ -1,0 +1,565 @@
+"""The plan of a program that reads inputs tile by tile: passes, the rows of a tile, and what all that needs.
+
+Note [Memory of a pass].  The tile's own plan counts its inputs, values and work space once; beside it are the tiles that are
+being read meanwhile (`DEPTH` − 1 of them), what is joined or collected so far, and what reading and writing stores take (items as
+they are stored, a chunk, a block of text).  Rows are halved from `TILE` bytes of the inputs down to what fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from math import prod
+from typing import Final, TypeGuard
+
+from ....lang.support.records import dataclass
+from ....lang.syntax.source import Span
+from ....typechecker.elements import ArrayType, Kind
+from ....typechecker.sizes.polynomials import Size, SizeVariable, number
+from ...graph import traverse
+from ...graph.bind import BoundGraph, in_terms_of
+from ...graph.loop_iteration import hindrance, renamed, unrolled
+from ...graph.passes.redundancy import drop_dead
+from ...graph.phases import Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Print, ValueId
+from ...graph.projections import frame_of, is_unread
+from ..plan.plan import Access, Device, Plan, PlannedFile, PlannedStore, StreamStep
+from ..program_facts.partitioning import shape_of
+from ..program_facts.scratch_memory import rounded
+from ..single_device import Detail, PlannedUnit, plan_one_device
+from .pass_partitioning import CannotStream, flow_of
+from .tile_demands import Demand, Ends, Flow, Pass, Rows, Sink, demand, out_of_order
+from .tile_graph import key_of, tile_of, with_parts
+
+# ---------------------------------------------------------------------------------------------------- scratch
+#
+# Values that are sorted on disk: runs of sorted tiles in a scratch file, which are merged while they are read.
+#
+# A grade that does not fit in memory, or the sort that replaces it, becomes an output and an input of the same name.  The output
+# is written as sorted runs; the input is their merge, in the same stable order as in memory.  So the passes before and after it
+# are planned, verified and run like those of any other store.
+
+FEWEST: Final = 64
+"""Items of a run that are read at a time, at the least."""
+WORDS: Final = 6
+"""Words an item that sorting a tile takes, and merging what is read: items, keys, places, the order, and what orders them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """`size` items of a `kind` that are ordered in the store `name`: `grades`: what is read are their places."""
+
+    name: str
+    size: int
+    kind: Kind
+    descending: bool
+    grades: bool
+
+    @property
+    def bytes(self) -> int:
+        """On disk."""
+        return self.size * (self.kind.bytes + (8 if self.grades else 0))
+
+    @property
+    def beside(self) -> int:
+        """Memory that merging takes."""
+        return min(32 << 20, max(1 << 18, self.bytes // 64))
+
+    @property
+    def merged(self) -> int:
+        """Items that are merged at a time."""
+        return self.beside // (WORDS * 8)
+
+    @property
+    def most_runs(self) -> int:
+        return self.beside // (FEWEST * WORDS * 8)
+
+    def sorting(self, rows: int) -> int:
+        """Bytes of memory that making a run of so many items takes."""
+        return rows * WORDS * 8
+
+
+def with_scratch(bound: BoundGraph, wanted: Phase) -> tuple[BoundGraph, Scratch] | None:
+    """The graph with the order of a grade made on disk; None if it is no grade of a vector of real numbers."""
+    graph = bound.graph
+    if not isinstance(wanted, LibraryPhase) or wanted.op != "grade" or frame_of(wanted):
+        return None
+    (value,), type = wanted.args, graph.types[wanted.args[0]]
+    shape = shape_of(value, graph.types)
+    if shape is None or len(shape) != 1 or type.element.kind.is_complex or type.element.kind is Kind.CHAR:
+        return None
+    results = list(wanted.results)
+    if grades := not is_unread(wanted):
+        readers: list[Phase] = []
+    else:
+        readers = list(_sorts(graph.phases, wanted))
+        results = [result for phase in readers for result in traverse.results(phase)]
+        if any(traverse.operands(phase)[0] != value for phase in readers):
+            return None
+    if not results:
+        return None
+    fresh = traverse.fresh_id(graph)
+    scratch = Scratch(f"order {fresh}", shape[0], type.element.kind, bool(wanted.attributes["descending"]), grades)
+    pair: list[Phase] = [
+        Output(PhaseId(fresh), wanted.span, scratch.name, value),
+        Input(PhaseId(fresh + 1), wanted.span, scratch.name, results[0]),
+    ]
+    gone = {wanted.id, *(phase.id for phase in readers)}
+    names = dict.fromkeys(results[1:], results[0])
+    phases: list[Phase] = []
+    for phase in graph.phases:
+        if phase.id == wanted.id:
+            phases += pair
+        elif phase.id not in gone:
+            phases.append(renamed(phase, names))
+    return BoundGraph(replace(graph, phases=tuple(phases)), bound.sizes), scratch
+
+
+def _sorts(phases: tuple[Phase, ...], grade: LibraryPhase) -> Iterator[Phase]:
+    """The gathers that sort in the order of a grade that is not made."""
+    order: ValueId = grade.results[0]
+    for phase in phases:
+        if isinstance(phase, LibraryPhase) and "sorts" in phase.attributes and order in phase.args:
+            yield phase
+
+
+# ---------------------------------------------------------------------------------------------------- selections
+#
+# Selections by masks from stored inputs: a separate stage, because the sizes of later values are known only after it.
+#
+# The graph of a stage computes masks and items and writes the selected items, tile by tile, to a scratch store, one for each
+# `compress` or `where` of the mask.  In the remaining graph these stores are inputs, and the size of the selection is a number:
+# the count, or its greatest value while the program is planned.
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A scratch store `name` of cells of a `kind`, as many as are selected.  `places`: they are indices into the mask."""
+
+    name: str
+    kind: Kind
+    cell: tuple[int, ...]
+    places: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A stage: the graph `bound` puts out `stores`, all of one length: `size` in the program's graph, at most `most`.  `span`: of
+    what selects."""
+
+    bound: BoundGraph
+    stores: tuple[Selected, ...]
+    size: SizeVariable
+    most: int
+    span: Span
+
+
+def selection_of(bound: BoundGraph, wanted: Phase) -> Selection | None:
+    """The stage of a phase that selects by a mask, and of all that select by the same; None if it is none."""
+    graph = bound.graph
+    if not _selects(wanted, graph):
+        return None
+    mask = shape_of(wanted.args[0], graph.types)
+    assert mask is not None, "its size is known"
+    members = [p for p in graph.phases if _selects(p, graph) and p.args[0] == wanted.args[0] and p.defines == wanted.defines]
+    fresh, types, outputs, stores = traverse.fresh_id(graph), dict(graph.types), list[Phase](), list[Selected]()
+    for place, phase in enumerate(members):
+        (result,) = phase.results
+        cell = tuple(size.constant or 0 for size in types[result].shape[1:])
+        types[result] = ArrayType(types[result].element, (number(mask[0]), *types[result].shape[1:]))
+        stores.append(Selected(_name(phase), types[result].element.kind, cell, phase.op == "where"))
+        outputs.append(Output(PhaseId(fresh + place), phase.span, stores[-1].name, result))
+    own = (replace(p, defines=()) if p in members else p for p in _upstream(graph, members))
+    stage = replace(graph, phases=(*own, *outputs), types=types, guards=(), roots=frozenset())
+    return Selection(BoundGraph(drop_dead(stage), bound.sizes), tuple(stores), wanted.defines[0], mask[0], wanted.span)
+
+
+def after(bound: BoundGraph, selection: Selection, count: int) -> BoundGraph:
+    """The program's graph once so many items have been selected."""
+    names = {store.name for store in selection.stores}
+    phases = tuple(
+        Input(phase.id, phase.span, _name(phase), phase.results[0])
+        if isinstance(phase, LibraryPhase) and phase.defines and _name(phase) in names else phase
+        for phase in bound.graph.phases
+    )  # fmt: skip
+    left = in_terms_of(replace(bound.graph, phases=phases), {selection.size: number(count)})
+    return BoundGraph(drop_dead(left), {**bound.sizes, selection.size: count})
+
+
+def _selects(phase: Phase, graph: Graph) -> TypeGuard[LibraryPhase]:
+    """Does it select whole cells of operands of known sizes by a vector of truth values?"""
+    if not isinstance(phase, LibraryPhase) or phase.op not in ("compress", "where") or not phase.defines or frame_of(phase):
+        return False
+    shapes = [shape_of(value, graph.types) for value in phase.args]
+    if any(shape is None or not shape for shape in shapes) or len(shapes[0] or ()) != 1:
+        return False
+    return phase.op == "where" or (phase.attributes["axis"] == 0 and (shapes[1] or ())[0] == (shapes[0] or ())[0])
+
+
+def _name(phase: LibraryPhase) -> str:
+    return f"selected {phase.id}"
+
+
+def _upstream(graph: Graph, members: Iterable[LibraryPhase]) -> Iterator[Phase]:
+    """The phases that make what some need, and these, in their order."""
+    ids = {phase.id for phase in members}
+    wanted = {value for phase in members for value in traverse.uses(phase)}
+    for phase in reversed(graph.phases):
+        if wanted.intersection(traverse.results(phase)):
+            ids.add(phase.id)
+            wanted.update(traverse.uses(phase))
+    return (phase for phase in graph.phases if phase.id in ids)
+
+
+# ---------------------------------------------------------------------------------------------------- planning
+
+DEPTH: Final = 2
+"""Tiles of the inputs in memory: one is computed with, the next is read."""
+TILE: Final = 16 << 20
+"""Bytes of inputs in a tile at most: more would be no quicker."""
+RUN: Final = 1 << 16
+"""But so many bytes of an output should lie together in its file, if there is the memory."""
+MOST_KINDS: Final = 64
+"""Graphs of tiles that one pass may have: each is planned and compiled by itself."""
+MOST_PHASES: Final = 2_000
+"""Phases that the iterations of one loop may become."""
+_SMALL: Final = 16
+"""What was selected is read whole where it takes at most this part of the memory."""
+_SHARE: Final = 2
+"""A value is collected whole where it takes at most this part of the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An input in a store: bytes of it there, those of memory that reading takes beside the rows, and whether rows may be read
+    again without beginning at the start."""
+
+    bytes: int
+    beside: int = 0
+    going_back: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A file that takes an output as it comes: bytes of memory that writing takes, and whether tiles may lie along any axis or
+    only be rows."""
+
+    beside: int = 0
+    any_axis: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Streaming:
+    """What is to be planned: the inputs that may be read, and the outputs that may be written, tile by tile; `limit` bytes
+    in all.  `rows`: of a tile of each pass, where they have been chosen before.  `scratch`: stores that are no files of the
+    program."""
+
+    bound: BoundGraph
+    sources: Mapping[str, Stored]
+    sinks: Mapping[str, Target]
+    limit: int
+    rows: tuple[int, ...] | None = None
+    scratch: tuple[Scratch, ...] = ()
+
+    def with_scratch(self, bound: BoundGraph, scratch: Scratch) -> Streaming:
+        """With a store that is written and read."""
+        store = Stored(scratch.bytes, scratch.beside, going_back=False)
+        sources, sinks = {**self.sources, scratch.name: store}, {**self.sinks, scratch.name: Target()}
+        return replace(self, bound=bound, sources=sources, sinks=sinks, scratch=(*self.scratch, scratch))
+
+    def with_selected(self, bound: BoundGraph, selection: Selection, count: int) -> Streaming:
+        """What is left once so many cells have been selected; they are read whole where they are few."""
+        sources = dict(self.sources)
+        for store in selection.stores:
+            size = count * prod(store.cell) * store.kind.bytes
+            if size * _SMALL > self.limit:
+                sources[store.name] = Stored(size)
+        return replace(self, bound=bound, sources=sources)
+
+    def scratch_of(self, sink: Sink) -> Scratch | None:
+        """The scratch store that a flow ends in."""
+        if not isinstance(sink.phase, Output):
+            return None
+        return next((one for one in self.scratch if one.name == sink.phase.name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage that selects, and its plan."""
+
+    plan: Plan
+    asked: Streaming
+    selection: Selection
+
+
+Settle = Callable[[Streaming, Selection], int]
+"""Plans a stage that selects, as what is asked for, and says how many cells of each store it will select."""
+
+
+def plan_streams(
+    asked: Streaming, device: Device, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.STEPS,
+    settle: Settle | None = None,
+) -> tuple[Plan, Streaming]:  # fmt: skip
+    """The plan, whose peak is at most the limit, and what it is of: loops that need an input as a whole in each turn are turns
+    one after the other in its graph, each with passes of its own, what is sorted is put out and in, small parts are values of
+    their own, and what masks select is what `settle` says.  CannotStream: by which phase there is none."""
+    while True:
+        try:
+            return _planned(asked, device, program, detail), asked
+        except CannotStream as trouble:
+            if (ordered := with_scratch(asked.bound, trouble.phase)) is not None:
+                asked = asked.with_scratch(*ordered)
+                continue
+            if (parted := with_parts(asked.bound, trouble.phase)) is not None:
+                asked = replace(asked, bound=parted)
+                continue
+            if settle is not None and (selection := selection_of(asked.bound, trouble.phase)) is not None:
+                stage = replace(asked, bound=selection.bound, sinks={store.name: Target() for store in selection.stores})
+                count = settle(stage, selection)
+                asked = asked.with_selected(after(asked.bound, selection, count), selection, count)
+                continue
+            if not isinstance(trouble.phase, Loop):
+                raise
+            if why := hindrance(trouble.phase, MOST_PHASES):
+                raise CannotStream(trouble.phase, f"{trouble.why} in each iteration, and {why}") from None
+            asked = replace(asked, bound=unrolled(asked.bound, trouble.phase))
+
+
+def _planned(asked: Streaming, device: Device, program: tuple[PlannedFile, ...], detail: Detail) -> Plan:
+    flow = _flow(asked)
+    units: list[Phase | PlannedUnit] = []
+    last = [phase for _, phase in flow.whole if isinstance(phase, Print | Output)]
+    for level in range(1 + max([one.level + 1 for one in flow.passes], default=0)):
+        units += [phase for at, phase in flow.whole if at == level and phase not in last]
+        units += [_unit(asked, flow, one, device) for one in flow.passes if one.level == level]
+    made = plan_one_device(asked.bound, device, program, detail, [*units, *last])
+    if max(count for _, count in made.main.peak) > asked.limit:
+        raise CannotStream(_largest(flow), "makes values that do not fit")
+    return replace(made, stores=tuple(_stores(asked, flow)))
+
+
+def _flow(asked: Streaming) -> Flow:
+    """How the program flows; an output whose file takes rows is written as it comes only where it comes so."""
+    fits: Callable[[int], bool] = lambda count: count * _SHARE <= asked.limit  # noqa: E731
+    flow = flow_of(asked.bound.graph, asked.sources, asked.sinks, fits)
+    whole = {
+        sink.phase.name
+        for one in flow.passes for sink in one.sinks
+        if isinstance(sink.phase, Output) and flow.axes[sink.phase.arg] and not asked.sinks[sink.phase.name].any_axis
+    }  # fmt: skip
+    return flow_of(asked.bound.graph, asked.sources, asked.sinks.keys() - whole, fits) if whole else flow
+
+
+def _largest(flow: Flow) -> Phase:
+    """The phase on whole values that makes most."""
+
+    def size(phase: Phase) -> int:
+        types = [flow.graph.types[value] for value in traverse.results(phase)]
+        return sum(prod(n.constant or 0 for n in type.shape) * type.element.kind.bytes for type in types)
+
+    return max((phase for _, phase in flow.whole), key=size, default=flow.graph.phases[0])
+
+
+def _stores(asked: Streaming, flow: Flow) -> Iterator[PlannedStore]:
+    for phase in flow.graph.phases:
+        if isinstance(phase, Input) and phase.name in asked.sources:
+            yield PlannedStore(phase.name, Access.READ, asked.sources[phase.name].bytes)
+    for one in flow.passes:
+        for sink in one.sinks:
+            if sink.ends is Ends.WRITTEN and isinstance(sink.phase, Output):
+                yield PlannedStore(sink.phase.name, Access.WRITE, _written_bytes(asked, flow, sink))
+
+
+def _written_bytes(asked: Streaming, flow: Flow, sink: Sink) -> int:
+    """That go to the store of a flow; none where it ends in memory."""
+    if not isinstance(sink.phase, Output):
+        return 0
+    scratch = asked.scratch_of(sink)
+    return _bytes_of(flow, sink.phase.arg) if scratch is None else scratch.bytes
+
+
+def _bytes_of(flow: Flow, value: ValueId, rows: Rows | None = None) -> int:
+    type = flow.graph.types[value]
+    axis = flow.axes.get(value, 0)
+    shape = [rows[1] - rows[0] if rows and i == axis else _number(size) for i, size in enumerate(type.shape)]
+    return prod(shape) * type.element.kind.bytes
+
+
+def _number(size: Size) -> int:
+    assert size.constant is not None, "only phases of known sizes are cut"
+    return size.constant
+
+
+# ------------------------------------------------------------------------------------------ one pass
+
+
+def tiles_of(one: Pass, rows: int) -> Iterator[Rows]:
+    """The tiles of a pass, in order."""
+    for start in range(0, one.size, rows):
+        yield start, min(start + rows, one.size)
+
+
+def _unit(asked: Streaming, flow: Flow, one: Pass, device: Device) -> PlannedUnit:
+    """A pass with the most rows a tile whose memory fits."""
+    left = asked.limit - _whole_bytes(flow, one)
+    if asked.rows is None:
+        rows = _first_rows(asked, flow, one)
+        least, _ = _of_tiles(asked, flow, one, islice(tiles_of(one, one.grain), 1), device)
+        if least > left:
+            raise _needs(asked, flow, one, one.grain, least)
+    else:
+        rows = _chosen_rows(asked.rows, flow, one)
+    while (need_and_reads := memory_of(asked, flow, one, rows, device))[0] > left:
+        if rows <= one.grain or asked.rows is not None:
+            raise _needs(asked, flow, one, rows, need_and_reads[0])
+        rows = max(one.grain, rows // 2)
+    need, reads = need_and_reads
+    writes = sum(_written_bytes(asked, flow, sink) for sink in one.sinks)
+    tiles = -(-one.size // rows)
+    for sink in one.sinks:
+        if (scratch := asked.scratch_of(sink)) is not None and tiles > scratch.most_runs:
+            raise CannotStream(sink.phase, f"would sort {tiles:,} parts, and at most {scratch.most_runs:,} are merged")
+    step = StreamStep(tuple(phase.id for phase in one.phases), one.results, rows, tiles, DEPTH, reads, writes)
+    outside = tuple(dict.fromkeys(value for phase in one.phases for value in flow.whole_operands(phase)))
+    first = one.sinks[0].phase
+    shape = LibraryPhase(first.id, first.span, "stream", outside, one.results, {}, (), ())
+    return PlannedUnit(shape, step, need)
+
+
+def _needs(asked: Streaming, flow: Flow, one: Pass, rows: int, need: int) -> CannotStream:
+    """Tiles of so many rows do not fit, and there are none of fewer."""
+    many = "one row" if rows == 1 else f"{rows:,} rows"
+    beside = f", beside {whole:,} bytes of values that are kept whole" if (whole := _whole_bytes(flow, one)) else ""
+    return CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for a tile of {many}{_store_takes(asked, one)}{beside}")
+
+
+def _whole_bytes(flow: Flow, one: Pass) -> int:
+    """Of what is there as a whole before the pass and used by it, and of its results."""
+    used = {value for phase in one.phases for value in flow.whole_operands(phase)}
+    return sum(rounded(_bytes_of(flow, value)) for value in (*used, *one.results))
+
+
+def _chosen_rows(rows: tuple[int, ...], flow: Flow, one: Pass) -> int:
+    """Of a pass whose tiles have been chosen before."""
+    if len(rows) == len(flow.passes):
+        own = rows[flow.passes.index(one)]
+        if own >= one.grain and own % one.grain == 0:
+            return own
+    raise CannotStream(one.sinks[0].phase, "is in another pass than was planned, or its tiles begin elsewhere")
+
+
+def _first_rows(asked: Streaming, flow: Flow, one: Pass) -> int:
+    """A power of two times the grain, of about `TILE` bytes, more where results would be written in runs below `RUN`."""
+    rows = one.grain
+    while rows < one.size:
+        inputs = _tile_bytes(flow, one, demand(flow, one, (0, min(2 * rows, one.size))))
+        if inputs > (TILE if _run_bytes(flow, one, rows) >= RUN else max(TILE, asked.limit // 8)):
+            break
+        rows *= 2
+    return rows
+
+
+def _run_bytes(flow: Flow, one: Pass, rows: int) -> int:
+    """The fewest bytes of a tile that lie together in a file that is written; `RUN` where all do."""
+    runs = [RUN]
+    for sink in one.sinks:
+        if sink.ends is Ends.WRITTEN and sink.value is not None and flow.axes[sink.value]:
+            type = flow.graph.types[sink.value]
+            behind = type.shape[flow.axes[sink.value] + 1 :]
+            runs.append(rows * prod(map(_number, behind)) * type.element.kind.bytes)
+    return min(runs)
+
+
+def _tile_bytes(flow: Flow, one: Pass, needed: Demand) -> int:
+    values = [phase.result for phase in one.phases if isinstance(phase, Input) and phase.result in needed.rows]
+    return sum(_bytes_of(flow, value, needed.rows[value]) for value in values)
+
+
+def memory_of(asked: Streaming, flow: Flow, one: Pass, rows: int, device: Device) -> tuple[int, int]:
+    """What a pass in tiles of so many rows needs beside whole values, and the bytes that it reads.  See Note [Memory of a
+    pass]."""
+    most, reads = _of_tiles(asked, flow, one, tiles_of(one, rows), device)
+    sorting = sum(scratch.sorting(rows) for sink in one.sinks if (scratch := asked.scratch_of(sink)) is not None)
+    return most + _joined_bytes(flow, one, rows) + _beside(asked, one) + sorting, reads
+
+
+def _of_tiles(asked: Streaming, flow: Flow, one: Pass, tiles: Iterable[Rows], device: Device) -> tuple[int, int]:
+    """What the largest of these tiles needs, and the bytes that all of them read; one that is above the limit is the last."""
+    peaks: dict[tuple[object, ...], int] = {}
+    most, reads, reached, begun = 0, 0, dict[PhaseId, int](), dict[PhaseId, int]()
+    phases = {phase.id: phase for phase in one.phases}
+    for tile in tiles:
+        needed = demand(flow, one, tile)
+        for phase_id, _ in out_of_order(flow, one, needed, reached):
+            raise CannotStream(phases[phase_id], "is wanted in another order than that of its items, or more than once")
+        for phase in one.phases:
+            if isinstance(phase, Input) and phase.result in needed.rows and not asked.sources[phase.name].going_back:
+                if needed.rows[phase.result][0] < begun.get(phase.id, 0):
+                    why = f"needs rows of `{phase.name}` in another order than the file has them"
+                    raise CannotStream(_worst(flow, one, tile[1] - tile[0]), why + _stored_better(asked, phase.name))
+                begun[phase.id] = needed.rows[phase.result][0]
+        key = key_of(flow, one, needed)
+        inputs = _tile_bytes(flow, one, needed)
+        reads += _stored_bytes(asked, flow, one, needed)
+        if key not in peaks:
+            if len(peaks) == MOST_KINDS:
+                raise CannotStream(_worst(flow, one, tile[1] - tile[0]), "needs different rows in every tile")
+            made = tile_of(flow, one, needed, tile)
+            plan = plan_one_device(made.bound, device, detail=Detail.STEPS)
+            around = sum(rounded(_bytes_of(flow, value)) for value in made.operands.values())
+            peaks[key] = max(count for _, count in plan.main.peak) - around + (DEPTH - 1) * rounded(inputs)
+            if peaks[key] > asked.limit:
+                return peaks[key], reads
+        most = max(most, peaks[key])
+    return most, reads
+
+
+def _stored_bytes(asked: Streaming, flow: Flow, one: Pass, needed: Demand) -> int:
+    total = 0
+    for phase in one.phases:
+        if isinstance(phase, Input) and phase.result in needed.rows:
+            start, stop = needed.rows[phase.result]
+            length = _number(flow.graph.types[phase.result].shape[0])
+            total += asked.sources[phase.name].bytes * (stop - start) // max(1, length)
+    return total
+
+
+def _joined_bytes(flow: Flow, one: Pass, rows: int) -> int:
+    """Partial results: one for each level of the tree, and one that has just been made."""
+    levels = 1 + (-(-one.size // rows)).bit_length()
+    joined = [value for sink in one.sinks if sink.ends is Ends.JOINED for value in traverse.results(sink.phase)]
+    return levels * sum(rounded(_bytes_of(flow, value)) for value in joined)
+
+
+def _beside(asked: Streaming, one: Pass) -> int:
+    read = sum(asked.sources[phase.name].beside for phase in one.phases if isinstance(phase, Input))
+    return read + sum(asked.sinks[sink.phase.name].beside for sink in one.sinks if isinstance(sink.phase, Output))
+
+
+def _store_takes(asked: Streaming, one: Pass) -> str:
+    """The store that takes most of the memory beside its rows, if that is a quarter of it."""
+    taken = {("reading", p.name): asked.sources[p.name].beside for p in one.phases if isinstance(p, Input)}
+    taken |= {("writing", s.phase.name): asked.sinks[s.phase.name].beside for s in one.sinks if isinstance(s.phase, Output)}
+    (act, name), most = max(taken.items(), key=lambda item: item[1], default=(("", ""), 0))
+    if not name or most * 4 < asked.limit:
+        return ""
+    help = _stored_better(asked, name) if act == "reading" else ""
+    return f", of which {act} `{name}` takes {most:,}{help}"
+
+
+def _stored_better(asked: Streaming, name: str) -> str:
+    """How an input would be stored for its rows to take less and to come in any order; nothing of scratch."""
+    if any(one.name == name for one in asked.scratch):
+        return ""
+    return "; chunks, groups of rows and blocks of text are decoded whole: make them smaller, or store the numbers in an npy file"
+
+
+def _worst(flow: Flow, one: Pass, rows: int) -> Phase:
+    """The phase that needs most for a tile: by the bytes it reads and makes."""
+    needed = demand(flow, one, (0, min(rows, one.size)))
+
+    def size(phase: Phase) -> int:
+        values: Sequence[ValueId] = (*traverse.uses(phase), *traverse.results(phase))
+        return sum(_bytes_of(flow, value, needed.rows[value]) for value in values if value in needed.rows)
+
+    phases = [phase for phase in one.phases if not isinstance(phase, Input)]
+    return max(phases, key=size, default=one.phases[0])

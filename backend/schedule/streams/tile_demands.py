@@ -1,0 +1,297 @@
+"""Passes over stored inputs as data, and the rows of every value that a tile of a pass needs.
+
+Demands are propagated backwards from the boxes of the sinks through the phases.  If several phases read a value, its tile is the
+hull of their demands, so the halo of a window is computed again with each tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Final, TypeAlias, TypeGuard
+
+from ....lang.support.records import dataclass
+from ....typechecker import scalars
+from ...graph import traverse
+from ...graph.cost_formulas import Types
+from ...graph.phases import PLACES, Graph, LibraryPhase, Phase, PhaseId, Structured, ValueId
+from ...graph.projections import frame_of
+from ...scalar.table import REDUCTIONS
+from ..plan.plan import Box
+from ..program_facts.partitioning import (
+    BLOCK,
+    Cut,
+    is_ordered,
+    known,
+    operand_boxes,
+    reads_of,
+    result_boxes,
+    shape_of,
+    slab,
+    space_of,
+)
+
+# ---------------------------------------------------------------------------------------------------- carries
+#
+# Library phases that are cut along an axis of their operands: in order, each tile beginning with the state that the one
+# before it left, or each tile making a partial result (products whose summed axis is in tiles).
+#
+# Note [States].  A scan and a reduction by key give the same bits if the state is put before the items of the tile, as items of
+# its own: of a reduction by key one item a bin; of a scan the total, and as many items that change nothing (`neutral`) as fill
+# a block of the order of scans.  A last item that changes nothing then has just what is before the next block.  So the state
+# begins as what changes nothing, and the first tile is like every other.  Bins that no item came to are told apart by a state of
+# truth values, where what changes nothing is not what nothing gives (¯0.0 and 0.0).
+#
+# Note [Places].  The place of the least or greatest item is joined from those of tiles with the items that are there: of
+# equals the earlier wins.
+#
+# Note [Selecting].  What a tile of a mask selects is put after what was selected before; that it has fewer rows than the mask
+# nobody asks, since it goes to a store at once.
+
+CARRIES: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
+"""Functions that have an item which changes no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Along(Cut):
+    """A library phase cut along an axis of its operands, `axes` saying which of each; `function` joins partial results, and
+    without one the tiles are taken in order."""
+
+    axes: tuple[int, ...] = ()
+    function: str | None = None
+
+    @property
+    def in_order(self) -> bool:
+        return self.function is None
+
+
+def is_carried(cut: Cut | None) -> bool:
+    """Do the tiles of a phase with this cut go on from each other?"""
+    return isinstance(cut, Along) and cut.in_order
+
+
+def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
+    """How a phase may be cut in tiles, beside the ways in which devices may cut it."""
+    match phase:
+        case LibraryPhase(op="contract"):
+            return tuple(_summed_cuts(phase, types))
+        case LibraryPhase() if selects(phase):
+            shape = shape_of(phase.args[0], types)
+            if shape is not None and shape[0] > 1:
+                return (Along(0, shape[0], 1, False, (0,) * len(phase.args)),)
+        case LibraryPhase(op="key_reduce"):
+            shape = shape_of(phase.args[0], types)
+            if shape is not None and len(shape) == 1 and shape[0] > 1 and _carries(phase, types):
+                return (Along(0, shape[0], 1, True, (0, 0)),)
+        case LibraryPhase(op="scan"):
+            shape = shape_of(phase.args[0], types)
+            if shape is not None and phase.attributes["axis"] == 0 and shape[0] > 1 and 0 not in shape and _carries(phase, types):
+                return (Along(0, shape[0], BLOCK if is_ordered_scan(phase, types) else 1, False, (0,)),)
+        case Structured() if any(result.reduction in PLACES for result in phase.results):
+            space = known(axis.size for axis in phase.axes)
+            reductions = {result.reduction for result in phase.results}
+            if space is not None and 0 not in space and reductions <= REDUCTIONS | PLACES:
+                ordered = any(is_ordered(phase, result.value, types) for result in phase.results)
+                return (Cut(len(space) - 1, space[-1], BLOCK if ordered else 1, True),)
+        case _:
+            pass
+    return ()
+
+
+def selects(phase: Phase) -> TypeGuard[LibraryPhase]:
+    """Is it a phase of a stage that selects (`selections`)?  Its result has a row for each of the mask, at most."""
+    return isinstance(phase, LibraryPhase) and phase.op in ("compress", "where") and not phase.defines
+
+
+def _summed_cuts(phase: LibraryPhase, types: Types) -> Iterator[Cut]:
+    """Along the axes that a product sums over."""
+    kind = types[phase.results[0]].element.kind
+    for one in phase.signature:
+        shapes = [shape_of(value, types) for value in phase.args]
+        axes = [axis for axis in one.operands if axis is not None]
+        if one.combine is not None and len(axes) == len(shapes) and shapes[0] is not None and shapes[0][axes[0]] > 1:
+            grain = BLOCK if scalars.is_ordered(one.combine, kind) else 1
+            yield Along(0, shapes[0][axes[0]], grain, True, tuple(axes), one.combine)
+
+
+def _carries(phase: LibraryPhase, types: Types) -> bool:
+    kind = types[phase.results[0]].element.kind
+    return not frame_of(phase) and phase.attributes["function"] in CARRIES and not kind.is_complex
+
+
+def is_ordered_scan(phase: LibraryPhase, types: Types) -> bool:
+    """Do the bits of a scan depend on where its blocks begin?"""
+    return scalars.is_ordered(function_of(phase), types[phase.results[0]].element.kind)
+
+
+def tells_empty(phase: LibraryPhase, types: Types) -> bool:
+    """Is what a bin without items gives not what changes nothing?  See Note [States]."""
+    return types[phase.results[0]].element.kind.is_float and function_of(phase) == "add"
+
+
+def function_of(phase: LibraryPhase) -> str:
+    """The function of a scan or a reduction by key."""
+    function = phase.attributes["function"]
+    assert isinstance(function, str)
+    return function
+
+
+# ------------------------------------------------------------------------------------------- boxes
+
+
+def box_along(phase: Phase, types: Types, cut: Cut, interval: tuple[int, int]) -> Box:
+    """The box of the points `interval` along the cut."""
+    if isinstance(cut, Along):
+        return (interval,)
+    space = space_of(phase, types)
+    assert space is not None, "only phases of known sizes are cut"
+    return slab(space, cut.axis, interval)
+
+
+def boxes_read(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
+    """As `operand_boxes`, of a box along the cut."""
+    if not isinstance(cut, Along):
+        return operand_boxes(phase, types, box)
+    assert isinstance(phase, LibraryPhase)
+    return tuple(slab(shape_of(value, types) or (), axis, box[0]) for value, axis in zip(phase.args, cut.axes, strict=True))
+
+
+def boxes_made(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
+    """As `result_boxes`, of a box along the cut of what flows on."""
+    if not isinstance(cut, Along):
+        return result_boxes(phase, types, box)
+    assert isinstance(phase, LibraryPhase)
+    return tuple(slab(shape_of(value, types) or (), 0, box[0]) for value in phase.results)
+
+
+# ---------------------------------------------------------------------------------------------------- passes
+
+Rows: TypeAlias = tuple[int, int]
+
+
+class Ends(Enum):
+    """What becomes of the tiles of a flow that ends."""
+
+    JOINED = "partial results are joined"
+    CARRIED = "a state goes from tile to tile"
+    COLLECTED = "tiles become a value in memory"
+    WRITTEN = "tiles go to a store"
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """Where a flow ends.  `size` points along the axis that is cut, in tiles at multiples of `grain`; `value` for those
+    whose tiles are kept; of the others all results of the phase are."""
+
+    phase: Phase
+    ends: Ends
+    size: int
+    grain: int = 1
+    value: ValueId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Sinks that one reading of the inputs feeds, and the phases that flow to them, in the order of the graph; tiles begin at
+    multiples of `grain`."""
+
+    level: int
+    sinks: tuple[Sink, ...]
+    phases: tuple[Phase, ...]
+    grain: int
+
+    @property
+    def size(self) -> int:
+        return max(sink.size for sink in self.sinks)
+
+    @property
+    def results(self) -> tuple[ValueId, ...]:
+        """What is there as a whole afterwards."""
+        found: dict[ValueId, None] = {}
+        for sink in self.sinks:
+            if sink.ends in (Ends.JOINED, Ends.CARRIED):
+                found.update(dict.fromkeys(traverse.results(sink.phase)))
+            elif sink.ends is Ends.COLLECTED and sink.value is not None:
+                found[sink.value] = None
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Of a whole program: `axes` of what flows, `cuts` of the phases that do and which of their operands do (`follows`),
+    `passes` in order, and the phases that run on whole values, with the pass that each must come after (0: none)."""
+
+    graph: Graph
+    axes: Mapping[ValueId, int]
+    cuts: Mapping[PhaseId, Cut]
+    follows: Mapping[PhaseId, frozenset[ValueId]]
+    passes: tuple[Pass, ...]
+    whole: tuple[tuple[int, Phase], ...]
+
+    def whole_operands(self, phase: Phase) -> tuple[ValueId, ...]:
+        """What a phase that flows reads of values that do not."""
+        own = self.follows.get(phase.id)
+        return () if own is None else tuple(value for value in reads_of(phase, self.graph.types) if value not in own)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a tile needs: `rows` of each value that flows, along its axis; `boxes` of the phases that make or end them."""
+
+    rows: Mapping[ValueId, Rows]
+    boxes: Mapping[PhaseId, Box]
+
+
+def part_of(sink: Sink, tile: Rows) -> Rows:
+    """The points of a sink in a tile."""
+    return min(tile[0], sink.size), min(tile[1], sink.size)
+
+
+def demand(flow: Flow, one: Pass, tile: Rows) -> Demand:
+    """What the points [first, stop) of each sink need."""
+    rows: dict[ValueId, Rows] = {}
+    boxes: dict[PhaseId, Box] = {}
+    ending = {sink.phase.id: sink for sink in one.sinks if sink.value is None}
+    for sink in one.sinks:
+        own = part_of(sink, tile)
+        if sink.value is not None and own[0] < own[1]:
+            _widen(rows, sink.value, own)
+    types = flow.graph.types
+    for phase in reversed(one.phases):
+        cut = flow.cuts.get(phase.id)
+        if cut is None:
+            continue
+        if phase.id in ending:
+            interval = part_of(ending[phase.id], tile)
+        else:
+            wanted = [rows[value] for value in traverse.results(phase) if value in rows]
+            if not wanted:
+                continue
+            interval = min(start for start, _ in wanted), max(stop for _, stop in wanted)
+            rows.update(dict.fromkeys(traverse.results(phase), interval))
+        if interval[0] >= interval[1]:
+            continue
+        box = boxes[phase.id] = box_along(phase, types, cut, interval)
+        for value, part in zip(reads_of(phase, types), boxes_read(phase, types, cut, box), strict=True):
+            if value in flow.follows[phase.id]:
+                start, stop = part[flow.axes[value]]
+                extent = types[value].shape[flow.axes[value]].constant or 0
+                _widen(rows, value, (start, stop) if start < stop else (min(start, extent - 1), min(start, extent - 1) + 1))
+    return Demand(rows, boxes)
+
+
+def out_of_order(flow: Flow, one: Pass, needed: Demand, reached: dict[PhaseId, int]) -> Iterator[tuple[PhaseId, int]]:
+    """Phases that take their items in order, of which a tile does not begin where the one before it ended, and where it does;
+    `reached` is updated."""
+    for phase in one.phases:
+        cut = flow.cuts.get(phase.id)
+        if cut is not None and phase.id in needed.boxes and is_carried(cut):
+            ((start, stop),) = needed.boxes[phase.id]
+            if start != reached.get(phase.id, 0) or start % cut.grain:
+                yield phase.id, start
+            reached[phase.id] = stop
+
+
+def _widen(rows: dict[ValueId, Rows], value: ValueId, more: Rows) -> None:
+    old = rows.get(value, more)
+    rows[value] = min(old[0], more[0]), max(old[1], more[1])

@@ -1,0 +1,449 @@
+"""The graph of one tile, an ordinary bound graph.
+
+Flowing values have the extents of the tile.  Its inputs are its rows (by their names), whole values (`whole`), the start of the
+tile (`start`) and the state that the tile before left (`state`).  Its outputs are all results that are used outside it.  So
+`one_device` plans it and it runs like any other graph; tiles of the same extents share one graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import field, replace
+from math import prod
+from typing import Final
+
+from ....lang.support.records import dataclass
+from ....typechecker.elements import ArrayType, Element, Kind
+from ....typechecker.scalars import neutral
+from ....typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.cost_formulas import Types
+from ...graph.phases import (
+    PLACES,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    AxisNode,
+    ConstantNode,
+    Graph,
+    Input,
+    LibraryPhase,
+    Loop,
+    Node,
+    Output,
+    Phase,
+    PhaseId,
+    Projection,
+    Read,
+    Result,
+    SizeNode,
+    Structured,
+    SubGraph,
+    ValueId,
+)
+from ...graph.registry import signature_of
+from ...graph.shard_of_phase import restrict, view_of
+from ..plan.plan import Box
+from ..program_facts.partitioning import BLOCK, as_one, operand_boxes, reads_of, shape_of, slab, space_of, whole
+from .tile_demands import (
+    Demand,
+    Ends,
+    Flow,
+    Pass,
+    Rows,
+    boxes_read,
+    function_of,
+    is_carried,
+    is_ordered_scan,
+    selects,
+    tells_empty,
+)
+
+# ---------------------------------------------------------------------------------------------------- tiles
+
+@dataclass(slots=True)
+class Tile:
+    """The graph of a tile.  `starts`: inputs of it that say where a box starts, by the phase and axis.  `states`: outputs of it
+    that the next tile has as inputs of the same name.  `bests`: by a place, the item that is there."""
+
+    bound: BoundGraph = field(init=False)
+    operands: dict[str, ValueId] = field(default_factory=dict)
+    starts: dict[str, tuple[PhaseId, int]] = field(default_factory=dict)
+    results: dict[str, ValueId] = field(default_factory=dict)
+    states: dict[str, State] = field(default_factory=dict)
+    bests: dict[ValueId, ValueId] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What goes from tile to tile of the results of `phase`, `made` by the tile: at first all `neutral`.  `occupied`: it says
+    of the phase's other state which items anything came to."""
+
+    phase: PhaseId
+    made: ValueId
+    type: ArrayType
+    neutral: int | float
+    occupied: bool = False
+
+
+def key_of(flow: Flow, one: Pass, needed: Demand) -> tuple[object, ...]:
+    """The same for tiles of one graph: all extents, how boxes lie to each other, and which parts are read of whole values."""
+    anchor = {value: start for value, (start, _) in needed.rows.items()}
+    extents = tuple((value, stop - start) for value, (start, stop) in needed.rows.items())
+    boxes, parts, types = [], list[tuple[ValueId, Box]](), flow.graph.types
+    for phase in one.phases:
+        box = needed.boxes.get(phase.id)
+        if box is None:
+            continue
+        near = [anchor[value] for value in (*reads_of(phase, types), *traverse.results(phase)) if value in anchor]
+        start, stop = box[flow.cuts[phase.id].axis]  # along the others every tile has all
+        boxes.append((phase.id, stop - start, *(start - at for at in near)))
+        read = zip(reads_of(phase, types), boxes_read(phase, types, flow.cuts[phase.id], box), strict=True)
+        parts += [(value, part) for value, part in read if value not in flow.follows[phase.id]]
+    return extents, tuple(boxes), tuple(parts)
+
+
+def tile_of(flow: Flow, one: Pass, needed: Demand, tile: Rows) -> Tile:
+    """The graph of a tile that needs this."""
+    return _Maker(flow, one, needed, tile).made()
+
+
+@dataclass(slots=True)
+class _Maker:
+    flow: Flow
+    one: Pass
+    needed: Demand
+    at: Rows
+    types: dict[ValueId, ArrayType] = field(default_factory=dict)
+    phases: list[Phase] = field(default_factory=list)
+    inputs: list[Phase] = field(default_factory=list)
+    tile: Tile = field(default_factory=Tile)
+    whole: dict[ValueId, ValueId] = field(default_factory=dict)
+    fresh: int = 0
+
+    def made(self) -> Tile:
+        graph = self.flow.graph
+        self.fresh = traverse.fresh_id(graph)
+        for value in self.needed.rows:
+            self.types[value] = self.local(value)
+        for phase in self.one.phases:
+            if isinstance(phase, Input):
+                if phase.result in self.needed.rows:
+                    self.inputs.append(phase)
+            elif phase.id in self.needed.boxes:
+                self.phase(phase, self.needed.boxes[phase.id])
+        for value in self.leaving():
+            name = f"result {value}"
+            self.tile.results[name] = value
+            self.out(name, value)
+        for name, state in self.tile.states.items():
+            self.out(name, state.made)
+        self.tile.bound = BoundGraph(Graph((*self.inputs, *self.phases), self.types, graph.names, (), (), ()), {})
+        return self.tile
+
+    def out(self, name: str, value: ValueId) -> None:
+        self.phases.append(Output(PhaseId(self.new()), self.one.phases[-1].span, name, value))
+
+    def leaving(self) -> Iterator[ValueId]:
+        found: dict[ValueId, None] = {}
+        for sink in self.one.sinks:
+            if sink.value is not None and sink.value in self.needed.rows:
+                found[sink.value] = None
+            elif sink.ends is Ends.JOINED and sink.phase.id in self.needed.boxes:
+                found.update(dict.fromkeys(traverse.results(sink.phase)))
+        found.update((best, None) for place, best in self.tile.bests.items() if place in found)
+        return iter(found)
+
+    def new(self) -> int:
+        self.fresh += 1
+        return self.fresh
+
+    def value(self, type: ArrayType) -> ValueId:
+        made = ValueId(self.new())
+        self.types[made] = type
+        return made
+
+    def local(self, value: ValueId) -> ArrayType:
+        """The type of the rows of a value that the tile has."""
+        type, (start, stop) = self.flow.graph.types[value], self.needed.rows[value]
+        axis = self.flow.axes[value]
+        shape = tuple(number(stop - start) if i == axis else size for i, size in enumerate(type.shape))
+        return ArrayType(type.element, shape)
+
+    def held(self, value: ValueId, phase: Phase) -> tuple[ValueId, Box]:
+        """What a phase reads of a value, and which box of it that is."""
+        shape = shape_of(value, self.flow.graph.types)
+        assert shape is not None, "only phases of known sizes are cut"
+        if value not in self.flow.follows[phase.id]:
+            return self.brought(value), whole(shape)
+        return value, slab(shape, self.flow.axes[value], self.needed.rows[value])
+
+    def brought(self, value: ValueId) -> ValueId:
+        """A value that is whole, in the tile."""
+        found = self.whole.get(value)
+        if found is None:
+            name = f"whole {value}"
+            self.tile.operands[name] = value
+            found = self.whole[value] = self.given(name, self.flow.graph.types[value], self.one.phases[-1])
+        return found
+
+    def phase(self, phase: Phase, box: Box) -> None:
+        match phase:
+            case Structured():
+                made = self.structured(phase, phase, box)
+                if self.flow.cuts[phase.id].combines:
+                    made = self.with_bests(made)
+                    for value in traverse.results(phase):
+                        self.types.setdefault(value, self.flow.graph.types[value])
+                self.phases.append(made)
+            case LibraryPhase() if selects(phase):
+                self.selecting(phase, box)
+            case LibraryPhase() if is_carried(self.flow.cuts[phase.id]):
+                self.carried(phase, box)
+            case LibraryPhase():
+                boxes = boxes_read(phase, self.flow.graph.types, self.flow.cuts[phase.id], box)
+                for value in phase.results:  # partial ones
+                    self.types.setdefault(value, self.flow.graph.types[value])
+                args = tuple(self.exactly(value, part, phase) for value, part in zip(phase.args, boxes, strict=True))
+                cut = replace(phase, args=args)
+                self.phases.append(replace(cut, signature=signature_of(cut, self.types)))
+            case Loop():
+                self.loop(phase, box)
+            case _:
+                raise AssertionError(f"phase {phase.id} does not flow")
+
+    def structured(self, phase: Structured, origin: Phase, box: Box) -> Structured:
+        """The phase on its box of the tile."""
+        held = [self.held(read.value, origin) for read in phase.reads]
+        cut = self.flow.cuts[origin.id].axis
+        moving: dict[int, ValueId] = {}
+        if any(isinstance(node, AxisNode) and node.axis == cut for node in phase.body):
+            moving[cut] = self.start(origin, cut)
+        made = restrict(phase, box, [part for _, part in held], moving).phase
+        reads = tuple(replace(r, value=held[i][0]) if i < len(held) else r for i, r in enumerate(made.reads))
+        return replace(made, reads=reads)
+
+    def with_bests(self, phase: Structured) -> Structured:
+        """With the item at every place that is reduced to; see `carries`, Note [Places]."""
+        more: list[Result] = []
+        for result in phase.results:
+            if result.reduction in PLACES:
+                function, shape = "min" if result.reduction == "least_place" else "max", self.flow.graph.types[result.value].shape
+                best = self.tile.bests[result.value] = self.value(ArrayType(Element(self.kind_of(phase, result.node)), shape))
+                more.append(Result(best, result.node, function))
+        return replace(phase, results=(*phase.results, *more))
+
+    def kind_of(self, phase: Structured, node: int) -> Kind:
+        one = phase.body[node]
+        return Kind.I64 if isinstance(one, AxisNode | SizeNode) else one.kind
+
+    def selecting(self, phase: LibraryPhase, box: Box) -> None:
+        """What the tile selects, as many as there are; see `carries`, Note [Selecting]."""
+        boxes = boxes_read(phase, self.flow.graph.types, self.flow.cuts[phase.id], box)
+        args = tuple(self.exactly(value, part, phase) for value, part in zip(phase.args, boxes, strict=True))
+        (result,), rows = phase.results, box[0][1] - box[0][0]
+        count = SizeVariable("k", self.new(), SizeOrigin.RUNTIME, number(rows))
+        type = self.flow.graph.types[result]
+        self.types[result] = ArrayType(Element(type.element.kind), (variable(count), *type.shape[1:]))
+        made = replace(phase, args=args, defines=(count,))
+        self.phases.append(replace(made, signature=signature_of(made, self.types)))
+
+    def carried(self, phase: LibraryPhase, box: Box) -> None:
+        """The phase on the state and the items of the tile; see `carries`, Note [States]."""
+        types = self.flow.graph.types
+        args = [
+            self.exactly(value, part, phase)
+            for value, part in zip(phase.args, boxes_read(phase, types, self.flow.cuts[phase.id], box), strict=True)
+        ]
+        (result,) = phase.results
+        element, rows = types[result].element, box[0][1] - box[0][0]
+        nothing = neutral(function_of(phase), element.kind)
+        if phase.op == "key_reduce":
+            shape = types[result].shape
+            keys = self.join(self.places(self.types[args[0]].element, shape[0], phase), args[0], phase=phase)
+            self.state(phase, keys, args[1], ArrayType(element, shape), nothing)
+            if tells_empty(phase, types):
+                some = self.filled(ArrayType(Element(Kind.BOOL), (number(rows),)), True, phase)
+                other = replace(phase, attributes={**phase.attributes, "function": "or"})
+                self.state(other, keys, some, ArrayType(Element(Kind.BOOL), shape[:1]), 0, occupied=True)
+            return
+        cell = types[result].shape[1:]
+        before = BLOCK if is_ordered_scan(phase, types) else 1
+        name, one = f"state {phase.id}", ArrayType(element, (number(1), *cell))
+        parts = [self.given(name, one, phase)]
+        if before > 1:
+            parts.append(self.filled(ArrayType(element, (number(before - 1), *cell)), nothing, phase))
+        line = self.join(*parts, args[0], self.filled(one, nothing, phase), phase=phase)
+        scanned = self.value(self.types[line])
+        self.library(replace(phase, args=(line,), results=(scanned,)))
+        self.part(scanned, before, self.types[result], phase, result)
+        self.tile.states[name] = State(phase.id, self.part(scanned, before + rows, one, phase), one, nothing)
+
+    def state(
+        self, phase: LibraryPhase, keys: ValueId, items: ValueId, type: ArrayType, nothing: int | float, *, occupied: bool = False
+    ) -> None:  # fmt: skip
+        """A reduction by key that goes on from a state."""
+        name, made = f"{'occupied' if occupied else 'state'} {phase.id}", self.value(type)
+        line = self.join(self.given(name, type, phase), items, phase=phase)
+        self.library(replace(phase, args=(keys, line), results=(made,)))
+        self.tile.states[name] = State(phase.id, made, type, nothing, occupied)
+
+    def library(self, phase: LibraryPhase) -> None:
+        made = replace(phase, id=PhaseId(self.new()))
+        self.phases.append(replace(made, signature=signature_of(made, self.types)))
+
+    def join(self, *parts: ValueId, phase: Phase) -> ValueId:
+        """Along the leading axis."""
+        first, length = self.types[parts[0]], sum(self.types[part].shape[0].constant or 0 for part in parts)
+        result = self.value(ArrayType(first.element, (number(length), *first.shape[1:])))
+        self.library(LibraryPhase(phase.id, phase.span, "join", parts, (result,), {"axis": 0}, (), ()))
+        return result
+
+    def given(self, name: str, type: ArrayType, phase: Phase) -> ValueId:
+        """An input of the tile."""
+        value = self.value(type)
+        self.inputs.append(Input(PhaseId(self.new()), phase.span, name, value))
+        return value
+
+    def filled(self, type: ArrayType, value: int | float, phase: Phase) -> ValueId:
+        return self.computed(type, (ConstantNode(type.element.kind, value),), phase)
+
+    def places(self, element: Element, size: Size, phase: Phase) -> ValueId:
+        """0, 1, … in a kind."""
+        body: tuple[Node, ...] = (AxisNode(0),)
+        if element.kind is not Kind.I64:
+            body = (*body, ApplyNode("convert", (0,), element.kind))
+        return self.computed(ArrayType(element, (size,)), body, phase)
+
+    def part(self, value: ValueId, first: int, type: ArrayType, phase: Phase, result: ValueId | None = None) -> ValueId:
+        """Rows of a value from `first` on, as many as the type has."""
+        return self.view(value, self.types[value].shape, [first] + [0] * (type.rank - 1), type, phase, result)
+
+    def view(
+        self, value: ValueId, there: Sequence[Size], starts: Sequence[int], type: ArrayType, phase: Phase,
+        result: ValueId | None = None,
+    ) -> ValueId:  # fmt: skip
+        result = self.value(type) if result is None else result
+        self.types[result] = type
+        self.phases.append(view_of(PhaseId(self.new()), phase.span, value, there, starts, type, result))
+        return result
+
+    def computed(self, type: ArrayType, body: tuple[Node, ...], phase: Phase) -> ValueId:
+        """A map of nothing whose items are the last node."""
+        result, axes = self.value(type), tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
+        results = (Result(result, len(body) - 1, None),)
+        self.phases.append(Structured(PhaseId(self.new()), phase.span, axes, (), body, results))
+        return result
+
+    def start(self, phase: Phase, axis: int) -> ValueId:
+        name = f"start {phase.id}"
+        self.tile.starts[name] = phase.id, axis
+        return self.given(name, ArrayType(Element(Kind.I64), ()), phase)
+
+    def exactly(self, value: ValueId, box: Box, phase: Phase) -> ValueId:
+        """A value of just the box: itself, or a view of what is there."""
+        source, held = self.held(value, phase)
+        if held == box:
+            return source
+        type = ArrayType(self.flow.graph.types[value].element, tuple(number(stop - start) for start, stop in box))
+        there, starts = [number(stop - start) for start, stop in held], [a[0] - b[0] for a, b in zip(box, held, strict=True)]
+        return self.view(source, there, starts, type, phase)
+
+    def loop(self, loop: Loop, box: Box) -> None:
+        """All turns of the box of an element-wise loop."""
+        turn = as_one(loop, self.flow.graph.types)
+        assert isinstance(turn, Structured), "only element-wise loops have boxes"
+        states = len(loop.initial)
+        body = self.structured(turn, loop, box)
+        initial = tuple(self.exactly(value, box, loop) for value in loop.initial)
+        params, made = (tuple(self.value(self.types[result]) for result in loop.results) for _ in range(2))
+        own = tuple(Read(param, Projection(())) for param in params)
+        results = tuple(replace(r, value=value) for r, value in zip(body.results, made, strict=True))
+        body = replace(body, id=PhaseId(self.new()), reads=(*own, *body.reads[states:]), results=results)
+        self.phases.append(replace(loop, initial=initial, body=SubGraph(params, (body,), made)))
+
+
+# ---------------------------------------------------------------------------------------------------- parts
+#
+# Small boxes of flowing values, where a phase needs only these: the middle of a sorted vector, the last row.
+#
+# Such a phase may have no axis to be tiled along, or may read a tile and a row far from it (`x-x[0]`).  So a separate phase takes
+# each box.  It flows with the value, its box is collected, and the original phase reads the box.
+
+_SMALLER: Final = 1 << 10
+"""A box is small if the value has so many times its points."""
+
+
+def with_parts(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
+    """The graph in which the phase reads small boxes as values of their own, near ones as one; None if it reads none."""
+    graph, types = bound.graph, dict(bound.graph.types)
+    space = space_of(wanted, types)
+    near = _small_boxes(wanted, types)
+    if not isinstance(wanted, Structured) or space is None or not near:
+        return None
+    if len(near) == 1 and whole(space) == tuple((0, stop - start) for start, stop in near[0][1]):  # it is such a part
+        return None
+    fresh = traverse.fresh_id(graph)
+    values, parts = [read.value for read in wanted.reads], list[Phase]()
+    held = [whole(shape_of(value, types) or ()) for value in values]
+    for at, (value, hull, places) in enumerate(near):
+        box, result = _two_rows(hull, shape_of(value, types) or ()), ValueId(fresh + at)
+        there, starts = types[value].shape, [start for start, _ in box]
+        types[result] = ArrayType(types[value].element, tuple(number(stop - start) for start, stop in box))
+        parts.append(view_of(PhaseId(fresh + at), wanted.span, value, there, starts, types[result], result))
+        for place in places:
+            held[place], values[place] = box, result
+    restricted = restrict(wanted, whole(space), held)
+    if any(restricted.whole[place] for _, _, places in near for place in places):
+        return None
+    reads = tuple(replace(read, value=value) for read, value in zip(restricted.phase.reads, values, strict=True))
+    own = replace(restricted.phase, reads=reads)
+    phases = [one for phase in graph.phases for one in ((*parts, own) if phase.id == wanted.id else (phase,))]
+    return BoundGraph(replace(graph, phases=tuple(phases), types=types), bound.sizes)
+
+
+def reads_apart(phase: Phase, types: Types, flowing: Collection[ValueId]) -> bool:
+    """Does it read a small box of what flows, and something else of what flows that is not near?"""
+    near = [one for one in _small_boxes(phase, types) if one[0] in flowing]
+    places = {place for _, _, places in near for place in places}
+    values = [read.value for read in phase.reads] if isinstance(phase, Structured) else []
+    others = [value for place, value in enumerate(values) if value in flowing and place not in places]
+    return len(near) > 1 or (bool(near) and bool(others))
+
+
+def _small_boxes(phase: Phase, types: Types) -> list[tuple[ValueId, Box, list[int]]]:
+    """Those of a value that the phase needs, for all its points, and which of its reads are in each."""
+    space, near = space_of(phase, types), list[tuple[ValueId, Box, list[int]]]()
+    if not isinstance(phase, Structured) or space is None or 0 in space:
+        return near
+    for place, (read, box) in enumerate(zip(phase.reads, operand_boxes(phase, types, whole(space)), strict=True)):
+        shape = shape_of(read.value, types) or ()
+        for at, (value, other, places) in enumerate(near):
+            if value == read.value and _is_small(_hull(box, other), shape):
+                near[at] = value, _hull(box, other), [*places, place]
+                break
+        else:
+            if _is_small(box, shape):
+                near.append((read.value, box, [place]))
+    return near
+
+
+def _is_small(box: Box, shape: Sequence[int]) -> bool:
+    return 0 < _points(box) * _SMALLER <= prod(shape)
+
+
+def _hull(first: Box, second: Box) -> Box:
+    return tuple((min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(first, second, strict=True))
+
+
+def _points(box: Box) -> int:
+    return prod(stop - start for start, stop in box)
+
+
+def _two_rows(box: Box, shape: Sequence[int]) -> Box:
+    """At least two rows along every axis that has them, since an axis of one is not cut."""
+    starts = [
+        max(0, min(start, size - 2)) if stop - start == 1 else start for (start, stop), size in zip(box, shape, strict=True)
+    ]
+    return tuple((start, max(stop, min(start + 2, size))) for start, (_, stop), size in zip(starts, box, shape, strict=True))

@@ -1,0 +1,128 @@
+"""Judges a plan with passes against the graph, before anything runs.
+
+Walks the steps in order: what each reads as a whole is there, every phase has run by the end, and of every pass each tile
+has the rows that its phases read, the tiles of each sink are its points exactly, those of ordered sums begin where subtrees
+do, and the bytes that are to be read are those of the tiles.  Boxes are worked out again from projections, phase by phase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.phases import Input, Phase, PhaseId, ValueId
+from ..plan.plan import Access, BranchStep, CellsStep, FreeStep, LoopStep, Plan, RunStep, StreamStep
+from ..program_facts.partitioning import reads_of
+from .pass_partitioning import flow_of
+from .stream_planning import Stored, tiles_of
+from .tile_demands import Demand, Flow, Pass, boxes_made, boxes_read, demand, out_of_order, part_of
+
+
+def faults_of_streams(plan: Plan, bound: BoundGraph, stored: Mapping[str, Stored], limit: int) -> list[str]:
+    """What is wrong, in words."""
+    return list(_faults(plan, bound, stored, limit))
+
+
+def _faults(plan: Plan, bound: BoundGraph, stored: Mapping[str, Stored], limit: int) -> Iterator[str]:
+    for device, peak in plan.main.peak:
+        if peak > limit:
+            yield f"{device} holds {peak:,} bytes of {limit:,}"
+    names = {access: {store.name for store in plan.stores if store.access is access} for access in Access}
+    flow = flow_of(bound.graph, names[Access.READ], names[Access.WRITE], lambda count: True)
+    phases = {phase.id: phase for phase in bound.graph.phases}
+    there: set[ValueId] = set()
+    run: set[PhaseId] = set()
+    for step in plan.main.queues[0].steps:
+        match step:
+            case RunStep() | LoopStep() | BranchStep() | CellsStep():
+                used, made = traverse.uses(phases[step.phase]), traverse.results(phases[step.phase])
+                if missing := set(used) - _inside(phases[step.phase]) - there:
+                    yield f"phase #{step.phase} reads %{min(missing)}, which is not there"
+                there.update(made)
+                run.add(step.phase)
+            case StreamStep():
+                passes = [one for one in flow.passes if _ids(one) == step.phases and one.results == step.results]
+                if len(passes) != 1:
+                    yield "a pass has not the phases that flow to what it makes"
+                    continue
+                yield from _pass(flow, passes[0], step, stored, there)
+                there.update(step.results)
+                run.update(step.phases)
+            case FreeStep():
+                there.difference_update(step.values)
+            case _:
+                yield "a plan with passes has steps that run, stream and free"
+    unread = {phase.id for phase in bound.graph.phases if isinstance(phase, Input) and phase.name in names[Access.READ]}
+    if left := phases.keys() - run - unread:  # of an input that no pass reads only the sizes are used
+        yield f"phase #{min(left)} does not run"
+
+
+def _inside(phase: Phase) -> set[ValueId]:
+    """The values of the bodies of a phase."""
+    bodies = traverse.subgraphs(phase)
+    inner = [one for body in bodies for one in traverse.all_phases(body)]
+    params = {param for one in (phase, *inner) for body in traverse.subgraphs(one) for param in body.params}
+    return params | {value for one in inner for value in traverse.results(one)}
+
+
+def _ids(one: Pass) -> tuple[PhaseId, ...]:
+    return tuple(phase.id for phase in one.phases)
+
+
+def _pass(flow: Flow, one: Pass, step: StreamStep, stored: Mapping[str, Stored], there: set[ValueId]) -> Iterator[str]:
+    if step.rows < 1 or step.rows % one.grain or (step.rows // one.grain) & (step.rows // one.grain - 1):
+        yield f"tiles of {step.rows} rows do not begin where subtrees of sums do"
+        return
+    tiles = list(tiles_of(one, step.rows))
+    if len(tiles) != step.tiles:
+        yield f"a pass has {step.tiles} tiles, not {len(tiles)}"
+    for phase in one.phases:
+        if missing := set(flow.whole_operands(phase)) - there:
+            yield f"phase #{phase.id} reads %{min(missing)}, which is not there"
+    ends = dict.fromkeys(range(len(one.sinks)), 0)
+    reads, reached = 0, dict[PhaseId, int]()
+    for tile in tiles:
+        needed = demand(flow, one, tile)
+        yield from _tile(flow, one, needed)
+        for phase_id, at in out_of_order(flow, one, needed, reached):
+            yield f"a tile of phase #{phase_id}, whose items are taken in order, begins at {at}"
+        for place, sink in enumerate(one.sinks):
+            start, stop = part_of(sink, tile)
+            if start < stop and start != ends[place]:
+                yield f"a tile of phase #{sink.phase.id} begins at {start}, not at {ends[place]}"
+            ends[place] = max(ends[place], stop)
+        for phase in one.phases:
+            if isinstance(phase, Input) and phase.result in needed.rows:
+                start, stop = needed.rows[phase.result]
+                length = flow.graph.types[phase.result].shape[0].constant or 1
+                reads += stored[phase.name].bytes * (stop - start) // length
+    for place, sink in enumerate(one.sinks):
+        if ends[place] != sink.size:
+            yield f"the tiles of phase #{sink.phase.id} end at {ends[place]}, not at {sink.size}"
+    if reads != step.reads:
+        yield f"a pass reads {reads:,} bytes, not {step.reads:,}"
+
+
+def _tile(flow: Flow, one: Pass, needed: Demand) -> Iterator[str]:
+    """Does each phase find the rows that it reads, and make those that are wanted?"""
+    types = flow.graph.types
+    made = {phase.result for phase in one.phases if isinstance(phase, Input)}
+    ending = {sink.phase.id for sink in one.sinks if sink.value is None}
+    for phase in one.phases:
+        box = needed.boxes.get(phase.id)
+        if box is None:
+            continue
+        cut = flow.cuts[phase.id]
+        for value, part in zip(reads_of(phase, types), boxes_read(phase, types, cut, box), strict=True):
+            if value not in flow.follows[phase.id]:
+                continue
+            (start, stop), rows = part[flow.axes[value]], needed.rows.get(value, (0, 0))
+            if value not in made or (start < stop and not rows[0] <= start < stop <= rows[1]):
+                yield f"phase #{phase.id} reads rows {start} to {stop} of %{value}, of which a tile has {rows[0]} to {rows[1]}"
+        if phase.id in ending:
+            continue
+        made.update(traverse.results(phase))
+        for value, part in zip(traverse.results(phase), boxes_made(phase, types, cut, box), strict=True):
+            if value in needed.rows and part[flow.axes[value]] != needed.rows[value]:
+                yield f"phase #{phase.id} makes rows {part[flow.axes[value]]} of %{value}, and {needed.rows[value]} are wanted"

@@ -1,0 +1,341 @@
+"""Queues, fences and waits of a schedule: who has to be told what, with as few waits as delay nobody.
+
+Note [Queues].  Each device has a compute queue (its shards and, at home, combines, by start) and each channel a copy queue (its
+transfers, by arrival); a queue completes its steps in order.  Where nothing is exclusive a pair of devices has a copy
+queue each way.
+
+Note [Fences].  A fence passes when the queues it names have completed their steps up to a position; a wait stands before a
+step of a queue.  A *sync* is a wait of a compute queue; copy queues wait as well (a transfer for its producer), which no device
+feels.  Events are needed by a step because of data (the transfer has arrived; on its own device the producer has ended),
+because of `before` and the order of effects (the earlier phase has ended), and, for a transfer, its producer.  An event that
+the queue knows of already (through the closure of queue order and earlier waits) needs no wait, and one fence serves all
+events of one source device at one step: what remains is the transitive reduction.
+
+Note [Riding].  A transfer from the same device, of something made before the fence's position, that a later step of the waiting
+queue needs, rides on the fence if it has arrived by then: nobody is delayed, and a wait is saved.  With `Merging.SLACK`
+anything of the same device rides that has happened by then, wherever it was made.
+
+Invariants: waits are in order of (queue, position); no wait is for what the queue already knows.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from heapq import heapify, heappop, heappush
+from typing import Final, TypeAlias
+
+from ....lang.support.records import dataclass
+from ..problem import DeviceIndex, Objective, PhaseIndex, Problem
+from ..solution import CombineStep, Fence, Placed, Queue, QueueIndex, QueueKind, Schedule, Shard, Synchronisation, Transfer, Wait
+from .problem_index import Prepared
+from .step_graph import order_of
+
+__all__ = [
+    "Fence", "Merging", "Queue", "QueueIndex", "QueueKind", "Synchronisation", "Wait", "synchronise",
+]  # fmt: skip
+
+
+class Merging(Enum):
+    NONE = "fences cover what was made before them"
+    SLACK = "fences cover what has happened by then"
+
+
+_Event: TypeAlias = tuple[int, int]
+"""(queue, position): that step is complete."""
+_MOST_SOURCES: Final = 100
+"""Devices that one step waits for, above which riders of one are not held against the fences of others."""
+_Clock: TypeAlias = dict[int, int]
+"""By queue, the last position known to be complete."""
+_CLOSURE_LIMIT: Final = 20_000_000
+"""Steps × queues above which a queue knows only what it waited for itself."""
+
+
+def synchronise(problem: Problem, schedule: Schedule, merging: Merging | None = None) -> Synchronisation:
+    """The queues of a schedule with their fences and waits.  `merging` None: SLACK where the objectives count syncs."""
+    if merging is None:
+        merging = Merging.SLACK if Objective.SYNCS in problem.objectives else Merging.NONE
+    return _Synchroniser(problem, schedule, merging).result()
+
+
+_PASSED_ON: Final = 1 << 60
+"""Where a device made what it only passes on: never before anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """An event a step needs: of which device, made at which position of its compute queue, known from which tick."""
+
+    event: _Event
+    source: int
+    made: int
+    tick: int
+    rides: bool
+
+
+class _Synchroniser:
+    def __init__(self, problem: Problem, schedule: Schedule, merging: Merging) -> None:
+        self.problem = problem
+        self.schedule = schedule
+        self.merging = merging
+        self.prepared = Prepared(problem)
+        self.rank = _ranks(self.prepared)
+        self.queues: list[Queue] = []
+        self.place: dict[Placed, _Event] = {}
+        self._make_queues()
+        self.of_phase: dict[int, list[Shard]] = defaultdict(list)
+        self.on: dict[tuple[int, int], list[Shard]] = defaultdict(list)
+        for shard in schedule.shards:
+            self.of_phase[shard.phase].append(shard)
+            self.on[shard.phase, shard.device].append(shard)
+        self.combine_of = {combine.phase: combine for combine in schedule.combines}
+        self.moved: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
+        for transfer in schedule.transfers:
+            self.moved[transfer.phase, transfer.target].append(transfer)
+
+    # ------------------------------------------------------------------ queues
+
+    def _make_queues(self) -> None:
+        schedule, problem = self.schedule, self.problem
+        names = problem.device_names()
+        computing: dict[int, list[tuple[int, int, int, Placed]]] = defaultdict(list)
+        for shard in schedule.shards:
+            key = (shard.start, shard.end, self.rank[shard.phase])
+            computing[shard.device].append((*key, shard))
+        at_home: dict[int, int] = {}
+        for shard in schedule.shards:
+            if shard.device == problem.home:
+                at_home[shard.phase] = max(shard.end, at_home.get(shard.phase, 0))
+        for combine in schedule.combines:
+            key = (max(combine.start, at_home.get(combine.phase, 0)), combine.end, self.rank[combine.phase])
+            computing[problem.home].append((*key, combine))
+        copying: dict[str, list[tuple[int, int, int, int, int, Placed]]] = defaultdict(list)
+        for transfer in schedule.transfers:
+            onwards = int(transfer.target != problem.home)  # the second of two hops comes second
+            moved = (transfer.arrive, transfer.start, self.rank[transfer.phase], onwards, int(transfer.target))
+            copying[self._channel(transfer, names)].append((*moved, transfer))
+        for device in sorted(computing):
+            steps = tuple(each[-1] for each in sorted(computing[device], key=lambda s: s[:-1]))
+            self._add(Queue(QueueKind.COMPUTE, names[device], DeviceIndex(device), steps))
+        for name in sorted(copying):
+            steps = tuple(each[-1] for each in sorted(copying[name], key=lambda s: s[:-1]))
+            self._add(Queue(QueueKind.COPY, name, None, steps))
+
+    def _add(self, queue: Queue) -> None:
+        for position, step in enumerate(queue.steps):
+            self.place[step] = (len(self.queues), position)
+        self.queues.append(queue)
+
+    def _channel(self, transfer: Transfer, names: tuple[str, ...]) -> str:
+        """The name of the queue of a transfer."""
+        path = None if transfer.link is None else self.prepared.routes.path(transfer.source, transfer.target)
+        channel = path[0].channel if path is not None and path[0].link == transfer.link else None
+        if channel is None or transfer.link is None:
+            link = "" if transfer.link is None else f"{self.problem.links[transfer.link].id} "
+            return f"{link}{names[transfer.source]}→{names[transfer.target]}"
+        name, first, second, direction = channel
+        if second >= 0:
+            name = f"{self.problem.links[transfer.link].id} {names[first]}–{names[second]}"
+        elif first >= 0:
+            name = f"{name.removesuffix('[i]')}[{first}]"
+        return name + ("", " →", " ←")[direction]
+
+    # ------------------------------------------------------------------ needs
+
+    def _makers(self, phase: int) -> Sequence[Shard | CombineStep]:
+        """The steps whose ends complete a phase."""
+        return [self.combine_of[PhaseIndex(phase)]] if phase in self.combine_of else self.of_phase[phase]
+
+    def _ended(self, step: Shard | CombineStep) -> _Need:
+        event = self.place[step]
+        device = self.problem.home if isinstance(step, CombineStep) else step.device
+        return _Need(event, int(device), event[1], step.end, False)
+
+    def _arrived(self, transfer: Transfer) -> _Need:
+        """The transfer, told of by its source; what the source itself made it of gives the position."""
+        made = max((self.place[step][1] for step in self._sending(transfer)), default=_PASSED_ON)
+        arrived = transfer.arrive + self.prepared.syncs[transfer.target]
+        return _Need(self.place[transfer], int(transfer.source), made, arrived, True)
+
+    def _needs(self) -> dict[Placed, list[_Need]]:
+        """By step, what it needs of its own queue and others."""
+        schedule, prepared = self.schedule, self.prepared
+        needs: dict[Placed, list[_Need]] = {}
+        for shard in schedule.shards:
+            found: list[_Need] = []
+            for edge in prepared.incoming[shard.phase]:
+                phase = prepared.sources[edge]
+                part = prepared.part(edge, shard.first, shard.stop)
+                found += [self._ended(step) for step in self._made(phase, int(shard.device), part)]
+                found += [self._arrived(t) for t in self._came(phase, int(shard.device), part, shard.start)]
+            for phase in prepared.limits.after[shard.phase]:
+                found += [self._ended(step) for step in self._makers(phase)]
+            needs[shard] = found
+        for combine in schedule.combines:
+            found = [self._ended(step) for step in self.on[combine.phase, self.problem.home]]
+            found += [self._arrived(t) for t in self.moved[combine.phase, self.problem.home] if t.partial]
+            needs[combine] = found
+        for moved in schedule.transfers:
+            steps = self._sending(moved)
+            found = [self._ended(step) for step in steps]
+            if not steps:  # passed on: what came here before
+                part = (moved.first, moved.stop)
+                found = [self._arrived(t) for t in self._came(moved.phase, int(moved.source), part, moved.start)]
+            needs[moved] = found
+        return needs
+
+    def _sending(self, moved: Transfer) -> Sequence[Shard | CombineStep]:
+        """The steps of the source that made what a transfer carries; none if it only passes it on."""
+        if moved.partial:
+            return [shard for shard in self.on[moved.phase, moved.source] if shard.first == moved.first]
+        return self._made(moved.phase, int(moved.source), (moved.first, moved.stop))
+
+    def _made(self, phase: int, device: int, part: tuple[int, int]) -> Sequence[Shard | CombineStep]:
+        """The steps of a device that made something of a part of an output."""
+        if phase in self.combine_of:
+            return self._makers(phase) if device == self.problem.home else []
+        mine = self.on[phase, device]
+        if self.problem.phases[phase].is_gathered and device != self.problem.home:
+            return []
+        if self.prepared.single[phase]:
+            return mine
+        return [shard for shard in mine if shard.first < part[1] and shard.stop > part[0]]
+
+    def _came(self, phase: int, device: int, part: tuple[int, int], start: int) -> list[Transfer]:
+        """The transfers that brought something of a part of an output to a device by `start`."""
+        single = self.prepared.single[phase]
+        return [
+            moved for moved in self.moved[phase, device]
+            if not moved.partial and moved.arrive <= start and (single or (moved.first < part[1] and moved.stop > part[0]))
+        ]  # fmt: skip
+
+    # ------------------------------------------------------------------ fences
+
+    def result(self) -> Synchronisation:
+        needs = self._needs()
+        later: dict[tuple[int, int], list[tuple[int, _Need]]] = defaultdict(list)
+        for step, found in needs.items():
+            queue, position = self.place[step]
+            for need in found:
+                if need.event[0] != queue:
+                    later[queue, need.source].append((position, need))
+        for wanted in later.values():
+            wanted.sort(key=lambda each: each[0])
+        closure = len(self.place) * len(self.queues) <= _CLOSURE_LIMIT
+        known: list[_Clock] = [{} for _ in self.queues]
+        clocks: dict[_Event, _Clock] = {}
+        done: set[_Event] = set()
+        fences: list[Fence] = []
+        waits: list[Wait] = []
+        for step in self._order(needs):
+            queue, position = self.place[step]
+            knows = known[queue]
+            missing = [n for n in needs[step] if n.event[0] != queue and knows.get(n.event[0], -1) < n.event[1]]
+            told: dict[int, _Clock] = {}
+            for source, group in sorted(_reduced(missing, clocks).items()):
+                told[source] = {}
+                for need in (*group, *self._riders(later[queue, source], step, position, group, done)):
+                    _join(told[source], {need.event[0]: need.event[1]})
+            learnt = {source: _closed(events, clocks) for source, events in told.items()}
+            for source in list(told) if 1 < len(told) <= _MOST_SOURCES else ():
+                others = [clock for other, clock in learnt.items() if other != source]
+                if all(any(clock.get(q, -1) >= p for clock in (knows, *others)) for q, p in told[source].items()):
+                    del told[source], learnt[source]
+            for source, events in told.items():
+                waits.append(Wait(QueueIndex(queue), position, len(fences)))
+                after = tuple((QueueIndex(q), p) for q, p in sorted(events.items()))
+                fences.append(Fence(len(fences), DeviceIndex(source), after))
+                _join(knows, learnt[source])
+            knows[queue] = position
+            done.add((queue, position))
+            if closure:
+                clocks[queue, position] = dict(knows)
+        ordered = sorted(waits, key=lambda w: (w.queue, w.position, w.fence))
+        return Synchronisation(tuple(self.queues), tuple(fences), tuple(ordered))
+
+    def _riders(
+        self, later: list[tuple[int, _Need]], step: Placed, position: int, group: list[_Need], done: set[_Event]
+    ) -> list[_Need]:
+        """See Note [Riding]."""
+        start = step.start
+        made = max((need.made for need in group if need.made < _PASSED_ON), default=-1)
+        slack = self.merging is Merging.SLACK
+        return [
+            need
+            for place, need in later
+            if place > position and need.tick <= start and need.event in done and (slack or (need.rides and need.made <= made))
+        ]
+
+    def _order(self, needs: Mapping[Placed, list[_Need]]) -> list[Placed]:
+        """By end, every step after the steps it needs and those before it in its queue; what waits in a circle comes last."""
+        at = {event: step for step, event in self.place.items()}
+        waiting: dict[Placed, int] = {}
+        followers: dict[Placed, list[Placed]] = defaultdict(list)
+        for step, (queue, position) in self.place.items():
+            earlier = {at[need.event] for need in needs[step]} - {step}
+            if position:
+                earlier.add(at[queue, position - 1])
+            waiting[step] = len(earlier)
+            for other in earlier:
+                followers[other].append(step)
+        steps = list(self.place)
+        number = {step: at for at, step in enumerate(steps)}
+        key = {step: (done(step), step.start, place) for step, place in self.place.items()}
+        free = [(key[step], at) for at, step in enumerate(steps) if waiting[step] == 0]
+        heapify(free)
+        found: list[Placed] = []
+        while free:
+            step = steps[heappop(free)[1]]
+            found.append(step)
+            for other in followers[step]:
+                waiting[other] -= 1
+                if waiting[other] == 0:
+                    heappush(free, (key[other], number[other]))
+        reached = set(found)
+        return found + [step for step in self.place if step not in reached]
+
+
+def done(step: Placed) -> int:
+    """When a step has ended, or a transfer arrived."""
+    return step.arrive if isinstance(step, Transfer) else step.end
+
+
+def _reduced(missing: list[_Need], clocks: Mapping[_Event, _Clock]) -> dict[int, list[_Need]]:
+    """By source device, the events that no other missing event implies; at most the last of each queue."""
+    last: dict[int, _Need] = {}
+    for need in missing:
+        if need.event[0] not in last or last[need.event[0]].event[1] < need.event[1]:
+            last[need.event[0]] = need
+    implied: _Clock = {}
+    for need in last.values():
+        for queue, position in clocks.get(need.event, {}).items():
+            if queue != need.event[0] and implied.get(queue, -1) < position:
+                implied[queue] = position
+    found: dict[int, list[_Need]] = defaultdict(list)
+    for need in last.values():
+        if implied.get(need.event[0], -1) < need.event[1]:
+            found[need.source].append(need)
+    return found
+
+
+def _closed(events: _Clock, clocks: Mapping[_Event, _Clock]) -> _Clock:
+    """What is known once the events are."""
+    found = dict(events)
+    for event in events.items():
+        _join(found, clocks.get(event, {}))
+    return found
+
+
+def _join(knows: _Clock, more: _Clock) -> None:
+    for queue, position in more.items():
+        if knows.get(queue, -1) < position:
+            knows[queue] = position
+
+
+def _ranks(prepared: Prepared) -> list[int]:
+    """Each phase's place in an order that follows edges and orders asked for, for steps that take no time."""
+    edges = [{prepared.sources[edge] for edge in incoming} for incoming in prepared.incoming]
+    asked = [own.union(after) for own, after in zip(edges, prepared.limits.after, strict=True)]
+    order = order_of(asked, by_index=True) or order_of(edges, by_index=True) or range(len(edges))
+    return [rank for _, rank in sorted(zip(order, range(len(edges)), strict=True))]

@@ -1,0 +1,306 @@
+"""A problem prepared for many layouts: its tables, routes and orders, looked up instead of searched."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from ....lang.support.records import dataclass
+from ...devices.cost_functions import Duplex
+from ..problem import Contention, Link, Problem, Restrictions, restrictions
+from ..solution import Mode
+
+# ---------------------------------------------------------------------------------------------------- routes
+#
+# Which link carries data from one device to another, and which channel that keeps busy.  See Note [Channels] of `problem`.
+#
+# Asked for pairs of devices as they occur (ten thousand devices have too many pairs to list); answers are remembered.
+
+Channel: TypeAlias = tuple[str, int, int, int]
+"""What is exclusive: (name of the group or link, one instance or -1, the other or -1, direction or 0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One link from a device to another.  `channel` is None where nothing is exclusive."""
+
+    source: int
+    target: int
+    link: int
+    latency: int
+    channel: Channel | None
+
+
+class Routes:
+    """Paths between devices: one hop, or two through home, or None."""
+
+    __slots__ = ("_by_group", "_centres", "_group", "_home", "_instance", "_links", "_memo", "_names", "_problem")
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._home = int(problem.home)
+        self._group: list[int] = []
+        self._instance: list[int] = []
+        for index, group in enumerate(problem.devices):
+            self._group += [index] * group.count
+            self._instance += range(group.count)
+        self._names = problem.device_names()
+        self._memo: dict[tuple[int, int], tuple[Hop, ...] | None] = {}
+        groups = {group.id for group in problem.devices}
+        self._by_group = all(end in groups for link in problem.links for end in (link.source, link.target))
+        self._links: dict[tuple[int, int], int | None] = {}
+        self._centres: dict[str, int | None] = {}
+
+    def path(self, source: int, target: int) -> tuple[Hop, ...] | None:
+        """The hops from `source` to another device; None where there is no way."""
+        key = (source, target)
+        if key in self._memo:
+            return self._memo[key]
+        direct = self._direct(source, target)
+        found: tuple[Hop, ...] | None = None
+        if direct is not None:
+            found = (direct,)
+        elif self._home not in key:
+            first, second = self._direct(source, self._home), self._direct(self._home, target)
+            if first is not None and second is not None:
+                found = (first, second)
+        self._memo[key] = found
+        return found
+
+    def _ends(self, device: int, end: str) -> bool:
+        return end == self._names[device] or end == self._problem.devices[self._group[device]].id
+
+    def _direct(self, source: int, target: int) -> Hop | None:
+        key = (self._group[source], self._group[target]) if self._by_group else (source, target)
+        if key not in self._links:
+            self._links[key] = self._find(source, target)
+        index = self._links[key]
+        if index is None:
+            return None
+        link = self._problem.links[index]
+        return Hop(source, target, index, link.latency, self._channel(index, link, source, target))
+
+    def _find(self, source: int, target: int) -> int | None:
+        """The link from one device to another; one that is stated for this direction goes before."""
+        for index, link in enumerate(self._problem.links):
+            if self._ends(source, link.source) and self._ends(target, link.target):
+                return index
+        for index, link in enumerate(self._problem.links):
+            if link.duplex is not Duplex.SIMPLEX and self._ends(source, link.target) and self._ends(target, link.source):
+                return index
+        return None
+
+    def _channel(self, index: int, link: Link, source: int, target: int) -> Channel | None:
+        if self._problem.contention is Contention.OFF or link.bytes_per_tick is None:
+            return None
+        if link.group is None:
+            direction = 0 if link.duplex is not Duplex.FULL else 1 if source < target else 2
+            return (f"link {index}", min(source, target), max(source, target), direction)
+        counted = [device for device in (source, target) if self._problem.devices[self._group[device]].count > 1]
+        if link.group.endswith("[i]") and counted:
+            direction = 0 if not self._is_full(link.group) else 1 if target == counted[0] else 2
+            return (link.group, self._instance[counted[0]], -1, direction)
+        centre = self._centre(link.group)
+        return (link.group, -1, -1, 0 if centre is None else 1 if source == centre else 2)
+
+    def _is_full(self, group: str) -> bool:
+        return all(link.duplex is Duplex.FULL for link in self._problem.links if link.group == group)
+
+    def _centre(self, group: str) -> int | None:
+        """The device at which all links of a group meet, if all of them carry both ways at once."""
+        if group not in self._centres:
+            common: set[int] | None = None
+            for link in self._problem.links if self._is_full(group) else ():
+                if link.group == group:
+                    ends = self._singles(link)
+                    common = ends if common is None else common & ends
+            self._centres[group] = min(common) if common else None
+        return self._centres[group]
+
+    def _singles(self, link: Link) -> set[int]:
+        """The ends of a link that are one device."""
+        found: set[int] = set()
+        for end in (link.source, link.target):
+            members = [device for device in range(len(self._names)) if self._ends(device, end)]
+            if len(members) == 1:
+                found.update(members)
+        return found
+
+
+# ---------------------------------------------------------------------------------------------------- prepared
+
+class Prepared:
+    """What every layout of a problem asks."""
+
+    def __init__(self, problem: Problem, limits: Restrictions | None = None) -> None:
+        self.problem = problem
+        self.limits = restrictions(problem) if limits is None else limits
+        self.routes = Routes(problem)
+        self.home = int(problem.home)
+        self.kinds = [group.kind for group in problem.devices for _ in range(group.count)]
+        self.devices = len(self.kinds)
+        self.syncs = [group.sync for group in problem.devices for _ in range(group.count)]
+        self.caps = self.limits.caps
+        self.capped = any(cap is not None for cap in self.caps)
+        self.linked = bool(problem.links)
+        count = len(problem.phases)
+        self.incoming: list[list[int]] = [[] for _ in range(count)]
+        self.outgoing: list[list[int]] = [[] for _ in range(count)]
+        for index, edge in enumerate(problem.edges):
+            self.incoming[edge.target].append(index)
+            self.outgoing[edge.source].append(index)
+        off = problem.contention is Contention.OFF
+        self.sources = [int(edge.source) for edge in problem.edges]
+        self.targets = [int(edge.target) for edge in problem.edges]
+        self.delays: list[int | None] = [
+            (edge.ticks or 0) if not self.linked or (off and edge.ticks is not None) else None for edge in problem.edges
+        ]
+        """By edge: its own ticks, where those count, or None where links do."""
+        self.keys = [-1 if delay is None else delay for delay in self.delays]
+        self.spans = [phase.rows if phase.rows and not phase.is_gathered else phase.out_bytes for phase in problem.phases]
+        """Units in which parts of an output are counted: rows, or bytes where it is atomic or combined."""
+        self.single = [phase.rows == 0 or phase.is_gathered for phase in problem.phases]
+        self.before: list[frozenset[int]] = [
+            frozenset(int(problem.edges[e].source) for e in self.incoming[p])
+            | frozenset(self.limits.after[p])
+            | frozenset(self.limits.issued[p])
+            for p in range(count)
+        ]
+        self.ordered = any(self.limits.issued) or bool(self.limits.glued)
+        """Directives speak of the order of queues, so gaps are not filled."""
+        self.wants_copies = bool(self.limits.wanted or self.limits.replicated)
+        self.brought = frozenset(self.limits.replicated) | {
+            phase for phase, devices in self.limits.wanted.items() if self.limits.devices[phase] != frozenset(devices)
+        }
+        """Phases whose outputs directives may want elsewhere than where they are made; of others they say how long they stay."""
+        self.tails = [0] * count
+        """Ticks that certainly follow the end of a phase; whoever knows bounds may raise them, to stop layouts early."""
+        self._ticks: dict[tuple[int, str, int], int | None] = {}
+        self._least: dict[tuple[int, str, int], int] = {}
+        self._most: dict[tuple[int, str, int], int] = {}
+
+    # ------------------------------------------------------------------------------ facts
+
+    def ticks(self, phase: int, device: int, rows: int) -> int | None:
+        """Ticks of that many rows on that device; None if its class cannot run the phase."""
+        key = (phase, self.kinds[device], rows)
+        if key not in self._ticks:
+            table = self.problem.phases[phase].ticks.get(self.kinds[device])
+            self._ticks[key] = None if table is None else table.at(rows)
+        return self._ticks[key]
+
+    def least(self, phase: int, device: int, rows: int) -> int:
+        """No shard of `rows` rows or more takes less there; 0 if its class cannot run the phase."""
+        key = (phase, self.kinds[device], rows)
+        if key not in self._least:
+            task = self.problem.phases[phase]
+            table = task.ticks.get(self.kinds[device])
+            self._least[key] = 0 if table is None else table.least(rows, task.units)
+        return self._least[key]
+
+    def most(self, phase: int, device: int, time: int) -> int:
+        """No shard of more rows takes at most `time` there; all of them if its class cannot run the phase."""
+        key = (phase, self.kinds[device], time)
+        if key not in self._most:
+            task = self.problem.phases[phase]
+            table = task.ticks.get(self.kinds[device])
+            self._most[key] = task.rows if table is None else table.most(time, task.rows)
+        return self._most[key]
+
+    def about(self, phase: int, device: int, time: int) -> int:
+        """As many rows as take at most `time` there; none if its class cannot run the phase."""
+        task = self.problem.phases[phase]
+        table = task.ticks.get(self.kinds[device])
+        return 0 if table is None else table.about(time, task.rows)
+
+    def grain(self, size: int) -> int:
+        """The memory that a buffer of `size` bytes takes."""
+        grain = self.problem.memory_grain
+        return -(-size // grain) * grain
+
+    def part(self, edge: int, first: int, stop: int) -> tuple[int, int]:
+        """What rows [first, stop) of the target need of the source's output, in its units.  See Note [Needs]."""
+        described = self.problem.edges[edge]
+        source, target = int(described.source), int(described.target)
+        span, rows = self.spans[source], self.problem.phases[target].rows
+        if described.whole or rows == 0:
+            return described.only if described.only is not None and not self.single[source] else (0, span)
+        low, high = first * span // rows, -(-stop * span // rows)
+        if described.halo and not self.single[source]:
+            return max(0, low - described.halo), min(span, high + described.halo)
+        return low, high
+
+    def part_bytes(self, phase: int, low: int, high: int, size: int | None) -> int:
+        """Bytes on a link of units [low, high) of the output, of which the whole takes `size` (None: `out_bytes`)."""
+        span, out = self.spans[phase], self.problem.phases[phase].out_bytes
+        if size is None or size == out:
+            return -(-out * high // span) - -(-out * low // span) if span else 0
+        return -(-size * (high - low) // span) if span else size
+
+    def made_bytes(self, phase: int, first: int, stop: int) -> int:
+        """Bytes that the shard [first, stop) makes: of the output, or its partial."""
+        task = self.problem.phases[phase]
+        if task.combine is not None:
+            return task.combine.bytes
+        return -(-task.out_bytes * stop // task.units) - -(-task.out_bytes * first // task.units)
+
+    def copies(self, phase: int, modes: Sequence[Mode]) -> set[int]:
+        """Devices on which directives want the output at the end."""
+        found = set(self.limits.wanted.get(phase, ()))
+        if phase in self.limits.replicated:
+            found |= {device for mode in modes for device, _ in mode}
+        return found
+
+    def legal(self, priority: Sequence[int]) -> list[int] | None:
+        """`priority` made legal: phases after what they read and wait for, glued ones side by side, else as given."""
+        rank = [0] * len(priority)
+        ordered = True
+        for position, p in enumerate(priority):
+            rank[p] = position
+        glued = self.limits.glued
+        for p, earlier in enumerate(self.before):
+            for q in earlier:
+                if rank[q] >= rank[p]:
+                    ordered = False
+        if ordered and all(rank[b] == rank[a] + 1 for a, b in glued.items()):
+            return list(priority)
+        return self._chains(rank)
+
+    def _chains(self, rank: list[int]) -> list[int] | None:
+        """Kahn's order by `rank`, over chains of glued phases."""
+        glued, inner = self.limits.glued, set(self.limits.glued.values())
+        chain_of: dict[int, int] = {}
+        members: dict[int, list[int]] = {}
+        for p in range(len(rank)):
+            if p in inner:
+                continue
+            chain = [p]
+            while chain[-1] in glued:
+                chain.append(glued[chain[-1]])
+            members[p] = chain
+            for q in chain:
+                chain_of[q] = p
+        if len(chain_of) != len(rank) or sum(map(len, members.values())) != len(rank):
+            return None
+        waiting: dict[int, set[int]] = {
+            head: {chain_of[q] for p in chain for q in self.before[p]} - {head} for head, chain in members.items()
+        }
+        followers: dict[int, list[int]] = {head: [] for head in members}
+        for head, earlier in waiting.items():
+            for other in earlier:
+                followers[other].append(head)
+        for chain in members.values():
+            position = {p: i for i, p in enumerate(chain)}
+            if any(position.get(q, -1) >= position[p] for p in chain for q in self.before[p]):
+                return None
+        ready = sorted((rank[head], head) for head, earlier in waiting.items() if not earlier)
+        result: list[int] = []
+        while ready:
+            _, head = ready.pop(0)
+            result += members[head]
+            for other in followers[head]:
+                waiting[other].discard(head)
+                if not waiting[other]:
+                    insort(ready, (rank[other], other))
+        return result if len(result) == len(rank) else None

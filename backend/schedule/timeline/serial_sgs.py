@@ -1,0 +1,610 @@
+"""Serial schedule generation: the steps of a choice of modes get their ticks, phase by phase in the order of an activity list.
+
+Each shard starts at the first tick at which its operands have arrived, its device is free after what was placed there before
+(or in a gap, with `Queueing.INSERT`) and its memory fits; transfers take the first gap of their channel.  Phases in chunks that
+follow each other go by number, as far as none needs a later one, and what a chunk made is sent at once.  The result obeys every
+Note of `problem` and the directives about order, memory and copies.  Deterministic, integers only.
+
+Invariants: a buffer's end is not known before its last use is placed, so it counts for ever until then; a schedule that is
+returned is therefore within memory at every tick.  An in-place output lies inside an operand that dies with its shard, and for
+memory every step lasts a tick at least (Note [Memory] of `problem`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ....lang.support.records import dataclass
+from ..problem import Combine, DeviceIndex, PhaseIndex, PhaseTask, Problem, Together
+from ..solution import CombineStep, Decisions, Mode, Queueing, Schedule, Sending, Shard, Transfer
+from .problem_index import Channel, Prepared
+from .step_expansion import Output, Send, SendKey, ShardStep, Steps, expand, merged
+
+# ---------------------------------------------------------------------------------------------------- levels
+#
+# How much memory of one device is in use at every tick: a step function that buffers are added to.
+
+FOREVER: Final = 1 << 62
+
+
+class Levels:
+    """`sizes[i]` bytes are in use during [times[i], times[i + 1]); the last holds for ever."""
+
+    __slots__ = ("cap", "sizes", "times")
+
+    def __init__(self, cap: int) -> None:
+        self.cap = cap
+        self.times = [0]
+        self.sizes = [0]
+
+    def _cut(self, time: int) -> int:
+        """The index of the step that starts at `time`, made if need be."""
+        index = bisect_left(self.times, time)
+        if index == len(self.times) or self.times[index] != time:
+            self.times.insert(index, time)
+            self.sizes.insert(index, self.sizes[index - 1])
+        return index
+
+    def add(self, size: int, start: int, end: int = FOREVER) -> None:
+        """`size` more bytes (or fewer, if negative) during [start, end)."""
+        if size == 0 or start >= end:
+            return
+        first = self._cut(start)
+        last = len(self.times) if end >= FOREVER else self._cut(end)
+        sizes = self.sizes
+        for index in range(first, last):
+            sizes[index] += size
+
+    def fits(self, size: int, start: int, end: int = FOREVER) -> int | None:
+        """The first tick from which a buffer that wants [start, end) can succeed: `start` itself if it fits there, else the
+        end of the last step in its way; None if that never ends."""
+        room = self.cap - size
+        times, sizes = self.times, self.sizes
+        first = bisect_right(times, start) - 1
+        last = len(times) if end >= FOREVER else max(bisect_left(times, end), first + 1)
+        for index in range(last - 1, first - 1, -1):
+            if sizes[index] > room:
+                return times[index + 1] if index + 1 < len(times) else None
+        return start
+
+
+# ---------------------------------------------------------------------------------------------------- resources
+#
+# What a schedule in the making has taken: ticks of devices and channels, and memory where it is limited.
+
+class DoesNotFit(Exception):
+    """`device` is short of memory for `phase`; -1: no route or no kernel; -2: later than the limit."""
+
+    def __init__(self, device: int, phase: int) -> None:
+        super().__init__(device, phase)
+        self.device = device
+        self.phase = phase
+
+
+@dataclass(slots=True, eq=False)
+class Held:
+    """Bytes on a device with a limit, in use from a start on; closed at `last` when no use is left."""
+
+    size: int
+    last: int
+    uses: int = 0
+
+
+def gap(busy: list[tuple[int, int]], earliest: int, duration: int) -> int:
+    """The first start at or after `earliest` of a gap of `duration` between the sorted intervals `busy`."""
+    if not busy or busy[-1][1] <= earliest:
+        return earliest
+    start = earliest
+    index = bisect_left(busy, (earliest, earliest))
+    if index and busy[index - 1][1] > start:
+        start = busy[index - 1][1]
+    while index < len(busy):
+        begin, end = busy[index]
+        if start + duration <= begin:
+            return start
+        if end > start:
+            start = end
+        index += 1
+    return start
+
+
+class Resources:
+    """Devices, channels and memory of one schedule in the making."""
+
+    __slots__ = ("_channels", "_free", "_insert", "_levels", "_prepared", "_queues")
+
+    def __init__(self, prepared: Prepared, decisions: Decisions) -> None:
+        self._prepared = prepared
+        self._insert = decisions.queueing is Queueing.INSERT and not prepared.ordered
+        self._free: dict[int, int] = {}
+        self._queues: dict[int, list[tuple[int, int]]] = {}
+        self._channels: dict[Channel, list[tuple[int, int]]] = {}
+        self._levels: dict[int, Levels] = {}
+
+    def _memory(self, device: int) -> Levels | None:
+        """What is in use on a device; None where it has no limit."""
+        levels = self._levels.get(device)
+        if levels is None and (cap := self._prepared.caps[device]) is not None:
+            levels = self._levels[device] = Levels(cap)
+        return levels
+
+    def _slot(self, device: int, earliest: int, duration: int) -> int:
+        """The first start at or after `earliest` at which the device is free for `duration`."""
+        if self._insert:
+            return gap(self._queues.setdefault(device, []), earliest, duration)
+        return max(earliest, self._free.get(device, 0))
+
+    def _occupy(self, device: int, start: int, end: int) -> None:
+        if self._insert:
+            insort(self._queues.setdefault(device, []), (start, end))
+        else:
+            self._free[device] = max(end, self._free.get(device, 0))
+
+    @staticmethod
+    def _use(held: Held, levels: Levels, until: int) -> None:
+        """One use fewer to come of a buffer, which lasts `until` then."""
+        held.uses -= 1
+        held.last = max(held.last, until)
+        if held.uses == 0:
+            levels.add(-held.size, held.last)
+
+    def _kept(self, together: Together) -> list[tuple[list[tuple[int, int]], int]]:
+        """The intervals of the channels that a phase keeps to itself, and how long before its start.  See Note [Together]."""
+        channels: dict[Channel, int] = {}
+        for _, source, target in together.channels:
+            path = self._prepared.routes.path(int(source), int(target))
+            if path is not None and len(path) == 1 and path[0].channel is not None:
+                channels[path[0].channel] = self._prepared.problem.settling(path[0].link)
+        return [(self._channels.setdefault(channel, []), settling) for channel, settling in channels.items()]
+
+    def _claim(
+        self,
+        phase: int,
+        channels: Sequence[tuple[list[tuple[int, int]], int]],
+        held: Sequence[tuple[int, int, int]],
+        earliest: int,
+        duration: int,
+    ) -> int:
+        """Take devices and channels together for so many ticks, as soon as all are free; the start.  `held`: by device, bytes
+        that stay and bytes that go at the end."""
+        start, later = earliest, -1
+        while later != start:
+            start = later = max(start, later)
+            for busy, settling in channels:
+                later = max(later, gap(busy, start - settling, duration + settling) + settling)
+            for device, size, scratch in held:
+                later = max(later, self._slot(device, start, duration))
+                levels = self._memory(device)
+                if levels is not None:
+                    room = room_for(levels, size, scratch, start, max(1, duration))
+                    if room is None:
+                        raise DoesNotFit(device, phase)
+                    later = max(later, room)
+        end = start + duration
+        for busy, settling in channels:
+            insort(busy, (start - settling, end))
+        for device, size, scratch in held:
+            self._occupy(device, start, end)
+            levels = self._memory(device)
+            if levels is not None:
+                levels.add(scratch, start, start + max(1, duration))
+                levels.add(size, start)
+        return start
+
+
+def room_for(levels: Levels, size: int, scratch: int, start: int, duration: int) -> int | None:
+    """Like `Levels.fits`, for an output that stays and scratch that goes with the shard."""
+    later = levels.fits(size, start)
+    if later != start or not scratch:
+        return later
+    return levels.fits(size + scratch, start, start + duration)
+
+
+# ---------------------------------------------------------------------------------------------------- simulate
+
+class Simulation(Resources):
+    """One schedule in the making."""
+
+    __slots__ = (
+        "_arrived", "_combines", "_decisions", "_ends", "_firsts", "_held", "_made", "_shards", "_steps", "_transfers",
+        "makespan", "placed",
+    )  # fmt: skip
+
+    def __init__(self, prepared: Prepared, steps: Steps, decisions: Decisions) -> None:
+        super().__init__(prepared, decisions)
+        count = len(steps.modes)
+        self._steps = steps
+        self._decisions = decisions
+        self._made: dict[int, dict[int, int]] = {}  # by phase and slot, when it has its part
+        self._arrived: list[dict[SendKey, tuple[int, int]]] = [{} for _ in range(count)]  # landed; consumers may start
+        self._held: list[dict[SendKey | int, Held]] = [{} for _ in range(count)]  # made there, by slot; copies, by transfer
+        self._ends = [0] * count
+        self._firsts = [0] * count
+        self._shards: list[tuple[int, int, int, int, int, int]] = []
+        self._combines: list[tuple[int, int, int]] = []
+        self._transfers: list[tuple[int, int, bool, Send]] = []  # start, phase, is it a partial result
+        self.makespan = 0
+        self.placed = 0
+
+    def place_all(self, order: Sequence[int], limit: int = FOREVER) -> None:
+        """Place every phase, then send the copies that directives want; stops once the end is certain to be past `limit`."""
+        tails = self._prepared.tails
+        for group in self._groups(order) if self._prepared.problem.chunks > 1 else ((phase,) for phase in order):
+            self._place(group)
+            for phase in group:
+                if self._ends[phase] + tails[phase] > limit:
+                    raise DoesNotFit(-2, phase)
+                self.placed += 1
+        if self._prepared.wants_copies:
+            for phase in order:
+                self._send_all(phase)
+
+    def schedule(self) -> Schedule:
+        """What was placed, as data; what two edges ask for at one time, one of them with ticks of its own, is sent once."""
+        moved = sorted(self._transfers, key=lambda t: (t[0], t[1], t[3].source, t[3].target, t[3].low, t[3].latency))
+        return Schedule(
+            tuple(
+                Shard(PhaseIndex(p), DeviceIndex(d), first, stop, start, end)
+                for p, d, first, stop, start, end in sorted(self._shards, key=lambda s: (s[4], s[0], s[1]))
+            ),
+            tuple(CombineStep(PhaseIndex(p), a, b) for p, a, b in sorted(self._combines, key=lambda c: (c[1], c[0]))),
+            tuple(dict.fromkeys(transfer_of(phase, send, start, partial=partial) for start, phase, partial, send in moved)),
+            self._decisions,
+        )
+
+    # ------------------------------------------------------------------------------ phases
+
+    def _groups(self, order: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Phases that follow each other and have equally many chunks, none of which needs a later one of another."""
+        steps, devices = self._steps, self._prepared.devices
+        numbers = [max((shard.slot // devices for shard in shards), default=0) for shards in steps.shards]
+        group: tuple[int, ...] = ()
+        for phase in order:
+            apart = not numbers[phase] or not group or numbers[phase] != numbers[group[-1]] or self._prepared.limits.glued
+            waits = {*self._prepared.limits.after[phase], *self._prepared.limits.issued[phase]}
+            if apart or not waits.isdisjoint(group) or any(
+                read.phase in group and (self._prepared.single[read.phase] or read.maker // devices > shard.slot // devices)
+                for shard in steps.shards[phase] for read in shard.reads
+            ):  # fmt: skip
+                if group:
+                    yield group
+                group = ()
+            group = (*group, phase)
+        if group:
+            yield group
+
+    def _place(self, group: Sequence[int]) -> None:
+        """Place the shards of phases whose predecessors are placed, and their combines; of several phases, number by number."""
+        steps, devices = self._steps, self._prepared.devices
+        earliest = [self._open(phase) for phase in group]
+        if len(group) == 1:
+            self._put(group[0], steps.shards[group[0]], earliest[0])
+        else:
+            for number in range(1 + max(shard.slot // devices for shard in steps.shards[group[0]])):
+                for phase, tick in zip(group, earliest, strict=True):
+                    self._put(phase, [one for one in steps.shards[phase] if one.slot // devices == number], tick)
+        for phase in group:
+            self._close(phase)
+
+    def _open(self, phase: int) -> int:
+        """The tick before which a phase may not start."""
+        limits = self._prepared.limits
+        earliest = self._prepared.problem.phases[phase].ready
+        for q in limits.after[phase]:
+            earliest = max(earliest, self._ends[q])
+        for q in limits.issued[phase]:
+            earliest = max(earliest, self._firsts[q])
+        if limits.glued:
+            earliest = self._glue(phase, earliest)
+        self._made[phase], self._firsts[phase], self._ends[phase] = {}, FOREVER, earliest
+        return earliest
+
+    def _put(self, phase: int, shards: Sequence[ShardStep], earliest: int) -> None:
+        """Place shards; what chunks made goes home at once."""
+        task, made = self._prepared.problem.phases[phase], self._made[phase]
+        opening, closing = self._firsts[phase], self._ends[phase]
+        together = None if task.together is None else self._together(phase, shards, task.together, earliest)
+        chunked = self._prepared.problem.chunks > 1 and len({one.device for one in shards}) < len(self._steps.shards[phase])
+        for shard in shards:
+            if shard.ticks is None:
+                raise DoesNotFit(-1, phase)
+            start = self._shard(phase, task, shard, shard.ticks, earliest) if together is None else together
+            end = start + shard.ticks
+            self._shards.append((phase, shard.device, shard.first, shard.stop, start, end))
+            made[shard.slot] = end
+            if start < opening:
+                opening = start
+            if end > closing:
+                closing = end
+            if chunked and not self._prepared.single[phase]:
+                for key, send in self._steps.outputs[phase].sends.items():
+                    if key[0] == shard.slot and send.target == self._prepared.home:
+                        self._send(phase, key)
+        self._firsts[phase], self._ends[phase] = opening, closing
+
+    def _close(self, phase: int) -> None:
+        """All shards of a phase are placed: its output is there once they are combined."""
+        task, output = self._prepared.problem.phases[phase], self._steps.outputs[phase]
+        if not output.reachable:
+            raise DoesNotFit(-1, phase)
+        if task.combine is not None:
+            self._ends[phase] = self._combine(phase, task, task.combine, output)
+        if self._prepared.single[phase]:
+            self._made[phase] = {output.makers[0].slot: self._ends[phase]}
+        if self._ends[phase] > self.makespan:
+            self.makespan = self._ends[phase]
+        if self._decisions.sending is Sending.EARLY:
+            self._send_all(phase)
+
+    def _glue(self, phase: int, earliest: int) -> int:
+        """Nothing starts between two glued phases on the queues of either: what was placed there before starts before the
+        first of them, what comes later after the second."""
+        glued, modes = self._prepared.limits.glued, self._steps.modes
+        for first, then in glued.items():
+            if then in self._made:
+                for device, _ in (*modes[first], *modes[then]):
+                    self._free[device] = max(self._firsts[then], self._free.get(device, 0))
+        if phase in glued:
+            queues = {device for p in (phase, glued[phase]) for device, _ in modes[p]}
+            return max([earliest, *(start for _, device, _, _, start, _ in self._shards if device in queues)])
+        return earliest
+
+    def _shard(self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, earliest: int) -> int:
+        """Place one shard; its start."""
+        start, used = self._operands(shard, earliest)
+        levels = self._memory(shard.device)
+        if levels is None:
+            start = self._slot(shard.device, start, ticks)
+        else:
+            start = self._fit(phase, task, shard, ticks, start, used, levels)
+        self._occupy(shard.device, start, start + ticks)
+        return start
+
+    def _operands(self, shard: ShardStep, earliest: int) -> tuple[int, list[Held]]:
+        """The tick from which a shard has all that it reads, and the buffers that it reads."""
+        start = earliest
+        limited = self._prepared.caps[shard.device] is not None
+        used: list[Held] = []
+        for phase, maker, key in shard.reads:
+            tick = self._made[phase][maker] if key is None else self._send(phase, key)
+            if tick > start:
+                start = tick
+            if limited:
+                used.append(self._held[phase][maker if key is None else key])
+        return start, used
+
+    def _together(self, phase: int, shards: Sequence[ShardStep], together: Together, earliest: int) -> int:
+        """Place all shards of a phase that devices run together, and keep its channels; their start.  See Note [Together]."""
+        start = max([earliest, *(self._ends[source] for source in self._sources(phase))])
+        used: list[list[Held]] = []
+        for shard in shards:
+            ready, operands = self._operands(shard, earliest)
+            used.append(operands)
+            start = max(start, ready)
+        duration = (shards[-1].ticks or 0) if shards else 0
+        held = [(shard.device, shard.made, shard.scratch) for shard in shards]
+        start = self._claim(phase, self._kept(together), held, start, duration)
+        for shard, operands in zip(shards, used, strict=True):
+            for buffer in operands:
+                self._use(buffer, self._levels[shard.device], start + max(1, duration))
+            if not together.gathers or shard.device == self._prepared.home:
+                self._hold(phase, shard.slot, shard.made, start + max(1, duration))
+        return start
+
+    def _sources(self, phase: int) -> list[int]:
+        return [self._prepared.sources[edge] for edge in self._prepared.incoming[phase]]
+
+    def _hold(self, phase: int, slot: int, size: int, end: int) -> None:
+        """What a shard made is there, until its last use."""
+        if self._prepared.caps[slot % self._prepared.devices] is not None:
+            self._held[phase][slot] = Held(size, end, self._steps.outputs[phase].uses.get(slot, 0))
+
+    def _fit(
+        self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, start: int, used: list[Held], levels: Levels
+    ) -> int:  # fmt: skip
+        """Like `_slot`, where output and scratch fit as well; opens the output's buffer and counts the uses of operands."""
+        size, scratch, lasting = shard.made, shard.scratch, max(1, ticks)
+        dying: list[Held] = []
+        if task.inplace and size:
+            dying = [one for one in used if one.size >= size and one.uses == sum(other is one for other in used)]
+        while True:
+            start = self._slot(shard.device, start, ticks)
+            inside = any(one.last <= start for one in dying)
+            rooms = [room_for(levels, size, scratch, start, lasting), *(one.last for one in dying if one.last > start)]
+            if inside:
+                rooms.append(levels.fits(scratch, start, start + lasting))
+            later = min((room for room in rooms if room is not None), default=None)
+            if later is None:
+                raise DoesNotFit(shard.device, phase)
+            if later == start:
+                inside = inside and rooms[-1] == start
+                break
+            start = later
+        end = start + lasting
+        for buffer in used:
+            self._use(buffer, levels, end)
+        levels.add(scratch, start, end)
+        levels.add(size, end if inside else start)
+        if task.combine is None:
+            self._hold(phase, shard.slot, size, end)
+        return start
+
+    def _combine(self, phase: int, task: PhaseTask, combine: Combine, output: Output) -> int:
+        """Bring the partials home and combine them; the tick at which the output is there."""
+        prepared = self._prepared
+        home = prepared.home
+        levels = self._memory(home)
+        size = prepared.grain(combine.bytes)
+        arrivals: list[int] = []
+        copies = 0
+        for slot, ended in self._made[phase].items():
+            device = slot % prepared.devices
+            if device == home:
+                arrivals.append(ended)
+                if levels is not None:
+                    copies += size
+                continue
+            start, landed = self._carry(phase, output.partials[slot], ended, partial=True)
+            arrivals.append(landed + prepared.syncs[home])
+            if levels is not None:
+                copies += size
+                levels.add(size, start)
+            source = self._memory(device)
+            if source is not None:
+                source.add(-size, max(landed, start + 1))
+        arrivals.sort()
+        start = arrivals[-1] if combine.barrier else arrivals[0]
+        grown = prepared.grain(task.out_bytes)
+        while True:
+            duration = combine.ticks_per_shard * len(arrivals)
+            if not combine.barrier:
+                duration = merged(arrivals, start, combine.ticks_per_shard) - start
+            later = self._slot(home, start, duration)
+            if later == start:
+                room = start if levels is None else levels.fits(grown, start)
+                if room is None:
+                    raise DoesNotFit(home, phase)
+                if room == start:
+                    break
+                later = room
+            start = later
+        end = start + duration
+        self._occupy(home, start, end)
+        self._combines.append((phase, start, end))
+        if levels is not None:
+            levels.add(-copies, max(end, start + 1))
+            levels.add(grown, start)
+            self._hold(phase, home, grown, max(end, start + 1))
+        return end
+
+    # ---------------------------------------------------------------------------- transfers
+
+    def _send_all(self, phase: int) -> None:
+        for key in self._steps.outputs[phase].sends:
+            self._send(phase, key)
+
+    def _send(self, phase: int, key: SendKey) -> int:
+        """Place a transfer, once; the tick from which its consumers may start."""
+        arrived = self._arrived[phase]
+        known = arrived.get(key)
+        if known is not None:
+            return known[1]
+        send = self._steps.outputs[phase].sends[key]
+        if send.relay is None:
+            made = self._made[phase][key[0]]
+        else:
+            self._send(phase, send.relay)
+            made = arrived[send.relay][0]
+        start, landed = self._carry(phase, send, made, partial=False)
+        arrived[key] = (landed, landed + self._prepared.syncs[send.target])
+        if landed > self.makespan:
+            self.makespan = landed
+        levels = self._memory(send.target)
+        if levels is not None:
+            levels.add(send.memory, start)
+            self._held[phase][key] = Held(send.memory, max(landed, start + 1), send.uses)
+        levels = self._memory(send.source)
+        if levels is not None:
+            self._use(self._held[phase][key[0] if send.relay is None else send.relay], levels, max(landed, start + 1))
+        return arrived[key][1]
+
+    def _carry(self, phase: int, send: Send, earliest: int, *, partial: bool) -> tuple[int, int]:
+        """Claim a transfer's channel: its start and its arrival."""
+        levels = self._memory(send.target)
+        busy = None if send.channel is None else self._channels.setdefault(send.channel, [])
+        start = earliest
+        while True:
+            if busy is not None:
+                start = gap(busy, start, send.ticks)
+            later = start if levels is None else levels.fits(send.memory, start)
+            if later is None:
+                raise DoesNotFit(send.target, phase)
+            if later == start:
+                break
+            start = later
+        if busy is not None:
+            insort(busy, (start, start + send.ticks))
+        self._transfers.append((start, phase, partial, send))
+        return start, start + send.ticks + send.latency
+
+
+def transfer_of(phase: int, send: Send, start: int, *, partial: bool) -> Transfer:
+    """A transfer that starts in a tick."""
+    busy = start + send.ticks
+    return Transfer(
+        PhaseIndex(phase), DeviceIndex(send.source), DeviceIndex(send.target), send.low, send.high, send.bytes, send.link, start,
+        busy, busy + send.latency, partial,
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- timing
+#
+# A schedule from decisions: where each phase runs and who goes first, with everything else as early as it can be.
+#
+# `lay_out` expands the modes and simulates the steps in the order of priority.  The modes, and so the directives about placement,
+# are the caller's.  `None` says that the decisions do not fit as they stand, not that none do.
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """Why decisions cannot be laid out: `device` is short of memory for `phase`; -1: no order, route or kernel; -2: past the
+    limit.  `placed` phases had fitted."""
+
+    device: int
+    phase: int
+    placed: int = 0
+
+
+class Timer(Prepared):
+    """A problem prepared for many simulations; the last expansion is kept, with which the next shares what it can."""
+
+    _known: Steps | None = None
+
+    def expanded(self, modes: tuple[Mode, ...]) -> Steps:
+        self._known = expand(self, modes, self._known)
+        return self._known
+
+    def attempt(self, decisions: Decisions, limit: int = FOREVER) -> Simulation | Shortage:
+        """The simulation, or what was short; one that would end after `limit` is given up."""
+        order = self.legal(decisions.priority)
+        if order is None or not self.limits.possible:
+            return Shortage(-1, -1)
+        simulation = Simulation(self, self.expanded(decisions.modes), decisions)
+        try:
+            simulation.place_all(order, limit)
+        except DoesNotFit as failure:
+            return Shortage(failure.device, failure.phase, simulation.placed)
+        return simulation
+
+    def makespan(self, decisions: Decisions) -> int | None:
+        """The makespan alone; faster than `lay_out`."""
+        made = self.attempt(decisions)
+        return made.makespan if isinstance(made, Simulation) else None
+
+    def lay_out(self, decisions: Decisions) -> Schedule | None:
+        """The schedule; where memory does not fit with transfers sent late, also tried with transfers sent early."""
+        made = self.attempt(decisions)
+        if isinstance(made, Shortage) and self.capped and decisions.sending is Sending.LATE:
+            made = self.attempt(replace(decisions, sending=Sending.EARLY))
+        return made.schedule() if isinstance(made, Simulation) else None
+
+
+def lay_out(problem: Problem, decisions: Decisions) -> Schedule | None:
+    """The schedule that `decisions` lead to, or None.  Callers with many decisions keep a `Timer`."""
+    return Timer(problem).lay_out(decisions)
+
+
+def decisions_of(problem: Problem, schedule: Schedule) -> Decisions:
+    """Those that were laid out to a schedule; of any other, its modes and its phases by their first start, which may take longer:
+    no order of phases says in which order links send."""
+    if schedule.decisions is not None:
+        return schedule.decisions
+    modes: list[list[tuple[int, int]]] = [[] for _ in problem.phases]
+    starts = [FOREVER] * len(problem.phases)
+    for shard in sorted(schedule.shards, key=lambda s: (s.phase, s.first)):
+        modes[shard.phase].append((int(shard.device), shard.stop - shard.first))
+        starts[shard.phase] = min(starts[shard.phase], shard.start)
+    order = sorted(range(len(starts)), key=lambda p: (starts[p], p))
+    return Decisions(tuple(tuple(mode) for mode in modes), tuple(order), Queueing.INSERT)

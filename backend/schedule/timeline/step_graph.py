@@ -1,0 +1,420 @@
+"""The step graph as one flat graph: every step with its ticks, its resource and what it waits for; starts are the caller's.
+
+Serial schedule generation (`simulate`) finds starts in an order of phases; this is for who has an order of steps: the solver's
+models (`earliest` keeps their sequence on every device and channel), repairs, and pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import field
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from ....lang.support.records import dataclass
+from ..problem import DeviceIndex, PhaseIndex
+from ..solution import CombineStep, Schedule, Shard, Transfer
+from .problem_index import Prepared
+from .serial_sgs import transfer_of
+from .step_expansion import Read, Send, Steps, merged
+
+# ---------------------------------------------------------------------------------------------------- graph
+
+SHARD: Final = 0
+SEND: Final = 1
+PARTIAL: Final = 2
+COMBINE: Final = 3
+
+Key: TypeAlias = tuple[int, ...]
+"""Kind of step, phase, then what tells its steps apart: slots, an edge's own ticks."""
+
+
+@dataclass(slots=True)
+class Node:
+    """One step.  `after`: steps with the ticks that must pass from their start; `rank` orders steps that start together."""
+
+    key: Key
+    phase: int
+    resource: tuple[object, ...] | None
+    ticks: int
+    rank: tuple[int, int]
+    after: list[tuple[Key, int]] = field(default_factory=list)
+    device: int = -1
+    low: int = 0
+    high: int = 0
+    send: Send | None = None
+    start: int = 0
+
+    @property
+    def end(self) -> int:
+        return self.start + self.ticks
+
+    @property
+    def latency(self) -> int:
+        return 0 if self.send is None else self.send.latency
+
+
+class StepGraph:
+    """The nodes of an expansion by their keys.  `merges`: of a combine without a barrier, its partial results with the ticks
+    from their start to their being at home; its length follows from their arrival."""
+
+    def __init__(self, prepared: Prepared, steps: Steps, order: Sequence[int]) -> None:
+        """`order`: a topological order of the phases."""
+        self.prepared = prepared
+        self.steps = steps
+        self.nodes: dict[Key, Node] = {}
+        self.merges: dict[int, list[tuple[Key, int]]] = {}
+        self._place = {p: i for i, p in enumerate(order)}
+        for p in order:
+            self._phase(p)
+        for p in order:
+            for key, send in steps.outputs[p].sends.items():
+                self._send((SEND, p, *key), p, send, (self._place[p], 4 if send.relay is None else 5))
+        for p in order:
+            self._waits(p)
+
+    # ------------------------------------------------------------------------------ nodes
+
+    def _phase(self, p: int) -> None:
+        task, home = self.prepared.problem.phases[p], self.prepared.home
+        arrivals: list[tuple[Key, int]] = []
+        for shard in self.steps.shards[p]:
+            key: Key = (SHARD, p, shard.slot)
+            ticks = shard.ticks or 0
+            rank = (self._place[p], 0)
+            self.nodes[key] = Node(
+                key, p, ("device", shard.device), ticks, rank, device=shard.device, low=shard.first, high=shard.stop
+            )
+            if task.combine is None:
+                continue
+            if shard.device == home:
+                arrivals.append((key, ticks))
+                continue
+            partial = self._send((PARTIAL, p, shard.slot), p, self.steps.outputs[p].partials[shard.slot], (self._place[p], 1))
+            partial.after.append((key, ticks))
+            arrivals.append((partial.key, partial.ticks + partial.latency + self.prepared.syncs[home]))
+        if task.combine is not None:
+            finish: Key = (COMBINE, p)
+            ticks = task.combine.ticks_per_shard * len(arrivals)
+            step = self.nodes[finish] = Node(finish, p, ("device", home), ticks, (self._place[p], 3), device=home)
+            if task.combine.barrier:
+                step.after += arrivals
+            else:
+                self.merges[p] = arrivals
+
+    def _send(self, key: Key, p: int, send: Send, rank: tuple[int, int]) -> Node:
+        resource = None if send.channel is None else ("channel", send.channel)
+        node = Node(key, p, resource, send.ticks, rank, device=send.target, low=send.low, high=send.high, send=send)
+        self.nodes[key] = node
+        return node
+
+    def maker(self, p: int, slot: int) -> Key:
+        """The step that makes what a slot has of an output."""
+        return (SHARD, p, slot) if self.prepared.problem.phases[p].combine is None else (COMBINE, p)
+
+    def read(self, read: Read) -> Key:
+        """The step from which a shard has an operand."""
+        return self.maker(read.phase, read.maker) if read.send is None else (SEND, read.phase, *read.send)
+
+    def reads(self) -> Iterator[tuple[Node, Key]]:
+        """Every shard with each step that makes or brings what it reads."""
+        for p, shards in enumerate(self.steps.shards):
+            for shard in shards:
+                node = self.nodes[SHARD, p, shard.slot]
+                for read in shard.reads:
+                    yield node, self.read(read)
+
+    def _waits(self, p: int) -> None:
+        """What transfers and shards wait for, and the orders that directives state for whole phases."""
+        syncs = self.prepared.syncs
+        for key, send in self.steps.outputs[p].sends.items():
+            before = self.maker(p, key[0]) if send.relay is None else (SEND, p, *send.relay)
+            first = self.nodes[before]
+            self.nodes[SEND, p, *key].after.append((before, first.ticks + first.latency))
+        for shard in self.steps.shards[p]:
+            node = self.nodes[SHARD, p, shard.slot]
+            for read in shard.reads:
+                first = self.nodes[self.read(read)]
+                arrival = 0 if read.send is None else first.latency + syncs[shard.device]
+                node.after.append((first.key, first.ticks + arrival))
+            for earlier in self.prepared.limits.after[p]:
+                node.after += [(done.key, done.ticks) for done in self.done(earlier)]
+
+    def shards(self, p: int) -> list[Node]:
+        return [self.nodes[SHARD, p, shard.slot] for shard in self.steps.shards[p]]
+
+    def done(self, p: int) -> list[Node]:
+        """The steps after which a phase is done."""
+        return [self.nodes[COMBINE, p]] if (COMBINE, p) in self.nodes else self.shards(p)
+
+    # ------------------------------------------------------------------------------ starts
+
+    def earliest(self, sequence: Mapping[Key, int]) -> bool:
+        """Everything as early as the order of these starts on each device and channel allows; False if that has a cycle."""
+        queue = sorted(self.nodes.values(), key=lambda node: (sequence[node.key], node.ticks > 0, node.rank, node.key))
+        before: dict[tuple[object, ...], Node] = {}
+        chain: dict[Key, Node] = {}
+        for node in queue:
+            if node.resource is not None:
+                if node.resource in before:
+                    chain[node.key] = before[node.resource]
+                before[node.resource] = node
+            node.start = 0
+        for _ in range(len(queue) + 1):
+            changed = False
+            for node in queue:
+                start = self._ready(node)
+                previous = chain.get(node.key)
+                if previous is not None:
+                    start = max(start, previous.end)
+                start = self._merge(node, start)
+                if start != node.start:
+                    node.start = start
+                    changed = True
+            if not changed:
+                return True
+        return False
+
+    def place(self, starts: Mapping[Key, int]) -> bool:
+        """Put everything at these starts; False if something there is too early."""
+        held: dict[tuple[object, ...], list[Node]] = {}
+        for node in self.nodes.values():
+            node.start = starts[node.key]
+            if node.resource is not None:
+                held.setdefault(node.resource, []).append(node)
+        for node in self.nodes.values():
+            start = self._merge(node, node.start)
+            if max(start, self._ready(node)) > node.start:
+                return False
+        for queue in held.values():
+            queue.sort(key=lambda node: (node.start, node.end))
+            if any(then.start < first.end for first, then in pairwise(queue)):
+                return False
+        return True
+
+    def _ready(self, node: Node) -> int:
+        """The tick from which nothing that the step waits for is in its way."""
+        start = self.prepared.problem.phases[node.phase].ready if node.key[0] == SHARD else 0
+        for other, ticks in node.after:
+            first = self.nodes[other]
+            start = max(start, first.start + (first.ticks if other[0] == COMBINE else ticks))
+        return start
+
+    def _merge(self, node: Node, start: int) -> int:
+        """Of a combine without a barrier: the first merge, and the length with every partial result merged as it arrives."""
+        if node.key[0] != COMBINE or node.phase not in self.merges:
+            return start
+        combine = self.prepared.problem.phases[node.phase].combine
+        assert combine is not None
+        arrivals = [self.nodes[key].start + ticks for key, ticks in self.merges[node.phase]]
+        start = max(start, min(arrivals))
+        node.ticks = merged(arrivals, start, combine.ticks_per_shard) - start
+        return start
+
+    @property
+    def starts(self) -> dict[Key, int]:
+        return {key: node.start for key, node in self.nodes.items()}
+
+    def schedule(self) -> Schedule:
+        shards: list[Shard] = []
+        combines: list[CombineStep] = []
+        transfers: list[Transfer] = []
+        for node in self.nodes.values():
+            phase = PhaseIndex(node.phase)
+            if node.send is not None:
+                transfers.append(transfer_of(node.phase, node.send, node.start, partial=node.key[0] == PARTIAL))
+            elif node.key[0] == COMBINE:
+                combines.append(CombineStep(phase, node.start, node.end))
+            else:
+                shards.append(Shard(phase, DeviceIndex(node.device), node.low, node.high, node.start, node.end))
+        shards.sort(key=lambda s: (s.start, s.phase, s.device))
+        combines.sort(key=lambda c: (c.start, c.phase))
+        transfers.sort(key=lambda t: (t.start, t.phase, t.source, t.target, t.first, t.arrive))
+        return Schedule(tuple(shards), tuple(combines), tuple(dict.fromkeys(transfers)))
+
+
+def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
+    """The starts of the graph's steps in a schedule of its modes; a transfer that it lacks starts when its source is made."""
+    found: dict[Key, int] = {}
+    slots = {(p, shard.device, shard.first): shard.slot for p, shards in enumerate(graph.steps.shards) for shard in shards}
+    for shard in schedule.shards:
+        found[SHARD, shard.phase, slots[shard.phase, shard.device, shard.first]] = shard.start
+    for step in schedule.combines:
+        found[COMBINE, step.phase] = step.start
+        graph.nodes[COMBINE, step.phase].ticks = step.end - step.start
+    at: dict[tuple[int, int, int, int, int, bool, int], list[int]] = {}
+    for t in reversed(schedule.transfers):
+        at.setdefault((t.phase, t.source, t.target, t.first, t.stop, t.partial, t.arrive - t.busy), []).append(t.start)
+    for key, node in graph.nodes.items():
+        send = node.send
+        if send is not None:
+            what = (node.phase, send.source, send.target, send.low, send.high, key[0] == PARTIAL, send.latency)
+            made = graph.maker(node.phase, key[2]) if key[0] == SEND and send.relay is None else (SHARD, *key[1:3])
+            after = found.get(made, 0) + (graph.nodes[made].ticks if made in graph.nodes else 0)
+            found[key] = at[what].pop() if at.get(what) else after
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- orders
+#
+# Topological orders.
+
+def order_of(before: Sequence[Collection[int]], *, by_index: bool = False) -> list[int] | None:
+    """A topological order of what must come after what, layer by layer or always the smallest index that is free; None if there
+    is a cycle."""
+    waiting = [len(earlier) for earlier in before]
+    followers: list[list[int]] = [[] for _ in before]
+    for p, earlier in enumerate(before):
+        for q in earlier:
+            followers[q].append(p)
+    free = [p for p, count in enumerate(waiting) if count == 0]
+    heapify(free)
+    result: list[int] = []
+    while free if by_index else len(result) < len(free):
+        p = heappop(free) if by_index else free[len(result)]
+        result.append(p)
+        for q in followers[p]:
+            waiting[q] -= 1
+            if waiting[q] == 0:
+                heappush(free, q) if by_index else free.append(q)
+    return result if len(result) == len(waiting) else None
+
+
+# ---------------------------------------------------------------------------------------------------- memory
+#
+# What is in use on each device at every tick, by Note [Memory] of `problem`.
+#
+# An output lives from its shard's start to its last use there, a copy from the start of its transfer, a transfer's source until
+# the arrival; what an in-place shard makes lies inside an operand that dies with it, and has bytes of its own from its end on.
+
+ARRIVAL = -1
+"""In place of extra ticks of a use: until a transfer has arrived."""
+
+
+@dataclass(slots=True, eq=False)
+class Buffer:
+    """`uses`: (step, extra ticks after its end or `ARRIVAL`).  `kept`: to the end of the schedule."""
+
+    device: int
+    size: int
+    begin: Key
+    uses: list[tuple[Key, int]] = field(default_factory=list)
+    kept: bool = False
+    scratch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Of one device: the bytes in use from each tick on, and the steps that start there."""
+
+    levels: tuple[tuple[int, int], ...]
+    begun: Mapping[int, tuple[Key, ...]]
+
+
+def buffers(graph: StepGraph, *, everywhere: bool = False) -> list[Buffer]:
+    """The buffers of the steps on devices with a limit, or on all."""
+    steps, nodes, prepared = graph.steps, graph.nodes, graph.prepared
+    made: dict[Key, Buffer] = {}  # by the step that makes or brings it
+    result: list[Buffer] = []
+    for p, shards in enumerate(steps.shards):
+        task = prepared.problem.phases[p]
+        together = task.together
+        for shard in shards:
+            key: Key = (SHARD, p, shard.slot)
+            output = Buffer(shard.device, shard.made, key)
+            if task.combine is not None:
+                at_home = shard.device == prepared.home
+                output.uses.append(((COMBINE, p), 0) if at_home else ((PARTIAL, p, shard.slot), ARRIVAL))
+            elif together is None or not together.gathers or shard.device == prepared.home:
+                made[key] = output
+            result += [output, Buffer(shard.device, shard.scratch, key, [(key, 0)], scratch=True)]
+    for step, node in nodes.items():
+        if step[0] == COMBINE:
+            size = prepared.grain(prepared.problem.phases[node.phase].out_bytes)
+            made[step] = Buffer(node.device, size, step)
+            result.append(made[step])
+        elif node.send is not None:
+            copy = Buffer(node.device, node.send.memory, step)
+            result.append(copy)
+            if step[0] == PARTIAL:
+                copy.uses.append(((COMBINE, node.phase), 0))
+            else:
+                made[step] = copy
+    for step, node in nodes.items():
+        if step[0] == SEND and node.send is not None:
+            relay = node.send.relay
+            source: Key = graph.maker(node.phase, step[2]) if relay is None else (SEND, node.phase, *relay)
+            made[source].uses.append((step, ARRIVAL))
+    for node, source in graph.reads():
+        made[source].uses.append((node.key, 0))
+    for step, buffer in made.items():
+        buffer.kept = buffer.device in steps.outputs[step[1]].kept
+    for buffer in result:
+        buffer.kept |= not buffer.uses
+    return [one for one in result if one.size and (everywhere or prepared.caps[one.device] is not None)]
+
+
+def memory(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[Buffer]) -> dict[int, Profile]:
+    """By device, what is in use; what is freed in a tick goes before what is made then."""
+    inside = _inside(graph, starts, held)
+    changes: dict[int, dict[int, int]] = {}
+    begun: dict[int, dict[int, list[Key]]] = {}
+    for index, buffer in enumerate(held):
+        begin = starts[buffer.begin]
+        if index in inside:
+            begin = _end(graph, starts, buffer.begin, 0)
+        levels = changes.setdefault(buffer.device, {})
+        levels[begin] = levels.get(begin, 0) + buffer.size
+        if index not in inside:
+            begun.setdefault(buffer.device, {}).setdefault(begin, []).append(buffer.begin)
+        if not buffer.kept:
+            last = max(_end(graph, starts, key, more) for key, more in ((buffer.begin, 0), *buffer.uses))
+            levels[last] = levels.get(last, 0) - buffer.size
+    result: dict[int, Profile] = {}
+    for device in sorted(changes):
+        level, points = 0, []
+        for tick in sorted(changes[device]):
+            level += changes[device][tick]
+            points.append((tick, level))
+        starting = begun.get(device, {})
+        result[device] = Profile(tuple(points), {tick: tuple(dict.fromkeys(keys)) for tick, keys in starting.items()})
+    return result
+
+
+def overflow(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[Buffer]) -> tuple[int, tuple[Key, ...]] | None:
+    """The first device and tick at which it has more than it may hold, by the steps that start then; None if all is well."""
+    for device, profile in memory(graph, starts, held).items():
+        cap = graph.prepared.caps[device]
+        for tick, level in profile.levels:
+            if cap is not None and level > cap and tick in profile.begun:
+                return device, profile.begun[tick]
+    return None
+
+
+def _end(graph: StepGraph, starts: Mapping[Key, int], key: Key, extra: int) -> int:
+    """When a step lets go of memory: at its end, and not in the tick of its start."""
+    node = graph.nodes[key]
+    return starts[key] + max(1, node.ticks + (node.latency if extra == ARRIVAL else extra))
+
+
+def _inside(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[Buffer]) -> set[int]:
+    """The outputs of in-place shards for which there is an operand, of at least their size, that nothing else uses any more."""
+    phases = graph.prepared.problem.phases
+    read: dict[Key, list[Buffer]] = {}
+    for buffer in held:
+        for key in dict.fromkeys(key for key, _ in buffer.uses):
+            read.setdefault(key, []).append(buffer)
+
+    def gives_place(operand: Buffer, output: Buffer) -> bool:
+        key, uses = output.begin, ((operand.begin, 0), *operand.uses)
+        return (
+            operand.begin != key and not operand.kept and operand.size >= output.size
+            and all(use == key or _end(graph, starts, use, extra) <= starts[key] for use, extra in uses)
+        )  # fmt: skip
+
+    return {
+        index for index, output in enumerate(held)
+        if output.begin[0] == SHARD and not output.scratch and phases[output.begin[1]].inplace
+        and any(gives_place(operand, output) for operand in read.get(output.begin, ()))
+    }  # fmt: skip

@@ -1,0 +1,473 @@
+"""V1, V3 and V8: what runs where, in which parts, and what the directives asked for."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import TypeAlias, assert_never
+
+from ...devices.cost_functions import Duplex, Ticks
+from ..problem import (
+    Adjacent,
+    Before,
+    Contention,
+    Deadline,
+    Directive,
+    Edge,
+    IssueBefore,
+    Keep,
+    LimitMachines,
+    LimitMemory,
+    Link,
+    NoSplit,
+    Order,
+    Place,
+    Problem,
+    Replicate,
+    Speculate,
+    Split,
+    Together,
+)
+from ..solution import CombineStep, Schedule, Shard, Transfer
+from .judge import Rule, Violation
+
+# ---------------------------------------------------------------------------------------------------- facts
+#
+# A problem as the verifier reads it: devices, links, bytes and ticks by arithmetic of its own (rationals, rounded up once).
+#
+# Nothing of the planner is imported: an error there must not be made again here.  Units of an output are its rows, or its
+# bytes where it is atomic or combined.
+
+def up(number: int, size: int) -> int:
+    """number ÷ size, rounded up."""
+    return -(-number // size)
+
+
+class Facts:
+    """A problem and a schedule, indexed."""
+
+    def __init__(self, problem: Problem, schedule: Schedule) -> None:
+        self.problem = problem
+        self.schedule = schedule
+        self.names: list[str] = []
+        self.group: list[int] = []
+        self.instance: list[int] = []
+        for place, group in enumerate(problem.devices):
+            for instance, name in enumerate(group.names()):
+                self.names.append(name)
+                self.group.append(place)
+                self.instance.append(instance)
+        self.home = next(device for device, place in enumerate(self.group) if problem.devices[place].home)
+        self.sync = [problem.devices[place].sync for place in self.group]
+        self.kind = [problem.devices[place].kind for place in self.group]
+        self.caps = self._caps()
+        self.shards: dict[int, list[Shard]] = defaultdict(list)
+        for shard in schedule.shards:
+            self.shards[shard.phase].append(shard)
+        self.combine: dict[int, CombineStep] = {step.phase: step for step in schedule.combines}
+        self.on: dict[tuple[int, int], list[Shard]] = defaultdict(list)
+        for shard in schedule.shards:
+            self.on[shard.phase, shard.device].append(shard)
+        self.incoming: dict[int, list[Edge]] = defaultdict(list)
+        self.outgoing: dict[int, list[Edge]] = defaultdict(list)
+        for edge in problem.edges:
+            self.incoming[edge.target].append(edge)
+            self.outgoing[edge.source].append(edge)
+        self.used = {int(shard.device) for shard in schedule.shards}
+        self._both_ways: dict[str, bool] = {}
+        self._meeting: dict[str, frozenset[int]] = {}
+        self.wanted = {
+            d.phase for d in problem.directives if isinstance(d, Keep | Replicate)
+            and not (isinstance(d, Keep) and problem.phases[d.phase].home and self.named(d.device) == {self.home})
+        }  # fmt: skip
+
+    def _caps(self) -> list[int | None]:
+        caps = [self.problem.devices[place].memory for place in self.group]
+        for directive in self.problem.directives:
+            if isinstance(directive, LimitMemory):
+                for device in self.named(directive.device):
+                    before = caps[device]
+                    caps[device] = directive.bytes if before is None else min(before, directive.bytes)
+        return caps
+
+    def named(self, name: str) -> set[int]:
+        """The devices that `name` stands for: an instance, a group, a class (of which `class/group` is one kind)."""
+        groups = self.problem.devices
+        return {
+            device for device, place in enumerate(self.group)
+            if name in (self.names[device], groups[place].id, groups[place].kind, groups[place].kind.split("/", 1)[0])
+        }  # fmt: skip
+
+    def id(self, phase: int) -> str:
+        return self.problem.phases[phase].id
+
+    def name(self, step: object) -> str:
+        """A shard, combine or transfer in words."""
+        match step:
+            case Shard():
+                return f"`{self.id(step.phase)}` on {self.names[step.device]} (at {step.start})"
+            case CombineStep():
+                return f"the combine of `{self.id(step.phase)}` (at {step.start})"
+            case Transfer():
+                return f"`{self.id(step.phase)}` from {self.names[step.source]} to {self.names[step.target]} (at {step.start})"
+            case _:
+                return ""
+
+    # ------------------------------------------------------------------ outputs
+
+    def whole(self, phase: int) -> bool:
+        """The output is one piece: made by one device, or put together at home."""
+        task = self.problem.phases[phase]
+        return task.rows == 0 or task.is_gathered
+
+    def elsewhere(self, phase: int, device: int) -> bool:
+        """The device takes part in a phase whose output is all at home."""
+        together = self.problem.phases[phase].together
+        return together is not None and together.gathers and device != self.home
+
+    def units(self, phase: int) -> int:
+        task = self.problem.phases[phase]
+        return task.out_bytes if self.whole(phase) else task.rows
+
+    def ended(self, phase: int) -> int:
+        """The tick at which all of a phase is done."""
+        ends = [shard.end for shard in self.shards[phase]]
+        return self.combine[phase].end if phase in self.combine else max(ends, default=0)
+
+    def needed(self, edge: Edge, shard: Shard) -> tuple[int, int]:
+        """Units of the source that a shard of the target reads."""
+        units, rows = self.units(edge.source), self.problem.phases[edge.target].rows
+        if rows == 0 and edge.only is not None and not self.whole(edge.source):
+            return edge.only
+        if edge.whole or rows == 0:
+            return 0, units
+        around = 0 if self.whole(edge.source) else edge.halo
+        return max(0, shard.first * units // rows - around), min(units, up(shard.stop * units, rows) + around)
+
+    def size(self, phase: int, first: int, stop: int, whole: int | None) -> int:
+        """Bytes of units [first, stop) of an output that is `whole` bytes (None: its `out_bytes`) on a link."""
+        units, out = self.units(phase), self.problem.phases[phase].out_bytes
+        if whole is None or whole == out:
+            return up(out * stop, units) - up(out * first, units) if units else 0
+        return up(whole * (stop - first), units) if units else whole
+
+    def rounded(self, size: int) -> int:
+        return up(size, self.problem.memory_grain) * self.problem.memory_grain
+
+    def ticks(self, phase: int, device: int, rows: int) -> int | None:
+        """Ticks of a shard by the table of the device's class; None if it cannot run there."""
+        table = self.problem.phases[phase].ticks.get(self.kind[device])
+        if table is None:
+            return None
+        if type(table) is not Ticks:  # asked of the cost model at each number of rows: no line to draw anew
+            return table.at(rows)
+        points = table.points
+        if len(points) == 1:
+            return up(points[0][1] * rows, points[0][0])
+        if rows <= points[0][0]:
+            return points[0][1]
+        at = 1
+        while at < len(points) - 1 and points[at][0] < rows:
+            at += 1
+        (low, first), (high, last) = points[at - 1], points[at]
+        return first + up((last - first) * (rows - low), high - low)
+
+    # ------------------------------------------------------------------ links
+
+    def delayed(self, edge: Edge) -> bool:
+        """The edge takes its own ticks and no link."""
+        return not self.problem.links or (self.problem.contention is Contention.OFF and edge.ticks is not None)
+
+    def at(self, device: int, end: str) -> bool:
+        return end in (self.names[device], self.problem.devices[self.group[device]].id)
+
+    def joins(self, link: Link, source: int, target: int) -> bool:
+        forwards = self.at(source, link.source) and self.at(target, link.target)
+        backwards = self.at(source, link.target) and self.at(target, link.source)
+        return source != target and (forwards or (backwards and link.duplex is not Duplex.SIMPLEX))
+
+    def channel(self, transfer: Transfer) -> tuple[object, ...] | None:
+        """What the transfer keeps others from using; None if nothing."""
+        links = self.problem.links
+        if transfer.link is None or not 0 <= transfer.link < len(links) or self.problem.contention is Contention.OFF:
+            return None
+        link = links[transfer.link]
+        source, target = int(transfer.source), int(transfer.target)
+        if link.group is None:
+            return (transfer.link, min(source, target), max(source, target), source < target and link.duplex is Duplex.FULL)
+        several = [device for device in (source, target) if self.problem.devices[self.group[device]].count > 1]
+        if link.group.endswith("[i]") and several:
+            return (link.group, self.instance[several[0]], self.both_ways(link.group) and several[0] == source)
+        meeting = self.meeting(link.group) if self.both_ways(link.group) else frozenset()
+        return (link.group, bool(meeting) and source == min(meeting))
+
+    def both_ways(self, group: str) -> bool:
+        """Every link of a group carries one transfer in each direction."""
+        if group not in self._both_ways:
+            self._both_ways[group] = {link.duplex for link in self.problem.links if link.group == group} == {Duplex.FULL}
+        return self._both_ways[group]
+
+    def meeting(self, group: str) -> frozenset[int]:
+        """The devices that are an end of every link of a group."""
+        if group not in self._meeting:
+            every = set(range(len(self.names)))
+            for link in self.problem.links:
+                if link.group == group:
+                    ends = [[d for d in range(len(self.names)) if self.at(d, end)] for end in (link.source, link.target)]
+                    every &= {device for members in ends if len(members) == 1 for device in members}
+            self._meeting[group] = frozenset(every)
+        return self._meeting[group]
+
+    def held(self, shard: Shard, together: Together) -> dict[Hashable, int]:
+        """The channels that a phase which devices run together keeps to itself, each with the tick from which it does."""
+        channels: dict[Hashable, int] = {}
+        for link, source, target in together.channels:
+            channel = self.channel(Transfer(shard.phase, source, target, 0, 0, 0, link, shard.start, shard.end, shard.end))
+            if channel is not None:
+                channels[channel] = shard.start - self.problem.settling(link)
+        return channels
+
+
+# ---------------------------------------------------------------------------------------------------- places
+
+Holds: TypeAlias = Callable[[int, int], bool]
+"""Is all of an output on a device at the end?"""
+
+
+def present(facts: Facts) -> Iterator[Violation]:
+    """V1: every phase once, combined once if it combines; nothing else."""
+    phases, devices = len(facts.problem.phases), len(facts.names)
+    for shard in facts.schedule.shards:
+        if not (0 <= shard.phase < phases and 0 <= shard.device < devices):
+            yield Violation(Rule.V1, f"a shard speaks of phase {shard.phase} on device {shard.device}, which are not there")
+    for moved in facts.schedule.transfers:
+        if not (0 <= moved.phase < phases and 0 <= moved.source < devices and 0 <= moved.target < devices):
+            yield Violation(Rule.V1, f"a transfer speaks of phase {moved.phase} or of devices that are not there")
+        elif not 0 <= moved.first <= moved.stop:
+            yield Violation(Rule.V1, f"a transfer of `{facts.id(moved.phase)}` has the units [{moved.first}, {moved.stop})")
+    for step in facts.schedule.combines:
+        if not 0 <= step.phase < phases or facts.problem.phases[step.phase].combine is None:
+            yield Violation(Rule.V1, f"a combine speaks of phase {step.phase}, which has none")
+    combines = Counter(int(step.phase) for step in facts.schedule.combines)
+    for index, phase in enumerate(facts.problem.phases):
+        shards = facts.shards.get(index, [])
+        if not shards:
+            yield Violation(Rule.V1, f"`{phase.id}` is not run")
+        most = max(Counter(shard.device for shard in shards).values(), default=0)
+        if most > (facts.problem.chunks if phase.rows and phase.together is None else 1):
+            yield Violation(Rule.V1, f"`{phase.id}` is run {most} times on one device")
+        elif phase.rows == 0 and len(shards) > 1:
+            yield Violation(Rule.V1, f"`{phase.id}` is atomic and is run {len(shards)} times")
+        if combines[index] != (phase.combine is not None):
+            yield Violation(Rule.V1, f"`{phase.id}` is combined {combines[index]} times")
+
+
+def tiled(facts: Facts) -> Iterator[Violation]:
+    """V3: the shards' rows have no gap and no overlap."""
+    for index, phase in enumerate(facts.problem.phases):
+        at = 0
+        for shard in sorted(facts.shards[index], key=lambda s: s.first):
+            if shard.first != at or shard.stop <= shard.first:
+                what = "overlap" if shard.first < at else "leave a gap" if shard.stop > shard.first else "are empty"
+                yield Violation(Rule.V3, f"the shards of `{phase.id}` {what} at row {min(at, shard.first)}")
+            at = max(at, shard.stop)
+        if at != phase.units:
+            yield Violation(Rule.V3, f"the shards of `{phase.id}` end at row {at} of {phase.units}")
+
+
+def together(facts: Facts) -> Iterator[Violation]:
+    """V3: what devices run together has the one mode that it was planned for."""
+    for index, phase in enumerate(facts.problem.phases):
+        if phase.together is not None:
+            shards = sorted(facts.shards[index], key=lambda s: s.first)
+            if tuple((shard.device, shard.stop - shard.first) for shard in shards) != phase.together.mode:
+                yield Violation(Rule.V3, f"`{phase.id}` is not run by the devices, with the rows, that run it together")
+
+
+def obeyed(facts: Facts, holds: Holds) -> Iterator[Violation]:
+    """V8: home and classes, the order of effects, every directive."""
+    for index, phase in enumerate(facts.problem.phases):
+        for shard in facts.shards[index]:
+            name = facts.names[shard.device]
+            if phase.home and shard.device != facts.home:
+                yield Violation(Rule.V8, f"`{phase.id}` must run on {facts.names[facts.home]} and runs on {name}")
+            if facts.kind[shard.device] not in phase.ticks:
+                yield Violation(Rule.V8, f"`{phase.id}` cannot run on {name}: it has no ticks for {facts.kind[shard.device]}")
+    effects = [index for index, phase in enumerate(facts.problem.phases) if phase.effect]
+    for first, then in pairwise(effects):
+        yield from _completed(facts, first, then, "the order of effects")
+    for directive in facts.problem.directives:
+        yield from _directive(facts, directive, holds)
+
+
+def _completed(facts: Facts, first: int, then: int, why: str) -> Iterator[Violation]:
+    start = min(shard.start for shard in facts.shards[then])
+    if facts.ended(first) > start:
+        ends = facts.ended(first)
+        yield Violation(Rule.V8, f"{why}: `{facts.id(then)}` starts at {start}, before `{facts.id(first)}` ends at {ends}")
+
+
+def _directive(facts: Facts, directive: Directive, holds: Holds) -> Iterator[Violation]:
+    text = f"`{directive.line.text}`"
+
+    def broken(message: str) -> Violation:
+        return Violation(Rule.V8, f"{text}: {message}")
+
+    match directive:
+        case Place():
+            allowed = facts.named(directive.device)
+            for phase in directive.phases:
+                for shard in facts.shards[phase]:
+                    if shard.device not in allowed:
+                        yield broken(f"`{facts.id(phase)}` runs on {facts.names[shard.device]}")
+        case Before():
+            for first in directive.first:
+                for then in directive.then:
+                    yield from _completed(facts, first, then, text)
+        case IssueBefore():
+            for first in directive.first:
+                for then in directive.then:
+                    if not _issued(facts, first, then):
+                        yield broken(f"`{facts.id(then)}` is issued before `{facts.id(first)}`")
+        case Split():
+            yield from _split(facts, directive)
+        case NoSplit():
+            if len(facts.shards[directive.phase]) > 1:
+                yield broken(f"it runs in {len(facts.shards[directive.phase])} parts")
+        case Replicate():
+            for device in sorted(facts.used):
+                if not holds(directive.phase, device):
+                    yield broken(f"{facts.names[device]} is used and lacks it")
+        case Keep():
+            if not any(holds(directive.phase, device) for device in facts.named(directive.device)):
+                yield broken("it is not there at the end")
+        case LimitMachines():
+            if len(facts.used) > directive.count:
+                yield broken(f"{len(facts.used)} are used")
+        case Deadline():
+            if facts.schedule.makespan > directive.ticks:
+                yield broken(f"the schedule takes {facts.schedule.makespan} ticks, not {directive.ticks}")
+        case Adjacent():
+            yield from _adjacent(facts, directive.first, directive.then)
+        case Order():
+            yield from _ordered(facts, directive)
+        case LimitMemory() | Speculate():
+            pass  # V5 counts with the limit; speculation is a choice between problems
+        case _:
+            assert_never(directive)
+
+
+def _opening(facts: Facts, phase: int) -> int:
+    return min(shard.start for shard in facts.shards[phase])
+
+
+def _issued(facts: Facts, first: int, then: int) -> bool:
+    if _opening(facts, first) > _opening(facts, then):
+        return False
+    both = [(one, other) for one in facts.shards[first] for other in facts.shards[then] if one.device == other.device]
+    return all((early.start, early.end) <= (late.start, late.end) for early, late in both)
+
+
+def _split(facts: Facts, directive: Split) -> Iterator[Violation]:
+    rows = facts.problem.phases[directive.phase].units
+    parts = directive.parts or (1,) * len(directive.devices)
+    exact = [Fraction(rows * part, sum(parts)) for part in parts]
+    whole = [share.__floor__() for share in exact]
+    by_rest = sorted(range(len(parts)), key=lambda place: whole[place] - exact[place])
+    more = frozenset(by_rest[: rows - sum(whole)])
+    found: dict[int, int] = {shard.device: shard.stop - shard.first for shard in facts.shards[directive.phase]}
+    if len(found) < len(facts.shards[directive.phase]):
+        yield Violation(Rule.V8, f"`{directive.line.text}`: a device has several parts of it")
+    wanted = {facts.names.index(name): whole[place] + (place in more) for place, name in enumerate(directive.devices)}
+    if found != {device: count for device, count in wanted.items() if count}:
+        shares = ", ".join(f"{facts.names[device]} has {count}" for device, count in sorted(found.items()))
+        yield Violation(Rule.V8, f"`{directive.line.text}`: of {rows} rows {shares}")
+
+
+def _adjacent(facts: Facts, first: int, then: int) -> Iterator[Violation]:
+    """No queue of either has anything between them."""
+    low, high = _opening(facts, first), _opening(facts, then)
+    queues = {shard.device for phase in (first, then) for shard in facts.shards[phase]}
+    starts = {(s.phase, s.start) for s in facts.schedule.shards if s.device in queues and s.phase not in (first, then)}
+    between = sorted({phase for phase, start in starts if low < start < high})
+    if low > high or between:
+        names = ", ".join(f"`{facts.id(p)}`" for p in between[:3]) or "nothing"
+        yield Violation(Rule.V8, f"`{facts.id(first)}` and `{facts.id(then)}` are not next to each other: {names} between")
+
+
+def _ordered(facts: Facts, directive: Order) -> Iterator[Violation]:
+    items = directive.items
+    named = [item for item in items if item is not None]
+    over = facts.shards if directive.over is None else directive.over
+    others = [_opening(facts, phase) for phase in over if phase not in named]
+    for first, then in pairwise(named):
+        if _opening(facts, first) > _opening(facts, then):
+            yield Violation(Rule.V8, f"`{directive.line.text}`: `{facts.id(then)}` comes before `{facts.id(first)}`")
+    for left, right in pairwise(items):
+        if left is not None and right is not None:
+            yield from _adjacent(facts, left, right)
+    if items[0] is not None and any(other < _opening(facts, items[0]) for other in others):
+        yield Violation(Rule.V8, f"`{directive.line.text}`: something comes before `{facts.id(items[0])}`")
+    if items[-1] is not None and any(other > _opening(facts, items[-1]) for other in others):
+        yield Violation(Rule.V8, f"`{directive.line.text}`: something comes after `{facts.id(items[-1])}`")
+
+
+# ---------------------------------------------------------------------------------------------------- moves
+#
+# V6: transfers go by links that join their ends, and carry what they say.  That channels carry one at a time is the judge's.
+
+def carried(facts: Facts) -> Iterator[Violation]:
+    """V6: links exist and join the two devices, bytes are those of the units."""
+    links = facts.problem.links
+    onwards: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
+    for moved in facts.schedule.transfers:
+        if not moved.partial:
+            onwards[moved.phase, moved.source].append(moved)
+    for moved in facts.schedule.transfers:
+        what = f"`{facts.id(moved.phase)}` from {facts.names[moved.source]} to {facts.names[moved.target]}"
+        if moved.link is None:
+            edges = [edge for edge in facts.outgoing[moved.phase] if facts.delayed(edge)]
+            if links and not edges:
+                yield Violation(Rule.V6, f"{what} goes without a link")
+                continue
+        elif not 0 <= moved.link < len(links) or not facts.joins(links[moved.link], moved.source, moved.target):
+            yield Violation(Rule.V6, f"{what} goes by link {moved.link}, which does not join them")
+            continue
+        expected = _sizes(facts, moved, onwards[moved.phase, moved.target])
+        if moved.bytes not in expected:
+            wanted = " or ".join(map(str, sorted(expected)))
+            yield Violation(Rule.V6, f"{what} says {moved.bytes} bytes; units [{moved.first}, {moved.stop}) are {wanted}")
+    for shard in facts.schedule.shards:
+        together = facts.problem.phases[shard.phase].together
+        if together is not None and shard.first == 0:
+            for link, source, target in together.channels:
+                if not 0 <= link < len(links) or not facts.joins(links[link], source, target):
+                    yield Violation(Rule.V6, f"`{facts.id(shard.phase)}` uses link {link}, which does not join its devices")
+
+
+def _sizes(facts: Facts, moved: Transfer, onwards: list[Transfer]) -> set[int]:
+    """What the bytes may be: as much as any consumer on the target (or behind it) says the whole is."""
+    if moved.partial:
+        task = facts.problem.phases[moved.phase]
+        return {0 if task.combine is None else task.combine.bytes}
+    edges = facts.outgoing[moved.phase]
+    behind = {
+        int(onward.target)
+        for onward in onwards
+        if moved.first == moved.stop or (onward.first < moved.stop and onward.stop > moved.first)
+    }
+    said = {facts.size(moved.phase, moved.first, moved.stop, edge.bytes) for edge in edges}
+    places = behind - {int(moved.source)} | {int(moved.target)}
+    used = [e for e in edges if any(_reads(facts, e, shard, moved) for d in places for shard in facts.on[e.target, d])]
+    least = max((facts.size(moved.phase, moved.first, moved.stop, edge.bytes) for edge in used), default=0)
+    if moved.phase in facts.wanted or not edges:
+        said.add(facts.size(moved.phase, moved.first, moved.stop, None))
+    return {size for size in said if size >= least}
+
+
+def _reads(facts: Facts, edge: Edge, shard: Shard, moved: Transfer) -> bool:
+    """The shard reads something of what is moved."""
+    low, high = facts.needed(edge, shard)
+    return low == high or (low < moved.stop and high > moved.first)

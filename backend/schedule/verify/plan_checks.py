@@ -1,0 +1,667 @@
+"""The front end of plans: what a plan must satisfy before anything of it runs.
+
+Shared with what makes plans: the boxes of phases, sizes and scratch, who runs a loop together (`facts`), chains of rows (`units`)
+and turns of loops (`graph.turns`); an error there may be made here again.  The graph is the one that runs.  The codes are:
+
+  V1 every phase runs exactly once, on a device of the plan, in a step of its kind; V2 queues and fences have no cycle;
+  V3 boxes tile their phase; V4 every step finds its operands on its device, made or brought there before, with fences that
+  say so; V5 no device holds more than its memory, nor than the plan says; V6 transfers follow links of the plan, and their
+  bytes are those of their box; V7 every wait is needed; V8 what prints does so at home, and what saves
+  there or in a store, in the order of the program;
+  V9 ticks add up, and no queue goes on before what it waits for.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from itertools import pairwise
+from math import prod
+
+from ....lang.support.records import dataclass
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.loop_iteration import Turn, with_arms_out
+from ...graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Output, Phase, PhaseId, Print, Structured, ValueId
+from ...lower.fusion_units import GroupUnit, RowsUnit, may_write_over, units_of
+from ..plan.plan import (
+    BranchStep,
+    CellsStep,
+    CombineStep,
+    DeviceId,
+    FenceStep,
+    FreeStep,
+    JoinStep,
+    LoopStep,
+    Plan,
+    RowsStep,
+    RunStep,
+    Step,
+    StreamStep,
+    SubPlan,
+    TransferStep,
+    WaitStep,
+    box_text,
+    phases_of,
+)
+from ..program_facts.partitioning import (
+    Shared,
+    is_shared,
+    length,
+    operand_boxes,
+    reads_of,
+    result_boxes,
+    shape_of,
+    shared_loops,
+    space_of,
+    stores_of,
+    whole,
+)
+from ..program_facts.scratch_memory import Numbers, rounded, scratch_of
+from ..solution import QueueKind
+from .judge import (
+    Box,
+    Execution,
+    Lack,
+    Match,
+    Piece,
+    Read,
+    Rule,
+    Task,
+    Violation,
+    collisions,
+    held_up,
+    needless,
+    ordered,
+    peaks,
+    resident,
+    tiled,
+    volume,
+)
+
+# ---------------------------------------------------------------------------------------------------- once
+#
+# V1, V3 and V8 of a plan, or of an iteration in it: every phase once, in a step of its kind, in boxes that tile it.
+
+Running = RunStep | LoopStep | JoinStep | BranchStep | CellsStep
+
+
+def once(plan: Plan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, Shared]) -> list[Violation]:
+    """What is wrong; nothing else can be asked of it then."""
+    graph, devices = bound.graph, {device.id for device in plan.devices}
+    phases = {phase.id: phase for phase in graph.phases}
+    runs: dict[PhaseId, list[Running | RowsStep]] = defaultdict(list)
+    combines: dict[PhaseId, int] = defaultdict(int)
+    effects: list[PhaseId] = []
+    saved: list[PhaseId] = []
+    found: list[Violation] = []
+
+    def wrong(code: Rule, message: str) -> None:
+        found.append(Violation(code, message))
+
+    if plan.home not in devices:
+        wrong(Rule.V1, f"{plan.home} is home, and no device of the plan")
+    for queue in main.queues:
+        for step in queue.steps:
+            if isinstance(step, StreamStep):
+                wrong(Rule.V1, "a pass over stored inputs is planned for one run: no plan that is kept has one")
+            elif any(named not in phases for named in phases_of(step)):
+                wrong(Rule.V1, f"phase #{phases_of(step)[0]} is not in the program")
+                continue
+            elif isinstance(step, JoinStep) and step.phase not in shared:
+                wrong(Rule.V1, f"{queue.device} joins phase #{step.phase}, which queues do not run together")
+            elif isinstance(step, JoinStep) and step.rows is None:
+                pass  # of a channel: `_of_shared`
+            elif phases_of(step) and (queue.device not in devices or queue.kind is not QueueKind.COMPUTE):
+                wrong(Rule.V1, f"phase #{phases_of(step)[0]} runs on {queue.device}, which is not a device of the plan")
+            if isinstance(step, CombineStep):
+                combines[step.phase] += 1
+                if queue.device != plan.home:
+                    wrong(Rule.V1, f"phase #{step.phase} is combined on {queue.device}, not at home")
+            elif isinstance(step, RowsStep):
+                for named in step.phases:
+                    runs[named].append(step)
+            elif isinstance(step, RunStep | LoopStep | JoinStep | BranchStep | CellsStep):
+                runs[step.phase].append(step)
+                if isinstance(phases[step.phase], Print | Output):
+                    saves = isinstance(phases[step.phase], Output) and queue.device in stores_of(plan)
+                    (saved if saves else effects).append(step.phase)
+                    if queue.device != plan.home and not saves:
+                        wrong(Rule.V8, f"phase #{step.phase} prints on {queue.device}, not at home")
+    for phase in graph.phases:
+        found += _one_phase(phase, runs[phase.id], combines[phase.id], bound, shared)
+    for loop in shared.values():
+        found += _of_shared(plan, loop)
+    order = [phase.id for phase in graph.phases if isinstance(phase, Print | Output) and phase.id not in saved]
+    if not found and effects != order:
+        wrong(Rule.V8, "what prints is not in the order of the program")
+    return found
+
+
+def _one_phase(
+    phase: Phase, runs: Sequence[Running | RowsStep], combines: int, bound: BoundGraph, shared: Mapping[PhaseId, Shared]
+) -> Iterator[Violation]:  # fmt: skip
+    boxes = [step.box for step in runs if isinstance(step, RunStep) and step.box is not None]
+    space = space_of(phase, bound.graph.types)
+    if not runs:
+        yield Violation(Rule.V1, f"phase #{phase.id} does not run")
+    elif any(is_shared(step) for step in runs):
+        if phase.id not in shared or not all(is_shared(step) for step in runs):
+            yield Violation(Rule.V1, f"phase #{phase.id} is not one loop that queues run together")
+    elif not all(_fits(step, phase) for step in runs):
+        yield Violation(Rule.V1, f"phase #{phase.id} runs in a step of another kind")
+    elif not boxes and len(runs) > 1:
+        yield Violation(Rule.V1, f"phase #{phase.id} runs {len(runs)} times")
+    elif boxes and len(boxes) != len(runs):
+        yield Violation(Rule.V1, f"phase #{phase.id} runs whole and in boxes")
+    elif boxes and (space is None or not tiled(whole(space), boxes)):
+        yield Violation(Rule.V3, f"the boxes of phase #{phase.id} do not tile it")
+    elif combines != _is_cut_in_sums(phase, boxes) and not (combines == 1 and boxes and _reduces(phase)):
+        yield Violation(Rule.V1, f"phase #{phase.id} is combined {combines} times")
+
+
+def _fits(step: Running | RowsStep, phase: Phase) -> bool:
+    match step:
+        case RowsStep():
+            return isinstance(phase, Structured | LibraryPhase | Constant)
+        case RunStep():
+            if step.box is not None:
+                return isinstance(phase, Structured | LibraryPhase | Loop)  # of a loop: as the one phase that it is
+            return not isinstance(phase, Loop | Branch | Map | Fold)
+        case LoopStep() | JoinStep():
+            return isinstance(phase, Loop)
+        case BranchStep():
+            return isinstance(phase, Branch)
+        case CellsStep():
+            return isinstance(phase, Map | Fold)
+
+
+def _reduces(phase: Phase) -> bool:
+    return isinstance(phase, Structured) and any(r.reduction is not None for r in phase.results)
+
+
+def _is_cut_in_sums(phase: Phase, boxes: Sequence[tuple[tuple[int, int], ...]]) -> bool:
+    if not isinstance(phase, Structured) or not _reduces(phase):
+        return False
+    return any(box[-1] != (0, phase.axes[-1].size.constant) for box in boxes)
+
+
+def _of_shared(plan: Plan, loop: Shared) -> Iterator[Violation]:
+    """Who takes part in a loop, with which rows, and when."""
+    step, parts, queues, turn = loop.step, loop.parts, plan.main.queues, loop.turn
+    name = f"loop #{step.phase}"
+    plans = [step.body, *(() if step.leave is None else (step.leave,))]
+    inside = {(queue.device, queue.kind) for one in plans for queue in one.queues}
+    joined = [(queues[which].device, queues[which].kind) for which, _ in parts]
+    if set(joined) != inside or len(set(joined)) != len(joined):
+        odd = ", ".join(sorted(device for device, _ in set(joined) ^ inside)) or "one of them twice"
+        yield Violation(Rule.V1, f"the queues of {name} and those that run it differ: {odd}")
+    if any((one.rows is None) != (queues[which].kind is QueueKind.COPY) for which, one in parts):
+        yield Violation(Rule.V1, f"{name} has rows on a channel, or none on a device")
+    rows = sorted(one.rows for _, one in parts if one.rows is not None)
+    cut = [(place, axis) for place, axis in enumerate(turn.axes) if axis is not None]
+    sizes = {turn.bound.graph.types[turn.next[place]].shape[axis].constant for place, axis in cut}
+    if not rows or rows[0][0] or any(a[1] != b[0] for a, b in pairwise(rows)) or any(a >= b for a, b in rows):
+        yield Violation(Rule.V3, f"the rows of {name} do not follow each other")
+    elif sizes and sizes != {rows[-1][1]}:
+        yield Violation(Rule.V3, f"the rows of {name} are not those of its states")
+    if (loop.leave is None) != (step.leave is None) or step.until is not None:
+        yield Violation(Rule.V1, f"{name} leaves its states elsewhere than it says")
+    if len({(one.start, one.end) for _, one in parts}) > 1:
+        yield Violation(Rule.V9, f"{name} does not start and end everywhere at the same ticks")
+    last = 0 if step.leave is None else length(step.leave)
+    ticks = max(1, step.making + (turn.loop.trip.constant or 0) * length(step.body) + last)
+    if step.end - step.start != ticks:
+        yield Violation(Rule.V9, f"{name} takes {step.end - step.start} ticks, its iterations {ticks}")
+
+
+# ---------------------------------------------------------------------------------------------------- translate
+#
+# A plan of a program as an execution: values on devices, boxes of their axes, frees as they are stated.
+#
+# A loop that queues run together is unrolled: two turns, of which the second begins with what the first has left where it has
+# left it (one, where the loop has no second), and what follows the last; all its queues meet before and after each.  Values of a
+# turn are values of their own.  In the execution of the whole plan a turn has no memory and keeps nothing from others: it has an
+# execution of its own for that.
+
+TranslateRunning = RunStep | LoopStep | BranchStep | CellsStep
+ITERATIONS = ("an iteration of", "the next iteration of")
+"""Those of a loop that the execution has, in words."""
+UNKNOWN: Box = ((0, 1),)
+"""All of a value whose sizes are known only when it is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The graph that steps are of.  `turn`: (loop, which turn) if they are a turn's, which is that `part` of the loop and whose
+    ticks count from `begins`; `before`: the values of the turn before it, which its entries read; `counts`: do they take memory
+    and devices here?"""
+
+    bound: BoundGraph
+    counts: bool = True
+    turn: tuple[PhaseId, int] | None = None
+    part: str = ""
+    begins: int = 0
+    before: tuple[ValueId, ...] = ()
+    phases: Mapping[PhaseId, Phase] = field(default_factory=dict)
+    makers: Mapping[ValueId, Phase] = field(default_factory=dict)
+
+    @staticmethod
+    def of(bound: BoundGraph, counts: bool = True, **more: object) -> Scope:
+        phases = {phase.id: phase for phase in bound.graph.phases}
+        makers = {value: phase for phase in bound.graph.phases for value in traverse.results(phase)}
+        return Scope(bound, counts, phases=phases, makers=makers, **more)  # type: ignore[arg-type]
+
+    def name(self, value: ValueId) -> Hashable:
+        """What the value is called in the execution."""
+        if self.turn is None or (value not in self.makers and value not in self.before):
+            return value
+        loop, number = self.turn
+        return (loop, number if value in self.makers else number - 1, value)
+
+    def read(self, phase: Phase, place: int, value: ValueId) -> Hashable:
+        """The value that a phase reads: an entry of an iteration reads a state that the iteration before has left."""
+        if self.turn is not None and self.before and phase in self.bound.graph.phases[: len(self.before)]:
+            loop, number = self.turn
+            return (loop, number - 1, self.before[self.bound.graph.phases.index(phase)])
+        return self.name(value)
+
+    @property
+    def who(self) -> str:
+        return "" if self.turn is None else f"{self.part} loop #{self.turn[0]}: "
+
+
+class Translation:
+    def __init__(self, plan: Plan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, Shared]) -> None:
+        self.plan, self.shared = plan, shared
+        names: list[str] = [queue.device for queue in main.queues]
+        self.execution = Execution(self.said, names, [[] for _ in names], states_frees=True)
+        self.faults: list[Violation] = []
+        self.numbers = Numbers()
+        self.combined: set[PhaseId] = set()
+        scope = Scope.of(bound)
+        self.note_combined(main)
+        for which, queue in enumerate(main.queues):
+            self.queue(which, queue.device, queue.kind, queue.steps, scope)
+
+    def note_combined(self, main: SubPlan) -> None:
+        self.combined |= {step.phase for queue in main.queues for step in queue.steps if isinstance(step, CombineStep)}
+
+    # ------------------------------------------------------------------------------ queues
+
+    def queue(self, which: int, device: DeviceId, kind: QueueKind, steps: Sequence[Step], scope: Scope) -> None:
+        execution = self.execution
+        now = 0
+        for step in steps:
+            here = execution.queues[which]
+            match step:
+                case WaitStep():
+                    execution.waits[which, len(here)].append(self.fence(step.fence, scope))
+                    continue
+                case FenceStep():
+                    execution.fences[self.fence(step.fence, scope)].append((which, len(here) - 1))
+                    continue
+                case LoopStep() | JoinStep() if is_shared(step):
+                    self.together(which, device, kind, step, scope)
+                    now = step.end
+                    continue
+                case RunStep() | LoopStep() | BranchStep() | CellsStep():
+                    task = self.run(which, device, step, scope)
+                case RowsStep():
+                    task = self.rows(which, device, step, scope, now)
+                case CombineStep():
+                    task = self.combine(which, step, scope)
+                case TransferStep():
+                    task = self.transfer(which, step, scope)
+                case FreeStep():
+                    task = self.free(which, device, step, scope, now)
+                case _:
+                    continue
+            now = task.end
+        if execution.waits.get((which, len(execution.queues[which]))):
+            self.add(which, "the end", now, now, None)
+
+    def fence(self, fence: Hashable, scope: Scope) -> Hashable:
+        return fence if scope.turn is None else (*scope.turn, fence)
+
+    def add(self, which: int, what: object, start: int, end: int, by: int | None, lanes: Sequence[Hashable] = ()) -> Task:
+        return self.execution.add(which, Task(what, start, end, by, dict.fromkeys(lanes, start), end))
+
+    def step(self, which: int, what: str, step: TranslateRunning | CombineStep | TransferStep, scope: Scope) -> Task:
+        """A task in the ticks of a step; what runs keeps its device to itself."""
+        start, end = step.start, step.arrive if isinstance(step, TransferStep) else step.end
+        lanes = (self.execution.names[which],) if scope.counts and not isinstance(step, TransferStep) else ()
+        by = None if isinstance(step, CombineStep) else scope.begins + start
+        return self.add(which, scope.who + what, scope.begins + start, scope.begins + end, by, lanes)
+
+    # ------------------------------------------------------------------------------ steps
+
+    def run(self, which: int, device: DeviceId, step: TranslateRunning, scope: Scope) -> Task:
+        phase, types = scope.phases[step.phase], scope.bound.graph.types
+        box = step.box if isinstance(step, RunStep) else None
+        task = self.step(which, f"phase #{phase.id}", step, scope)
+        self.execution.spans[device].append((step.start, step.end, self.scratch(step, phase, box, scope) if scope.counts else 0))
+        if isinstance(step, RunStep) and step.overwrite is not None and step.overwrite not in traverse.operands(phase):
+            self.fault(Rule.V4, f"phase #{phase.id} writes over %{step.overwrite}, which it does not read")
+        if box is None:
+            own = {value for inner in _inside(phase) for value in inner}
+            for value in dict.fromkeys(v for v in traverse.uses(phase) if v not in own):
+                task.reads.append(self.read(device, scope.read(phase, 0, value), self.all_of(value, scope)))
+            self.results(device, task, phase, [self.all_of(value, scope) for value in traverse.results(phase)], scope)
+            return task
+        for value, part in zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True):
+            if volume(part):
+                task.reads.append(self.read(device, scope.read(phase, 0, value), part))
+        if phase.id in self.combined:
+            for value in traverse.results(phase):
+                piece = Piece(box, task.start, task.end, task.end)
+                self.execution.make((device, ("partial", scope.name(value))), piece, task)
+        else:
+            self.results(device, task, phase, result_boxes(phase, types, box), scope)
+        return task
+
+    def results(self, device: DeviceId, task: Task, phase: Phase, boxes: Sequence[Box], scope: Scope) -> None:
+        """The results of a phase take memory together: it is the first one's."""
+        values = traverse.results(phase)
+        total = sum(self.bytes(value, box, scope) for value, box in zip(values, boxes, strict=True))
+        for place, (value, box) in enumerate(zip(values, boxes, strict=True)):
+            size = rounded(total) if scope.counts and place == 0 else 0
+            self.execution.make((device, scope.name(value)), Piece(box, task.start, task.end, task.end, size), task)
+
+    def rows(self, which: int, device: DeviceId, step: RowsStep, scope: Scope, now: int) -> Task:
+        """A chain needs what its members read and do not make, and makes some of their results."""
+        named = ", ".join(f"#{one}" for one in step.phases)
+        task = self.add(which, f"the chain of phases {named}", now, now, None)
+        if (wrong := _wrong_chain(step, scope.bound)) is not None:
+            self.fault(Rule.V4, f"phases {named}: together this {wrong}")
+        made: set[ValueId] = set()
+        for member in step.phases:
+            phase = scope.phases[member]
+            for value in dict.fromkeys(traverse.operands(phase)):
+                if value not in made:
+                    task.reads.append(self.read(device, scope.name(value), self.all_of(value, scope)))
+            made.update(traverse.results(phase))
+            own = [value for value in traverse.results(phase) if value in step.results]
+            total = sum(self.bytes(value, self.all_of(value, scope), scope) for value in own)
+            for place, value in enumerate(own):
+                piece = Piece(self.all_of(value, scope), now, now, now, 0 if place else rounded(total))
+                self.execution.make((device, scope.name(value)), piece, task)
+        return task
+
+    def combine(self, which: int, step: CombineStep, scope: Scope) -> Task:
+        phase, home = scope.phases[step.phase], self.plan.home
+        task = self.step(which, f"the combine of phase #{phase.id}", step, scope)
+        space = space_of(phase, scope.bound.graph.types) or ()
+        for value in traverse.results(phase):
+            task.reads.append(Read((home, ("partial", scope.name(value))), whole(space), Match.TILE))
+        self.results(home, task, phase, [self.all_of(value, scope) for value in traverse.results(phase)], scope)
+        return task
+
+    def transfer(self, which: int, step: TransferStep, scope: Scope) -> Task:
+        task = self.step(which, f"the transfer to {step.target}", step, scope)
+        task.sends = True
+        if not self.linked(step):
+            self.fault(Rule.V6, f"no link `{step.link}` joins {step.source} and {step.target}")
+        if step.value not in scope.makers and (scope.turn is None or step.value not in scope.bound.graph.types):
+            self.fault(Rule.V6, f"%{step.value} is not a value of the program")
+            return task
+        piece = Piece(step.box or (), task.start, task.end, task.end)
+        if step.partial:
+            name: Hashable = ("partial", scope.name(step.value))
+            task.reads.append(Read((step.source, name), piece.box, Match.EXACT))
+            self.execution.make((step.target, name), piece, task)
+            return task
+        everything, shape = self.all_of(step.value, scope), shape_of(step.value, scope.bound.graph.types)
+        if step.box is not None and (shape is None or not _lies_in(step.box, shape)):
+            self.fault(Rule.V6, f"the box of a transfer lies outside %{step.value}")
+            return task
+        piece.box = everything if step.box is None else step.box
+        size = self.bytes(step.value, piece.box, scope)
+        if step.bytes != size:
+            self.fault(Rule.V6, f"a transfer of %{step.value} says {step.bytes} bytes, its box has {size}")
+        if volume(piece.box):
+            task.reads.append(Read((step.source, scope.name(step.value)), piece.box))
+        values = traverse.results(scope.makers[step.value]) if step.value in scope.makers else ()
+        if scope.counts and values and step.value == values[0]:
+            total = sum(self.bytes(value, self.all_of(value, scope), scope) for value in values)
+            piece.size = rounded(step.bytes * total // max(1, self.bytes(step.value, everything, scope)))
+        self.execution.make((step.target, scope.name(step.value)), piece, task)
+        return task
+
+    def free(self, which: int, device: DeviceId, step: FreeStep, scope: Scope, now: int) -> Task:
+        where = device if step.device is None else step.device
+        task = self.add(which, "", now, now, None)
+        names = [scope.name(value) for value in step.values]
+        task.frees = [(((where, name), (where, ("partial", name))), step.box) for name in names]
+        if scope.turn is not None and any(value not in scope.makers for value in step.values):
+            self.fault(Rule.V4, f"{scope.who}a value of around the loop is freed on {where} before the loop has ended")
+        return task
+
+    # ------------------------------------------------------------------------------ turns
+
+    def together(self, which: int, device: DeviceId, kind: QueueKind, step: LoopStep | JoinStep, scope: Scope) -> None:
+        """A queue's part of a loop: its steps of two turns and of what follows, and then its part of the results is there."""
+        loop = self.shared[step.phase]
+        turn, body, leave = loop.turn, loop.step.body, loop.step.leave
+        begins, lasts = step.start + loop.step.making, length(body)
+        last = unrolled(turn)
+        turns = [(part, turn, body, turn.next if place else ()) for place, part in enumerate(ITERATIONS[:last])]
+        if loop.leave is not None and leave is not None:
+            turns.append(("what follows", loop.leave, leave, turn.next))
+        for place, (part, one, plan, before) in enumerate(turns):
+            self.meet(which, step.phase, place)
+            self.note_combined(plan)
+            at = begins + place * lasts
+            inner = Scope.of(one.bound, False, turn=(step.phase, place + 1), part=part, begins=at, before=before)
+            for queue in plan.queues:
+                if (queue.device, queue.kind) == (device, kind):
+                    self.queue(which, device, kind, queue.steps, inner)
+        self.meet(which, step.phase, len(turns))
+        lanes = () if step.rows is None else (device,)
+        task = self.add(which, f"the end of loop #{step.phase}", step.start, step.end, None, lanes)
+        if step.rows is None:
+            return
+        if turn.stop is not None:
+            name = (step.phase, last, turn.stop)
+            task.reads.append(self.read(device, name, self.all_of(turn.stop, Scope.of(turn.bound))))
+        self.leave(device, task, loop, step.rows, scope)
+
+    def leave(self, device: DeviceId, task: Task, loop: Shared, rows: tuple[int, int], scope: Scope) -> None:
+        """What a device has of the loop's results is what it has of the last states, or home all of them."""
+        id, results = loop.step.phase, loop.turn.loop.results
+        plans = [one for one in (loop.step.body, loop.step.leave) if one is not None]
+        boxes = loop.boxes(rows)
+        if loop.leave is not None:
+            boxes = [self.all_of(value, scope) for value in results]
+        there = loop.leave is None or device == self.plan.home
+        total = rounded(sum(self.bytes(v, box, scope) for v, box in zip(results, boxes, strict=True))) if there else 0
+        meanwhile = max(0, max(dict(one.peak).get(device, 0) for one in plans) - total)
+        self.execution.spans[device].append((task.start, task.end, meanwhile))
+        left, number = (loop.turn.next, unrolled(loop.turn)) if loop.leave is None else (results, unrolled(loop.turn) + 1)
+        for place, (own, value, box) in enumerate(zip(left, results, boxes, strict=True) if there else ()):
+            task.reads.append(self.read(device, (id, number, own), box))
+            piece = Piece(box, task.start, task.end, task.end, 0 if place else total)
+            self.execution.make((device, value), piece, task)
+
+    def meet(self, which: int, loop: PhaseId, number: int) -> None:
+        """All queues of the loop wait for each other."""
+        fence, place = ("meet", loop, number), len(self.execution.queues[which])
+        self.execution.fences[fence].append((which, place - 1))
+        self.execution.waits[which, place].append(fence)
+
+    # ------------------------------------------------------------------------------ values
+
+    def read(self, device: DeviceId, name: Hashable, box: Box) -> Read:
+        return Read((device, name), box)
+
+    def all_of(self, value: ValueId, scope: Scope) -> Box:
+        shape = shape_of(value, scope.bound.graph.types)
+        return UNKNOWN if shape is None else whole(shape)
+
+    def bytes(self, value: ValueId, box: Box, scope: Scope) -> int:
+        types = scope.bound.graph.types
+        return self.numbers.bytes(types[value], None if shape_of(value, types) is None else box)
+
+    def scratch(self, step: TranslateRunning, phase: Phase, box: Box | None, scope: Scope) -> int:
+        """Of a box in proportion."""
+        scratch = scratch_of(step, phase, scope.bound.graph.types, self.numbers)
+        space = None if box is None else space_of(phase, scope.bound.graph.types)
+        if box is not None and space is not None:
+            scratch = -(-scratch * volume(box) // max(1, prod(space)))
+        return rounded(scratch)
+
+    def linked(self, step: TransferStep) -> bool:
+        if not step.link:
+            return not self.plan.links
+        ends = [{device.partition("[")[0], str(device)} for device in (step.source, step.target)]
+        return any(
+            one.id == step.link
+            and ((one.source in ends[0] and one.target in ends[1]) or (one.source in ends[1] and one.target in ends[0]))
+            for one in self.plan.links
+        )
+
+    # ------------------------------------------------------------------------------ words
+
+    def fault(self, code: Rule, message: str) -> None:
+        self.faults.append(Violation(code, message))
+
+    def said(self, lack: Lack, task: Task, read: Read | Task) -> Violation:
+        assert isinstance(read, Read)
+        device, name = read.key
+        part = box_text(read.box)
+        if task.frees:
+            return Violation(Rule.V5, f"{_shown(name)}{part if read.box else ''} is freed on {device}, where it is not")
+        if read.match is Match.TILE:
+            return Violation(Rule.V4, f"{task.what} begins before all partial results are at home, each once")
+        return Violation(Rule.V4, f"{task.what} reads {_shown(name)}{part} on {device}, where it is not known to be")
+
+
+def unrolled(turn: Turn) -> int:
+    """How many iterations of a loop the execution has."""
+    return min(len(ITERATIONS), turn.loop.trip.constant or 0)
+
+
+def _shown(name: Hashable) -> str:
+    if isinstance(name, tuple):
+        return f"partial results of {_shown(name[1])}" if name[0] == "partial" else f"%{name[2]}"
+    return f"%{name}"
+
+
+def _lies_in(box: Box, shape: Sequence[int]) -> bool:
+    return len(box) == len(shape) and all(0 <= a <= b <= n for (a, b), n in zip(box, shape, strict=True))
+
+
+def _inside(phase: Phase) -> Iterator[tuple[ValueId, ...]]:
+    """The values that the sub-graphs of a phase make."""
+    pending = list(traverse.subgraphs(phase))
+    while pending:
+        graph = pending.pop()
+        yield graph.params
+        for inner in graph.phases:
+            yield traverse.results(inner)
+            pending.extend(traverse.subgraphs(inner))
+
+
+def _wrong_chain(step: RowsStep, bound: BoundGraph) -> str | None:
+    """What is wrong with a step that claims to run a chain of the main block."""
+    for unit in units_of(bound.graph.phases, bound.graph, bound.graph.roots):
+        if not isinstance(unit, RowsUnit | GroupUnit) or unit.ids != step.phases:
+            continue
+        made = traverse.results(unit.joined.phase if isinstance(unit, RowsUnit) else unit.phase)
+        if made != step.results:
+            return "does not make what others need of it"
+        reads = unit.joined.phase.reads if isinstance(unit, RowsUnit) else ()
+        over = [read for read in reads if read.value == step.overwrite]
+        if step.overwrite is not None and (not over or not may_write_over(unit) or any(r.projection.stages for r in over)):
+            return f"writes over %{step.overwrite}, which it reads elsewhere or later, or not at all"
+        return None
+    return "is neither a chain along rows nor a group of neighbours"
+
+
+# ---------------------------------------------------------------------------------------------------- plans
+
+__all__ = ["check_plan", "memory_in_use", "needless_waits"]
+
+
+def check_plan(plan: Plan, bound: BoundGraph) -> tuple[Violation, ...]:
+    """What is wrong with a plan of several devices; empty: nothing."""
+    bound = replace(bound, graph=with_arms_out(bound.graph, plan.speculated))
+    shared = shared_loops(plan, bound)
+    found = once(plan, plan.main, bound, shared)
+    turns = [] if found else list(_turns(shared))
+    for name, body, inner in turns:
+        found += [Violation(one.code, f"{name}: {one.message}") for one in once(plan, body, inner, {})]
+    if found:
+        return tuple(found)
+    whole = Translation(plan, plan.main, bound, shared)
+    found = [*whole.faults, *resident(whole.execution), *ordered(whole.execution)]
+    if not found:
+        found += _memory(plan, plan.main, whole.execution)
+    found += [*_ticks(plan.main, whole.execution), *_makespan(plan)]
+    for name, body, inner in turns:
+        alone = Translation(plan, body, inner, {}).execution
+        own = [*_memory(plan, body, alone), *_ticks(body, alone)]
+        found += [Violation(one.code, f"{name}: {one.message}") for one in own]
+    return tuple(found)
+
+
+def needless_waits(plan: Plan, bound: BoundGraph) -> tuple[Violation, ...]:
+    """V7: waits that tell what is known without them; not asked of large plans."""
+    bound = replace(bound, graph=with_arms_out(bound.graph, plan.speculated))
+    execution = Translation(plan, plan.main, bound, shared_loops(plan, bound)).execution
+    if sum(map(len, execution.queues)) * len(execution.waits) > MOST_WORK:
+        return ()
+    stated = [(at, fence) for at, fence in needless(execution) if isinstance(fence, int)]
+    return tuple(Violation(Rule.V7, f"{execution.names[at[0]]} need not wait for fence f{fence}") for at, fence in stated)
+
+
+MOST_WORK = 1_000_000
+
+
+def memory_in_use(plan: Plan, bound: BoundGraph) -> Mapping[DeviceId, int]:
+    """The most bytes on each device by the plan's ticks, scratch included, each buffer rounded up."""
+    found = peaks(Translation(plan, plan.main, bound, shared_loops(plan, bound)).execution)
+    return {device.id: found.get(device.id, (0, 0))[0] for device in plan.devices}
+
+
+def _turns(shared: Mapping[PhaseId, Shared]) -> Iterator[tuple[str, SubPlan, BoundGraph]]:
+    for id, loop in shared.items():
+        yield f"an iteration of loop #{id}", loop.step.body, loop.turn.bound
+        if loop.leave is not None and loop.step.leave is not None:
+            yield f"what follows loop #{id}", loop.step.leave, loop.leave.bound
+
+
+def _memory(plan: Plan, main: SubPlan, execution: Execution) -> Iterator[Violation]:
+    limits, said, found = {device.id: device.memory for device in plan.devices}, dict(main.peak), peaks(execution)
+    for device, limit in limits.items():
+        peak, _ = found.get(device, (0, 0))
+        if limit is not None and peak > limit:
+            yield Violation(Rule.V5, f"{device} would hold {peak:,} bytes and has {limit:,}")
+        elif peak > said.get(device, 0):
+            yield Violation(Rule.V5, f"{device} would hold {peak:,} bytes, the plan says {said.get(device, 0):,}")
+
+
+def _ticks(main: SubPlan, execution: Execution) -> Iterator[Violation]:
+    for lane, first, then in collisions(execution):
+        yield Violation(Rule.V9, f"{then.what} starts at {then.start}, when {lane} is busy with {first.what} until {first.end}")
+    for queue, tasks in zip(main.queues, execution.queues, strict=True):
+        for task in tasks:
+            if not task.start <= task.end:
+                yield Violation(Rule.V9, f"{task.what} ends before it starts")
+        running = [task for task in tasks if task.lanes]
+        if queue.kind is QueueKind.COMPUTE and any(a.start > b.start for a, b in pairwise(running)):
+            yield Violation(Rule.V9, f"the steps of {queue.device} are not in the order of their ticks")
+        for step in queue.steps:
+            if isinstance(step, TransferStep) and not step.start <= step.busy <= step.arrive:
+                yield Violation(Rule.V9, f"a transfer of %{step.value} arrives before it starts")
+    for task, told in held_up(execution):
+        name = execution.names[task.at[0]]
+        yield Violation(Rule.V9, f"{name} goes on before tick {told.end}, until which it waits for {told.what}")
+
+
+def _makespan(plan: Plan) -> Iterator[Violation]:
+    steps = [step for queue in plan.main.queues for step in queue.steps]
+    last = max((step.arrive if isinstance(step, TransferStep) else getattr(step, "end", 0) for step in steps), default=0)
+    if plan.prediction is not None and plan.prediction.makespan != last:
+        yield Violation(Rule.V9, f"the plan says {plan.prediction.makespan} ticks, its steps end at {last}")

@@ -1,0 +1,696 @@
+"""The front end of schedules: V1 to V10 of scheduling.md, over a problem and an answer.
+
+It shares no code with the planners: of the scheduler only the data of `problem` and `synchronisation` is imported, and what
+their notes say is computed again (`facts`).  V11 (values) is the executor's.
+
+    V1 V3 V8 places · V2 queues · V6 moves · V9 clock · V10 claims · the rest is the judge's, of what `translate` gives it
+
+Every field of an answer is judged from the schedule, but for those that `claims.ADVISORY` names.  That no plan is better
+cannot be seen from a schedule: `standing` says whether a bound is proved here or only claimed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
+from enum import Enum
+from fractions import Fraction
+from itertools import compress, pairwise
+from math import ceil
+from typing import Final, assert_never
+
+from ....lang.support.records import dataclass
+from ..problem import Before, DeviceIndex, Edge, Keep, Objective, PhaseIndex, Problem, Replicate
+from ..solution import Answer, CombineStep, Placed, QueueKind, Schedule, Shard, Status, Synchronisation, Transfer
+from .judge import (
+    Box,
+    Execution,
+    Lack,
+    Match,
+    Piece,
+    Read,
+    Rule,
+    Task,
+    Violation,
+    collisions,
+    covered,
+    held_up,
+    needless,
+    ordered,
+    peaks,
+    resident,
+)
+from .placement_checks import Facts, carried, obeyed, present, tiled, together
+
+# ---------------------------------------------------------------------------------------------------- clock
+#
+# V9: every tick worked out again from the tables, every objective from the schedule.
+
+def timed(facts: Facts) -> Iterator[Violation]:
+    """V9 of the steps."""
+    for shard in facts.schedule.shards:
+        task = facts.problem.phases[shard.phase]
+        ticks = facts.ticks(shard.phase, shard.device, shard.stop - shard.first if task.rows else 1)
+        if ticks is not None and shard.end - shard.start != ticks:
+            took = shard.end - shard.start
+            yield Violation(Rule.V9, f"`{task.id}` on {facts.names[shard.device]} takes {ticks} ticks, not {took}")
+        if shard.start < max(0, task.ready):
+            yield Violation(Rule.V9, f"`{task.id}` starts at {shard.start}, before it is ready at {task.ready}")
+    for phase, task in enumerate(facts.problem.phases):
+        if task.together is not None:
+            starts = {shard.start for shard in facts.shards[phase]}
+            if len(starts) > 1:
+                yield Violation(Rule.V9, f"`{task.id}` starts at {min(starts)} here and at {max(starts)} there, not together")
+    for moved in facts.schedule.transfers:
+        if moved.link is None:
+            busy = moved.start
+            delays = {edge.ticks or 0 for edge in facts.outgoing[moved.phase] if facts.delayed(edge)} or {0}
+            arrives = {busy + delay for delay in (delays | {0} if moved.partial or moved.phase in facts.wanted else delays)}
+        elif 0 <= moved.link < len(facts.problem.links):
+            link = facts.problem.links[moved.link]
+            rate = link.bytes_per_tick
+            busy = moved.start + (0 if rate is None else -(-moved.bytes * rate.denominator // rate.numerator))
+            arrives = {busy + link.latency}
+        else:
+            continue
+        if moved.busy != busy or moved.arrive not in arrives:
+            said = f"busy until {moved.busy} and there at {moved.arrive}"
+            yield Violation(Rule.V9, f"`{facts.id(moved.phase)}` sent at {moved.start}: {said}, not {busy} and {max(arrives)}")
+    for step in facts.schedule.combines:
+        yield from _combined(facts, step.phase, step.start, step.end)
+
+
+def _combined(facts: Facts, phase: int, start: int, end: int) -> Iterator[Violation]:
+    combine = facts.problem.phases[phase].combine
+    if combine is None:
+        return
+    there = [shard.end for shard in facts.shards[phase] if shard.device == facts.home]
+    partials = [t for t in facts.schedule.transfers if t.partial and t.phase == phase and t.target == facts.home]
+    there += [moved.arrive + facts.sync[facts.home] for moved in partials]
+    if not there:
+        return
+    there.sort()
+    earliest = there[-1] if combine.barrier else there[0]
+    done = start
+    for arrival in there:
+        done = max(done, 0 if combine.barrier else arrival) + combine.ticks_per_shard
+    if start < earliest or end != done:
+        said = f"starts at {start} and ends at {end}"
+        yield Violation(Rule.V9, f"the combine of `{facts.id(phase)}` {said}; it can start at {earliest}, and then end at {done}")
+
+
+def valued(facts: Facts, answer: Answer, sync: Synchronisation | None) -> Iterator[Violation]:
+    """V9 of the objectives: every one is worked out from the schedule (syncs from its queues), none is taken on trust."""
+    objectives = facts.problem.objectives or (Objective.LATENCY,)
+    if len(answer.values) != len(objectives):
+        names = ", ".join(objective.value for objective in objectives)
+        yield Violation(Rule.V9, f"{len(answer.values)} values for {len(objectives)} objectives: {names}")
+    for objective, value in zip(objectives, answer.values, strict=False):
+        found = value_of(facts, objective, sync)
+        if found is None:
+            yield Violation(Rule.V9, f"{value} {objective.value}: without queues there is nothing that shows how many there are")
+        elif found != value:
+            yield Violation(Rule.V9, f"{objective.value} is {found}, not {value}")
+
+
+def value_of(facts: Facts, objective: Objective, sync: Synchronisation | None) -> int | None:
+    """What the schedule is worth; None: of syncs, where its queues are not known."""
+    match objective:
+        case Objective.LATENCY:
+            return _makespan(facts)
+        case Objective.THROUGHPUT:
+            return ceil(Fraction(_busiest(facts), facts.problem.executions))
+        case Objective.ENERGY:
+            return _millijoules(facts)
+        case Objective.MACHINES:
+            return len({shard.device for shard in facts.schedule.shards})
+        case Objective.SYNCS:
+            if sync is None:
+                return None
+            return sum(sync.queues[wait.queue].kind is QueueKind.COMPUTE for wait in sync.waits)
+        case _:
+            assert_never(objective)
+
+
+def _busiest(facts: Facts) -> int:
+    """The ticks that the busiest device or channel works: the steady state of executions in a row can be no quicker."""
+    schedule = facts.schedule
+    busy: dict[object, int] = defaultdict(int)
+    for shard in schedule.shards:
+        busy[shard.device] += shard.end - shard.start
+        together = facts.problem.phases[shard.phase].together
+        if together is not None and shard.first == 0:
+            for kept in facts.held(shard, together):
+                busy[kept] += shard.end - shard.start
+    for step in schedule.combines:
+        busy[facts.home] += step.end - step.start
+    for moved in schedule.transfers:
+        if (channel := facts.channel(moved)) is not None:
+            busy[channel] += moved.busy - moved.start
+    return max(busy.values(), default=0)
+
+
+def _millijoules(facts: Facts) -> int:
+    """Idle power of what is on for the whole time, what working adds, and the links' bytes; rounded up."""
+    schedule, problem = facts.schedule, facts.problem
+    steps = [(int(shard.device), shard.end - shard.start) for shard in schedule.shards]
+    steps += [(facts.home, step.end - step.start) for step in schedule.combines]
+    ends = {int(end) for moved in schedule.transfers for end in (moved.source, moved.target)}
+    used = {device for device, _ in steps} | ends | {facts.home}
+    picojoules = Fraction(0)
+    for device, place in enumerate(facts.group):
+        group = problem.devices[place]
+        if device in used or not problem.power_off_unused:
+            picojoules += group.idle_mw * _makespan(facts) * problem.tick_ns
+    for device, ticks in steps:
+        group = problem.devices[facts.group[device]]
+        picojoules += (group.active_mw - group.idle_mw) * ticks * problem.tick_ns
+    for moved in schedule.transfers:
+        if moved.link is not None:
+            picojoules += 1000 * problem.links[moved.link].nj_per_byte * moved.bytes
+    picojoules += sum(task.together.picojoules for task in problem.phases if task.together is not None)
+    return ceil(picojoules / 10**9)
+
+
+def _makespan(facts: Facts) -> int:
+    schedule = facts.schedule
+    ends = [shard.end for shard in schedule.shards] + [step.end for step in schedule.combines]
+    return max(ends + [moved.arrive for moved in schedule.transfers], default=0)
+
+
+# ---------------------------------------------------------------------------------------------------- claims
+#
+# V10: what an answer claims of plans that it does not show, as far as arithmetic on one page can tell.
+#
+# A claim that contradicts itself or the schedule is refused, and so is one that a schedule refutes which anybody can write
+# down: everything on home, one phase after the other.  What is left may still be false: a bound is `PROVED` here only if the
+# longest path and the work shared out evenly come to it.  Any other is `CLAIMED`, whatever the answer calls its method; to
+# believe it, it has to be derived again (`exact.reprove`, `rho plan --check --prove`).
+#
+# `ADVISORY` names the fields that speak of other plans, of other problems or of how a proof was come by: nothing is concluded
+# from them.
+
+METHODS: Final = ("none", "bound", "certificate", "z3")
+ADVISORY: Final = (
+    "Answer.baselines", "Baseline.name", "Baseline.ticks", "Answer.speculated", "Answer.failures", "Proof.method", "Proof.detail",
+    "Conflict.facts", "Conflict.hint", "Conflict.phase", "Queue.name", "Schedule.decisions", "Decisions.modes",
+    "Decisions.priority", "Decisions.queueing", "Decisions.sending",
+)  # fmt: skip
+"""Fields from which nothing is concluded, here or elsewhere (of queues, the names of those that copy; of schedules, how they were
+come by)."""
+
+
+class Standing(Enum):
+    """How far an answer's lower bound is to be believed."""
+
+    PROVED = "proved by paths and loads"
+    CLAIMED = "claimed, and to be proved again"
+
+
+def claimed(problem: Problem, answer: Answer, judge: Callable[[Problem, Schedule], Sequence[Violation]]) -> Iterator[Violation]:
+    """Claims that are false in themselves, or that everything at home refutes, if `judge` finds nothing wrong with that."""
+    bound, status = answer.lower_bound, answer.status
+    if answer.proof.method not in METHODS:
+        yield Violation(Rule.V10, f"`{answer.proof.method}` is not a method of proof")
+    if bound < 0 or answer.proof.lower_bound != bound:
+        yield Violation(Rule.V10, f"a lower bound of {bound}, of which the proof says {answer.proof.lower_bound}")
+    if bound > 0 and answer.proof.method == "none" and status is not Status.IMPOSSIBLE:
+        yield Violation(Rule.V10, f"a lower bound of {bound} by no method")
+    runs = Counter((s.phase, s.device) for s in answer.schedule.shards) if answer.schedule is not None else Counter()
+    most = max(runs.values(), default=0)  # more than the problem allows is V1's
+    if not 1 <= answer.chunks <= problem.chunks or answer.chunks < most <= problem.chunks:
+        yield Violation(Rule.V10, f"of at most {answer.chunks} chunks a device, and has {most}; {problem.chunks} are allowed")
+    if (status is Status.IMPOSSIBLE) != (answer.conflict is not None):
+        yield Violation(Rule.V10, f"called {status.value} with{'out' if answer.conflict is None else ''} a conflict")
+    if answer.conflict is not None:
+        unknown = [one for one in answer.conflict.directives if one not in problem.directives]
+        if unknown or len(set(answer.conflict.directives)) < len(answer.conflict.directives):
+            yield Violation(Rule.V10, "the conflict is of directives that were not given (V8), or of one twice")
+        if answer.conflict.phase is not None and not 0 <= answer.conflict.phase < len(problem.phases):
+            yield Violation(Rule.V10, f"the conflict is about phase {answer.conflict.phase}, which is not there")
+    if status is Status.IMPOSSIBLE and answer.schedule is not None:
+        yield Violation(Rule.V10, f"called impossible with a schedule of {answer.schedule.makespan} ticks")
+    if answer.schedule is None and answer.values:
+        yield Violation(Rule.V10, f"{len(answer.values)} values without a schedule")
+    if answer.values:
+        value = answer.values[0]
+        if bound > value:
+            yield Violation(Rule.V10, f"a lower bound of {bound} for a value of {value}")
+        elif status is Status.OPTIMAL and bound < value:
+            yield Violation(Rule.V10, f"called optimal with a bound of {bound} for a value of {value}")
+    at_home = everything_at_home(problem)
+    if at_home is None or judge(problem, at_home):
+        return
+    if status is Status.IMPOSSIBLE:
+        yield Violation(Rule.V10, f"called impossible, and everything runs at home in {at_home.makespan} ticks")
+    worth = value_of(Facts(problem, at_home), _first(problem), Synchronisation((), (), ()))
+    if worth is not None and bound > worth:
+        yield Violation(Rule.V10, f"a lower bound of {bound}, and everything at home has {worth}")
+
+
+def standing(problem: Problem, answer: Answer) -> Standing:
+    """Of an answer in which nothing was found wrong."""
+    return Standing.PROVED if answer.lower_bound <= least(replace(problem, chunks=answer.chunks)) else Standing.CLAIMED
+
+
+def least(problem: Problem) -> int:
+    """A bound of the first objective: the longest path of least times, and the least work shared out over all devices."""
+    match _first(problem):
+        case Objective.LATENCY:
+            return max(_path(problem), ceil(_work(problem) / _count(problem)))
+        case Objective.THROUGHPUT:
+            return ceil(_work(problem) / (_count(problem) * problem.executions))
+        case Objective.MACHINES:
+            return min(1, len(problem.phases))
+        case Objective.ENERGY | Objective.SYNCS:
+            return 0
+        case _ as never:
+            assert_never(never)
+
+
+def _first(problem: Problem) -> Objective:
+    return problem.objectives[0] if problem.objectives else Objective.LATENCY
+
+
+def _count(problem: Problem) -> int:
+    return sum(group.count for group in problem.devices)
+
+
+def _work(problem: Problem) -> Fraction:
+    """Ticks of devices that all phases take at least: as often as it has rows, the cheapest row of the cheapest class."""
+    total = Fraction(0)
+    for phase in problem.phases:
+        total += min((table.rate(phase.units) for table in phase.ticks.values()), default=Fraction(0)) * phase.units
+    return total
+
+
+def _path(problem: Problem) -> int:
+    """When the last phase is done at the earliest.  What reads a part of an output may start when the quickest part is there."""
+    reads: dict[int, list[Edge]] = defaultdict(list)
+    for edge in problem.edges:
+        reads[edge.target].append(edge)
+    parts: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    for place in _in_order(problem):
+        phase = problem.phases[place]
+        begins = phase.ready
+        for edge in reads[place]:
+            source = problem.phases[edge.source]
+            in_part = source.rows > 0 and not source.is_gathered and not edge.whole and (phase.rows > 0 or edge.only is not None)
+            begins = max(begins, (parts if in_part else ends)[edge.source])
+        tables = [(phase.ticks[group.kind], group.count) for group in problem.devices if group.kind in phase.ticks]
+        merging = 0 if phase.combine is None else phase.combine.ticks_per_shard
+        parts[place] = begins + min((table.least(1, phase.units) for table, _ in tables), default=0)
+        ends[place] = begins + _quickest(problem, place) + merging
+    return max(ends.values(), default=0)
+
+
+def _quickest(problem: Problem, place: int) -> int:
+    """The fewest ticks by which the rows that each device can have done are all the rows."""
+    phase = problem.phases[place]
+    tables = [(phase.ticks[group.kind], group.count) for group in problem.devices if group.kind in phase.ticks]
+    if not tables:
+        return 0
+    rates = [(table.rate(phase.units), count) for table, count in tables]
+    if phase.rows and problem.chunks > 1:  # each row by itself, if need be
+        return 0 if not all(rate for rate, _ in rates) else ceil(phase.units / sum(count / rate for rate, count in rates))
+    low, high = 0, min(table.at(phase.units) for table, _ in tables)
+    while low < high:
+        ticks = (low + high) // 2
+        rows = sum(count * table.most(ticks, phase.units) for table, count in tables)
+        low, high = (low, ticks) if rows >= phase.units else (ticks + 1, high)
+    return low
+
+
+def _in_order(problem: Problem) -> list[int]:
+    """The phases, each after what it reads."""
+    after: dict[int, list[int]] = defaultdict(list)
+    waiting = [0] * len(problem.phases)
+    for edge in problem.edges:
+        after[edge.source].append(edge.target)
+        waiting[edge.target] += 1
+    order = [place for place, count in enumerate(waiting) if count == 0]
+    for place in order:
+        for other in after[place]:
+            waiting[other] -= 1
+            if waiting[other] == 0:
+                order.append(other)
+    return order
+
+
+def everything_at_home(problem: Problem) -> Schedule | None:
+    """Every phase whole on the home device, one after the other; None if one has no ticks there."""
+    home = next(place for place, group in enumerate(problem.devices) if group.home)
+    kind, device = problem.devices[home].kind, DeviceIndex(sum(group.count for group in problem.devices[:home]))
+    shards, combines, now = [], [], 0
+    for place in map(PhaseIndex, _in_order(problem)):
+        phase = problem.phases[place]
+        if kind not in phase.ticks or phase.together is not None:
+            return None
+        start = max(now, phase.ready)
+        now = start + phase.ticks[kind].at(phase.units)
+        shards.append(Shard(place, device, 0, phase.units, start, now))
+        if phase.combine is not None:
+            combines.append(CombineStep(place, now, now + phase.combine.ticks_per_shard))
+            now += phase.combine.ticks_per_shard
+    return Schedule(tuple(shards), tuple(combines), ())
+
+
+# ---------------------------------------------------------------------------------------------------- queues
+#
+# V2 of the queues themselves: each step once where it belongs, in the order of time, fences and waits that are somewhere.
+
+def sound(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
+    """Without this nothing can be said of the order that queues give."""
+    wrong = tuple(_queues(facts, sync))
+    yield from wrong or _fences(facts, sync)
+
+
+def _fences(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
+    there = {(q, p) for q, queue in enumerate(sync.queues) for p in range(len(queue.steps))}
+    for wait in sync.waits:
+        if (wait.queue, wait.position) not in there or not 0 <= wait.fence < len(sync.fences):
+            yield Violation(Rule.V2, f"a wait before step {wait.position} of queue {wait.queue} is nowhere")
+    if len(set(sync.waits)) < len(sync.waits):
+        yield Violation(Rule.V2, "a wait is stated twice")
+    for place, fence in enumerate(sync.fences):
+        if not there.issuperset(fence.after):
+            yield Violation(Rule.V2, f"fence f{fence.id} is nowhere")
+        elif fence.id != place or not fence.after or len({q for q, _ in fence.after}) < len(fence.after):
+            yield Violation(Rule.V2, f"fence f{fence.id} has number {place}, or comes after nothing, or twice after one queue")
+        elif int(fence.source) not in {_teller(facts, sync.queues[q].steps[p]) for q, p in fence.after}:
+            yield Violation(Rule.V2, f"fence f{fence.id} tells of device {fence.source}, which does nothing before it")
+
+
+def _queues(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
+    schedule = facts.schedule
+    steps: Counter[Placed] = Counter(step for queue in sync.queues for step in queue.steps)
+    everything: Counter[Placed] = Counter((*schedule.shards, *schedule.combines, *schedule.transfers))
+    if steps != everything or steps.total() > len(steps):
+        lacks = next(map(facts.name, everything - steps), "one is there twice, or is not of the schedule")
+        yield Violation(Rule.V2, f"the queues do not hold each step once: {lacks}")
+        return
+    names = [queue.name for queue in sync.queues]
+    channels: dict[tuple[object, ...], str] = {}
+    for place, queue in enumerate(sync.queues):
+        if queue.name in names[:place]:
+            yield Violation(Rule.V2, f"two queues are called {queue.name}")
+        computes = queue.kind is QueueKind.COMPUTE
+        if computes != (queue.device is not None) or (computes and queue.name not in facts.names):
+            yield Violation(Rule.V2, f"queue {queue.name} is of no device, or of one that does not compute")
+            continue
+        for step in queue.steps:
+            if isinstance(step, Transfer) == computes:
+                yield Violation(Rule.V2, f"{facts.name(step)} is in queue {queue.name}")
+            elif isinstance(step, Transfer):
+                channel = facts.channel(step) if step.busy > step.start else None
+                if channel is not None and channels.setdefault(channel, queue.name) != queue.name:
+                    yield Violation(Rule.V2, f"{facts.name(step)} is in queue {queue.name}, its channel's is {channels[channel]}")
+            elif not _device(facts, step) == queue.device == facts.names.index(queue.name):
+                yield Violation(Rule.V2, f"{facts.name(step)} is in the queue of {queue.name}")
+        for early, late in pairwise(queue.steps):
+            if _when(facts, early) > _when(facts, late):
+                yield Violation(Rule.V2, f"{facts.name(late)} comes after what is later, in queue {queue.name}")
+
+
+def _when(facts: Facts, step: Placed) -> tuple[int, int]:
+    """By which the steps of a queue are in order: starts and ends of a device's, arrivals and starts of transfers."""
+    match step:
+        case Shard():
+            return step.start, step.end
+        case CombineStep():
+            return max([step.start, *(shard.end for shard in facts.on[step.phase, facts.home])]), step.end
+        case Transfer():
+            return step.arrive, step.start
+
+
+def _teller(facts: Facts, step: Placed) -> int:
+    """The device whose doing a fence after a step tells of: of a transfer its source."""
+    return int(step.source) if isinstance(step, Transfer) else _device(facts, step)
+
+
+def _device(facts: Facts, step: Shard | CombineStep) -> int:
+    return facts.home if isinstance(step, CombineStep) else int(step.device)
+
+
+# ---------------------------------------------------------------------------------------------------- translate
+#
+# A schedule of a problem, and its queues, as an execution: outputs are values, units (rows or bytes) their one axis.
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """The partial results of a phase, of which each is of some rows."""
+
+    phase: int
+
+
+class Translation:
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.execution = Execution(self.said)
+        self.tasks: dict[Placed, Task] = {}
+        self.shards: dict[int, list[Task]] = {}
+        self.combines: dict[int, Task] = {}
+        schedule = facts.schedule
+        everything: list[Task] = []
+        for shard in schedule.shards:
+            self.tasks[shard] = task = self.shard(shard)
+            self.shards.setdefault(shard.phase, []).append(task)
+            everything.append(task)
+        for step in schedule.combines:
+            self.tasks[step] = self.combines[step.phase] = self.combine(step)
+            everything.append(self.tasks[step])
+        for moved in schedule.transfers:
+            self.tasks[moved] = self.transfer(moved)
+            everything.append(self.tasks[moved])
+        self.wanted()
+        self.orders()
+        self.execution.queues = [everything]
+
+    def queued(self, sync: Synchronisation) -> Execution:
+        """With the queues, fences and waits that are stated."""
+        execution = self.execution
+        execution.queues = [[] for _ in sync.queues]
+        for which, queue in enumerate(sync.queues):
+            for step in queue.steps:
+                execution.add(which, self.tasks[step])
+        execution.fences.update({fence.id: [(int(q), p) for q, p in fence.after] for fence in sync.fences})
+        for wait in sync.waits:
+            execution.waits[int(wait.queue), wait.position].append(wait.fence)
+        return execution
+
+    # ------------------------------------------------------------------ steps
+
+    def shard(self, shard: Shard) -> Task:
+        facts, device = self.facts, int(shard.device)
+        problem = facts.problem.phases[shard.phase]
+        made = self.result_bytes(shard)
+        lanes: dict[Hashable, int] = {device: shard.start}
+        if problem.together is not None and shard.first == 0:
+            lanes |= facts.held(shard, problem.together)
+        task = Task(shard, shard.start, shard.end, shard.start, lanes, shard.end, takes_place=made if problem.inplace else 0)
+        for edge in facts.incoming[shard.phase]:
+            box = self.box(edge.source, *facts.needed(edge, shard))
+            task.reads.append(Read((device, edge.source), box, way=self.way(edge)))
+        self.execution.spans[device].append((shard.start, shard.end, self.scratch(shard)))
+        piece = Piece(((shard.first, shard.stop),), shard.start, shard.end, shard.end, made)
+        if problem.combine is not None:
+            self.execution.make((device, Partial(shard.phase)), piece, task)
+        elif not facts.elsewhere(shard.phase, device):
+            if facts.whole(shard.phase):
+                piece.box = self.box(shard.phase, 0, facts.units(shard.phase))
+            self.execution.make((device, shard.phase), piece, task)
+        return task
+
+    def combine(self, step: CombineStep) -> Task:
+        """It merges as partial results arrive, which V9 judges."""
+        facts, phase = self.facts, self.facts.problem.phases[step.phase]
+        task = Task(step, step.start, step.end, None, {facts.home: step.start}, step.end)
+        task.reads.append(Read((facts.home, Partial(step.phase)), ((0, phase.units),), Match.TILE))
+        size = facts.rounded(phase.out_bytes)
+        piece = Piece(self.box(step.phase, 0, facts.units(step.phase)), step.start, step.end, step.end, size)
+        self.execution.make((facts.home, step.phase), piece, task)
+        return task
+
+    def transfer(self, moved: Transfer) -> Task:
+        facts, target = self.facts, int(moved.target)
+        channel = facts.channel(moved) if moved.busy > moved.start else None
+        lanes: dict[Hashable, int] = {} if channel is None else {channel: moved.start}
+        task = Task(moved, moved.start, moved.arrive, moved.start, lanes, moved.busy, sends=True)
+        value = Partial(moved.phase) if moved.partial else moved.phase
+        box = ((moved.first, moved.stop),) if moved.partial else self.box(moved.phase, moved.first, moved.stop)
+        task.reads.append(Read((int(moved.source), value), box, Match.EXACT if moved.partial else Match.COVER))
+        way = ("ticks", moved.arrive - moved.start) if moved.link is None else "link"
+        usable = moved.arrive + facts.sync[target]
+        piece = Piece(box, moved.start, moved.arrive, usable, facts.rounded(moved.bytes), None if moved.partial else way)
+        self.execution.make((target, value), piece, task)
+        return task
+
+    def box(self, phase: int, first: int, stop: int) -> Box:
+        """Of units; an output of no bytes is still something to be there."""
+        return ((-1, 0),) if first == stop == self.facts.units(phase) == 0 else ((first, stop),)
+
+    def way(self, edge: Edge) -> object:
+        """How a copy comes that the edge takes: in its own ticks, or over a link."""
+        return ("ticks", edge.ticks or 0) if self.facts.delayed(edge) else "link"
+
+    def scratch(self, shard: Shard) -> int:
+        """Bytes that a shard needs while it runs."""
+        task = self.facts.problem.phases[shard.phase]
+        if task.together is not None:
+            stated = {int(device): size for (device, _), size in zip(task.together.mode, task.together.scratch, strict=True)}
+            return self.facts.rounded(stated.get(int(shard.device), 0))
+        return self.facts.rounded(ceil(task.scratch * (shard.stop - shard.first) / task.units)) if task.scratch else 0
+
+    def result_bytes(self, shard: Shard) -> int:
+        """Bytes that a shard makes: of the output, or its partial result."""
+        facts, task = self.facts, self.facts.problem.phases[shard.phase]
+        if task.combine is not None:
+            return facts.rounded(task.combine.bytes)
+        first, stop = (0, facts.units(shard.phase)) if facts.whole(shard.phase) else (shard.first, shard.stop)
+        return facts.rounded(facts.size(shard.phase, first, stop, None))
+
+    # ------------------------------------------------------------------ directives and effects
+
+    def holds(self, phase: int, device: int) -> bool:
+        """All of an output is on a device at the end."""
+        there = [piece.box for piece in self.execution.pieces.get((device, phase), ())]
+        return bool(there) and covered(self.box(phase, 0, self.facts.units(phase)), there)
+
+    def wanted(self) -> None:
+        """What is kept is used to the end; of equal copies one is enough."""
+        facts, last = self.facts, self.facts.schedule.makespan + 1
+        for directive in facts.problem.directives:
+            if isinstance(directive, Keep | Replicate):
+                named = facts.named(directive.device) if isinstance(directive, Keep) else facts.used
+                there = [device for device in sorted(named) if self.holds(directive.phase, device)]
+                for device in there[:1] if isinstance(directive, Keep) else there:
+                    pieces = sorted(self.execution.pieces[device, directive.phase], key=lambda piece: piece.start)
+                    for piece in {piece.box: piece for piece in pieces}.values():
+                        piece.uses.append((last, None))
+
+    def orders(self) -> None:
+        """`before`, and the order of effects: all that makes the first is complete before any of the second starts."""
+        pairs = [(a, b) for d in self.facts.problem.directives if isinstance(d, Before) for b in d.then for a in d.first]
+        effects = [index for index, phase in enumerate(self.facts.problem.phases) if phase.effect]
+        for first, then in (*pairs, *pairwise(effects)):
+            for task in self.shards[then]:
+                task.after += self.makers(first)
+
+    def makers(self, phase: int) -> Iterator[Task]:
+        if phase in self.combines:
+            return iter((self.combines[phase],))
+        shards = self.facts.shards[phase]
+        return compress(self.shards[phase], [not self.facts.elsewhere(phase, shard.device) for shard in shards])
+
+    # ------------------------------------------------------------------ words
+
+    def said(self, lack: Lack, task: Task, read: Read | Task) -> Violation:
+        facts, step = self.facts, task.what
+        if isinstance(read, Task):
+            return Violation(Rule.V2, f"{self.name(task)} is not certain to come after {self.name(read)}")
+        (low, high), value = read.box[0], read.key[1]
+        phase = value.phase if isinstance(value, Partial) else value
+        assert isinstance(phase, int)
+        part = f"[{max(0, low)}, {high}) of `{facts.id(phase)}`"
+        if lack is Lack.UNCERTAIN:
+            return Violation(Rule.V2, f"{self.name(task)} is not certain to come after what brings {part}")
+        if isinstance(step, Shard):
+            where = f"`{facts.id(step.phase)}` starts at {step.start} on {facts.names[step.device]}"
+            return Violation(Rule.V4, f"{where} without {part}")
+        if isinstance(step, Transfer):
+            return Violation(Rule.V4, f"{facts.names[step.source]} has not {part} to send at {step.start}")
+        return Violation(Rule.V4, f"the partial results of `{facts.id(phase)}` are not brought home, each once")
+
+    def name(self, task: Task) -> str:
+        return self.facts.name(task.what)
+
+
+# ---------------------------------------------------------------------------------------------------- schedules
+
+__all__ = ["ADVISORY", "Rule", "Standing", "Violation", "memory_in_use", "standing", "verify", "verify_schedule"]
+
+MOST_WORK: Final = 20_000_000
+"""Waits × steps above which V7 is not asked; steps × queues above which orders are checked by ticks alone."""
+MOST_STEPS: Final = 10_000
+
+
+def verify(problem: Problem, answer: Answer, sync: Synchronisation | None = None) -> tuple[Violation, ...]:
+    """Everything wrong with an answer; empty if it may be used.  Of a schedule that is wrong no values are asked."""
+    schedule = answer.schedule
+    claims = tuple(claimed(problem, answer, verify_schedule))
+    if schedule is None:
+        if answer.status in (Status.OPTIMAL, Status.GAP):
+            return (Violation(Rule.V1, f"called {answer.status.value} without a schedule"),)
+        return claims
+    found = verify_schedule(problem, schedule, sync)
+    return (*(found or valued(Facts(problem, schedule), answer, sync)), *claims)
+
+
+def verify_schedule(problem: Problem, schedule: Schedule, sync: Synchronisation | None = None) -> tuple[Violation, ...]:
+    """Everything wrong with a schedule by itself.  Where phases are missing nothing else is asked."""
+    facts = Facts(problem, schedule)
+    missing = tuple(present(facts))
+    if missing:
+        return missing
+    translated = Translation(facts)
+    execution = translated.execution
+    found = [
+        *tiled(facts), *together(facts), *obeyed(facts, translated.holds), *_at_once(facts, execution), *resident(execution),
+        *carried(facts), *timed(facts), *_too_full(facts, execution),
+    ]  # fmt: skip
+    if sync is not None:
+        wrong = tuple(sound(facts, sync))
+        found += wrong
+        if not wrong:
+            found += _in_time(translated.queued(sync), facts)
+            if sum(map(len, execution.queues)) * len(sync.queues) <= MOST_WORK:
+                found += ordered(execution)
+        if not found:
+            found += _needless(facts, translated, sync)
+    return tuple(found)
+
+
+def memory_in_use(problem: Problem, schedule: Schedule) -> dict[int, tuple[int, int]]:
+    """By device with a limit: the most bytes in use, and the tick at which they first are."""
+    facts = Facts(problem, schedule)
+    found = peaks(Translation(facts).execution)
+    return {device: found.get(device, (0, 0)) for device, cap in enumerate(facts.caps) if cap is not None}
+
+
+def _at_once(facts: Facts, execution: Execution) -> Iterator[Violation]:
+    """V2 of devices and V6 of channels: one thing at a time."""
+    for lane, first, then in collisions(execution):
+        names = f"`{facts.id(first.what.phase)}` and `{facts.id(then.what.phase)}`"  # type: ignore[attr-defined]
+        if isinstance(lane, int):
+            yield Violation(Rule.V2, f"{facts.names[lane]} runs {names} at once, at {then.start}")
+        else:
+            yield Violation(Rule.V6, f"{names} are on one channel at {then.start}")
+
+
+def _too_full(facts: Facts, execution: Execution) -> Iterator[Violation]:
+    """V5: no device has more in use than it has."""
+    if any(cap is not None for cap in facts.caps):
+        found = peaks(execution)
+        for device, cap in enumerate(facts.caps):
+            peak, tick = found.get(device, (0, 0))
+            if cap is not None and peak > cap:
+                yield Violation(Rule.V5, f"{facts.names[device]} has {peak} bytes in use at {tick}, and {cap} at most")
+
+
+def _in_time(execution: Execution, facts: Facts) -> Iterator[Violation]:
+    """V2: no wait holds its queue up beyond the tick at which the schedule goes on."""
+    for task, told in held_up(execution):
+        names = f"`{facts.name(task.what)}` waits for {facts.name(told.what)} until {told.end}"
+        yield Violation(Rule.V2, f"{names}, and is to go on before")
+
+
+def _needless(facts: Facts, translated: Translation, sync: Synchronisation) -> Iterator[Violation]:
+    """V7: no wait tells what is known without it; not asked of large schedules."""
+    steps = sum(len(queue.steps) for queue in sync.queues)
+    if steps <= MOST_STEPS and steps * len(sync.waits) <= MOST_WORK:
+        for (which, place), fence in needless(translated.execution):
+            waits = f"{sync.queues[which].name} waits for fence f{fence}"
+            step = translated.name(translated.execution.queues[which][place])
+            yield Violation(Rule.V7, f"{waits} before {step}, of which it knows already")

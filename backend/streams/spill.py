@@ -1,0 +1,265 @@
+"""Cells that a mask selected, in a scratch file that has no name: written as tiles come, read as the rows of an input."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import field
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ...lang.diagnostics.model import Code
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ..cpu.numpy_reductions import order_columns
+from ..io.byte_source import Content, fill, new_array
+from ..io.errors import FileTrouble
+from ..io.reading import InOrder
+from ..io.row_sinks import write_at
+from ..library.hash import stable_order
+from ..library.sort import sorted_items
+from ..schedule.streams.stream_planning import FEWEST, WORDS, Scratch, Selected
+
+# ---------------------------------------------------------------------------------------------------- temporary
+#
+# A scratch file that has no name (`tempfile.TemporaryFile`), so that it goes with the process, however that ends.
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class Temporary:
+    """Written from its start on; open from pass to pass."""
+
+    file: Any = None
+
+    @property
+    def path(self) -> str:
+        return f"a temporary file in {tempfile.gettempdir()}"
+
+    def begin(self) -> None:
+        """OSError."""
+        self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it is open from pass to pass
+
+    def write(self, items: Any) -> None:
+        """OSError."""
+        data = np.ascontiguousarray(items).reshape(-1).view(np.uint8).data
+        write_at(self.file.fileno(), data, self.file.tell())
+
+    def fill(self, into: Any, at: int) -> None:
+        """An array from the bytes at a place.  FileTrouble: somebody has made the file shorter."""
+        self.file.seek(at)
+        fill(self.file, into.reshape(-1).view(np.uint8).data)
+
+    def discard(self) -> None:
+        if self.file is not None:
+            self.file.close()
+
+    def require_same(self, handle: Any) -> None:
+        """Nobody else can write it."""
+
+
+# ---------------------------------------------------------------------------------------------------- selecting
+
+@dataclasses.dataclass(slots=True)
+class SelectedRows(Temporary):
+    """A store that is written in order and read anywhere; `count` cells have come."""
+
+    selected: Selected
+    count: int = 0
+
+    @property
+    def kind(self) -> Kind:
+        return self.selected.kind
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.count, *self.selected.cell)
+
+    @property
+    def row_bytes(self) -> int:
+        return int(prod(self.selected.cell)) * int(new_array((0,), self.kind).dtype.itemsize)
+
+    @property
+    def bytes(self) -> int:
+        return self.count * self.row_bytes
+
+    @property
+    def beside(self) -> int:
+        return 0
+
+    # ------------------------------------------------------------------------------------- written
+
+    def add(self, cells: Any, first: int) -> None:
+        """What a tile that begins at `first` of the mask selects.  OSError."""
+        if self.selected.places:
+            cells = cells + first
+        self.write(cells)
+        self.count += len(cells)
+
+    def end(self) -> None:
+        pass
+
+    # ------------------------------------------------------------------------------------- read
+
+    def whole(self) -> Any:
+        """All of it, in memory."""
+        made = new_array(self.shape, self.kind)
+        self.fill(made, 0)
+        return made
+
+    def open(self) -> None:
+        pass
+
+    def read(self, handle: None, first: int, into: Any, keep: int) -> None:
+        self.fill(into, first * self.row_bytes)
+
+    def close(self, handle: None) -> None:
+        pass
+
+
+# ---------------------------------------------------------------------------------------------------- sorting
+#
+# Items ordered on disk: sorted runs in a scratch file that has no name, and their merge, some items at a time.
+#
+# Note [Merging].  Of every run some items are in memory.  Those that surely come next are all before the least of the last ones
+# that are there: in runs before the one that has it, those equal to it too, since equal items stay in the order of the runs.
+
+_PLACES: Final = np.dtype(np.int64)
+
+
+class _Merged(InOrder):
+    """What nobody else can write."""
+
+    __slots__ = ()
+
+    def require_same(self, cursor: Any) -> None:
+        pass
+
+
+@dataclasses.dataclass(slots=True)
+class SortedRuns(Temporary):
+    """A store that is written as runs and read as their merge."""
+
+    scratch: Scratch
+    runs: list[tuple[int, int]] = field(default_factory=list)
+    """Where each begins in the file, and how many items it has."""
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.I64 if self.scratch.grades else self.scratch.kind
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.scratch.size,)
+
+    @property
+    def bytes(self) -> int:
+        return self.scratch.bytes
+
+    @property
+    def beside(self) -> int:
+        return self.scratch.beside
+
+    # ------------------------------------------------------------------------------------- written
+
+    def begin(self) -> None:
+        """Room for all of it.  OSError."""
+        Temporary.begin(self)
+        if self.bytes and hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(self.file.fileno(), 0, self.bytes)
+
+    def put(self, slab: Any, axis: int, first: int) -> None:
+        """A run of the items from `first` on.  OSError."""
+        self.runs.append((self.file.tell(), len(slab)))
+        if not self.scratch.grades:
+            self.write(sorted_items(np.asarray(slab), descending=self.scratch.descending))
+            return
+        order = stable_order(self._keys(slab))
+        self.write(slab[order])
+        self.write((order + first).astype(_PLACES, copy=False))
+
+    def end(self) -> None:
+        """That was all.  OSError."""
+        if sum(count for _, count in self.runs) != self.scratch.size:
+            raise FileTrouble(Code.E708, "was not written whole")
+
+    # ------------------------------------------------------------------------------------- read
+
+    def open(self) -> tuple[_Merged, Any]:
+        content, blocks = Content(self.path), lambda first: (0, self._blocks())
+        merged = _Merged(content, self.kind, self.shape, self.bytes, self.beside, blocks, tuple, ())
+        return merged, merged.open()
+
+    def read(self, handle: tuple[_Merged, Any], first: int, into: Any, keep: int) -> None:
+        merged, cursor = handle
+        merged.read(cursor, first, into, keep)
+
+    def close(self, handle: tuple[_Merged, Any]) -> None:
+        merged, cursor = handle
+        merged.close(cursor)
+
+    def _keys(self, items: Any) -> Any:
+        return order_columns(np.asarray(items), descending=self.scratch.descending)[0]
+
+    def _blocks(self) -> Iterator[Any]:
+        """The items, or their places, in order.  See Note [Merging]."""
+        room = max(FEWEST, self.beside // (max(1, len(self.runs)) * WORDS * 8))
+        heads = [_Head(self, start, count, room) for start, count in self.runs]
+        while heads := [head for head in heads if head.filled()]:
+            lasts = [head.keys[-1] for head in heads if head.left]
+            if lasts:
+                bound = min(lasts)
+                owner = next(place for place, head in enumerate(heads) if head.left and head.keys[-1] == bound)
+                sides = ["right" if place <= owner else "left" for place in range(len(heads))]
+                counts = [int(np.searchsorted(h.keys, bound, side)) for h, side in zip(heads, sides, strict=True)]  # type: ignore[call-overload]
+            else:
+                counts = [len(head.keys) for head in heads]
+            parts = [head.taken(count) for head, count in zip(heads, counts, strict=True) if count]
+            order = np.argsort(np.concatenate([keys for keys, _ in parts]), kind="stable")
+            yield np.concatenate([items for _, items in parts])[order]
+
+
+@dataclass(slots=True)
+class _Head:
+    """The next items of a run with their keys; `left` have not been read."""
+
+    of: SortedRuns
+    start: int
+    count: int
+    room: int
+    at: int = 0
+    keys: Any = ()
+    items: Any = ()
+
+    @property
+    def left(self) -> int:
+        return self.count - self.at
+
+    def filled(self) -> bool:
+        """Is there anything?  More is read if little is in memory, so that each step takes much of every run."""
+        if 2 * len(self.keys) < self.room and self.left:
+            size = min(self.room - len(self.keys), self.left)
+            kind = new_array((0,), self.of.scratch.kind).dtype
+            items = self._read(self.start + self.at * kind.itemsize, size, kind)
+            keys = self.of._keys(items)
+            if self.of.scratch.grades:
+                places = self.start + self.count * kind.itemsize
+                items = self._read(places + self.at * _PLACES.itemsize, size, _PLACES)
+            if len(self.keys):
+                keys, items = np.concatenate([self.keys, keys]), np.concatenate([self.items, items])
+            self.keys, self.items = keys, items
+            self.at += size
+        return len(self.keys) > 0
+
+    def taken(self, count: int) -> tuple[Any, Any]:
+        """The first of them, which are gone then."""
+        made = self.keys[:count], self.items[:count]
+        self.keys, self.items = self.keys[count:], self.items[count:]
+        return made
+
+    def _read(self, at: int, size: int, kind: Any) -> Any:
+        made = np.empty(size, kind)
+        self.of.fill(made, at)
+        return made

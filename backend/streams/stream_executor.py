@@ -1,0 +1,360 @@
+"""The step that is one pass: every tile through the plan of its graph, in order."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
+from types import TracebackType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ...lang.support.processes import LISTENING, take
+from ...lang.support.records import dataclass
+from ...typechecker.scalars import identity_of
+from ..distributed.steps import Pair, pair_of, reduction_of
+from ..graph import traverse
+from ..graph.phases import PLACES, Input, LibraryPhase, Output, Structured, ValueId
+from ..io.byte_source import new_array
+from ..io.errors import FileTrouble
+from ..io.reading import RowSource, located
+from ..io.row_sinks import RowSink
+from ..io.writing import system_trouble
+from ..schedule.plan.plan import Device, DeviceId, StreamStep
+from ..schedule.program_facts.partitioning import is_ordered
+from ..schedule.single_device import Detail, plan_one_device
+from ..schedule.streams.pass_partitioning import flow_of
+from ..schedule.streams.stream_planning import MOST_KINDS, tiles_of
+from ..schedule.streams.tile_demands import (
+    Along,
+    Demand,
+    Ends,
+    Flow,
+    Pass,
+    Rows as PassesRows,
+    Sink,
+    demand,
+    function_of,
+    part_of,
+)
+from ..schedule.streams.tile_graph import State, Tile as TilesTile, key_of, tile_of
+from ..vm.executor import PreparedPlan
+from ..vm.run_state import Action, Machine, Memory, Progress, Shown
+from .spill import SelectedRows, SortedRuns
+
+# ---------------------------------------------------------------------------------------------------- joining
+#
+# Partial results joined as they come: a stack of subtrees of the order of sums.
+#
+# Tiles begin at multiples of a power of two times the block, so each is one subtree; two neighbours of one size are joined at
+# once, and what is left in the end from the right.  That is the tree of `sums`, so the bits are those of the whole.
+
+@dataclass(slots=True)
+class Joined:
+    """One result of a reduction, so far; `ordered`: its bits depend on the tree."""
+
+    pair: Pair
+    ordered: bool
+    parts: list[tuple[int, Any]] = field(default_factory=list)
+    """How many tiles each subtree holds, and its value."""
+
+    def add(self, partial: Any) -> None:
+        """The result of the next tile."""
+        size = 1
+        while self.parts and (not self.ordered or self.parts[-1][0] == size):
+            count, left = self.parts.pop()
+            partial, size = self.pair(left, partial), size + count
+        self.parts.append((size, partial))
+
+    def result(self) -> Any:
+        """Of all tiles."""
+        (_, made) = self.parts.pop()
+        while self.parts:
+            _, left = self.parts.pop()
+            made = self.pair(left, made)
+        return made
+
+
+def pair_of_places(function: str) -> Pair:
+    """Of two places with the items there (`schedule.streams.carries`, Note [Places]), the earlier first."""
+
+    def pair(left: Any, right: Any) -> Any:
+        import numpy
+
+        first, second = left[1], right[1]
+        beyond = second < first if function == "least_place" else second > first
+        if second.dtype.kind == "f":
+            beyond |= numpy.isnan(second) & ~numpy.isnan(first)
+        return numpy.where(beyond, right[0], left[0]), numpy.where(beyond, second, first)
+
+    return pair
+
+
+# ---------------------------------------------------------------------------------------------------- ring
+#
+# A ring of buffers that one thread fills with tiles, in order, ahead of who computes with them.
+
+Rows: TypeAlias = tuple[int, int]
+Tile: TypeAlias = Mapping[str, Rows]
+"""By input, the rows that a tile needs; none of inputs that it does not."""
+
+
+class Ring:
+    """Tiles of some sources, `depth` of them in memory: the one that was handed out last, and those that are read meanwhile.
+
+    A tile's arrays are its buffers, which are filled again once the next tile has been taken."""
+
+    def __init__(self, sources: Mapping[str, RowSource], tiles: Sequence[Tile], depth: int) -> None:
+        self._sources, self._tiles = sources, tiles
+        rows = {name: max((t[name][1] - t[name][0] for t in tiles if name in t), default=0) for name in sources}
+        self._free: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        for _ in range(depth):
+            self._free.put({name: new_array((rows[name], *source.shape[1:]), source.kind) for name, source in sources.items()})
+        self._full: queue.SimpleQueue[tuple[dict[str, Any], dict[str, Any]] | BaseException | None] = queue.SimpleQueue()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._read, name="rho reader", daemon=True)
+        self.bytes = 0
+        self.reading = ""
+        """The source that is read just now."""
+
+    def __enter__(self) -> Ring:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._over.set()
+        self._free.put(None)
+        while self._thread.is_alive():
+            self._thread.join(LISTENING)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The arrays of each tile.  FileTrouble."""
+        while True:
+            filled = take(self._full)
+            if filled is None:
+                return
+            if isinstance(filled, BaseException):
+                raise filled
+            buffers, arrays = filled
+            yield arrays
+            del arrays
+            self._free.put(buffers)
+
+    def _read(self) -> None:
+        handles: dict[str, Any] = {}
+        try:
+            for name, source in self._sources.items():
+                self.reading = name
+                handles[name] = source.open()
+            for tile, later in zip(self._tiles, [*self._tiles[1:], {}], strict=True):
+                buffers = self._free.get()
+                if buffers is None or self._over.is_set():
+                    return
+                arrays = {}
+                for name, (start, stop) in tile.items():
+                    arrays[name] = buffers[name][: stop - start]
+                    self.reading, source = name, self._sources[name]
+                    source.read(handles[name], start, arrays[name], later[name][0] if name in later else stop)
+                    self.bytes += source.bytes * (stop - start) // max(1, source.shape[0])
+                self._full.put((buffers, arrays))
+            for name, source in self._sources.items():
+                self.reading = name
+                source.require_same(handles[name])
+            self._full.put(None)
+        except BaseException as error:
+            self._full.put(error)
+        finally:
+            for name, handle in handles.items():
+                self._sources[name].close(handle)
+
+
+# ---------------------------------------------------------------------------------------------------- driver
+
+@dataclass(slots=True)
+class Stores:
+    """Inputs that are read tile by tile, outputs that are written so, and how far that has come."""
+
+    sources: Mapping[str, RowSource]
+    sinks: Mapping[str, RowSink | SortedRuns | SelectedRows] = field(default_factory=dict)
+    checks: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
+    """By input, what is checked of its items: RhoError."""
+    progress: Progress = field(default_factory=Progress)
+
+    def discard(self) -> None:
+        """The run has failed: nothing was written."""
+        for sink in self.sinks.values():
+            sink.discard()
+
+    def action(self, machine: Machine, step: StreamStep, device: DeviceId) -> Action:
+        """What one pass does."""
+        assert machine.around is not None, "streams are run with their graph"
+        flow = flow_of(machine.around.graph, self.sources, self.sinks, lambda count: True)
+        (one,) = [p for p in flow.passes if tuple(phase.id for phase in p.phases) == step.phases and p.results == step.results]
+        backend: Any = machine.backends[device]
+        self.progress.total += step.reads
+
+        def run(memory: Memory) -> None:
+            machine.current = one.sinks[0].phase
+            _Run(machine, self, flow, one, step, Device(device, "cpu", backend.threads), memory).run()
+
+        return run
+
+
+@dataclass(slots=True)
+class _Run:
+    machine: Machine
+    stores: Stores
+    flow: Flow
+    one: Pass
+    step: StreamStep
+    device: Device
+    memory: Memory
+    plans: dict[tuple[object, ...], tuple[TilesTile, PreparedPlan]] = field(default_factory=dict)
+    joined: dict[ValueId, Joined] = field(default_factory=dict)
+    states: dict[str, tuple[State, Any]] = field(default_factory=dict)
+    """What the last tile left, by its name."""
+
+    def run(self) -> None:
+        tiles = list(tiles_of(self.one, self.step.rows))
+        needs = [demand(self.flow, self.one, tile) for tile in tiles]
+        sources = {p.name: p for p in self.one.phases if isinstance(p, Input)}
+        rows = [{name: n.rows[p.result] for name, p in sources.items() if p.result in n.rows} for n in needs]
+        for sink in self.one.sinks:
+            self.begin(sink)
+        ring = Ring({name: self.stores.sources[name] for name in sources}, rows, self.step.depth)
+        before = self.stores.progress.done
+        with ring:
+            read = iter(ring)
+            for tile, needed in zip(tiles, needs, strict=True):
+                arrays = self.next(read, ring, sources)
+                self.tile(tile, needed, arrays)
+                del arrays
+                self.stores.progress.done = before + ring.bytes
+            self.next(read, ring, sources)
+        for sink in self.one.sinks:
+            self.end(sink)
+
+    def next(self, read: Iterator[dict[str, Any]], ring: Ring, sources: Mapping[str, Input]) -> dict[str, Any]:
+        """The arrays of the next tile, which are what the program declares; none after the last."""
+        try:
+            arrays = next(read, {})
+        except FileTrouble as trouble:
+            with located(self.stores.sources[ring.reading].path, sources[ring.reading].span):
+                raise trouble from None
+        for name, array in arrays.items():
+            if name in self.stores.checks:
+                self.stores.checks[name](array)
+        return arrays
+
+    def begin(self, sink: Sink) -> None:
+        match sink.ends:
+            case Ends.JOINED:
+                phase = sink.phase
+                assert isinstance(phase, Structured | LibraryPhase), "only reductions and products are joined"
+                for value in phase.results if isinstance(phase, LibraryPhase) else [one.value for one in phase.results]:
+                    self.joined[value] = self.joining(phase, value)
+            case Ends.CARRIED:
+                pass
+            case Ends.COLLECTED:
+                assert sink.value is not None
+                kind, shape = self.machine.kind(sink.value), self.machine.shape(sink.value)
+                self.memory[sink.value] = self.machine.backends[self.device.id].empty(kind, shape)
+            case Ends.WRITTEN:
+                assert isinstance(sink.phase, Output)
+                self.write(sink.phase, lambda store: store.begin())
+
+    def joining(self, phase: Structured | LibraryPhase, value: ValueId) -> Joined:
+        """How partial results of a value are joined; those of products are always as a tree."""
+        if isinstance(phase, Structured):
+            function, ordered = reduction_of(phase, value), is_ordered(phase, value, self.machine.types)
+        else:
+            cut = self.flow.cuts[phase.id]
+            assert isinstance(cut, Along) and cut.function is not None, "what is joined has a function"
+            function, ordered = cut.function, True
+        if function in PLACES:
+            return Joined(pair_of_places(function), False)
+        return Joined(pair_of(phase, function, value, self.machine, self.machine.backends[self.device.id]), ordered)
+
+    def end(self, sink: Sink) -> None:
+        if sink.ends is Ends.WRITTEN:
+            assert isinstance(sink.phase, Output)
+            self.write(sink.phase, lambda store: store.end())
+            kept = self.stores.sinks[sink.phase.name]
+            if not isinstance(kept, SortedRuns | SelectedRows):  # which are nobody's output
+                self.machine.outputs[sink.phase.name] = Shown(kept.kind, kept)
+        elif sink.ends is Ends.JOINED:
+            for value in traverse.results(sink.phase):
+                made = self.joined[value].result()
+                self.memory[value] = made[0] if isinstance(made, tuple) else made
+        elif sink.ends is Ends.CARRIED:
+            assert isinstance(sink.phase, LibraryPhase)
+            own = [(state, array) for state, array in self.states.values() if state.phase == sink.phase.id]
+            (made,) = [array for state, array in own if not state.occupied]
+            for _, occupied in [one for one in own if one[0].occupied]:
+                kind = self.machine.kind(sink.phase.results[0])
+                made[~occupied] = identity_of(function_of(sink.phase), kind)
+            self.memory[sink.phase.results[0]] = made
+
+    def write(self, output: Output, act: Callable[[Any], None]) -> None:
+        sink = self.stores.sinks[output.name]
+        with located(sink.path, output.span), system_trouble():
+            act(sink)
+
+    def tile(self, tile: PassesRows, needed: Demand, arrays: Mapping[str, Any]) -> None:
+        key = key_of(self.flow, self.one, needed)
+        if key not in self.plans:
+            while len(self.plans) >= MOST_KINDS:
+                self.plans.pop(next(iter(self.plans)))
+            graph = tile_of(self.flow, self.one, needed, tile)
+            plan = plan_one_device(graph.bound, self.device, detail=Detail.STEPS)
+            self.plans[key] = graph, PreparedPlan(plan, graph.bound)
+        graph, prepared = self.plans[key]
+        given = dict(arrays)
+        given |= {name: self.memory[value] for name, value in graph.operands.items()}
+        for name, (phase, axis) in graph.starts.items():
+            given[name] = np.array(needed.boxes[phase][axis][0], np.int64)
+        for name, state in graph.states.items():
+            given[name] = self.states.pop(name)[1] if name in self.states else beginning(state)
+        made = prepared.run(given).outputs
+        self.states |= {name: (state, made[name].value) for name, state in graph.states.items()}
+        values = {value: made[name].value for name, value in graph.results.items()}
+        for place, best in graph.bests.items():
+            values[place] = values[place] + self.origin(place, needed), values[best]
+        for sink in self.one.sinks:
+            start, stop = part_of(sink, tile)
+            if start < stop:
+                self.keep(sink, values, (start, stop), needed)
+
+    def origin(self, place: ValueId, needed: Demand) -> int:
+        """Where the box of a phase that makes a place starts along the axis that it is a place of."""
+        (phase,) = [sink.phase for sink in self.one.sinks if place in traverse.results(sink.phase)]
+        return needed.boxes[phase.id][-1][0]
+
+    def keep(self, sink: Sink, values: Mapping[ValueId, Any], own: PassesRows, needed: Demand) -> None:
+        if sink.ends is Ends.JOINED:
+            for value in traverse.results(sink.phase):
+                self.joined[value].add(values[value])
+        if sink.value is None:
+            return
+        value = sink.value
+        if isinstance(sink.phase, Output) and isinstance(self.stores.sinks[sink.phase.name], SelectedRows):
+            self.write(sink.phase, lambda store: store.add(values[value], own[0]))
+            return
+        origin = needed.rows[value][0]
+        axis = self.flow.axes[value]
+        before = (slice(None),) * axis
+        part = values[value][*before, own[0] - origin : own[1] - origin]
+        if sink.ends is Ends.COLLECTED:
+            self.memory[value][*before, own[0] : own[1]] = part
+        else:
+            assert isinstance(sink.phase, Output)
+            self.write(sink.phase, lambda store: store.put(part, axis, own[0]))
+
+
+def beginning(state: State) -> Any:
+    """A state before the first tile."""
+    made = new_array(tuple(size.evaluate({}) for size in state.type.shape), state.type.element.kind)
+    made[...] = state.neutral
+    return made

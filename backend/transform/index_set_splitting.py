@@ -1,0 +1,187 @@
+"""Splitting: a loop whose conditions change with its index becomes loops over ranges in which they do not.
+
+A condition is a comparison of affine numbers that a mask, a branch or a `select` of an innermost loop needs, or a `min`, `max` or
+`residue` of them, that is linear in the loop's index.  It changes at a *border*, an affine form that the loop does not change.  A
+loop is split at its first two borders into at most three ranges, whose bounds are clamped to the loop's own, so that ranges may
+be empty and borders anywhere.  `folding` then finds each condition's value: where edges meet, on sizes of which nothing is known,
+edges keep conditions that the interior has not.  Edges of one iteration keep the conditions of their inner loops.
+
+Legal for every loop of step 1 without `until` that is not a reduction in the order of sums: iterations stay in their order,
+carried values go from range to range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import is_exact_in_any_order
+from ..loopir.facts import Definitions, Facts, facts_of
+from ..loopir.ir import (
+    ONE,
+    Apply,
+    Fail,
+    For,
+    If,
+    Index,
+    Load,
+    Program,
+    Statement,
+    Store,
+    coefficient,
+    index,
+    minus,
+    plus,
+    walk,
+    within,
+)
+from .rewriting import Names, copied, statements
+
+_MOST_BORDERS: Final = 2
+_MOST_STATEMENTS: Final = 1500
+_GROWTH: Final = 12
+_SHORT: Final = 4
+"""Loops of at most so many iterations are not split."""
+
+_BELOW: Final = {"lt": (0,), "ge": (0,), "le": (-1,), "gt": (-1,), "eq": (0, -1), "ne": (0, -1), "min": (0,), "max": (0,)}
+"""For functions of a and b: their value is linear, or constant, on both sides of each a - b + constant < 0."""
+
+
+def split_index_sets(program: Program) -> Program:
+    """Split loops at the borders of their conditions."""
+    splitting = _Splitting(program)
+    body = splitting.block(program.body, facts_of(program, splitting.definitions))
+    return replace(program, body=body) if splitting.has_split else program
+
+
+class _Splitting:
+    def __init__(self, program: Program) -> None:
+        self.definitions = Definitions(program)
+        self.names = Names(program)
+        size = statements(program.body)
+        self.room = min(_GROWTH * size, max(0, _MOST_STATEMENTS - size))
+        """Statements that may be added."""
+        self.has_split = False
+        self.wanted = _wanted(program, self.definitions)
+
+    def block(self, body: tuple[Statement, ...], facts: Facts) -> tuple[Statement, ...]:
+        kept: list[Statement] = []
+        for statement in body:
+            match statement:
+                case For():
+                    kept += self.loop(statement, facts)
+                case If(condition, then, otherwise, _):
+                    arms = self.block(then, facts.assuming(condition)), self.block(otherwise, facts.assuming(condition, False))
+                    kept.append(replace(statement, then=arms[0], otherwise=arms[1]))
+                case _:
+                    kept.append(statement)
+        return tuple(kept)
+
+    def loop(self, loop: For, facts: Facts) -> list[Statement]:
+        borders = self.borders(loop, facts)
+        cost = statements(loop.body) * len(borders)
+        if not borders or cost > self.room:
+            return [self.inside(loop, facts)]
+        self.room -= cost
+        self.has_split = True
+        parts = self.parts(loop, borders)
+        middle = self.inside(parts[1], facts)
+        return [self.inside(parts[0], facts), middle, *(self.inside(part, facts) for part in parts[2:])]
+
+    def inside(self, loop: For, facts: Facts) -> For:
+        """A loop with its inner loops split, unless it is an edge."""
+        return loop if _is_short(loop, 1, facts) else replace(loop, body=self.block(loop.body, facts.within(loop)))
+
+    def borders(self, loop: For, facts: Facts) -> list[Index]:
+        """Where conditions of the body change: the first two, the lower one first."""
+        is_clamped = len(loop.lower) > 1 or len(loop.upper) > 1
+        if loop.step != 1 or loop.until is not None or is_clamped or _is_halved(loop) or _is_short(loop, _SHORT, facts):
+            return []
+        changing, here, own = within(loop), facts.within(loop), index(loop.index)
+        borders: list[Index] = []
+        for statement in walk(loop.body):
+            for form in self.below(statement):
+                border = _border(form, loop.index)
+                if border is None or border in borders or any(name in changing for name, _ in border.terms):
+                    continue
+                if not here.proves(minus(own, border)) and not here.proves(minus(minus(border, ONE), own)):
+                    borders.append(border)
+        borders = borders[:_MOST_BORDERS]
+        return borders[::-1] if len(borders) > 1 and _is_above(borders[0], borders[1], facts) else borders
+
+    def below(self, statement: Statement) -> list[Index]:
+        """Forms that are below 0 on one side of a border."""
+        if not isinstance(statement, Apply) or statement.compute is not Kind.I64 or statement.name not in self.wanted:
+            return []
+        forms = [self.definitions.form(name) for name in statement.args]
+        if statement.function == "residue":  # of a few it changes all the time
+            return [forms[1], minus(forms[1], forms[0])] if forms[0].terms else []
+        return [plus(minus(*forms), Index((), constant)) for constant in _BELOW.get(statement.function, ())]
+
+    def parts(self, loop: For, borders: list[Index]) -> list[For]:
+        """The loop over ranges from border to border; the last one keeps the names."""
+        lower, parts, initial = loop.lower, list[For](), [c.initial for c in loop.carried]
+        for border in borders:
+            (copy,), new = copied((loop,), self.names, {})
+            self.definitions.add((copy,))
+            self.wanted |= {new[name] for name in new if name in self.wanted}
+            assert isinstance(copy, For)
+            parts.append(_over(copy, lower, (*loop.upper, border), initial))
+            lower, initial = (*lower, border), [c.result for c in copy.carried]
+        return [*parts, _over(loop, lower, loop.upper, initial)]
+
+
+def _over(loop: For, lower: tuple[Index, ...], upper: tuple[Index, ...], initial: list[str]) -> For:
+    carried = tuple(replace(c, initial=first) for c, first in zip(loop.carried, initial, strict=True))
+    return replace(loop, lower=lower, upper=upper, carried=carried)
+
+
+def _is_above(one: Index, other: Index, facts: Facts) -> bool:
+    """Is a border behind another one?  Where sizes decide, one that has sizes is taken to be (they are seldom that small)."""
+    if facts.proves(minus(one, other)):
+        return True
+    return not facts.proves(minus(other, one)) and bool(one.terms) and not other.terms
+
+
+def _is_short(loop: For, most: int, facts: Facts) -> bool:
+    return any(facts.proves(minus(Index((), most), minus(high, low))) for low in loop.lower for high in loop.upper)
+
+
+def _is_halved(loop: For) -> bool:
+    """Is it a reduction in the order of sums?"""
+    return any(c.reduction is not None and not is_exact_in_any_order(c.reduction, c.kind) for c in loop.carried)
+
+
+def _border(form: Index, name: str) -> Index | None:
+    """The least i from which on a form in i is not negative (or is), if that is affine."""
+    match coefficient(form, name):
+        case 1:
+            return minus(index(name), form)
+        case -1:
+            return plus(plus(form, index(name)), ONE)
+    return None
+
+
+def _wanted(program: Program, definitions: Definitions) -> set[str]:
+    """The registers that decide what innermost loops do, or where: conditions, masks, and numbers in indices."""
+    waiting: list[str] = []
+    loops = [s for s in walk(program.body) if isinstance(s, For) and not any(isinstance(inner, For) for inner in walk(s.body))]
+    for statement in (s for loop in loops for s in walk(loop.body)):
+        match statement:
+            case Load() | Store():
+                waiting += [name for form in statement.indices for name, _ in definitions.expand(form).terms]
+                waiting += [statement.mask] if statement.mask is not None else []
+            case If() | Fail():
+                waiting.append(statement.condition)
+            case Apply(function="select", args=args):
+                waiting.append(args[0])
+    wanted: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in wanted:
+            wanted.add(name)
+            node = definitions.of.get(name)
+            if isinstance(node, Apply) and (node.compute is Kind.BOOL or node.kind is Kind.I64):
+                waiting += [arg for own in node.args for arg, _ in definitions.form(own).terms]
+    return wanted

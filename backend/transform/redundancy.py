@@ -1,0 +1,375 @@
+"""Hoisting: what no iteration changes is computed before the loop.
+
+Innermost loops first, so that a statement leaves as many loops as it can.  Not hoisted: what may fail; what stands in a branch
+and costs something; a load of an item that the loop may write; a load that may leave its view where the loop has no iteration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeAlias
+
+from ..loopir.facts import Definitions, Facts, facts_of
+from ..loopir.ir import (
+    ONE,
+    Apply,
+    Call,
+    Carried,
+    Constant,
+    Fail,
+    For,
+    If,
+    Index,
+    Load,
+    LoopKind,
+    Number,
+    Program,
+    Role,
+    Statement,
+    Store,
+    blocks,
+    defined,
+    head_uses,
+    index,
+    loaded_views,
+    minus,
+    stored_views,
+    uses,
+    walk,
+)
+from ..loopir.verifier import may_fail
+from .rewriting import rebuilt, stored_views as rewriting_stored_views
+
+# ---------------------------------------------------------------------------------------------------- hoisting
+
+def hoist_invariants(program: Program) -> Program:
+    """Move invariant statements out of loops."""
+    hoisting = _Hoisting(program)
+    body = hoisting.block(program.body, facts_of(program, hoisting.definitions), None)
+    return program if body == program.body else replace(program, body=body)
+
+
+class _Inside:
+    """A loop whose body is looked at: what depends on its iterations, and what it writes."""
+
+    def __init__(self, loop: For, facts: Facts) -> None:
+        self.varying = {loop.index, *(c.inside for c in loop.carried)}
+        self.stores = [statement for statement in walk(loop.body) if isinstance(statement, Store)]
+        self.called = {view for s in walk(loop.body) if isinstance(s, Call) for view in stored_views(s)}
+        self.facts = facts
+        self.is_private = loop.kind is LoopKind.PARALLEL
+        self.out: list[Statement] = []
+
+
+class _Hoisting:
+    def __init__(self, program: Program) -> None:
+        self.definitions = Definitions(program)
+        self.views = {view.name: view for view in program.views}
+
+    def block(self, body: tuple[Statement, ...], facts: Facts, loop: _Inside | None, *, in_branch: bool = False
+              ) -> tuple[Statement, ...]:  # fmt: skip
+        """A block of the body of `loop`, which is given what leaves it."""
+        kept: list[Statement] = []
+        for statement in body:
+            leaving: list[Statement] = [statement]
+            match statement:
+                case For():
+                    inner = _Inside(statement, facts)
+                    inner_body = self.block(statement.body, facts.within(statement), inner)
+                    leaving = [*inner.out, replace(statement, body=inner_body)]
+                case If(condition, then, otherwise, _):
+                    arms = [
+                        self.block(arm, facts.assuming(condition, value), loop, in_branch=True)
+                        for arm, value in ((then, True), (otherwise, False))
+                    ]
+                    leaving = [replace(statement, then=arms[0], otherwise=arms[1])]
+                case Fail(_, condition, _):
+                    facts = facts.assuming(condition, False)
+            for own in leaving:
+                if loop is not None and self.is_invariant(own, loop, in_branch):
+                    loop.out.append(own)
+                else:
+                    kept.append(own)
+                    if loop is not None:
+                        loop.varying.update(defined(own))
+        return tuple(kept)
+
+    def is_invariant(self, statement: Statement, loop: _Inside, in_branch: bool) -> bool:
+        """May a statement be done before the loop?"""
+        if any(name in loop.varying for name in uses(statement)):
+            return False
+        match statement:
+            case Constant() | Number():
+                return True
+            case Apply():
+                return not in_branch and not may_fail(statement)
+            case Load():
+                view = self.views[statement.view]
+                if view.name in loop.called or (view.private and loop.is_private):
+                    return False
+                if not all(_apart(statement, store, loop.facts) for store in loop.stores):
+                    return False
+                return self.is_there(statement, loop.facts)
+            case For():
+                return not in_branch and all(self.is_even(inside, loop) for inside in walk(statement.body))
+        return False
+
+    def is_even(self, statement: Statement, loop: _Inside) -> bool:
+        """Is it arithmetic that no iteration changes?"""
+        if any(name in loop.varying for name in uses(statement)) or (isinstance(statement, Apply) and may_fail(statement)):
+            return False
+        return isinstance(statement, Constant | Number | Apply | For)
+
+    def is_there(self, load: Load, facts: Facts) -> bool:
+        """Is the item in its view before the loop, too?"""
+        there = facts.assuming(load.mask)
+        shape = self.views[load.view].shape
+        return all(
+            there.proves(form) and there.proves(minus(minus(length, form), ONE))
+            for form, length in zip(load.indices, shape, strict=True)
+        )
+
+
+def _apart(load: Load, store: Store, facts: Facts) -> bool:
+    """Does a store never write the item that is loaded, whatever its iteration?"""
+    if load.view != store.view:
+        return True
+    return any(facts.differs(minus(form, other)) for form, other in zip(load.indices, store.indices, strict=True))
+
+
+# ---------------------------------------------------------------------------------------------------- sharing
+#
+# Common subexpressions: what is computed or loaded already is not computed or loaded again.
+#
+# A register is shared where its first definition dominates.  A load is shared, or takes the value that was stored, as long as
+# nothing in between may have written the item: stores to other views, and stores beside it by a constant distance, have not.
+
+Expression: TypeAlias = tuple[object, ...]
+Item: TypeAlias = tuple[str, tuple[Index, ...], str | None]
+
+
+def eliminate_common_subexpressions(program: Program) -> Program:
+    """Compute and load once."""
+    sharing = _Sharing()
+    body = sharing.block(program.body, {}, {})
+    return program if body == program.body else replace(program, body=body)
+
+
+class _Sharing:
+    def __init__(self) -> None:
+        self.same: dict[str, str] = {}
+        self.joins: set[str] = set()
+
+    def use(self, name: str) -> str:
+        return self.same.get(name, name)
+
+    def form(self, form: Index) -> Index:
+        if not any(name in self.same for name, _ in form.terms):
+            return form
+        return index(*((self.use(name), c) for name, c in form.terms), constant=form.constant)
+
+    def block(self, body: tuple[Statement, ...], known: dict[Expression, str], items: dict[Item, str]) -> tuple[Statement, ...]:
+        """A block, after which `known` and `items` hold what its end knows."""
+        kept: list[Statement] = []
+        for original in body:
+            statement: Statement
+            if isinstance(original, For | If):
+                for view in rewriting_stored_views((original,)):
+                    _forget(items, view)
+
+                def inner(block: tuple[Statement, ...]) -> tuple[Statement, ...]:
+                    return self.block(block, dict(known), dict(items))
+
+                if isinstance(original, For):
+                    self.joins.update(c.yielded for c in original.carried if c.reduction is not None)
+                kept.append(rebuilt(original, self.use, self.form, inner))
+                continue
+            statement = rebuilt(original, self.use, self.form, lambda block: block)
+            match statement:
+                case Constant() | Number() | Apply():
+                    key = _expression(statement)
+                    if key in known and statement.name not in self.joins:
+                        self.same[statement.name] = known[key]
+                        continue
+                    known[key] = statement.name
+                case Load():
+                    place = (statement.view, statement.indices, statement.mask)
+                    present = items.get(place)
+                    if present is not None:
+                        self.same[statement.name] = present
+                        continue
+                    items[place] = statement.name
+                case Store():
+                    _forget(items, statement.view, statement.indices)
+                    if statement.mask is None and statement.join is None:
+                        items[(statement.view, statement.indices, None)] = statement.value
+                case Call():
+                    for view in rewriting_stored_views((statement,)):
+                        _forget(items, view)
+            kept.append(statement)
+        return tuple(kept)
+
+
+def _expression(statement: Constant | Number | Apply) -> Expression:
+    match statement:
+        case Constant(_, kind, bits):
+            return "constant", kind, bits
+        case Number(_, form):
+            return "number", form
+        case Apply():
+            return (statement.function, statement.kind, statement.compute, statement.parameter, statement.args)
+
+
+def _forget(items: dict[Item, str], view: str, indices: tuple[Index, ...] | None = None) -> None:
+    """A store to the view, at the indices or anywhere: what it may have written is not known any more."""
+    for place in [p for p in items if p[0] == view and not (indices is not None and _beside(p[1], indices))]:
+        del items[place]
+
+
+def _beside(left: tuple[Index, ...], right: tuple[Index, ...]) -> bool:
+    """Are these places of different items, whatever the registers?"""
+    return any(a.terms == b.terms and a.constant != b.constant for a, b in zip(left, right, strict=True))
+
+
+# ---------------------------------------------------------------------------------------------------- dead
+#
+# Dead code: values that nobody reads, scratch that nobody loads, stores of what is there or is overwritten, loops and branches
+# that do nothing.
+#
+# What may leave the program stays.  Invariant: what is stored to OUTPUT views, and which record a run leaves, is unchanged.
+
+def eliminate_dead_code(program: Program) -> Program:
+    """Remove what nobody needs; scratch views that are not used any more go, too."""
+    while True:
+        loaded = {view for s in walk(program.body) for view in loaded_views(s)}
+        scratch = {view.name for view in program.views if view.role is Role.SCRATCH}
+        idle: set[int] = set()
+        _idle(program.body, idle)
+        _overwritten(program.body, idle)
+        live = _Live(scratch - loaded, idle)
+        live.roots(program.body)
+        live.close()
+        body = live.block(program.body)
+        if body == program.body:
+            break
+        program = replace(program, body=body)
+    used = {view for s in walk(program.body) for view in (*loaded_views(s), *stored_views(s))}
+    views = tuple(view for view in program.views if view.role is not Role.SCRATCH or view.name in used)
+    return program if len(views) == len(program.views) else replace(program, views=views)
+
+
+def _idle(body: tuple[Statement, ...], idle: set[int]) -> set[str]:
+    """Note stores of the item that was loaded from there, with no store to the view in between; the views that are stored."""
+    loaded: dict[str, set[tuple[tuple[Index, ...], str]]] = {}
+    stored: set[str] = set()
+    for statement in body:
+        match statement:
+            case Load(name, view, indices, None):
+                loaded.setdefault(view, set()).add((indices, name))
+            case Store(view, indices, value, join=None) if (indices, value) in loaded.get(view, ()):
+                idle.add(id(statement))
+                stored.add(view)
+            case _:
+                inside = set(stored_views(statement)).union(*(_idle(block, idle) for block in blocks(statement)))
+                stored |= inside
+                for view in inside:
+                    loaded.pop(view, None)
+    return stored
+
+
+def _overwritten(body: tuple[Statement, ...], idle: set[int]) -> None:
+    """Note stores of an item that is stored again in the same block, with no load of the view in between, nor a way out."""
+    later: set[tuple[str, tuple[Index, ...]]] = set()
+    for statement in reversed(body):
+        for block in blocks(statement):
+            _overwritten(block, idle)
+        inside = list(walk((statement,)))
+        if any(isinstance(s, Fail | Call) or (isinstance(s, Apply) and may_fail(s)) for s in inside):
+            later.clear()
+        if isinstance(statement, Store) and statement.join is None:
+            if (statement.view, statement.indices) in later:
+                idle.add(id(statement))
+            elif statement.mask is None:
+                later.add((statement.view, statement.indices))
+            continue
+        loaded = {view for s in inside for view in loaded_views(s)}
+        later = {(view, indices) for view, indices in later if view not in loaded}
+
+
+class _Live:
+    """The registers that something needs.  `unread`: views to which stores are in vain; `idle`: stores that are, by identity."""
+
+    def __init__(self, unread: set[str], idle: set[int]) -> None:
+        self.unread, self.idle = unread, idle
+        self.live: set[str] = set()
+        self.waiting: list[str] = []
+        self.needs: dict[str, tuple[str, ...]] = {}
+        """What a register needs to be known."""
+
+    def acts(self, statement: Statement) -> bool:
+        """Does a statement itself do something but define registers?"""
+        match statement:
+            case Store():
+                return statement.view not in self.unread and id(statement) not in self.idle
+            case Apply():
+                return may_fail(statement)
+            case Fail() | Call():
+                return True
+        return False
+
+    def roots(self, body: tuple[Statement, ...]) -> bool:
+        """Note what each register needs, and what is needed anyway; does the block do something?"""
+        acting = False
+        for statement in body:
+            match statement:
+                case For() | If():
+                    head = head_uses(statement)
+                    inner = sum(self.roots(block) for block in blocks(statement)) > 0
+                    if inner:
+                        self.waiting += head
+                    acting = acting or inner
+                    if isinstance(statement, For):
+                        for c in statement.carried:
+                            self.needs[c.inside] = self.needs[c.result] = (c.initial, c.yielded, *head)
+                    else:
+                        for r in statement.results:
+                            self.needs[r.name] = (r.then, r.otherwise, *head)
+                case _:
+                    if self.acts(statement):
+                        self.waiting += uses(statement)
+                        acting = True
+                    if not isinstance(statement, Store | Fail | Call):
+                        self.needs[statement.name] = uses(statement)
+        return acting
+
+    def close(self) -> None:
+        while self.waiting:
+            name = self.waiting.pop()
+            if name not in self.live:
+                self.live.add(name)
+                self.waiting += self.needs.get(name, ())
+
+    def block(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        kept: list[Statement] = []
+        for statement in body:
+            match statement:
+                case For():
+                    carried = tuple(c for c in statement.carried if self.wanted(c))
+                    inner = self.block(statement.body)
+                    if inner or carried:
+                        kept.append(replace(statement, carried=carried, body=inner))
+                case If():
+                    results = tuple(r for r in statement.results if r.name in self.live)
+                    then, otherwise = self.block(statement.then), self.block(statement.otherwise)
+                    if then or otherwise or results:
+                        kept.append(replace(statement, then=then, otherwise=otherwise, results=results))
+                case Store() | Fail() | Call():
+                    if self.acts(statement):
+                        kept.append(statement)
+                case _:
+                    if statement.name in self.live or self.acts(statement):
+                        kept.append(statement)
+        return tuple(kept)
+
+    def wanted(self, carried: Carried) -> bool:
+        return carried.result in self.live or carried.inside in self.live

@@ -1,0 +1,163 @@
+"""What transformations share: fresh names, statements rebuilt with other registers, copies of blocks, what a block does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from ..loopir.facts import Facts
+from ..loopir.ir import (
+    Apply,
+    Box,
+    Call,
+    Constant,
+    Fail,
+    For,
+    If,
+    Index,
+    Load,
+    Number,
+    Program,
+    Statement,
+    Store,
+    defined_within,
+    index,
+    stored_views as stored_by,
+    substitute,
+    walk,
+    within,
+)
+from ..loopir.verifier import accesses, apart, may_fail
+
+
+class Names:
+    """Names that a program does not have yet: `v.1`, `v.2`, …"""
+
+    def __init__(self, program: Program) -> None:
+        self._taken = {*program.parameters, *(name for s in walk(program.body) for name in defined_within(s))}
+        self._next: dict[str, int] = {}
+
+    def fresh(self, name: str) -> str:
+        stem = name.split(".")[0]
+        while True:
+            self._next[stem] = self._next.get(stem, 0) + 1
+            made = f"{stem}.{self._next[stem]}"
+            if made not in self._taken:
+                self._taken.add(made)
+                return made
+
+
+def rebuilt(
+    statement: Statement,
+    use: Callable[[str], str],
+    form: Callable[[Index], Index],
+    block: Callable[[tuple[Statement, ...]], tuple[Statement, ...]],
+    define: Callable[[str], str] = lambda name: name,
+) -> Statement:
+    """A statement with each register it reads, affine form, block and name it defines replaced."""
+
+    def forms(many: tuple[Index, ...]) -> tuple[Index, ...]:
+        return tuple(map(form, many))
+
+    def perhaps(name: str | None) -> str | None:
+        return None if name is None else use(name)
+
+    match statement:
+        case Constant():
+            return Constant(define(statement.name), statement.kind, statement.bits)
+        case Number():
+            return Number(define(statement.name), form(statement.index))
+        case Apply():
+            args = tuple(map(use, statement.args))
+            return Apply(define(statement.name), statement.kind, statement.function, args, statement.compute,
+                         statement.parameter, statement.check)  # fmt: skip
+        case Load():
+            return Load(define(statement.name), statement.view, forms(statement.indices), perhaps(statement.mask))
+        case Store():
+            return Store(statement.view, forms(statement.indices), use(statement.value), perhaps(statement.mask),
+                         statement.join)  # fmt: skip
+        case Fail():
+            return Fail(statement.check, use(statement.condition), tuple(map(use, statement.values)))
+        case Call():
+
+            def box(own: Box) -> Box:
+                return Box(own.view, forms(own.start), tuple(None if size is None else form(size) for size in own.shape))
+
+            return Call(statement.routine, tuple(map(box, statement.reads)), tuple(map(box, statement.writes)),
+                        forms(statement.numbers))  # fmt: skip
+        case For():
+            lower, upper = forms(statement.lower), forms(statement.upper)
+            initial = [use(c.initial) for c in statement.carried]
+            name, inside = define(statement.index), [define(c.inside) for c in statement.carried]
+            body = block(statement.body)
+            carried = tuple(
+                replace(c, inside=own, initial=first, yielded=use(c.yielded), result=define(c.result))
+                for c, own, first in zip(statement.carried, inside, initial, strict=True)
+            )
+            return For(name, lower, upper, statement.kind, body, carried, perhaps(statement.until), statement.step)
+        case If():
+            condition, then, otherwise = use(statement.condition), block(statement.then), block(statement.otherwise)
+            results = tuple(
+                replace(c, name=define(c.name), then=use(c.then), otherwise=use(c.otherwise)) for c in statement.results
+            )
+            return If(condition, then, otherwise, results)
+
+
+def renamed(body: tuple[Statement, ...], registers: dict[str, str]) -> tuple[Statement, ...]:
+    """A block in which registers that are read are others; what it defines keeps its name."""
+    if not registers:
+        return body
+    forms = {old: index(new) for old, new in registers.items()}
+
+    def block(inner: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        return tuple(
+            rebuilt(s, lambda name: registers.get(name, name), lambda form: substitute(form, forms), block) for s in inner
+        )
+
+    return block(body)
+
+
+def copied(body: tuple[Statement, ...], names: Names, registers: dict[str, str]) -> tuple[tuple[Statement, ...], dict[str, str]]:
+    """A copy of a block in which everything that it defines has a fresh name, and the new names; `registers`: others to use."""
+    known = dict(registers)
+
+    def define(name: str) -> str:
+        known[name] = names.fresh(name)
+        return known[name]
+
+    def use(name: str) -> str:
+        return known.get(name, name)
+
+    def form(form: Index) -> Index:
+        if not any(name in known for name, _ in form.terms):
+            return form
+        return index(*((use(name), c) for name, c in form.terms), constant=form.constant)
+
+    def block(inner: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        return tuple(rebuilt(s, use, form, block, define) for s in inner)
+
+    return block(body), known
+
+
+def stored_views(body: Iterable[Statement]) -> set[str]:
+    """The views that a block writes."""
+    return {view for s in walk(tuple(body)) for view in stored_by(s)}
+
+
+def fails(body: tuple[Statement, ...]) -> bool:
+    """May a block leave the program?"""
+    return any(isinstance(s, Fail | Call) or (isinstance(s, Apply) and may_fail(s)) for s in walk(body))
+
+
+def is_independent(loop: For, facts: Facts) -> bool:
+    """Does no iteration of a loop touch what another one stores?"""
+    touched, inner = accesses(loop.body, facts.within(loop)), frozenset(within(loop))
+    return all(
+        apart(store, other, loop, inner) and apart(other, store, loop, inner)
+        for store in touched if isinstance(store.node, Store)
+        for other in touched if other.node.view == store.node.view
+    )  # fmt: skip
+
+
+def statements(body: tuple[Statement, ...]) -> int:
+    return sum(1 for _ in walk(body))

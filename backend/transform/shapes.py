@@ -1,0 +1,294 @@
+"""Unrolling: a serial loop of few iterations, whose number is known, becomes its iterations; so does any loop of one iteration.
+
+A loop around loops stays, unless these vanish, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Final
+
+from ..loopir.facts import Definitions, Facts, facts_of
+from ..loopir.ir import (
+    Apply,
+    Call,
+    Constant,
+    Fail,
+    For,
+    If,
+    Index,
+    Load,
+    LoopKind,
+    Number,
+    Program,
+    Role,
+    Statement,
+    Store,
+    View,
+    coefficient,
+    index,
+    minus,
+    plus,
+    times,
+    walk,
+    within,
+)
+from ..loopir.verifier import problems
+from .rewriting import Names, copied, fails, is_independent, statements
+
+# ---------------------------------------------------------------------------------------------------- unrolling
+
+_MOST_ITERATIONS: Final = 8
+_MOST_STATEMENTS: Final = 64
+"""Of all iterations together."""
+
+
+def unroll_loops(program: Program) -> Program:
+    """Unroll short loops, outer ones first, as bounds of inner ones may depend on their indices."""
+    unrolling = _Unrolling(program)
+    body = unrolling.block(program.body)
+    return program if body == program.body else replace(program, body=body)
+
+
+class _Unrolling:
+    def __init__(self, program: Program) -> None:
+        self.definitions = Definitions(program)
+        self.names = Names(program)
+
+    def block(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        done: list[Statement] = []
+        for statement in body:
+            match statement:
+                case If():
+                    done.append(
+                        replace(statement, then=self.block(statement.then), otherwise=self.block(statement.otherwise))
+                    )
+                case For():
+                    done += self.loop(statement)
+                case _:
+                    done.append(statement)
+        return tuple(done)
+
+    def loop(self, loop: For) -> list[Statement]:
+        trip = self.trip(loop)
+        if trip is None:
+            return [replace(loop, body=self.block(loop.body))]
+        done: list[Statement] = []
+        values = [c.initial for c in loop.carried]
+        for place in range(trip):
+            start = plus(loop.lower[0], Index((), place * loop.step))
+            own = self.names.fresh(loop.index)
+            body, new = copied(loop.body, self.names, {loop.index: own, **_pairs(loop, values)})
+            self.definitions.add((Number(own, start), *body))
+            done += [Number(own, start), *self.block(body)]
+            values = [new.get(c.yielded, c.yielded) for c in loop.carried]
+        # A copy, which folding takes away, so that results keep their names.
+        done += [Apply(c.result, c.kind, "convert", (v,), c.kind) for c, v in zip(loop.carried, values, strict=True)]
+        return done
+
+    def trip(self, loop: For) -> int | None:
+        """How often the loop runs, if it is to be unrolled."""
+        if len(loop.lower) > 1 or len(loop.upper) > 1:
+            return None
+        length = self.definitions.expand(minus(loop.upper[0], loop.lower[0]))
+        if length.terms:
+            return None
+        trip = max(0, -(-length.constant // loop.step))
+        if trip <= 1:
+            return trip
+        if any(not self.vanishes(inner, loop) for inner in walk(loop.body) if isinstance(inner, For)):
+            return None
+        is_small = trip <= _MOST_ITERATIONS and trip * self.size(loop.body) <= _MOST_STATEMENTS
+        return trip if is_small and loop.kind is LoopKind.SERIAL and loop.until is None else None
+
+    def size(self, body: tuple[Statement, ...]) -> int:
+        """Statements of a body whose loops are unrolled."""
+        total = 0
+        for statement in body:
+            if isinstance(statement, For):
+                length = self.definitions.expand(minus(statement.upper[0], statement.lower[0]))
+                total += self.size(statement.body) * (_MOST_ITERATIONS if length.terms else max(0, length.constant))
+            else:
+                total += statements((statement,))
+        return total
+
+    def vanishes(self, inner: For, loop: For) -> bool:
+        """Is an inner loop of known length once the index of the loop is known?"""
+        if inner.kind is not LoopKind.SERIAL or len(inner.lower) > 1 or len(inner.upper) > 1:
+            return False
+        length = self.definitions.expand(minus(inner.upper[0], inner.lower[0]))
+        return all(name == loop.index for name, _ in length.terms)
+
+
+def _pairs(loop: For, values: list[str]) -> dict[str, str]:
+    return {c.inside: value for c, value in zip(loop.carried, values, strict=True)}
+
+
+# ---------------------------------------------------------------------------------------------------- vectorising
+#
+# Vectors: an innermost serial loop whose iterations are independent becomes a VECTOR loop.
+#
+# Lowering knows independence from phases; what was written item by item (`x[i;j]←…`), or shown to be affine later, is found here.
+# Done where what is stored lies side by side along the loop, and most of what is loaded does or does not change.
+
+def vectorise_loops(program: Program) -> Program:
+    """Make serial loops vector loops."""
+    vectorising = _Vectorising(program)
+    body = vectorising.block(program.body, facts_of(program, vectorising.definitions))
+    return replace(program, body=body) if vectorising.has_found else program
+
+
+class _Vectorising:
+    def __init__(self, program: Program) -> None:
+        self.definitions = Definitions(program)
+        self.views = {view.name: view for view in program.views}
+        self.inner: set[str] = set()
+        """What the loop that is looked at computes."""
+        self.has_found = False
+
+    def block(self, body: tuple[Statement, ...], facts: Facts) -> tuple[Statement, ...]:
+        done: list[Statement] = []
+        for statement in body:
+            match statement:
+                case For():
+                    done.append(self.loop(statement, facts))
+                case If(condition, then, otherwise, _):
+                    arms = self.block(then, facts.assuming(condition)), self.block(otherwise, facts.assuming(condition, False))
+                    done.append(replace(statement, then=arms[0], otherwise=arms[1]))
+                case _:
+                    done.append(statement)
+            if isinstance(statement, Fail):
+                facts = facts.assuming(statement.condition, False)
+        return tuple(done)
+
+    def loop(self, loop: For, facts: Facts) -> For:
+        if any(isinstance(s, For | If) for s in loop.body):
+            return loop if loop.kind is LoopKind.VECTOR else replace(loop, body=self.block(loop.body, facts.within(loop)))
+        is_plain = loop.kind is LoopKind.SERIAL and not loop.carried and loop.until is None and loop.step == 1
+        if not is_plain or fails(loop.body) or not self.lies_along(loop):
+            return loop
+        if not is_independent(loop, facts):
+            return loop
+        self.has_found = True
+        return replace(loop, kind=LoopKind.VECTOR)
+
+    def lies_along(self, loop: For) -> bool:
+        """Are stores side by side along the loop, and most loads?"""
+        self.inner = within(loop) - {loop.index}
+        stores = [self.step(s, loop.index) for s in loop.body if isinstance(s, Store)]
+        loads = [self.step(s, loop.index) for s in loop.body if isinstance(s, Load)]
+        apart_from = sum(step is None for step in loads)
+        return bool(stores) and all(step in (1, -1) for step in stores) and 2 * apart_from <= len(loads)
+
+    def step(self, access: Load | Store, index: str) -> int | None:
+        """By how many items an access moves in an iteration; None where that is not known to be few."""
+        view = self.views[access.view]
+        forms = [self.definitions.expand(form) for form in access.indices]
+        steps = [coefficient(form, index) for form in forms]
+        data = any(name in self.inner for form in forms for name, _ in form.terms)
+        if not steps or not any(steps):
+            return None if data else 0
+        return steps[-1] if view.unit and not data and not any(steps[:-1]) and abs(steps[-1]) == 1 else None
+
+
+# ---------------------------------------------------------------------------------------------------- collapsing
+#
+# Collapse: the last two axes of a view become one where the last is short and rows lie one after the other in memory.
+#
+# So the printer sees that the items of a row are neighbours of those of the next (the parts of complex numbers, points of three
+# coordinates).  Whoever calls the program knows of which views that holds.
+
+_LONGEST: Final = 4
+"""Items of a row."""
+
+
+def collapse_loops(program: Program, packed: Collection[str]) -> Program:
+    """`packed`: the views whose rows lie one after the other."""
+    called = {box.view for s in walk(program.body) if isinstance(s, Call) for box in s.boxes}
+    lengths = {view.name: view.shape[-1].constant for view in program.views
+               if view.name in packed and view.name not in called and _is_short(view)}  # fmt: skip
+    if not lengths:
+        return program
+    views = tuple(replace(v, shape=_joined(v.shape, v.shape[-2], lengths[v.name])) if v.name in lengths else v
+                  for v in program.views)  # fmt: skip
+    return replace(program, views=views, body=_block(program.body, lengths))
+
+
+def _is_short(view: View) -> bool:
+    return view.unit and len(view.shape) > 1 and not view.shape[-1].terms and 1 < view.shape[-1].constant <= _LONGEST
+
+
+def _joined(forms: tuple[Index, ...], row: Index, length: int, item: Index | None = None) -> tuple[Index, ...]:
+    whole = times(row, length)
+    return *forms[:-2], whole if item is None else plus(whole, item)
+
+
+def _block(body: tuple[Statement, ...], lengths: dict[str, int]) -> tuple[Statement, ...]:
+    done: list[Statement] = []
+    for statement in body:
+        match statement:
+            case Load(view=view, indices=forms) | Store(view=view, indices=forms) if view in lengths:
+                statement = replace(statement, indices=_joined(forms, forms[-2], lengths[view], forms[-1]))
+            case For():
+                statement = replace(statement, body=_block(statement.body, lengths))
+            case If():
+                statement = replace(
+                    statement, then=_block(statement.then, lengths), otherwise=_block(statement.otherwise, lengths)
+                )
+        done.append(statement)
+    return tuple(done)
+
+
+# ---------------------------------------------------------------------------------------------------- spreading
+#
+# One iteration of a loop for a card: the loops in it that are independent become PARALLEL, and each is a nest.
+#
+# The caller goes through the iterations (`first` says which), or points do (`interchanging`).  Nothing goes from one to the next
+# but what is in memory; which of two buffers holds the state follows from the iteration.
+
+def parallelise_iteration(program: Program, turn: str | None) -> Program | None:
+    """`turn`: the view that says which buffer holds the state.  None: not all of an iteration is nests."""
+    program = replace(program, views=tuple(replace(view, private=False) for view in program.views))
+    known, forms = set(problems(program)), Definitions(program)
+
+    def bounded(loop: For) -> For:
+        """In terms of parameters, as far as may be."""
+        lower, upper = (tuple(map(forms.expand, bounds)) for bounds in (loop.lower, loop.upper))
+        return replace(loop, lower=lower, upper=upper)
+
+    program = replace(program, body=_with_loops(program.body, bounded))
+    for name in [s.index for s in walk(program.body) if isinstance(s, For) and s.kind is LoopKind.SERIAL and not s.carried]:
+
+        def parallel(loop: For, name: str = name) -> For:
+            return replace(loop, kind=LoopKind.PARALLEL) if loop.index == name else loop
+
+        spread = replace(program, body=_with_loops(program.body, parallel))
+        if set(problems(spread)) <= known:
+            program = spread
+    inputs = [view.name for view in program.views if view.role is Role.INPUT]
+    if all(_is_nest(s, inputs) for s in program.body):
+        return program  # points go through all iterations
+    place = next((place for place, statement in enumerate(program.body) if isinstance(statement, For)), len(program.body))
+    loop, after = program.body[place], program.body[place + 1 :]
+    assert isinstance(loop, For)
+    is_plain = loop.until is None and all(isinstance(s, Store) and s.view == turn for s in after)
+    if not is_plain or not all(_is_nest(s, inputs) for s in (*program.body[:place], *loop.body)):
+        return None
+    here = Number(loop.index, index("first")), *(Number(c.inside, index(c.initial)) for c in loop.carried)
+    views = tuple(view for view in program.views if view.name != turn)
+    return replace(program, views=views, body=(*program.body[:place], *here, *loop.body))
+
+
+def _with_loops(body: tuple[Statement, ...], change: Callable[[For], For]) -> tuple[Statement, ...]:
+    """With another loop for each."""
+    return tuple([change(replace(s, body=_with_loops(s.body, change))) if isinstance(s, For) else s for s in body])
+
+
+def _is_nest(statement: Statement, inputs: Collection[str]) -> bool:
+    """Or a number, which each nest finds again?"""
+    inside = [*walk((statement,))]
+    joins = any(isinstance(s, Call) or (isinstance(s, For) and s.kind is LoopKind.VECTOR and s.carried) for s in inside)
+    if isinstance(statement, For):
+        return not joins and statement.kind is not LoopKind.SERIAL
+    return isinstance(statement, Constant | Number | Apply) or (isinstance(statement, Load) and statement.view in inputs)

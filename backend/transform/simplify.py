@@ -1,0 +1,506 @@
+"""Folding: what follows from the bounds of loops, from conditions and from facts is not computed.
+
+  * Indices are affine in parameters, loop indices and registers that are not affine; affine `Apply`s are `Number`s.
+  * A comparison, mask or branch that is always true or always false disappears; so do `min`, `max`, `select` and `residue` with a
+    known outcome, copies, and what joins a value with the identity of a reduction, which changes no bit of it.
+  * A bound that another bound makes needless is left out; a loop that has no iteration is its initial values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import Final, TypeAlias
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import neutral
+from ..loopir.facts import Definitions, Facts, facts_of
+from ..loopir.ir import (
+    ONE,
+    Apply,
+    Call,
+    Carried,
+    Constant,
+    Fail,
+    For,
+    If,
+    Index,
+    Load,
+    Number,
+    Program,
+    Role,
+    Statement,
+    Store,
+    blocks,
+    index,
+    minus,
+    plus,
+    substitute,
+    times,
+    uses,
+    walk,
+)
+from ..lower.body import ARITHMETIC, COMPARISONS, SOURCES, Range, bits_of, combined, narrowest
+from ..scalar.table import REDUCTIONS
+from .rewriting import Names, rebuilt
+
+# ---------------------------------------------------------------------------------------------------- folding
+
+def simplify(program: Program) -> Program:
+    """Leave out what is known."""
+    folding = _Folding(program)
+    body = folding.block(program.body, facts_of(program, folding.definitions))
+    return program if body == program.body else replace(program, body=body)
+
+
+class _Folding:
+    def __init__(self, program: Program) -> None:
+        self.definitions = Definitions(program)
+        self.kinds = {view.name: view.kind for view in program.views}
+        self.same = self.definitions.same
+        self.joins: set[str] = set()
+        """Registers that reductions yield: they stay what Note [Loops] of `ir` wants."""
+
+    def use(self, name: str) -> str:
+        while name in self.same:  # what it is may itself have turned out to be another, in a further pass over a loop
+            name = self.same[name]
+        return name
+
+    def form(self, form: Index) -> Index:
+        expanded = self.definitions.expand(form)
+        renamed = {name: index(self.use(name)) for name, _ in expanded.terms if name in self.same}
+        return self.definitions.expand(substitute(expanded, renamed)) if renamed else expanded
+
+    def block(self, body: tuple[Statement, ...], facts: Facts) -> tuple[Statement, ...]:
+        """A block where `facts` hold; what is known of a check that did not fail holds for what follows it."""
+        kept: list[Statement] = []
+        for statement in body:
+            match statement:
+                case Apply():
+                    kept += self.apply(statement, facts)
+                case Number(name, form):
+                    kept += self.number(name, self.form(form))
+                case Load() | Store():
+                    kept += self.access(statement, facts)
+                case Fail(_, condition, _):
+                    if facts.decides(condition) is not False:
+                        kept.append(self.plainly(statement))
+                    facts = facts.assuming(condition, False)
+                case For():
+                    kept += self.loop(statement, facts)
+                case If():
+                    kept += self.branch(statement, facts)
+                case Call():
+                    kept.append(self.plainly(statement))
+                case _:
+                    kept.append(statement)
+        return tuple(kept)
+
+    def plainly(self, statement: Statement) -> Statement:
+        return rebuilt(statement, self.use, self.form, lambda body: body)
+
+    # ------------------------------------------------------------------------------------------ scalars
+
+    def number(self, name: str, form: Index) -> list[Statement]:
+        if len(form.terms) == 1 and form.terms[0][1] == 1 and not form.constant:
+            self.definitions.learn(name, form.terms[0][0])
+            return []
+        return [Number(name, form)]
+
+    def constant(self, name: str, kind: Kind, bits: int) -> list[Statement]:
+        constant = Constant(name, kind, bits)
+        self.definitions.add((constant,))
+        return [constant]
+
+    def apply(self, node: Apply, facts: Facts) -> list[Statement]:
+        if node.name in self.joins:
+            return [self.plainly(node)]
+        affine = self.definitions.forms.get(node.name)
+        if affine is not None:
+            return self.number(node.name, self.form(affine))
+        if node.kind is Kind.BOOL and node.compute in (Kind.I64, Kind.BOOL):
+            value = facts.decides(node.name)
+            if value is not None:
+                return self.constant(node.name, Kind.BOOL, int(value))
+        chosen = self.chosen(node, facts)
+        if chosen is not None:
+            self.definitions.learn(node.name, chosen)
+            return []
+        if node.function == "residue" and node.kind is Kind.I64:
+            size, place = map(self.definitions.form, node.args)
+            for turns in (0, 1, -1):
+                shifted = plus(place, times(size, turns))
+                if facts.proves(shifted) and facts.proves(minus(minus(size, shifted), ONE)):
+                    self.definitions.forms[node.name] = self.definitions.expand(shifted)
+                    return self.number(node.name, self.form(shifted))
+        return [self.plainly(node)]
+
+    def chosen(self, node: Apply, facts: Facts) -> str | None:
+        """The operand that an application is, where that is known."""
+        args = node.args
+        match node.function:
+            case "select":
+                value = facts.decides(args[0])
+                if value is not None:
+                    return args[1] if value else args[2]
+                return args[1] if self.use(args[1]) == self.use(args[2]) else None
+            case "min" | "max" if node.kind is Kind.I64:
+                difference = minus(*map(self.definitions.form, args))
+                for left, sign in ((False, 1), (True, -1)):
+                    if facts.proves(times(difference, sign)):
+                        return args[0] if (node.function == "min") is left else args[1]
+            case "and" | "or":
+                for own, other in (args, args[::-1]):
+                    if facts.decides(own) is (node.function == "and") or self.use(own) == self.use(other):
+                        return other
+            case "convert" if node.kind is node.compute:
+                return args[0]
+            case function if function in REDUCTIONS:
+                nothing = bits_of(node.compute, neutral(function, node.compute))
+                for own, other in (args, args[::-1]):
+                    if self.definitions.of.get(self.use(own)) == Constant(self.use(own), node.compute, nothing):
+                        return other
+        return None
+
+    def access(self, node: Load | Store, facts: Facts) -> list[Statement]:
+        present = True if node.mask is None else facts.decides(node.mask)
+        if present is False:
+            return self.constant(node.name, self.kinds[node.view], 0) if isinstance(node, Load) else []
+        return [self.plainly(replace(node, mask=None) if present else node)]
+
+    # ------------------------------------------------------------------------------------------ blocks
+
+    def branch(self, node: If, facts: Facts) -> list[Statement]:
+        value = facts.decides(node.condition)
+        if value is not None:
+            kept = self.block(node.then if value else node.otherwise, facts)
+            for chosen in node.results:
+                self.definitions.learn(chosen.name, chosen.then if value else chosen.otherwise)
+            return list(kept)
+        then = self.block(node.then, facts.assuming(node.condition))
+        otherwise = self.block(node.otherwise, facts.assuming(node.condition, False))
+        results = []
+        for chosen in node.results:
+            arms = self.use(chosen.then), self.use(chosen.otherwise)
+            if arms[0] == arms[1]:
+                self.definitions.learn(chosen.name, arms[0])
+            else:
+                results.append(replace(chosen, then=arms[0], otherwise=arms[1]))
+        return [If(self.use(node.condition), then, otherwise, tuple(results))]
+
+    def still(self, carried: tuple[Carried, ...]) -> tuple[Carried, ...]:
+        """The carried values that never change."""
+        return tuple(c for c in carried if self.use(c.yielded) in (c.inside, self.use(c.initial)))
+
+    def loop(self, loop: For, facts: Facts) -> list[Statement]:
+        lower, upper = tuple(map(self.form, loop.lower)), tuple(map(self.form, loop.upper))
+        if any(facts.proves(minus(low, high)) for low in lower for high in upper):
+            for carried in loop.carried:
+                self.definitions.learn(carried.result, carried.initial)
+            return []
+        lower = _needed(lower, lambda low, other: facts.proves(minus(other, low)))
+        upper = _needed(upper, lambda high, other: facts.proves(minus(high, other)))
+        self.joins.update(c.yielded for c in loop.carried if c.reduction is not None)
+        changing, still = loop.carried, self.still(loop.carried)
+        while True:
+            for same in still:
+                self.definitions.learn(same.inside, same.initial)
+                self.definitions.learn(same.result, same.initial)
+            changing = tuple(c for c in changing if c not in still)
+            body = self.block(loop.body, facts.within(loop))
+            still = self.still(changing)
+            if not still:
+                break
+        values = tuple(replace(c, initial=self.use(c.initial), yielded=self.use(c.yielded)) for c in changing)
+        until = None if loop.until is None else self.use(loop.until)
+        return [For(loop.index, lower, upper, loop.kind, body, values, until, loop.step)]
+
+
+def _needed(bounds: tuple[Index, ...], is_implied: Callable[[Index, Index], bool]) -> tuple[Index, ...]:
+    """The bounds that no other makes needless."""
+    kept = list(dict.fromkeys(bounds))
+    for bound in tuple(kept):
+        if any(other is not bound and is_implied(bound, other) for other in kept):
+            kept.remove(bound)
+    return tuple(kept)
+
+
+# ---------------------------------------------------------------------------------------------------- progressions
+#
+# Progressions: views of indices whose items count up or down are computed, not loaded; so are single indices.
+#
+# An index that is loaded is data: its bounds are unknown and what it reads is gathered.  Most index vectors of array programs are
+# `⍳n`, `k+⍳n` and their reversals, most single indices a few or a few less than a size.  Who runs the program has them at hand,
+# and says so here; the program is then right for such indices only.
+
+class Direction(Enum):
+    """Item i is first + i, or first + length - 1 - i."""
+
+    UP = 1
+    DOWN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Progression:
+    first: int
+    direction: Direction = Direction.UP
+
+    def item(self, place: Index, length: Index) -> Index:
+        """The item at a place, as an index."""
+        up = place if self.direction is Direction.UP else minus(minus(length, ONE), place)
+        return plus(up, Index((), self.first))
+
+
+Known: TypeAlias = Progression | Index
+"""What a view of rank 1, or of rank 0, holds."""
+
+
+def single(program: Program) -> tuple[str, ...]:
+    """The views of one index that is part of others."""
+    views = {view.name for view in program.views if view.kind is Kind.I64 and not view.shape and view.role is Role.INPUT}
+    loaded = {s.name: s.view for s in walk(program.body) if isinstance(s, Load) and s.view in views}
+    used = {name for s in walk(program.body) if isinstance(s, Load | Store | Number) for name in uses(s)}
+    return tuple(dict.fromkeys(view for name, view in loaded.items() if name in used))
+
+
+def propagate_progressions(program: Program, known: Mapping[str, Known]) -> Program:
+    """The program for views of kind i64 that hold this."""
+    if not known:
+        return program
+    computing = _Computing(program, known)
+    return replace(program, body=computing.block(program.body))
+
+
+class _Computing:
+    def __init__(self, program: Program, known: Mapping[str, Known]) -> None:
+        self.known, self.names = known, Names(program)
+        self.lengths = {view.name: view.shape[0] for view in program.views if view.shape}
+
+    def block(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        done: list[Statement] = []
+        for statement in body:
+            match statement:
+                case Load() if statement.view in self.known:
+                    done += self.load(statement)
+                case For():
+                    done.append(replace(statement, body=self.block(statement.body)))
+                case If(_, then, otherwise, _):
+                    done.append(replace(statement, then=self.block(then), otherwise=self.block(otherwise)))
+                case _:
+                    done.append(statement)
+        return tuple(done)
+
+    def load(self, load: Load) -> list[Statement]:
+        item = self.known[load.view]
+        if isinstance(item, Progression):
+            item = item.item(load.indices[0], self.lengths[load.view])
+        if load.mask is None:
+            return [Number(load.name, item)]
+        value, nothing = self.names.fresh("item"), self.names.fresh("nothing")
+        chosen = Apply(load.name, Kind.I64, "select", (load.mask, value, nothing), Kind.I64)
+        return [Number(value, item), Constant(nothing, Kind.I64, 0), chosen]
+
+
+# ---------------------------------------------------------------------------------------------------- narrowing
+#
+# Narrowing: whole numbers of known small range are computed, and kept in scratch, in narrow kinds.
+#
+# Sums of truth values, digits and bytes are i64 in the language.  Values that flow into each other, through arithmetic,
+# comparisons and scratch, are one *group*; where every value of a group fits u8 or i32, it is computed there, exactly, up to
+# eight times as many to a vector, and widened only where something wide reads it.  What is carried, counts, or is an index stays
+# as it is.
+
+_MOST: Final = 1 << 40
+_PASSES: Final = 3
+"""Scratch that is computed of other scratch."""
+
+
+def narrow_integers(program: Program) -> Program:
+    """Narrow what can be narrow."""
+    narrowing = _Narrowing(program)
+    return narrowing.narrowed() if narrowing.kinds else program
+
+
+class _Narrowing:
+    def __init__(self, program: Program) -> None:
+        self.program, self.names = program, Names(program)
+        called = {box.view for s in walk(program.body) if isinstance(s, Call) for box in s.boxes}
+        self.scratch = {
+            view.name for view in program.views
+            if view.role is Role.SCRATCH and view.kind is Kind.I64 and view.name not in called
+        }  # fmt: skip
+        self.views = {view.name: view.kind for view in program.views}
+        self.ranges: dict[str, Range] = {}
+        self.stored: dict[str, Range] = {}
+        for _ in range(_PASSES):
+            self.find_ranges()
+        self.group_of: dict[str, str] = {}
+        self.kinds = self.find_kinds()
+        """The narrow kind of registers and views."""
+
+    # -------------------------------------------------------------------------------------------- ranges
+
+    def find_ranges(self) -> None:
+        """What i64 registers may be, where something is known, with scratch as far as its stores are known."""
+        for statement in walk(self.program.body):
+            range_ = self.range_of(statement)
+            if range_ is not None:
+                self.ranges[statement.name] = range_  # type: ignore[union-attr]
+        stored: dict[str, list[Range | None]] = {}
+        for statement in walk(self.program.body):
+            if isinstance(statement, Store) and statement.view in self.scratch:
+                stored.setdefault(statement.view, []).append(self.ranges.get(statement.value) if statement.join is None else None)
+        for view, ranges in stored.items():
+            known = [own for own in ranges if own is not None]
+            if len(known) == len(ranges):
+                self.stored[view] = min(0, *(low for low, _ in known)), max(0, *(high for _, high in known))
+
+    def range_of(self, statement: Statement) -> Range | None:
+        match statement:
+            case Constant(kind=Kind.I64, bits=bits):
+                return bits, bits
+            case Load(view=view):
+                return self.stored.get(view)
+            case Apply(function="convert", compute=source, kind=Kind.I64, args=(arg,)):
+                return SOURCES.get(source) or self.ranges.get(arg)
+            case Apply(function="select", compute=Kind.I64, args=(_, *args)) | Apply(compute=Kind.I64, kind=Kind.I64, args=args):
+                ranges = [self.ranges[arg] for arg in args if arg in self.ranges]
+                if len(ranges) < len(args):
+                    return None
+                if statement.function == "select":
+                    return min(ranges)[0], max(high for _, high in ranges)
+                if statement.function in ARITHMETIC:
+                    low, high = combined(statement.function, ranges)
+                    return (low, high) if low > -_MOST and high < _MOST else None
+        return None
+
+    # -------------------------------------------------------------------------------------------- groups
+
+    def find_kinds(self) -> dict[str, Kind]:
+        constants = {s.name: s.bits for s in walk(self.program.body) if isinstance(s, Constant) and s.kind is Kind.I64}
+        wide = set(self.wide_uses())
+        arithmetic: set[str] = set()
+        beside: list[tuple[str, str]] = []
+        """A member, and a constant that it meets."""
+        for statement in walk(self.program.body):
+            members = self.members(statement)
+            own = [name for name in members if name not in constants]
+            for name in own:
+                self.join(own[0], name)
+            if own:
+                beside += [(own[0], name) for name in members if name in constants]
+                if isinstance(statement, Apply) and statement.function in ARITHMETIC:
+                    arithmetic.add(own[0])
+        groups: dict[str, list[str]] = {}
+        for name in self.group_of:
+            groups.setdefault(self.group(name), []).append(name)
+        ranges = {group: [self.ranges.get(name) or self.stored[name] for name in names] for group, names in groups.items()}
+        for name, constant in beside:
+            ranges[self.group(name)].append((constants[constant],) * 2)
+        worth = {self.group(name) for name in arithmetic}
+        kinds: dict[str, Kind] = {}
+        for group, names in groups.items():
+            kind = narrowest(ranges[group]) if group in worth and wide.isdisjoint(names) else None
+            if kind is not None:
+                kinds.update(dict.fromkeys(names, kind))
+        return kinds
+
+    def members(self, statement: Statement) -> list[str]:
+        """Registers and scratch that a statement puts into one group."""
+        match statement:
+            case Apply() if statement.name in self.ranges:
+                args = statement.args[1:] if statement.function == "select" else statement.args
+                return [statement.name, *(() if statement.compute in SOURCES else args)]
+            case Apply() if self.compares(statement):
+                return list(statement.args)
+            case Load() if statement.view in self.stored:
+                return [statement.name, statement.view]
+            case Store() if statement.view in self.stored:
+                return [statement.value, statement.view]
+        return []
+
+    def compares(self, statement: Apply) -> bool:
+        """Is it a comparison of numbers whose ranges are known?"""
+        is_one = statement.function in COMPARISONS and statement.compute is Kind.I64
+        return is_one and all(arg in self.ranges for arg in statement.args)
+
+    def wide_uses(self) -> Iterator[str]:
+        """What is read as an index, carried, or left in a record; and scratch that a constant is stored to."""
+        constants = {s.name for s in walk(self.program.body) if isinstance(s, Constant)}
+        for statement in walk(self.program.body):
+            match statement:
+                case Apply():
+                    pass
+                case Store():
+                    yield from (name for form in statement.indices for name, _ in form.terms)
+                    if statement.value in constants and statement.view in self.scratch:
+                        yield statement.view
+                case _:
+                    yield from uses(statement)
+
+    def group(self, name: str) -> str:
+        while (above := self.group_of.setdefault(name, name)) != name:
+            name = above
+        return name
+
+    def join(self, one: str, other: str) -> None:
+        self.group_of[self.group(one)] = self.group(other)
+
+    # -------------------------------------------------------------------------------------------- rewriting
+
+    def narrowed(self) -> Program:
+        self.widened: dict[str, str] = {}
+        self.narrow_constants: dict[tuple[str, Kind], str] = {}
+        for statement in walk(self.program.body):
+            for name in self.read_wide(statement):
+                if name not in self.widened:
+                    self.widened[name] = self.names.fresh(name)
+            if isinstance(statement, Apply) and (kind := self.kind_of(statement)) is not None:
+                for arg in statement.args:
+                    if arg not in self.kinds and arg in self.ranges and (arg, kind) not in self.narrow_constants:
+                        self.narrow_constants[arg, kind] = self.names.fresh(arg)
+        views = tuple(replace(view, kind=self.kinds.get(view.name, view.kind)) for view in self.program.views)
+        return replace(self.program, body=self.block(self.program.body), views=views)
+
+    def kind_of(self, statement: Apply) -> Kind | None:
+        """The narrow kind that a statement computes in."""
+        if statement.name in self.kinds:
+            return self.kinds[statement.name]
+        if self.compares(statement):
+            return next((self.kinds[arg] for arg in statement.args if arg in self.kinds), None)
+        return None
+
+    def read_wide(self, statement: Statement) -> Iterable[str]:
+        """The narrow registers that a statement reads as what they were."""
+        if isinstance(statement, Apply) and self.kind_of(statement) is not None:
+            return ()
+        if isinstance(statement, Store) and statement.view in self.kinds:
+            return ()
+        return (name for name in uses(statement) if name in self.kinds)
+
+    def block(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        done: list[Statement] = []
+        for statement in body:
+            done.append(self.statement(statement))
+            match statement:
+                case Constant():
+                    done += [Constant(self.narrow_constants[key], key[1], statement.bits)
+                             for key in self.narrow_constants if key[0] == statement.name]  # fmt: skip
+                case Apply() | Load() if statement.name in self.widened:
+                    wide = self.widened[statement.name]
+                    done.append(Apply(wide, Kind.I64, "convert", (statement.name,), self.kinds[statement.name]))
+        return tuple(done)
+
+    def statement(self, statement: Statement) -> Statement:
+        if isinstance(statement, Apply) and (kind := self.kind_of(statement)) is not None:
+            args = tuple(self.narrow_constants.get((arg, kind), arg) for arg in statement.args)
+            if statement.function == "convert":
+                compute = kind if statement.compute is Kind.I64 else statement.compute
+                return replace(statement, args=args, compute=compute, kind=kind)
+            return replace(statement, args=args, compute=kind, kind=kind if statement.kind is Kind.I64 else statement.kind)
+        if not blocks(statement) and not any(True for _ in self.read_wide(statement)):
+            return statement
+        wide = set(self.read_wide(statement))
+        return rebuilt(statement, lambda name: self.widened[name] if name in wide else name, lambda form: form, self.block)

@@ -1,0 +1,581 @@
+"""Forwarding: scratch that only shows other memory, or cheap values of it, is not made: who loads it computes the item.
+
+Where all stores to a view of scratch are `producers` of one block, and all loads come behind them, a load is replaced by the
+producer's body at the point that wrote the item; of several producers the last one that wrote it, chosen by comparisons that
+`splitting` then takes apart.
+
+Legal where no store that comes between may touch what the producer loaded.  Done where the body is a copy, or where each item is
+loaded about once; not where a copy made items lie side by side that are then loaded often.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import takewhile
+from typing import Final, TypeAlias
+
+from ...lang.support.records import cached_property, dataclass
+from ...typechecker.elements import Kind
+from ..loopir.facts import Definitions, Facts, conditions, facts_of
+from ..loopir.ir import (
+    ONE,
+    ZERO,
+    Apply,
+    Call,
+    Constant,
+    Fail,
+    For,
+    If,
+    Index,
+    Load,
+    LoopKind,
+    Number,
+    Program,
+    Role,
+    Statement,
+    Store,
+    View,
+    coefficient,
+    index,
+    loaded_views,
+    minus,
+    stored_views,
+    substitute,
+    times,
+    walk,
+    within,
+)
+from ..loopir.verifier import Access, apart, may_fail
+from .rewriting import Names, copied
+
+# ---------------------------------------------------------------------------------------------------- producers
+#
+# What stores items, and such an item computed where it is loaded: the pieces of `forwarding`.
+#
+# A *producer* is a nest of loops that does nothing but store one item of a view at each point, at distinct places: each index of
+# the store is an index of the nest plus what the nest does not change, or is what it does not change.
+
+Segment: TypeAlias = tuple[Statement, ...]
+
+
+class Part:
+    """What has become of a statement of a block, what holds before it, and the views that it loads and stores."""
+
+    def __init__(self, segment: Segment, facts: Facts) -> None:
+        self.segment, self.facts = segment, facts
+
+    @cached_property
+    def loaded(self) -> set[str]:
+        return {s.view for s in walk(self.segment) if isinstance(s, Load)}
+
+    @cached_property
+    def stored(self) -> set[str]:
+        return {s.view for s in walk(self.segment) if isinstance(s, Store)}
+
+
+@dataclass(frozen=True, slots=True)
+class Producer:
+    """`place`: of its block; `loops` around `store`, and the scalars before it."""
+
+    place: int
+    loops: tuple[For, ...]
+    scalars: tuple[Statement, ...]
+    store: Store
+
+    @property
+    def indices(self) -> set[str]:
+        return {loop.index for loop in self.loops}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An access behind producers: its statement's place in their block, the loops of that statement around it."""
+
+    place: int
+    access: Access
+    loops: tuple[For, ...]
+
+
+def producer_of(place: int, statement: Statement) -> Producer | None:
+    loops: list[For] = []
+    scalars: list[Statement] = []
+    while True:
+        match statement:
+            case For(carried=(), until=None, step=1) if statement.body:
+                loops.append(statement)
+                *before, statement = statement.body
+                if not all(_is_scalar(s) for s in before):
+                    return None
+                scalars += before
+            case Store(mask=None, join=None):
+                return Producer(place, tuple(loops), tuple(scalars), statement)
+            case _:
+                return None
+
+
+def _is_scalar(statement: Statement) -> bool:
+    return isinstance(statement, Constant | Number | Load) or (isinstance(statement, Apply) and not may_fail(statement))
+
+
+def sites_of(parts: list[Part], first: int, name: str, sources: set[str]) -> Iterator[Site]:
+    """The accesses of what stands from `first` on, in their order, where the view is loaded or its sources are stored."""
+    for place in range(first, len(parts)):
+        part = parts[place]
+        if name in part.loaded or not part.stored.isdisjoint(sources):
+            for site in _within(place, part.segment, part.facts, ()):
+                node = site.access.node
+                if node.view == name if isinstance(node, Load) else node.view in sources:
+                    yield site
+
+
+def _within(place: int, body: tuple[Statement, ...], facts: Facts, loops: tuple[For, ...]) -> Iterator[Site]:
+    for statement in body:
+        match statement:
+            case Load() | Store():
+                yield Site(place, Access(statement, facts.assuming(statement.mask)), loops)
+            case Fail():
+                facts = facts.assuming(statement.condition, False)
+            case For():
+                yield from _within(place, statement.body, facts.within(statement), (*loops, statement))
+            case If(condition, then, otherwise, _):
+                yield from _within(place, then, facts.assuming(condition), loops)
+                yield from _within(place, otherwise, facts.assuming(condition, False), loops)
+
+
+class Item:
+    """The item that a load wants, computed: `statements` end with `value`."""
+
+    def __init__(self, definitions: Definitions, names: Names, views: Mapping[str, View], site: Site, sites: list[Site]) -> None:
+        self.definitions, self.names, self.views = definitions, names, views
+        self.site, self.sites = site, sites
+        self.statements: list[Statement] = []
+        self.value = ""
+        self.is_loaded = True
+        """Is the value one that was loaded, 0 where a mask is false?"""
+
+    def close(self) -> None:
+        """Where the load is masked, the value is 0."""
+        mask, kind = self.site.access.node.mask, self.views[self.site.access.node.view].kind
+        if mask is not None and not self.is_loaded:
+            zero = self.names.fresh("zero")
+            self.statements.append(Constant(zero, kind, 0))
+            self.value = self.apply(kind, "select", mask, self.value, zero, compute=kind)
+
+    def apply(self, kind: Kind, function: str, *args: str, compute: Kind) -> str:
+        name = self.names.fresh("item")
+        self.statements.append(Apply(name, kind, function, args, compute))
+        return name
+
+    def number(self, form: Index) -> str:
+        name = self.names.fresh("place")
+        self.statements.append(Number(name, form))
+        return name
+
+    def add(self, producer: Producer) -> bool:
+        """Take the value from a producer where it wrote the item; may it be?"""
+        access, view = self.site.access, self.views[producer.store.view]
+        node = access.node
+        point = self.point(producer, node.indices)
+        if point is None:
+            return False
+        self.is_loaded = self.is_loaded and any(isinstance(s, Load) and s.name == producer.store.value for s in producer.scalars)
+        conditions = [*point[1]]
+        for loop in producer.loops:
+            own = point[0][loop.index]
+            for bounds, sign, least in ((loop.lower, 1, ZERO), (loop.upper, -1, ONE)):
+                for bound in bounds:
+                    there = self.definitions.expand(bound)
+                    # Bounds of inner loops may mention outer ones.
+                    inside = substitute(there, point[0])
+                    conditions.append(minus(times(minus(own, inside), sign), least))
+        # A load that is done is in its view.
+        facts = access.facts.also(
+            bound
+            for form, length in zip(node.indices, view.shape, strict=True)
+            for bound in (form, minus(minus(length, form), ONE))
+        )
+        open_conditions = [c for c in conditions if not facts.proves(c)]
+        facts = facts.also(open_conditions)
+        for load in (s for s in producer.scalars if isinstance(s, Load)):
+            items = tuple(substitute(self.definitions.expand(i), point[0]) for i in load.indices)
+            if not self.is_unchanged(Access(Load("", load.view, items), facts), producer):
+                return False
+        mask = node.mask
+        for condition in open_conditions:
+            holds = self.apply(Kind.BOOL, "ge", self.number(condition), self.number(ZERO), compute=Kind.I64)
+            mask = holds if mask is None else self.apply(Kind.BOOL, "and", mask, holds, compute=Kind.BOOL)
+        indices = {loop.index: self.number(point[0][loop.index]) for loop in producer.loops}
+        copies, new = copied(producer.scalars, self.names, indices)
+        for copy in copies:
+            if isinstance(copy, Load) and mask is not None:
+                both = mask if copy.mask is None else self.apply(Kind.BOOL, "and", copy.mask, mask, compute=Kind.BOOL)
+                copy = replace(copy, mask=both)
+            self.statements.append(copy)
+        value = new.get(producer.store.value, producer.store.value)
+        if value in indices:
+            value = indices[value]
+        if self.value and open_conditions:
+            assert mask is not None
+            value = self.apply(view.kind, "select", mask, value, self.value, compute=view.kind)
+        self.value = value
+        return True
+
+    def point(self, producer: Producer, wanted: tuple[Index, ...]) -> tuple[dict[str, Index], list[Index]] | None:
+        """The point of the nest that writes at the wanted indices, and what must not be negative for that to be so."""
+        indices = producer.indices
+        point: dict[str, Index] = {}
+        conditions: list[Index] = []
+        for own, form in zip(producer.store.indices, map(self.definitions.expand, wanted), strict=True):
+            own = self.definitions.expand(own)
+            moving = [(name, c) for name, c in own.terms if name in indices]
+            if any(name in within(loop) and name not in indices for loop in producer.loops for name, _ in own.terms):
+                return None
+            match moving:
+                case []:
+                    conditions += [minus(form, own), minus(own, form)]
+                case [(name, 1)] if name not in point:
+                    point[name] = minus(form, minus(own, index(name)))
+                case _:
+                    return None
+        return (point, conditions) if len(point) == len(indices) else None
+
+    def is_unchanged(self, load: Access, producer: Producer) -> bool:
+        """Is the item that the producer loaded still there?  `load`: the same item, loaded at the site."""
+        here = self.sites.index(self.site)
+        for order, other in enumerate(self.sites):
+            node = other.access.node
+            if not isinstance(node, Store) or node.view != load.node.view or other.place > self.site.place:
+                continue
+            if other.place <= producer.place:
+                continue
+            common = []
+            if other.place == self.site.place:
+                pairs = zip(other.loops, self.site.loops, strict=False)
+                common = [loop for loop, _ in takewhile(lambda pair: pair[0] is pair[1], pairs)]
+            for loop in common:
+                inner = frozenset(within(loop))
+                independent = loop.kind is not LoopKind.SERIAL
+                if not apart(other.access, load, loop, inner) or (independent and not apart(load, other.access, loop, inner)):
+                    return False
+            if (other.place < self.site.place or order < here) and not self.is_elsewhere(other.access, load):
+                return False
+        return True
+
+    def is_elsewhere(self, store: Access, load: Access) -> bool:
+        both = store.facts.also(load.facts.assumed)
+        pairs = zip(store.node.indices, load.node.indices, strict=True)
+        return both.never or any(both.differs(minus(*map(self.definitions.expand, pair))) for pair in pairs)
+
+
+# ---------------------------------------------------------------------------------------------------- forwarding
+
+_MOST_PRODUCERS: Final = 3
+_MOST_LOADS: Final = 6
+"""Loads of a view that is forwarded."""
+_ONCE: Final = 2
+"""So many loads, each of distinct items, load an item about once (sums load their first items and the others apart)."""
+
+
+def forward_stores(program: Program) -> Program:
+    """Forward what can be, in the order in which it is made."""
+    forwarding = _Forwarding(program)
+    body = forwarding.block(program.body, facts_of(program, forwarding.definitions))
+    return replace(program, body=body) if forwarding.has_forwarded else program
+
+
+def _replaced(body: Segment, made: dict[str, Segment]) -> Segment:
+    """A block in which loads, by name, are other statements."""
+    done: list[Statement] = []
+    for statement in body:
+        match statement:
+            case Load():
+                done += made.get(statement.name, (statement,))
+            case For():
+                done.append(replace(statement, body=_replaced(statement.body, made)))
+            case If(_, then, otherwise, _):
+                done.append(replace(statement, then=_replaced(then, made), otherwise=_replaced(otherwise, made)))
+            case _:
+                done.append(statement)
+    return tuple(done)
+
+
+class _Forwarding:
+    def __init__(self, program: Program) -> None:
+        self.definitions, self.names = Definitions(program), Names(program)
+        self.views = {view.name: view for view in program.views}
+        self.loads: Counter[str] = Counter()
+        self.stores: Counter[str] = Counter()
+        self.count(program.body, 1)
+        self.called = {view for s in walk(program.body) if isinstance(s, Call) for view in stored_views(s)}
+        self.has_forwarded = False
+
+    def count(self, body: Segment, sign: int) -> None:
+        for statement in walk(body):
+            for view in loaded_views(statement):
+                self.loads[view] += sign
+            for view in stored_views(statement):
+                self.stores[view] += sign
+
+    def block(self, body: Segment, facts: Facts) -> Segment:
+        """A block in which views that are made and used up there are forwarded, then those of inner blocks."""
+        parts: list[Part] = []
+        places: dict[str, list[int]] = {}
+        for place, statement in enumerate(body):
+            parts.append(Part((statement,), facts))
+            producer = producer_of(place, statement)
+            if producer is not None and self.views[producer.store.view].role is Role.SCRATCH:
+                places.setdefault(producer.store.view, []).append(place)
+            if isinstance(statement, Fail):
+                facts = facts.assuming(statement.condition, False)
+        # Index vectors first: what they read is then judged by what it is.
+        for name, own in sorted(places.items(), key=lambda pair: self.views[pair[0]].kind is not Kind.I64):
+            if self.stores[name] == len(own) <= _MOST_PRODUCERS and 0 < self.loads[name] <= _MOST_LOADS:
+                self.view(name, own, parts)
+        return tuple(self.inside(statement, part.facts) for part in parts for statement in part.segment)
+
+    def inside(self, statement: Statement, facts: Facts) -> Statement:
+        match statement:
+            case For():
+                return replace(statement, body=self.block(statement.body, facts.within(statement)))
+            case If(condition, then, otherwise, _):
+                arms = self.block(then, facts.assuming(condition)), self.block(otherwise, facts.assuming(condition, False))
+                return replace(statement, then=arms[0], otherwise=arms[1])
+        return statement
+
+    # -------------------------------------------------------------------------------------------- one view
+
+    def view(self, name: str, places: list[int], parts: list[Part]) -> None:
+        """Replace the loads of a view, if all can be, and take its producers away."""
+        producers: list[Producer] = []
+        for place in places:
+            producer = producer_of(place, parts[place].segment[0]) if len(parts[place].segment) == 1 else None
+            if producer is None:
+                return
+            producers.append(producer)
+        sources = {load.view for producer in producers for load in producer.scalars if isinstance(load, Load)}
+        if sources & self.called:
+            return
+        sites = list(sites_of(parts, places[0] + 1, name, sources))
+        loads = sum(_loads(part.segment, name) for part in parts if name in part.loaded)
+        made: dict[str, Segment] = {}
+        for site in sites:
+            node = site.access.node
+            if not isinstance(node, Load) or node.view != name:
+                continue
+            item = Item(self.definitions, self.names, self.views, site, sites)
+            if site.place <= places[-1] or not all(self.is_worth(p, site, loads) and item.add(p) for p in producers):
+                return
+            item.close()
+            kind = self.views[name].kind
+            made[node.name] = (*item.statements, Apply(node.name, kind, "convert", (item.value,), kind))
+        if len(made) < self.loads[name]:
+            return
+        self.has_forwarded = True
+        for segment in made.values():
+            self.definitions.add(segment)
+            self.count(segment, 1)
+        for place in {site.place for site in sites if site.access.node.view == name}:
+            parts[place] = Part(_replaced(parts[place].segment, made), parts[place].facts)
+        for place in places:
+            self.count(parts[place].segment, -1)
+            parts[place] = Part((), parts[place].facts)
+        self.loads[name] = self.stores[name] = 0
+
+    def is_worth(self, producer: Producer, site: Site, loads: int) -> bool:
+        """Is the item loaded cheaply, or loaded no more often than it was made?"""
+        wanted = {name for form in site.access.node.indices for name, _ in self.definitions.expand(form).terms}
+        if loads <= _ONCE and all(loop.index in wanted for loop in site.loops):
+            return True
+        inner = producer.loops[-1].index if producer.loops else None
+        changed = {loop.index for loop in producer.loops} | {s.name for s in producer.scalars if isinstance(s, Load | Apply)}
+        for load in (s for s in producer.scalars if isinstance(s, Load)):
+            ends = [i for i in load.indices if inner is not None and any(t == inner for t, _ in self.definitions.expand(i).terms)]
+            lies_along = not ends or (len(ends) == 1 and ends[0] is load.indices[-1] and self.views[load.view].unit)
+            if not lies_along or any(t in changed and t not in producer.indices for i in load.indices for t, _ in i.terms):
+                return False
+        return not any(isinstance(s, Apply) for s in producer.scalars)
+
+
+def _loads(body: Segment, view: str) -> int:
+    """The loads of a view, of the arms of a branch those of one."""
+    count = 0
+    for statement in body:
+        match statement:
+            case For():
+                count += _loads(statement.body, view)
+            case If(_, then, otherwise, _):
+                count += max(_loads(then, view), _loads(otherwise, view))
+            case _:
+                count += list(loaded_views(statement)).count(view)
+    return count
+
+
+# ---------------------------------------------------------------------------------------------------- contracting
+#
+# Contraction: of scratch that a loop fills row by row, and reads a few rows behind, only these rows are kept, in turn.
+#
+# Legal where all accesses of the scratch stand in the loop and have, along one axis, the loop's index plus a constant, and each
+# item that is loaded was stored in an earlier iteration, or earlier in the same, by a nest whose loops and branches include it.
+
+def fold_storage(program: Program) -> Program:
+    """Keep of scratch what is read again."""
+    contracting = _Contracting(program)
+    called = {box.view for s in walk(program.body) if isinstance(s, Call) for box in s.boxes}
+    for view in program.views:
+        if view.role is Role.SCRATCH and view.name not in called:
+            program = contracting.view(program, view)
+    return program
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """An access, the statements around it from the outermost on, each with its arm (of a loop: True), and its place in the blocks
+    of these."""
+
+    node: Load | Store
+    facts: Facts
+    around: tuple[tuple[For | If, bool], ...]
+    places: tuple[int, ...]
+
+
+def _sites(body: tuple[Statement, ...], facts: Facts, around: tuple[tuple[For | If, bool], ...], places: tuple[int, ...]
+           ) -> Iterator[_Site]:  # fmt: skip
+    for place, statement in enumerate(body):
+        here = (*places, place)
+        match statement:
+            case Load() | Store():
+                yield _Site(statement, facts.assuming(statement.mask), around, here)
+            case For():
+                yield from _sites(statement.body, facts.within(statement), (*around, (statement, True)), here)
+            case If(condition, then, otherwise, _):
+                yield from _sites(then, facts.assuming(condition), (*around, (statement, True)), here)
+                yield from _sites(otherwise, facts.assuming(condition, False), (*around, (statement, False)), here)
+
+
+class _Contracting:
+    def __init__(self, program: Program) -> None:
+        self.definitions, self.names = Definitions(program), Names(program)
+        self.sites: dict[str, list[_Site]] = {}
+        for site in _sites(program.body, facts_of(program, self.definitions), (), ()):
+            self.sites.setdefault(site.node.view, []).append(site)
+
+    def view(self, program: Program, view: View) -> Program:
+        sites = self.sites.get(view.name, [])
+        depth = min((len(site.around) for site in sites), default=0)
+        for level in range(depth):
+            loop = sites[0].around[level][0]
+            if any(site.around[level][0] is not loop for site in sites) or not isinstance(loop, For):
+                break
+            if loop.kind is LoopKind.VECTOR or loop.step != 1 or (loop.kind is LoopKind.PARALLEL and not view.private):
+                continue
+            for axis in range(len(sites[0].node.indices)):
+                kept = self.rows(loop, level, axis, sites)
+                if kept is not None:
+                    return self.contracted(program, view.name, loop, axis, *kept)
+        return program
+
+    def rows(self, loop: For, level: int, axis: int, sites: list[_Site]) -> tuple[Index, int] | None:
+        """The row that an iteration stores, and how many rows are kept."""
+        forms = [self.definitions.expand(site.node.indices[axis]) for site in sites]
+        inner = within(loop) - {loop.index}
+        if any(coefficient(form, loop.index) != 1 or any(name in inner for name, _ in form.terms) for form in forms):
+            return None
+        stores = [(site, form) for site, form in zip(sites, forms, strict=True) if isinstance(site.node, Store)]
+        row = stores[0][1] if stores else forms[0]
+        behind = [minus(row, form) for form in forms]
+        if not stores or any(distance.terms or distance.constant < 0 for distance in behind):
+            return None
+        most = max(distance.constant for distance in behind)
+        if (most and loop.kind is not LoopKind.SERIAL) or any(form != row for _, form in stores):
+            return None
+        for site, distance in zip(sites, behind, strict=True):
+            if isinstance(site.node, Load) and not any(
+                self.is_there(loop, level, site, store, distance.constant) for store, _ in stores
+            ):
+                return None
+        return row, most + 1
+
+    def is_there(self, loop: For, level: int, load: _Site, store: _Site, behind: int) -> bool:
+        """Was the item that is loaded stored so many iterations before?"""
+        node, around = store.node, store.around[level:]
+        loops = [inner for inner, _ in around[1:] if isinstance(inner, For)]
+        if node.mask is not None or any(inner.until is not None or inner.step != 1 for inner in loops):
+            return False
+        if not behind and store.places[level + 1] >= load.places[level + 1]:
+            return False
+        indices = {inner.index for inner in loops}
+        point = {loop.index: index(loop.index, constant=-behind)}
+        equal: list[tuple[Index, Index]] = []
+        for own, form in zip(map(self.definitions.expand, node.indices), load.node.indices, strict=True):
+            moving = [name for name, _ in own.terms if name in indices]
+            if len(moving) == 1 and coefficient(own, moving[0]) == 1 and moving[0] not in point:
+                point[moving[0]] = minus(form, minus(substitute(own, point), index(moving[0])))
+            else:
+                equal.append((own, form))
+        held = list[Index]()
+        for statement, arm in around:
+            match statement:
+                case For():
+                    own = index(statement.index)
+                    held += [minus(own, bound) for bound in statement.lower]
+                    held += [minus(minus(bound, own), ONE) for bound in statement.upper]
+                case If(condition):
+                    alternatives = conditions(self.definitions, condition, arm)
+                    if len(alternatives) != 1:
+                        return False
+                    held += alternatives[0]
+        held = list(map(self.definitions.expand, held))
+        changing = within(loop) - set(point)
+        if any(name in changing for form in (*held, *(own for own, _ in equal)) for name, _ in form.terms):
+            return False
+        distances = [minus(substitute(own, point), form) for own, form in equal]
+        wanted = [substitute(form, point) for form in held] + distances + [minus(ZERO, form) for form in distances]
+        return all(map(load.facts.proves, wanted))
+
+    # ---------------------------------------------------------------------------------------- rewriting
+
+    def contracted(self, program: Program, name: str, loop: For, axis: int, row: Index, kept: int) -> Program:
+        is_local = kept == 1 and loop.lower != tuple(map(index, program.parameters[:1]))  # and that loop is over rows
+        slots: dict[Index, Index] = {}
+        first: list[Statement] = []
+
+        def slot(form: Index) -> Index:
+            form = self.definitions.expand(form)
+            if kept == 1:
+                return ZERO
+            if form not in slots:
+                place, size, turn = map(self.names.fresh, ("row", "rows", "slot"))
+                first.extend((Number(place, form), Constant(size, Kind.I64, kept)))
+                first.append(Apply(turn, Kind.I64, "residue", (size, place), Kind.I64))
+                slots[form] = index(turn)
+            return slots[form]
+
+        def block(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+            done: list[Statement] = []
+            for statement in body:
+                match statement:
+                    case Load() | Store() if statement.view == name:
+                        forms = list(statement.indices)
+                        forms[axis] = slot(forms[axis])
+                        statement = replace(statement, indices=tuple(forms))
+                    case For():
+                        inner = block(statement.body)
+                        if statement.index == loop.index:
+                            inner = (*first, *inner)
+                        statement = replace(statement, body=inner)
+                    case If():
+                        statement = replace(statement, then=block(statement.then), otherwise=block(statement.otherwise))
+                    case _:
+                        pass
+                done.append(statement)
+            return tuple(done)
+
+        views = tuple(
+            replace(view, shape=(*view.shape[:axis], Index((), kept), *view.shape[axis + 1 :]), local=is_local or view.local)
+            if view.name == name
+            else view
+            for view in program.views
+        )
+        return replace(program, body=block(program.body), views=views)

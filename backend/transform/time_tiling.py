@@ -1,0 +1,378 @@
+"""Tiling in time: the iterations of a loop over rows of its state may be done for some of the rows at a time.
+
+A program that qualifies gets four parameters more.  In iteration `first` it does the rows from `rows_from` up to `rows_to`; from
+one *level* to the next these bounds move by `from_step` and `to_step`.  A level is a run of nests of which none reads another row
+of what one of them writes, so an iteration has at least one.  Whoever moves both bounds inwards by `reach` a level can do several
+iterations of a tile of rows whatever becomes of its neighbours, and afterwards what lies between two such tiles with bounds that
+move outwards.  Every row of every level is done once, after all that it reads and before that is written over: the bits are the
+same.  (The trapezoids of Frigo and Strumpen, "Cache oblivious stencil computations", 2005.)
+
+Legal where every access of an iteration to what the loop stores is in the row that its nest is at, plus a constant (at most
+`reach` in magnitude) and a multiple of the rows (what wraps around), and nothing is carried but which buffer is now.  A tile that
+covers row 0 of what wraps goes on at the last row, in a loop of two over the rows.
+
+Local scratch has no rows: the statements that fill it and those that read it are done for a row together (a *unit*), and tiles
+that run at once have each its own.  A program without a loop over iterations is one iteration, of one level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ..loopir.facts import Definitions
+from ..loopir.ir import (
+    ONE,
+    ZERO,
+    Apply,
+    Call,
+    Carried,
+    Constant,
+    Fail,
+    For,
+    If,
+    Index,
+    Load,
+    LoopKind,
+    Number,
+    Program,
+    Statement,
+    Store,
+    coefficient,
+    defined,
+    defined_within,
+    index,
+    minus,
+    plus,
+    stored_views,
+    times,
+    uses,
+    walk,
+)
+from ..loopir.verifier import may_fail
+from .rewriting import Names
+
+FROM, TO, FROM_STEP, TO_STEP = PARAMETERS = ("rows_from", "rows_to", "from_step", "to_step")
+
+
+_Unit: TypeAlias = tuple[Statement, ...]
+"""Statements of an iteration that are done for a row together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tiled:
+    """`rows`: how many there are; `wraps`: is the first row beside the last one?"""
+
+    program: Program
+    rows: Index
+    reach: int
+    levels: int
+    wraps: bool
+
+
+def tiled(program: Program) -> Tiled | None:
+    """The program that can be done in tiles of rows; None where it is of another sort."""
+    try:
+        return _Tiling(program).tiled()
+    except _NotOne:
+        return None
+
+
+class _NotOne(Exception):
+    """The program is of another sort."""
+
+
+class _Tiling:
+    def __init__(self, program: Program) -> None:
+        self.program, self.definitions, self.names = program, Definitions(program), Names(program)
+        self.local = {view.name for view in program.views if view.local}
+        self.stored = {view for statement in walk(program.body) for view in stored_views(statement)} - self.local
+        self.lengths = {view.name: view.shape for view in program.views}
+        self.rows: Index | None = None
+        self.reach, self.wraps = 0, False
+        self.sources: dict[str, tuple[Load, ...]] = {}
+        """What values of an iteration outside its nests are computed of, as far as the loop stores it."""
+
+    def tiled(self) -> Tiled:
+        own = {v.name for v in self.program.views if v.private and not any(length.terms for length in v.shape)}
+        if self.stored & own:  # memory of one call
+            raise _NotOne
+        for statement in walk(self.program.body):
+            if isinstance(statement, Fail | Call) or (isinstance(statement, Apply) and may_fail(statement)):
+                raise _NotOne
+        loops = [place for place, statement in enumerate(self.program.body) if isinstance(statement, For)]
+        if self.program.name == "map" or any(map(self.has_rows, (self.program.body[place] for place in loops))):
+            return self.once()
+        if len(loops) != 1:
+            raise _NotOne
+        (place,) = loops
+        before, loop, after = self.program.body[:place], self.program.body[place], self.program.body[place + 1 :]
+        assert isinstance(loop, For)
+        self.outside((*before, *after), loop)
+        levels = self.levels(loop.body)
+        body = (*before, self.moving(loop, levels), *after)
+        if self.rows is None or (self.wraps and self.heights(loop.body) != {self.rows}):
+            raise _NotOne
+        return self.made(body, self.rows, len(levels.runs))
+
+    def has_rows(self, loop: Statement) -> bool:
+        """Are items stored at its index, along the axis of rows?"""
+        stores = [node for node in walk((loop,)) if isinstance(node, Store) and node.indices and node.view not in self.local]
+        rows = [self.definitions.expand(node.indices[self.axis(node)[0]]) for node in stores]
+        return isinstance(loop, For) and any(coefficient(row, loop.index) for row in rows)
+
+    def once(self) -> Tiled:
+        """A program that is one iteration, or goes through all of them at each point."""
+        levels = self.levels(self.program.body)
+        heights = self.heights(self.program.body)
+        if len(levels.runs) != 1 or len(heights) != 1 or self.reach or self.wraps:
+            raise _NotOne
+        body = (*levels.counts, *self.limited(levels.runs[0], index(FROM), index(TO)))
+        (height,) = heights
+        return self.made(body, height, 1)
+
+    def made(self, body: tuple[Statement, ...], rows: Index, levels: int) -> Tiled:
+        program = replace(self.program, parameters=(*self.program.parameters, *PARAMETERS), body=body)
+        return Tiled(program, rows, self.reach, levels, self.wraps)
+
+    def heights(self, body: tuple[Statement, ...]) -> set[Index]:
+        """How many rows there are of what is stored."""
+        stores = (s for s in walk(body) if isinstance(s, Store) and s.view not in self.local)
+        return {self.lengths[store.view][self.axis(store)[0]] for store in stores}
+
+    def outside(self, around: tuple[Statement, ...], loop: For) -> None:
+        """Does every call of the program leave the same beside the rows?"""
+        results = {carried.result for carried in loop.carried}
+        if loop.kind is not LoopKind.SERIAL or loop.until is not None or loop.step != 1 or len(loop.lower) + len(loop.upper) > 2:
+            raise _NotOne
+        for carried in loop.carried:
+            first = self.definitions.of.get(carried.initial)
+            known = first is None or not isinstance(first, Apply) or first.function == "residue"
+            if not self.definitions.alternates(carried.inside) or not known:
+                raise _NotOne
+        for statement in around:
+            match statement:
+                case Store(indices=indices, value=value):
+                    if indices or value not in results:
+                        raise _NotOne
+                case Load(view=view):
+                    if view in self.stored:
+                        raise _NotOne
+                case Constant() | Number() | Apply():
+                    pass
+                case _:
+                    raise _NotOne
+
+    # -------------------------------------------------------------------------------------------- levels
+
+    def levels(self, body: tuple[Statement, ...]) -> _Levels:
+        """The statements of an iteration: those that only count, and runs of the units of the others."""
+        counts: list[Statement] = []
+        units: list[_Unit] = []
+        waiting: _Unit = ()
+        """Statements that only touch local scratch, until one stores something else."""
+        for statement in body:
+            if isinstance(statement, Constant | Number | Apply | Load) and not self.is_local((*waiting, statement)):
+                loads = self.loads(statement)
+                if not loads:
+                    counts.append(statement)
+                    continue
+                self.sources[statement.name] = loads
+                units.append((statement,))
+                continue
+            waiting = (*waiting, statement)
+            if not any(isinstance(node, Store) and node.view not in self.local for node in walk(waiting)):
+                continue
+            while self.loads_before_it_stores(waiting):
+                if not units:
+                    raise _NotOne
+                waiting = (*units.pop(), *waiting)
+            units.append(waiting)
+            waiting = ()
+        if waiting:
+            raise _NotOne
+        runs: list[list[_Unit]] = []
+        touched: list[set[_Access]] = []
+        for unit in units:
+            own = set(self.accesses(unit))
+            if any(_meet(one, other) for one in own for other in own):
+                raise _NotOne
+            if not runs or any(_meet(one, other) for one in touched[-1] for other in own):
+                runs.append([])
+                touched.append(set())
+            runs[-1].append(unit)
+            touched[-1] |= own
+        self.apart([tuple(statement for unit in run for statement in unit) for run in runs])
+        self.apart([unit for unit in units if self.row(unit) is not None and not self.is_over_rows(unit)])
+        return _Levels(tuple(counts), tuple(map(tuple, runs)))
+
+    def apart(self, parts: Sequence[_Unit]) -> None:
+        """Does no part use a value of another?"""
+        for place, part in enumerate(parts):
+            inside = {name for statement in part for name in defined(statement)}
+            if any(not inside.isdisjoint(uses(node)) for other in (*parts[:place], *parts[place + 1 :]) for node in walk(other)):
+                raise _NotOne
+
+    def is_local(self, unit: _Unit) -> bool:
+        """Is the last statement about local scratch, or what the statements before it make?"""
+        *before, last = unit
+        names = {name for statement in before for name in defined(statement)}
+        nodes = list(walk((last,)))
+        return any(isinstance(node, Load | Store) and node.view in self.local for node in nodes) or any(
+            not names.isdisjoint(uses(node)) for node in nodes
+        )
+
+    def loads_before_it_stores(self, unit: _Unit) -> bool:
+        """Is there local scratch that was filled before this?"""
+        filled: set[str] = set()
+        for node in walk(unit):
+            if isinstance(node, Load) and node.view in self.local - filled:
+                return True
+            if isinstance(node, Store):
+                filled.add(node.view)
+        return False
+
+    def loads(self, *unit: Statement) -> tuple[Load, ...]:
+        """What statements read of what the loop stores, and of what values outside them were computed of; each load once."""
+        nodes = list(walk(unit))
+        own = {node.name: node for node in nodes if isinstance(node, Load) and node.view in self.stored}
+        for name in {name for node in nodes for name in uses(node)}:
+            own |= {load.name: load for load in self.sources.get(name, ())}
+        return tuple(own.values())
+
+    def accesses(self, unit: _Unit) -> Iterator[_Access]:
+        """What a unit touches of what the loop stores."""
+        row = self.row(unit)
+        for load in self.loads(*unit):
+            axis, buffer = self.axis(load)
+            if row is None:  # for a store, with which it is judged
+                yield _Access(load.view, buffer, False, True)
+                continue
+            distance = minus(self.definitions.expand(load.indices[axis]), row)
+            around = self.around(distance, self.lengths[load.view][axis])
+            near = distance.constant if around is None else around
+            self.reach, self.wraps = max(self.reach, abs(near)), self.wraps or around is not None
+            yield _Access(load.view, buffer, False, near != 0 or around is not None)
+        for node in walk(unit):
+            if isinstance(node, Store) and node.view not in self.local:
+                yield _Access(node.view, self.axis(node)[1], True, False)
+
+    def around(self, distance: Index, rows: Index) -> int | None:
+        """What is left of a distance that wraps around the rows; None if it does not."""
+        if self.rows is None:
+            self.rows = rows
+        if not distance.terms:
+            return None
+        for turns in (-1, 1):
+            left = plus(distance, times(rows, turns))
+            if not left.terms and rows == self.rows:
+                return left.constant
+        raise _NotOne
+
+    def axis(self, node: Load | Store) -> tuple[int, Index | None]:
+        """The axis of rows, and which buffer it is."""
+        first = self.definitions.expand(node.indices[0]) if node.indices else None
+        if first is not None and len(first.terms) == 1 and self.definitions.alternates(first.terms[0][0]):
+            if len(node.indices) < 2:
+                raise _NotOne
+            return 1, first
+        if first is None:
+            raise _NotOne
+        return 0, None
+
+    def row(self, unit: _Unit) -> Index | None:
+        """The row that a unit is at: that of its stores."""
+        stores = [node for node in walk(unit) if isinstance(node, Store) and node.view not in self.local]
+        rows = {self.definitions.expand(node.indices[self.axis(node)[0]]) for node in stores}
+        for statement in unit:
+            if isinstance(statement, For) and (statement.carried or statement.until is not None or statement.step != 1):
+                raise _NotOne
+        if len(rows) > 1 or (not rows and not isinstance(unit[-1], Load | Apply)):
+            raise _NotOne
+        row = next(iter(rows), None)
+        inside = {name for own in walk(unit) for name in defined_within(own)}
+        counted = inside.intersection(name for name, _ in row.terms) if row is not None else set()
+        if counted and not (len(unit) == 1 and isinstance(unit[0], For) and counted == {unit[0].index}):
+            raise _NotOne
+        return row
+
+    def is_over_rows(self, unit: _Unit) -> bool:
+        """Is it a loop over rows?"""
+        row, (first, *_) = self.row(unit), unit
+        return row is not None and isinstance(first, For) and coefficient(row, first.index) != 0
+
+    # -------------------------------------------------------------------------------------------- writing
+
+    def moving(self, loop: For, levels: _Levels) -> For:
+        """The loop with bounds of rows that move."""
+        low, high = self.names.fresh("from"), self.names.fresh("to")
+        body: list[Statement] = list(levels.counts)
+        for level, run in enumerate(levels.runs):
+            start, stop = index(low, (FROM_STEP, level)), index(high, (TO_STEP, level))
+            body += self.around_again(run, start, stop) if self.wraps else self.limited(run, start, stop)
+        moved: list[Carried] = []
+        for name, parameter, step in ((low, FROM, FROM_STEP), (high, TO, TO_STEP)):
+            following = self.names.fresh(name)
+            body.append(Number(following, index(name, (step, len(levels.runs)))))
+            moved.append(Carried(name, Kind.I64, parameter, following, self.names.fresh(name)))
+        return replace(loop, body=tuple(body), carried=(*loop.carried, *moved))
+
+    def around_again(self, run: tuple[_Unit, ...], start: Index, stop: Index) -> list[Statement]:
+        """The rows in the bounds, and those that are in them once more around."""
+        assert self.rows is not None
+        turn, ahead, following, last, none = map(self.names.fresh, ("around", "ahead", "ahead", "ahead", "none"))
+        body = (*self.limited(run, plus(start, index(ahead)), plus(stop, index(ahead))),
+                Number(following, plus(index(ahead), self.rows)))  # fmt: skip
+        carried = Carried(ahead, Kind.I64, none, following, last)
+        return [Number(none, ZERO), For(turn, (ZERO,), (Index((), 2),), LoopKind.SERIAL, body, (carried,))]
+
+    def limited(self, run: tuple[_Unit, ...], start: Index, stop: Index) -> list[Statement]:
+        """A run in bounds."""
+        done: list[Statement] = []
+        for unit in run:
+            row, statement = self.row(unit), unit[0]
+            if row is None:
+                done += unit
+                continue
+            if self.is_over_rows(unit):
+                assert isinstance(statement, For)
+                ahead = minus(row, index(statement.index))
+                if coefficient(row, statement.index) != 1 or ahead.terms:
+                    raise _NotOne
+                lower, upper = (*statement.lower, minus(start, ahead)), (*statement.upper, minus(stop, ahead))
+                done.append(replace(statement, lower=lower, upper=upper))
+                continue
+            left, right, nothing = self.names.fresh("left"), self.names.fresh("right"), self.names.fresh("nothing")
+            above, below, holds = self.names.fresh("above"), self.names.fresh("below"), self.names.fresh("holds")
+            done += [
+                Number(left, minus(row, start)), Number(right, minus(minus(stop, ONE), row)), Number(nothing, ZERO),
+                Apply(above, Kind.BOOL, "le", (nothing, left), Kind.I64),
+                Apply(below, Kind.BOOL, "le", (nothing, right), Kind.I64),
+                Apply(holds, Kind.BOOL, "and", (above, below), Kind.BOOL), If(holds, unit),
+            ]  # fmt: skip
+        return done
+
+
+@dataclass(frozen=True, slots=True)
+class _Levels:
+    counts: tuple[Statement, ...]
+    runs: tuple[tuple[_Unit, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    view: str
+    buffer: Index | None
+    is_store: bool
+    is_elsewhere: bool
+    """Is it in another row than its nest?"""
+
+
+def _meet(one: _Access, other: _Access) -> bool:
+    """May two nests touch one item, one of them in another row?"""
+    if one.view != other.view or not (one.is_store or other.is_store) or not (one.is_elsewhere or other.is_elsewhere):
+        return False
+    return one.buffer is None or other.buffer is None or plus(one.buffer, other.buffer) != ONE

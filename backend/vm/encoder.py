@@ -1,0 +1,402 @@
+"""Programs of words for the interpreter in C (`run.c`): numbers instead of names, sites instead of phases."""
+
+from __future__ import annotations
+
+import ctypes
+from bisect import bisect
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from ...lang.diagnostics.model import RunFailed
+from ...typechecker.elements import Kind
+from ...typechecker.sizes.polynomials import Size, SizeVariable
+from ..cpu.backend import CpuBackend
+from ..cpu.views import DTYPES, NumArray, start_of
+from ..graph import traverse
+from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, ValueId
+from ..graph.projections import is_unread
+from .backend_interface import CheckFailed, iteration_of, locate
+from .bytecode import (
+    HEAD,
+    INPUT,
+    MOST_LAYOUTS,
+    OTHER,
+    Arm,
+    Cell,
+    Chain,
+    Choose,
+    Free,
+    Inside,
+    Operation,
+    Program,
+    Put,
+    Refuse,
+    Register,
+    Repeat,
+    Room,
+    Run,
+    Share,
+    Test,
+    Word,
+    pause,
+)
+from .call_sites import PhaseSite, RoomSite, Site, WholeSite, located
+from .interpreter import executed
+from .run_state import Lease, Machine
+from .runtime import Native
+
+MOST_VALUES: Final = 4096
+_NUMBERS: Final = {Kind.F64: float, Kind.I64: int}
+"""The numbers of Python's that are taken for arrays of rank 0."""
+
+
+class NotEncoded(Exception):
+    """The program is for Python."""
+
+
+def encoded(
+    native: Native, words: Sequence[Word], machine: Machine, backend: CpuBackend, inputs: Sequence[str],
+    exhausted: Callable[[Phase | None], RunFailed], reset: Callable[[], int] | None,
+) -> Program:  # fmt: skip
+    """The program.  `exhausted`: says that memory ran out at a phase; `reset`: called first, where guards wait for
+    sizes."""
+    program = Program(native, machine, backend.threads)
+    encoder = _Encoder(program, machine, backend, inputs)
+    if reset is not None:
+        encoder.emit(Operation.EVALUATE, 0, encoder.id(reset), 0)
+    ending = len(words)
+    while ending and _ends(words[ending - 1]):
+        ending -= 1
+    encoder.all(words[:ending])
+    encoder.is_ending = True
+    encoder.all([word for word in words[ending:] if not isinstance(word, Free)])
+    program.begin(encoder.finished(exhausted), encoder.inputs, encoder.keep)
+    return program
+
+
+class _Encoder:
+    def __init__(self, program: Program, machine: Machine, backend: CpuBackend, inputs: Sequence[str]) -> None:
+        self.program, self.machine, self.backend = program, machine, backend
+        self.names = list(inputs)
+        self.inputs: list[tuple[np.dtype[Any], tuple[int, ...]]] = [(np.dtype(np.uint8), ())] * len(inputs)
+        self.takes: list[object] = [None] * len(inputs)
+        self.first = HEAD + INPUT * len(inputs)
+        self.code: list[int] = []
+        self.values: dict[ValueId | str, int] = {name: place for place, name in enumerate(inputs)}
+        self.count, self.numbers = len(inputs), 1  # number 0 is nobody's
+        self.registers: dict[Register | SizeVariable, int] = {}
+        self.constants: list[tuple[int, NumArray]] = []
+        self.outputs: list[int] = []
+        self.printed: list[int] = []
+        self.keep: list[object] = []
+        self.spans: list[tuple[int, Phase]] = []
+        self.loops: list[tuple[int, int, int, Loop | Fold | Map]] = []
+        """From which word to which turns of a loop go, inner loops first, and the number that counts them."""
+        self.inside: Phase | None = None
+        self.is_ending = False
+        """Does nothing come but outputs?"""
+
+    # -------------------------------------------------------------------------------------------- parts
+
+    def emit(self, operation: Operation, *operands: int) -> int:
+        """The place of the word."""
+        place = self.first + len(self.code)
+        self.code += (operation, *operands)
+        return place
+
+    @property
+    def here(self) -> int:
+        return self.first + len(self.code)
+
+    def set(self, place: int, word: int) -> None:
+        self.code[place - self.first] = word
+
+    def id(self, thing: object) -> int:
+        self.keep.append(thing)
+        return id(thing)
+
+    def new(self) -> int:
+        self.count += 1
+        if self.count > MOST_VALUES:
+            raise NotEncoded
+        return self.count - 1
+
+    def value(self, value: ValueId) -> int:
+        found = self.values.get(value)
+        if found is None:
+            found = self.values[value] = self.new()
+        return found
+
+    def number(self, name: Register | SizeVariable | None = None) -> int:
+        """Where a register or a size is; a new number, if of nothing."""
+        if name is None or name not in self.registers:
+            self.numbers += 1
+            if name is None:
+                return self.numbers - 1
+            self.registers[name] = self.numbers - 1
+        return self.registers[name]
+
+    def size(self, size: Register | Size) -> int:
+        """Where a number will be."""
+        if not isinstance(size, Size):
+            return self.number(size)
+        at = self.number()
+        if size.constant is not None:
+            self.emit(Operation.SET, at, size.constant)
+        else:
+            self.evaluate(at, lambda: self.machine.number(size), size.variables())
+        return at
+
+    def evaluate(self, number: int, function: Callable[[], int], sizes: Iterable[SizeVariable]) -> None:
+        """`function` asks for sizes, those that the run has found among them."""
+        found = [size for size in sizes if size in self.registers]
+        asked = self.id(located(self.inside, self.machine, found, function))
+        self.emit(Operation.EVALUATE, number, asked, len(found), *map(self.number, found))
+
+    # -------------------------------------------------------------------------------------------- words
+
+    def all(self, words: Sequence[Word]) -> None:
+        for word in words:
+            self.word(word)
+
+    def word(self, word: Word) -> None:
+        match word:
+            case Run():
+                self.run(word)
+            case Chain():
+                self.computed(word, word.members[0], word.results, word.overwrite)
+            case Free():
+                for value in word.values:
+                    self.emit(Operation.FREE, self.value(value))
+            case Inside():
+                self.within(word)
+            case Repeat():
+                self.repeat(word)
+            case Choose():
+                self.choose(word)
+            case Test():
+                self.emit(Operation.LOAD, self.number(word.register), self.value(word.value))
+            case Share():
+                for name, value in zip(word.names, word.values, strict=True):
+                    self.emit(Operation.SHARE, self.value(name), self.value(value))
+            case Cell():
+                self.cell(word)
+            case Room():
+                variables = [v for size in self.machine.types[word.value].shape for v in size.variables()]
+                self.site(RoomSite, self.inside, (), (word.value,), None, variables)
+            case Put():
+                at = self.size(word.at)
+                self.emit(Operation.PUT, self.value(word.value), self.value(word.cell), at, word.ahead)
+            case Refuse() if word.size.constant:  # never
+                pass
+            case Refuse():
+                self.evaluate(0, lambda: _refused(word, self.machine.number(word.size)), word.size.variables())
+            case _:
+                raise NotEncoded
+
+    def run(self, word: Run) -> None:
+        phase = word.phase
+        match phase:
+            case Input():
+                self.input(phase)
+            case Constant():
+                self.constant(phase.result, np.asarray(self.backend.constant(phase, self.machine)))
+            case Output() | Print():
+                if self.inside is not None or self.machine.kind(phase.arg) is Kind.CHAR:
+                    raise NotEncoded
+                kept = self.value(phase.arg)
+                if not self.is_ending:  # what comes may write over it
+                    kept = self.new()
+                    self.emit(Operation.SHARE, kept, self.value(phase.arg))
+                (self.outputs if isinstance(phase, Output) else self.printed).append(kept)
+            case LibraryPhase() if is_unread(phase) and self.is_known(phase.results[0]):
+                shape = self.machine.shape(phase.results[0])
+                self.constant(phase.results[0], np.broadcast_to(np.zeros((), DTYPES[self.machine.kind(phase.results[0])]), shape))
+            case _:
+                overwrite = None if isinstance(phase, LibraryPhase) else word.overwrite
+                self.computed(word, phase, traverse.results(phase), overwrite)
+
+    def is_known(self, value: ValueId) -> bool:
+        return all(size.constant is not None for size in self.machine.types[value].shape)
+
+    def input(self, phase: Input) -> None:
+        place, value, kind = self.names.index(phase.name), phase.result, self.machine.kind(phase.result)
+        if kind is Kind.CHAR or self.inside is not None:
+            raise NotEncoded
+        shape = self.machine.shape(value)
+        self.inputs[place] = DTYPES[kind], shape
+        if not shape:
+            self.takes[place] = _NUMBERS.get(kind)
+        self.values[value] = place
+
+    def constant(self, value: ValueId, array: NumArray) -> None:
+        place = self.new()
+        self.constants.append((place, array))
+        if self.inside is None:
+            self.values[value] = place
+        else:  # each iteration drops its own
+            self.emit(Operation.SHARE, self.value(value), place)
+
+    def computed(self, word: Run | Chain, phase: Phase, results: Sequence[ValueId], overwrite: ValueId | None) -> None:
+        run = executed(self.machine, word, self.backend)
+        members = word.members if isinstance(word, Chain) else (phase,)
+        made = {value for member in members for value in traverse.results(member)}
+        operands = [value for value in dict.fromkeys(v for m in members for v in traverse.operands(m)) if value not in made]
+        defines = getattr(phase, "defines", ())
+        self.site(lambda *given: PhaseSite(run, *given), phase, operands, results, overwrite, run.needed, defines)
+
+    def site(
+        self, make: Callable[..., Site], phase: Phase | None, operands: Sequence[ValueId], results: Sequence[ValueId],
+        overwrite: ValueId | None, sizes: Sequence[SizeVariable] = (), defines: Sequence[SizeVariable] = (),
+    ) -> int:  # fmt: skip
+        """A `struct run`; its place."""
+        place = self.here
+        assert phase is not None
+        sizes = [size for size in sizes if size in self.registers]
+        over = operands.index(overwrite) if overwrite in operands else -1
+        site = make(self.program, place, phase, operands, results, over, sizes)
+        slots = [*map(self.value, operands), *map(self.value, results), *map(self.number, sizes), *map(self.number, defines)]
+        counts = [over, len(operands), len(results), len(sizes), len(defines)]
+        length = 5 + len(counts) + len(slots)
+        self.emit(Operation.RUN, length, place + length, self.id(site), 0, *counts, *slots)
+        self.spans.append((place, phase))
+        return place
+
+    def within(self, word: Inside) -> None:
+        phase, around = word.phase, self.inside
+        self.inside = phase
+        place, sites = 0, list[WholeSite]()
+        if isinstance(phase, Loop | Map | Fold):
+
+            def make(*given: Any) -> Site:
+                sites.append(WholeSite(self.backend, *given))
+                return sites[0]
+
+            operands = tuple(dict.fromkeys(value for value in traverse.uses(phase) if value in self.values))
+            found = [name for name in self.registers if isinstance(name, SizeVariable)]
+            place = self.site(make, phase, operands, traverse.results(phase), None, found)
+        self.all(word.words)
+        if sites:
+            self.emit(Operation.EVALUATE, 0, self.id(sites[0].ended), 0)
+            self.set(place + 2, self.here)
+        self.inside = around
+
+    def repeat(self, word: Repeat) -> None:
+        if word.index is not None:
+            raise NotEncoded
+        left, at = self.number(), self.number(word.at)
+        self.counted(left, word.trip, 0)
+        if word.backwards:
+            self.counted(at, word.trip, -1)
+        else:
+            self.emit(Operation.SET, at, word.first)
+        self.hand_on(word.initial, (), word.state)
+        top = self.here
+        branch = self.emit(Operation.BRANCH, left, 0)
+        self.all(word.words)
+        self.hand_on(word.next, word.own, word.state)
+        self.emit(Operation.ADD, left, -1)
+        self.emit(Operation.ADD, at, -1 if word.backwards else 1)
+        self.emit(Operation.POLL)
+        if word.stop is None:
+            self.emit(Operation.JUMP, top)
+        else:
+            self.emit(Operation.BRANCH, self.number(word.stop), top)
+        self.set(branch + 2, self.here)
+        self.loops.append((top, self.here, at, word.of))
+        if word.results:
+            self.hand_on(word.state, word.state, word.results)
+
+    def counted(self, number: int, size: Size, more: int) -> None:
+        """A size, none below 0, and so many more."""
+        if size.constant is not None:
+            self.emit(Operation.SET, number, max(0, int(size.constant)) + more)
+        else:
+            self.evaluate(number, lambda: max(0, self.machine.number(size)) + more, size.variables())
+
+    def hand_on(self, values: Sequence[ValueId], own: Sequence[ValueId], names: Sequence[ValueId]) -> None:
+        """What values are is what names are, once `own` is dropped."""
+        kept = [self.new() for _ in values]
+        for place, value in zip(kept, values, strict=True):
+            self.emit(Operation.SHARE, place, self.value(value))
+        for value in own:
+            self.emit(Operation.FREE, self.value(value))
+        for place, name in zip(kept, names, strict=True):
+            self.emit(Operation.MOVE, self.value(name), place)
+
+    def choose(self, word: Choose) -> None:
+        branch = self.emit(Operation.BRANCH, self.size(word.by), 0)
+        if isinstance(word.by, Size):
+            branch = self.here - 3
+        self.arm(word, word.arms[0])
+        jump = self.emit(Operation.JUMP, 0)
+        self.set(branch + 2, self.here)
+        self.arm(word, word.arms[1])
+        self.set(jump + 1, self.here)
+
+    def arm(self, word: Choose, arm: Arm) -> None:
+        self.all(arm.words)
+        for variable, size in zip(word.defines, arm.sizes, strict=True):
+            caps = () if variable.cap is None else variable.cap.variables()
+            self.evaluate(self.number(variable), partial(self.defined, variable, size), (*size.variables(), *caps))
+        self.hand_on(arm.gives, arm.own, word.results)
+
+    def defined(self, variable: SizeVariable, size: Size) -> int:
+        value = self.machine.number(size)
+        self.machine.define(variable, value)
+        return value
+
+    def cell(self, word: Cell) -> None:
+        if word.axes not in (0, len(word.frame)):
+            raise NotEncoded
+        at, layouts, axes = self.size(word.at), self.program.layouts, word.axes
+        known = self.id(lambda layout: layouts.cell(layout, axes))
+        self.emit(Operation.CELL, self.value(word.value), self.value(word.of), at, axes, 0, 0, known)
+
+    # -------------------------------------------------------------------------------------------- the end
+
+    def finished(self, exhausted: Callable[[Phase | None], RunFailed]) -> list[int]:
+        """`struct program` and all words."""
+        layouts, given = self.program.layouts, [*self.outputs, *self.printed]
+        if not given:
+            raise NotEncoded
+        self.emit(Operation.GIVE, len(given), *given)
+        rows = [[place, start_of(array), layouts.of(array), self.id(array)] for place, array in self.constants]
+        places = [place for place, _ in self.spans]
+
+        def blame(place: int, numbers: int, error: object) -> None:
+            """Of an exception at a word, and the numbers there: memory ran out at a phase, or a check failed in a loop."""
+            if isinstance(error, MemoryError) or error is MemoryError:
+                which = bisect(places, place) - 1
+                raise exhausted(self.spans[which][1] if which >= 0 else None)
+            for first, last, number, phase in self.loops:
+                if first <= place < last and isinstance(error, RunFailed):
+                    locate(error, iteration_of(phase, ctypes.c_int64.from_address(numbers + 8 * number).value))
+
+        inputs: list[int] = []
+        for (dtype, shape), number in zip(self.inputs, self.takes, strict=True):
+            first = layouts.rows(shape, dtype)
+            inputs += [0 if number is None else id(number), 1, first, *[0] * (MOST_LAYOUTS - 1)]
+        head = [
+            len(self.names), self.count, self.numbers, self.here, self.first, 0, int(bool(self.machine.guards) or self.finds), 0,
+            id(OTHER), id(None), id(np.ndarray), id(Lease), self.id(self.backend.copy), self.id(blame), id(pause),
+        ]  # fmt: skip
+        return [*head, *inputs, *self.code, *[word for row in rows for word in row], -1, 0, 0, 0]
+
+    @property
+    def finds(self) -> bool:
+        """Does a run find sizes, which are the run's own?"""
+        return any(traverse.defines(phase) for phase in self.machine.phases.values())
+
+
+def _ends(word: Word) -> bool:
+    return isinstance(word, Free) or (isinstance(word, Run) and isinstance(word.phase, Output | Print))
+
+
+def _refused(word: Refuse, size: int) -> int:
+    if not size:
+        raise CheckFailed(word.code, word.message)
+    return 0

@@ -1,0 +1,310 @@
+"""Executes a plan: here one queue, as a program of words; several queues in `distributed`.
+
+What a run leaves: prints in order and outputs by name, or an exception and nothing.  `RunFailed` carries the span of the
+phase that failed; running out of memory is E702 there; an interrupt passes through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any, Final, TypeVar
+
+from ...lang.diagnostics.model import Code, Diagnostic, Refused, RunFailed
+from ...lang.syntax.source import Span
+from ..cpu.backend import CpuBackend
+from ..distributed.buffers import ALONE, Others
+from ..distributed.queues import MOST_THREADS
+from ..distributed.steps import Pace, run_distributed
+from ..graph import traverse
+from ..graph.bind import BoundGraph
+from ..graph.loop_iteration import with_arms_out
+from ..graph.phases import Input, Output, Phase, Print
+from ..jit import tiering
+from ..jit.compiler import Kept
+from ..schedule.plan.plan import CombineStep, DeviceId, FenceStep, Plan, RunStep, Step, TransferStep, WaitStep
+from ..schedule.program_facts.partitioning import in_files, lying_in
+from ..schedule.solution import QueueKind
+from .backend_interface import Backend, CheckFailed
+from .bytecode import OTHER, Program, Word, assemble
+from .encoder import NotEncoded, encoded
+from .interpreter import compile_words
+from .run_state import Machine, Memory, Observer, Results, Shown, Stores, announce
+from .runtime import native
+
+# ---------------------------------------------------------------------------------------------------- executor
+
+ADDRESSABLE: Final = 1 << 47
+"""Bytes that no machine has in one address space."""
+
+
+def execute_plan(
+    plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend],
+    observe: Observer | None = None, pace: Pace = Pace.PREDICTED, stores: Stores | None = None, others: Others = ALONE,
+) -> Results:  # fmt: skip
+    """Run a plan of `bound` on host arrays, or what of it is for the devices of this process; `backends`: theirs.  RunFailed: a
+    run-time check, or memory."""
+    graph = with_arms_out(bound.graph, plan.speculated)
+    phases = {phase.id: phase for phase in traverse.all_phases(graph)}
+    memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
+    around = replace(bound, graph=graph)
+    lying = lying_in(plan, around)
+    for phase in graph.phases if lying else ():
+        name, value = in_files(phase) or ("", None)
+        if value is not None and name in lying:  # there before anything runs, for all who read or write it
+            memories[DeviceId(lying[name])][value] = inputs[name]
+    machine = Machine(
+        graph.types, dict(bound.sizes), graph.guards, backends, inputs, memories, phases, observe=observe, around=around,
+        stores=stores,
+    )  # fmt: skip
+    require_memory(plan, machine)
+    announce(machine)
+    with next(iter(backends.values())).quiet():
+        try:
+            held = _run(machine, plan, pace, others)
+        except CheckFailed as failure:
+            raise failure.at(current_span(machine)) from None
+        except MemoryError:
+            raise RunFailed([Diagnostic(Code.E702, f"memory ran out; {need_text(plan)}", current_span(machine))]) from None
+    return Results(tuple(machine.printed), machine.outputs, held)
+
+
+def _run(machine: Machine, plan: Plan, pace: Pace, others: Others) -> Mapping[DeviceId, int]:
+    if len(plan.devices) == 1 and len(plan.main.queues) == 1 and not any(map(is_shared, plan.main.queues[0].steps)):
+        (queue,) = plan.main.queues
+        compile_words(machine, assemble(queue.steps, machine.phases, machine.types), queue.device)(machine.memories[queue.device])
+        return {}
+    if pace is Pace.THREADS and others is ALONE and not _is_parallel(plan):
+        pace = Pace.PREDICTED
+    return run_distributed(machine, plan, pace, others)
+
+
+def _is_parallel(plan: Plan) -> bool:
+    """Do several devices have work, and not so many that threads would be too many?"""
+    busy = [queue.kind for queue in plan.main.queues if queue.steps]
+    return busy.count(QueueKind.COMPUTE) > 1 and len(busy) <= MOST_THREADS
+
+
+def is_shared(step: Step) -> bool:
+    """Is a step about parts of values, or about another queue?"""
+    parts = isinstance(step, RunStep) and step.box is not None
+    return parts or isinstance(step, CombineStep | TransferStep | FenceStep | WaitStep)
+
+
+def require_memory(plan: Plan, machine: Machine) -> None:
+    """Refuse what no machine holds, and what a device declares it does not."""
+    limits = {device.id: device.memory for device in plan.devices}
+    for device, peak in plan.main.peak:
+        limit = limits.get(device)
+        if peak >= ADDRESSABLE or (limit is not None and peak > limit):
+            first = next(iter(machine.phases.values()))
+            raise Refused([Diagnostic(Code.E702, f"{need_text(plan)}, more than there is", _largest(machine, first).span)])
+
+
+def need_text(plan: Plan) -> str:
+    return f"the program needs at most {max((size for _, size in plan.main.peak), default=0):,} bytes at once"
+
+
+def _largest(machine: Machine, first: Phase) -> Phase:
+    """The phase that makes the largest value."""
+
+    def size(phase: Phase) -> int:
+        return sum(prod(machine.cap_shape(v)) * machine.kind(v).bytes for v in traverse.results(phase))
+
+    return max(machine.phases.values(), key=size, default=first)
+
+
+def current_span(machine: Machine) -> Span:
+    return machine.current.span if machine.current is not None else Span("", 0, 0)
+
+
+# ---------------------------------------------------------------------------------------------------- prepared
+#
+# A plan prepared to run many times: steps compiled once, kernels kept, one run at a time; a native program where it can be one.
+#
+# For functions called from Python, where compiling the steps would cost more than running them.  What a run leaves is as
+# in `executor`.  Only plans of one queue; not to be used by two threads at once (`Runs` has one for each).
+
+T = TypeVar("T")
+FIRST_ASKED: Final = 4
+"""Runs after which there is a native program."""
+_NEVER: Final = 1 << 62
+_new: Final[Callable[..., Any]] = tuple.__new__
+"""Makes a named tuple in half the time that its own class takes."""
+_NO_HOLDINGS: Final = Results._field_defaults["held"]
+_NUMBERS: Final = frozenset({float, int})
+
+
+class Links:
+    """What native programs of a plan take and give; `latest`: the one that was used last, which several threads may call."""
+
+    __slots__ = ("latest", "names", "outputs")
+
+    def __init__(self, names: Sequence[str], outputs: Sequence[str]) -> None:
+        self.names, self.outputs = tuple(names), tuple(outputs)
+        self.latest: Callable[..., Any] = no_call
+
+    def run(self, prepared: PreparedPlan, given: Sequence[object], arrays: Sequence[Any]) -> Any:
+        """The output (a tuple of several) by native code; `OTHER` where it is for Python.
+
+        `given` may have Python's numbers where `arrays` has arrays of them."""
+        program = prepared.program()
+        if program is None:
+            return OTHER
+        taken = [value if type(value) in _NUMBERS else array for value, array in zip(given, arrays, strict=True)]
+        result = program.function(*taken)
+        if result is OTHER and program.admit(arrays):
+            result = program.function(*taken)
+        if result is not OTHER:
+            self.latest = program.function
+        return result
+
+
+def no_call(*given: object) -> Any:
+    """A native call that is for nothing."""
+    return OTHER
+
+
+def native_program(
+    words: Sequence[Word], machine: Machine, backend: CpuBackend, inputs: Sequence[str],
+    exhausted: Callable[[Phase | None], RunFailed], reset: Callable[[], int] | None,
+) -> Program | None:  # fmt: skip
+    """None where there is no native code, or it is no program for it."""
+    made = None if tiering.mode() is tiering.Mode.OFF else native()
+    if made is None:
+        return None
+    try:
+        return encoded(made, words, machine, backend, inputs, exhausted, reset)
+    except NotEncoded:
+        return None
+
+
+class PreparedPlan:
+    """A one-device plan of a bound graph, ready for inputs of its shapes."""
+
+    def __init__(self, plan: Plan, bound: BoundGraph, links: Links | None = None) -> None:
+        graph = bound.graph
+        self._plan, self._sizes = plan, dict(bound.sizes)
+        self._backend = CpuBackend(plan.devices[0].threads)
+        phases = {phase.id: phase for phase in traverse.all_phases(graph)}
+        memories: dict[DeviceId, Memory] = {plan.home: {}}
+        self._machine = Machine(graph.types, dict(bound.sizes), graph.guards, {plan.home: self._backend}, {}, memories, phases)
+        require_memory(plan, self._machine)
+        (queue,) = plan.main.queues
+        self._words, self._memory = assemble(queue.steps, phases, graph.types), memories[plan.home]
+        self._run = compile_words(self._machine, self._words, plan.home)
+        self._defines = any(traverse.defines(phase) for phase in phases.values())
+        self.links = links or links_of(bound)
+        self._program: Program | None = None
+        self._runs, self._due = 0, FIRST_ASKED
+        self._named = sum(isinstance(p, Output) for p in graph.phases)
+        shown = [p for p in graph.phases if isinstance(p, Output)], [p for p in graph.phases if isinstance(p, Print)]
+        self._is_single = self._named == 1 and not shown[1]
+        self._kinds = [graph.types[p.arg].element.kind for row in shown for p in row]
+
+    def program(self) -> Program | None:
+        """The plan for native code, once it has run a few times."""
+        self._runs += 1
+        if self._program is None or self._program.is_retired:
+            if self._runs < self._due or not self.links.outputs:
+                return None
+            reset = self._reset if self._defines and self._machine.guards else None
+            self._program = native_program(self._words, self._machine, self._backend, self.links.names, self._exhausted, reset)
+            self._due = _NEVER if self._program is None else 0
+        return self._program
+
+    def _reset(self) -> int:
+        """What a run before this one has found is nothing to it."""
+        self._machine.sizes.clear()
+        self._machine.sizes.update(self._sizes)
+        return 0
+
+    def _exhausted(self, phase: Phase | None) -> RunFailed:
+        span = current_span(self._machine) if phase is None else phase.span
+        return RunFailed([Diagnostic(Code.E702, f"memory ran out; {need_text(self._plan)}", span)])
+
+    def run(self, inputs: Mapping[str, Any]) -> Results:
+        """Run on host arrays by name, of the kinds and shapes that were planned.  RunFailed: a run-time check, or memory."""
+        arrays = [inputs[name] for name in self.links.names]
+        found = self.links.latest(*arrays)
+        if found is OTHER:
+            found = self.links.run(self, arrays, arrays)
+        return self.run_steps(inputs) if found is OTHER else self._results(found)
+
+    def _results(self, found: Any) -> Results:
+        links = self.links
+        if self._is_single:
+            only: Results = _new(Results, ((), {links.outputs[0]: _new(Shown, (self._kinds[0], found))}, _NO_HOLDINGS))
+            return only
+        values = found if len(links.outputs) > 1 else (found,)
+        shown = [*map(Shown, self._kinds, values)]
+        return Results(tuple(shown[self._named :]), dict(zip(links.outputs, shown[: self._named], strict=False)))
+
+    def run_steps(self, inputs: Mapping[str, Any]) -> Results:
+        """The same step by step."""
+        machine = self._machine
+        machine.inputs = inputs
+        if self._defines:
+            self._reset()
+        try:
+            with self._backend.quiet():
+                self._run(self._memory)
+            return Results(tuple(machine.printed), machine.outputs)
+        except CheckFailed as failure:
+            raise failure.at(current_span(machine)) from None
+        except MemoryError:
+            raise self._exhausted(None) from None
+        finally:
+            machine.inputs = {}
+            machine.printed, machine.outputs = [], {}
+            self._memory.clear()
+            self._backend.forget()
+
+
+def links_of(bound: BoundGraph) -> Links:
+    """Of all inputs; of all outputs, then of what is printed, each in the order of the graph."""
+    phases = bound.graph.phases
+    outputs = [p.name for p in phases if isinstance(p, Output)]
+    prints = [f"print {place}" for place in range(sum(isinstance(p, Print) for p in phases))]
+    return Links([p.name for p in phases if isinstance(p, Input)], [*outputs, *prints])
+
+
+class Runs:
+    """A plan that any number of threads may run: a prepared one for each run at a time; `free`: those that none is using."""
+
+    def __init__(self, plan: Plan, bound: BoundGraph, links: Links | None = None) -> None:
+        self.plan, self.bound, self.links = plan, bound, links or links_of(bound)
+        self.free: list[PreparedPlan] = []
+
+    def use(self, run: Callable[[PreparedPlan], T]) -> T:
+        try:
+            prepared = self.free.pop()
+        except IndexError:
+            prepared = PreparedPlan(self.plan, self.bound, self.links)
+        try:
+            return run(prepared)
+        finally:
+            self.free.append(prepared)
+
+
+_again: Kept[Runs] = Kept(16)
+
+
+def _is_plain(plan: Plan) -> bool:
+    """Has a plan one queue, on this machine's processors?"""
+    (device, *others) = plan.devices
+    if others or device.backend != "cpu" or len(plan.main.queues) != 1 or plan.speculated:
+        return False
+    return not any(map(is_shared, plan.main.queues[0].steps))
+
+
+def run_again(plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any]) -> Results | None:
+    """Run a plan that has been executed before, prepared; None if it has not been, or is no plan of one queue on this machine's
+    processors."""
+    found = _again.get(id(plan))
+    if found is None or found.plan is not plan or found.bound is not bound:
+        if _is_plain(plan):
+            _again.put(id(plan), (), Runs(plan, bound))
+        return None
+    return found.use(lambda prepared: prepared.run(inputs))

@@ -1,0 +1,383 @@
+"""Runs programs of words in Python: each word becomes a closure over a run's memory, once.
+
+What a run leaves is as in `executor`.  A loop, fold, scan or map runs as machine code of its own where the device has that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...lang.diagnostics.model import RunFailed
+from ...typechecker.sizes.polynomials import Size, SizeVariable
+from ..graph import traverse
+from ..graph.fusion_groups import is_group
+from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, ValueId
+from ..schedule.plan.plan import DeviceId
+from .backend_interface import Backend, CheckFailed, Kernel, iteration_of, locate
+from .bytecode import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Stream, Test, Word
+from .run_state import Action, Machine, Memory, Shown, sole_owner
+
+# ---------------------------------------------------------------------------------------------------- phases
+#
+# Words that run phases which have no others inside, and chains of them along rows.
+#
+# A kernel is made at the first execution of its word and kept while the run-time sizes it depends on keep their values.
+
+def compile_run(machine: Machine, word: Run, backend: Backend) -> Action:
+    """A phase that has no others inside."""
+    phase = word.phase
+    match phase:
+        case Structured() | LibraryPhase() | Constant():
+            return compile_executed(machine, word, backend)
+        case Input():
+            taken, name, result = machine.kind(phase.result), phase.name, phase.result
+
+            def read(memory: Memory) -> None:
+                machine.current = phase
+                memory[result] = backend.bring(machine.inputs[name], taken)
+
+            return read
+        case Print():
+
+            def show(memory: Memory) -> None:
+                machine.current = phase
+                kind = machine.kind(phase.arg)
+                machine.printed.append(Shown(kind, backend.fetch(memory[phase.arg], kind)))
+
+            return show
+        case Output():
+            given = machine.kind(phase.arg)
+
+            def keep(memory: Memory) -> None:
+                machine.current = phase
+                machine.outputs[phase.name] = Shown(given, backend.fetch(memory[phase.arg], given))
+
+            return keep
+
+
+class Executed:
+    """Phases that one kernel does: made at first need, and again when a run-time size that it depends on has changed."""
+
+    def __init__(
+        self, machine: Machine, phases: Sequence[Structured | LibraryPhase | Constant], backend: Backend,
+        make: Callable[[], Kernel],
+    ) -> None:  # fmt: skip
+        self.machine, self.phases, self.backend, self.make = machine, phases, backend, make
+        self.sizes = tuple(dict.fromkeys(size for phase in phases for size in runtime_sizes(machine, phase)))
+        caps = [size.cap for phase in phases for size in traverse.defines(phase) if size.cap is not None]
+        self.needed = tuple(dict.fromkeys((*self.sizes, *(size for cap in caps for size in cap.variables()))))
+        """The sizes that a run asks for."""
+        self.kept: dict[tuple[int, ...], Kernel] = {}
+
+    def kernel(self) -> Kernel:
+        sizes = self.machine.sizes
+        key = tuple([sizes[v] for v in self.sizes]) if self.sizes else ()
+        kernel = self.kept.get(key)
+        if kernel is None:
+            self.kept.clear()
+            with self.machine.making:
+                kernel = self.kept[key] = self.make()
+        return kernel
+
+    def run(self, memory: Memory, target: Any) -> Sequence[Any]:
+        """The results, the sizes that they are known; `target`: what the first may be written over."""
+        self.machine.current = first = self.phases[0]
+        made = self.kernel()(memory, target)
+        if isinstance(first, LibraryPhase) and first.defines:
+            _define(self.machine, first, self.backend, made, memory)
+        return made
+
+
+def executed(machine: Machine, word: Run | Chain, backend: Backend) -> Executed:
+    """A phase that is computed, or a chain of them."""
+    if isinstance(word, Run):
+        phase = word.phase
+        assert isinstance(phase, Structured | LibraryPhase | Constant)
+        return Executed(machine, (phase,), backend, lambda: _kernel(machine, phase, backend))
+    return Executed(machine, word.members, backend, lambda: backend.rows(word.members, word.results, machine))
+
+
+def _kernel(machine: Machine, phase: Structured | LibraryPhase | Constant, backend: Backend) -> Kernel:
+    match phase:
+        case Structured():
+            return backend.structured(phase, machine)
+        case LibraryPhase():
+            return backend.library(phase, machine)
+        case Constant():
+            made = (backend.constant(phase, machine),)
+            return lambda memory, overwrite: made
+
+
+def compile_executed(machine: Machine, word: Run | Chain, backend: Backend) -> Action:
+    """What it does on a memory."""
+    run = executed(machine, word, backend)
+    results = word.results if isinstance(word, Chain) else traverse.results(word.phase)
+    only, overwrite = results[0] if len(results) == 1 else None, word.overwrite
+
+    def act(memory: Memory) -> None:
+        target = memory[overwrite] if overwrite is not None and sole_owner(memory, overwrite) else None
+        made = run.run(memory, target)
+        if only is not None:
+            memory[only] = made[0]
+        else:
+            for value, array in zip(results, made, strict=True):
+                memory[value] = array
+
+    return act
+
+
+def runtime_sizes(machine: Machine, phase: Structured | LibraryPhase | Constant) -> tuple[SizeVariable, ...]:
+    """The run-time sizes that a kernel of the phase depends on, but for those the phase defines itself."""
+    types = machine.types
+    found: dict[SizeVariable, None] = {}
+    for size in traverse.sizes(phase):
+        if size.constant is None:
+            found.update(dict.fromkeys(size.variables()))
+    for value in (*traverse.results(phase), *traverse.operands(phase)):
+        for size in types[value].shape:
+            if size.constant is None:
+                found.update(dict.fromkeys(size.variables()))
+    for variable in traverse.defines(phase):
+        found.pop(variable, None)
+    return tuple(found)
+
+
+def _define(machine: Machine, phase: LibraryPhase, backend: Backend, made: Sequence[Any], memory: Memory) -> None:
+    """The sizes that a library phase defines are those of its result, or its operand's value."""
+    variable = phase.defines[0]
+    match phase.op:
+        case "runtime_size":
+            machine.define(variable, int(backend.item(memory[phase.args[0]])))
+        case "compress":
+            axis = phase.attributes["axis"]
+            assert isinstance(axis, int)
+            machine.define(variable, made[0].shape[axis])
+        case "format":
+            machine.define(variable, made[0].shape[-1])
+        case _:
+            machine.define(variable, made[0].shape[0])
+
+
+# ---------------------------------------------------------------------------------------------------- interpret
+
+def compile_words(machine: Machine, words: Sequence[Word], device: DeviceId) -> Action:
+    """What a program does on a device's memory."""
+    return _Interpreter(machine, device).all(words)
+
+
+class _Interpreter:
+    def __init__(self, machine: Machine, device: DeviceId) -> None:
+        self.machine, self.device, self.backend = machine, device, machine.backends[device]
+        self.is_observed = True
+        self.registers: dict[Register, int] = {}
+
+    def all(self, words: Sequence[Word]) -> Action:
+        actions = [self.action(word) for word in words]
+
+        def run(memory: Memory) -> None:
+            for action in actions:
+                action(memory)
+
+        return actions[0] if len(actions) == 1 else run
+
+    def action(self, word: Word) -> Action:
+        match word:
+            case Run():
+                return self.observed(compile_run(self.machine, word, self.backend), word.phase)
+            case Chain():  # its time is that of its last member
+                return self.observed(compile_executed(self.machine, word, self.backend), word.members[-1])
+            case Stream():
+                assert self.machine.stores is not None, "streams are run with their stores"
+                return self.machine.stores.action(self.machine, word.step, self.device)
+            case Free():
+                return _free(word.values)
+            case Inside():
+                return self.observed(self.inside(word), word.phase)
+            case Repeat():
+                return self.repeat(word)
+            case Choose():
+                return self.choose(word)
+            case Test():
+                return self.test(word)
+            case Share():
+                return lambda memory: memory.update({n: memory[v] for n, v in zip(word.names, word.values, strict=True)})
+            case Cell():
+                return self.cell(word)
+            case Room():
+                return self.room(word)
+            case Put():
+                return self.put(word)
+            case Refuse():
+                return self.refuse(word)
+
+    def observed(self, action: Action, phase: Phase) -> Action:
+        return self.machine.observed(action, phase, self.device) if self.is_observed else action
+
+    def inside(self, word: Inside) -> Action:
+        machine, phase = self.machine, word.phase
+        is_observed = self.is_observed
+        self.is_observed = is_observed and not is_group(phase)  # its time is that of its last member
+        words, self.is_observed = self.all(word.words), is_observed
+        whole = self.backend.whole(phase, machine, machine.phases) if isinstance(phase, Loop | Map | Fold) else None
+
+        def run(memory: Memory) -> None:
+            machine.current = phase
+            made = None if whole is None else whole(memory)
+            if made is None:
+                words(memory)
+            else:
+                memory.update(zip(traverse.results(phase), made, strict=True))
+
+        return run
+
+    # -------------------------------------------------------------------------------------- control
+
+    def repeat(self, word: Repeat) -> Action:
+        machine, registers, turn, index = self.machine, self.registers, self.all(word.words), _Index(self.machine, word)
+        at, stop = word.at, word.stop
+
+        def run(memory: Memory) -> None:
+            turns = machine.number(word.trip)
+            _hand_on(memory, word.initial, (), word.state)
+            index.begin()
+            for place in range(turns - 1, -1, -1) if word.backwards else range(word.first, word.first + turns):
+                registers[at] = place
+                index.enter(place)
+                try:
+                    turn(memory)
+                except (CheckFailed, RunFailed) as failure:
+                    locate(failure, iteration_of(word.of, place))
+                    raise
+                _hand_on(memory, word.next, word.own, word.state)
+                if stop is not None and registers[stop]:
+                    break
+            index.end()
+            _hand_on(memory, word.state if word.results else (), word.state, word.results)
+
+        return run
+
+    def choose(self, word: Choose) -> Action:
+        machine, number = self.machine, self.number(word.by)
+        arms = [self.all(arm.words) for arm in word.arms]
+
+        def run(memory: Memory) -> None:
+            which = not number()
+            arms[which](memory)
+            arm: Arm = word.arms[which]
+            for variable, size in zip(word.defines, arm.sizes, strict=True):
+                machine.define(variable, machine.number(size))
+            _hand_on(memory, arm.gives, arm.own, word.results)
+
+        return run
+
+    def test(self, word: Test) -> Action:
+        registers, item = self.registers, self.backend.item
+
+        def run(memory: Memory) -> None:
+            registers[word.register] = bool(item(memory[word.value]))
+
+        return run
+
+    def refuse(self, word: Refuse) -> Action:
+        machine = self.machine
+
+        def run(memory: Memory) -> None:
+            if not machine.number(word.size):
+                raise CheckFailed(word.code, word.message)
+
+        return run
+
+    # -------------------------------------------------------------------------------------- cells
+
+    def number(self, of: Register | Size) -> Callable[[], int]:
+        if isinstance(of, Size):
+            return lambda: self.machine.number(of)
+        return lambda: self.registers[of]
+
+    def point(self, at: Register | Size, ahead: int, frame: Sequence[Size], axes: int) -> Callable[[], tuple[int, ...]]:
+        """The first coordinates of a place among the points of a frame."""
+        number = self.number(at)
+        if not axes:
+            return tuple
+        if len(frame) == 1:
+            return lambda: (number() + ahead,)
+
+        def find() -> tuple[int, ...]:
+            left, found = number() + ahead, []
+            for size in reversed(frame):
+                left, place = divmod(left, self.machine.number(size))
+                found.append(place)
+            return tuple(found[::-1][:axes])
+
+        return find
+
+    def cell(self, word: Cell) -> Action:
+        point, cell = self.point(word.at, 0, word.frame, word.axes), self.backend.part
+
+        def run(memory: Memory) -> None:
+            memory[word.value] = cell(memory[word.of], point())
+
+        return run
+
+    def room(self, word: Room) -> Action:
+        machine, backend, value = self.machine, self.backend, word.value
+
+        def run(memory: Memory) -> None:
+            memory[value] = backend.empty(machine.kind(value), machine.shape(value))
+
+        return run
+
+    def put(self, word: Put) -> Action:
+        point, put = self.point(word.at, word.ahead, word.frame, len(word.frame)), self.backend.place
+
+        def run(memory: Memory) -> None:
+            put(memory[word.value], point(), memory[word.cell])
+
+        return run
+
+
+def _free(values: Sequence[ValueId]) -> Action:
+    def free(memory: Memory) -> None:
+        for value in values:
+            memory.pop(value, None)
+
+    return free
+
+
+def _hand_on(memory: Memory, values: Sequence[ValueId], own: Sequence[ValueId], names: Sequence[ValueId]) -> None:
+    """What values are is what names are, once `own` is dropped; nobody else holds it then, so that its buffers can be written."""
+    made = [memory[value] for value in values]
+    for value in own:
+        memory.pop(value, None)
+    for name in reversed(names):
+        memory[name] = made.pop()
+
+
+class _Index:
+    """The index of a loop, which is known in each turn and nowhere else.
+
+    Where guards mention it, the sizes that the turn before found are forgotten first, so that none is checked with those."""
+
+    def __init__(self, machine: Machine, word: Repeat) -> None:
+        self.machine, self.index = machine, word.index
+        self.guarded = word.index is not None and any(word.index in guard.variables() for guard in machine.guards)
+        self.known = frozenset[Any]()
+
+    def begin(self) -> None:
+        self.known = frozenset(self.machine.sizes) if self.guarded else self.known
+
+    def enter(self, place: int) -> None:
+        if self.index is not None:
+            self.forget()
+            self.machine.define(self.index, place)
+
+    def end(self) -> None:
+        self.forget()
+        if self.index is not None:
+            self.machine.sizes.pop(self.index, None)
+
+    def forget(self) -> None:
+        if self.guarded:
+            for size in self.machine.sizes.keys() - self.known:
+                del self.machine.sizes[size]

@@ -1,0 +1,247 @@
+"""Native code that calls kernels: a pool of threads for the chunks of a launch, and the interpreter of programs of words.
+
+Both are C (`runtime.c`), checked in as LLVM text (`runtime.ll`), compiled once and kept on disk.  Where that cannot be had (no
+llvmlite, a host that is not as expected) everything goes through Python instead, with the same bits.
+
+Workers are Python's daemon threads inside native code: they hold no lock of the interpreter, end with the process, and are
+started when a launch first has chunks for them.  A forked child has a new pool without workers, and starts its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ...lang.support import processes
+from ...lang.support.files import read_text
+from ...lang.support.records import dataclass
+from ..jit import compiler, tiering
+from ..jit.compiler import address_of
+
+# ---------------------------------------------------------------------------------------------------- host
+#
+# What the runtime is given (`host.h`): addresses of functions, where fields of Python's objects are, constants of the system.
+
+_OFFERED: Final = ("worker", "launch", "call", "renew", "alone", "product")
+_SYSTEM: Final = (
+    "malloc", "free", "clock_gettime", "sched_yield", "pthread_mutex_init", "pthread_cond_init", "pthread_mutex_lock",
+    "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast",
+)  # fmt: skip
+_PROCESSORS: Final = ("sched_getcpu", "sched_getaffinity", "pthread_self", "pthread_setaffinity_np")
+"""What Linux has of processors; without them workers run where the system puts them."""
+_PYTHON: Final = (
+    "PyFloat_AsDouble", "PyLong_AsLongLong", "PyErr_Occurred", "PyErr_Fetch", "PyErr_Restore", "PyErr_Clear", "PyErr_NoMemory",
+    "PyErr_CheckSignals", "Py_IncRef", "Py_DecRef", "PyTuple_New", "PyTuple_SetItem", "PyObject_Vectorcall",
+    "PyLong_FromLongLong", "PyBytes_FromStringAndSize", "PyEval_SaveThread", "PyEval_RestoreThread",
+    "PyFloat_Type", "PyLong_Type",
+)  # fmt: skip
+_NUMPY: Final = {"PyArray_NewFromDescr": 94, "PyArray_SetBaseObject": 282}
+"""The places of these in NumPy's table of functions, which never move."""
+_LAYOUT: Final = ("type", "items", "bytes", "data", "rank", "shape", "strides", "base", "dtype")
+
+
+class Host(ctypes.Structure):
+    """`struct host`."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (*_OFFERED, *_SYSTEM, *_PROCESSORS, *_PYTHON, *_NUMPY, *_LAYOUT, "clock", "worth_waking")
+    )
+
+
+def this_host() -> Host | None:
+    """None where the runtime cannot be had: another Python than CPython with its lock, fields elsewhere than expected, a system
+    without POSIX threads."""
+    layout, table = _layout(), numpy_functions()
+    if layout is None or table is None:
+        return None
+    system = ctypes.CDLL(None)
+    try:
+        found = {name: _address(getattr(system, name)) for name in _SYSTEM}
+        found |= {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
+    except AttributeError:
+        return None
+    if all(hasattr(system, name) for name in _PROCESSORS):
+        found |= {name: _address(getattr(system, name)) for name in _PROCESSORS}
+    found |= {name: ctypes.c_void_p.from_address(table + place * 8).value or 0 for name, place in _NUMPY.items()}
+    constants = {"clock": time.CLOCK_MONOTONIC, "worth_waking": tiering.WORTH_WAKING}
+    return Host(**found, **layout, **constants)
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def of_python(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+    """A function of Python's interface, with a type that no other user of `pythonapi` changes."""
+    found: Callable[..., Any] = ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+    return found
+
+
+def numpy_functions() -> int | None:
+    """The address of NumPy's table of functions."""
+    core = getattr(np, "_core", None)
+    capsule = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)
+    if capsule is None:
+        return None
+    found: int | None = of_python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(capsule, None)
+    return found
+
+
+def _layout() -> dict[str, int] | None:
+    """Where fields are, if they are where they are expected."""
+    if platform.python_implementation() != "CPython" or os.name != "posix" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return None
+    if sys.byteorder != "little" or not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return None
+    head = object.__basicsize__
+    places = (head - 8, tuple.__basicsize__, bytes.__basicsize__ - 1, head, head + 8, head + 16, head + 24, head + 32, head + 40)
+    layout = dict(zip(_LAYOUT, places, strict=True))
+    examples = (np.zeros((2, 3))[:, ::2], np.arange(5, dtype=np.int32)[::-1], np.zeros(()), np.zeros((0, 4), np.bool_))
+    text = b"some"
+    if ctypes.string_at(id(text) + layout["bytes"], len(text)) != text:
+        return None
+    return layout if all(_is_as_expected(layout, array) for array in examples) else None
+
+
+def _is_as_expected(layout: dict[str, int], array: Any) -> bool:
+    at = id(array)
+
+    def word(address: int) -> int | None:
+        return ctypes.c_void_p.from_address(address).value
+
+    if word(at + layout["type"]) != id(np.ndarray) or word(at + layout["dtype"]) != id(array.dtype):
+        return False
+    if word(at + layout["data"]) != array.ctypes.data or ctypes.c_int.from_address(at + layout["rank"]).value != array.ndim:
+        return False
+    if word(at + layout["base"]) != (None if array.base is None else id(array.base)):
+        return False
+    pair = (array, None)
+    if word(id(pair) + layout["items"]) != at:
+        return False
+    shape, strides = word(at + layout["shape"]), word(at + layout["strides"])
+    if not array.ndim:
+        return True
+    assert shape is not None and strides is not None
+    row = ctypes.c_int64 * array.ndim
+    return bool(tuple(row.from_address(shape)) == array.shape and tuple(row.from_address(strides)) == array.strides)
+
+
+# ---------------------------------------------------------------------------------------------------- native
+
+__all__ = ["Launcher", "Native", "Runtime", "native", "numpy_functions"]
+
+MOST_HELPERS: Final = 64
+FOLDER: Final = Path(__file__).parent
+_MOST_BYTES: Final = 1 << 20
+"""Of the checked-in text."""
+_FAST_CALL: Final = 0x80
+_PAUSES: Final = {
+    "x86_64": ("@llvm.x86.sse2.pause()", "()"),
+    "AMD64": ("@llvm.x86.sse2.pause()", "()"),
+    "aarch64": ("@llvm.aarch64.hint(i32 1)", "(i32)"),
+    "arm64": ("@llvm.aarch64.hint(i32 1)", "(i32)"),
+}
+
+Launcher = Callable[[int, int, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """The runtime's code for a processor."""
+
+    processor: str
+
+    def text(self) -> str:
+        """The module, with what tells this processor that a thread waits."""
+        call, arguments = _PAUSES.get(self.processor, ("", ""))
+        declared = f"declare void {call.split('(')[0]}{arguments}\n" if call else ""
+        pause = f"define internal void @rho_pause() alwaysinline {{\n{call and f'  call void {call}'}\n  ret void\n}}\n"
+        return compiler.QUICK + read_text(FOLDER / "runtime.ll", _MOST_BYTES) + declared + pause
+
+
+class Native:
+    """The runtime's functions.  `launch(words, slots, failure)`: addresses; gives up the interpreter lock."""
+
+    def __init__(self, host: Host) -> None:
+        self.launch: Launcher = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_void_p,) * 3)(host.launch)
+        self.product = int(host.product)
+        """Where the function is that makes a block of words calls of BLAS (`product.c`)."""
+        self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(host.worker)
+        self._renewed = ctypes.CFUNCTYPE(ctypes.c_void_p)(host.renew)
+        self._alone = ctypes.CFUNCTYPE(ctypes.c_void_p)(host.alone)
+        self._method = _Method(b"call", host.call, _FAST_CALL, None)
+        self._new_function = of_python("PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+        self._lock = processes.lock()
+        self._renew()
+        processes.in_children(self._renew)
+
+    def function(self, words: Any, keep: Sequence[object]) -> Callable[..., Any]:
+        """A Python function that runs the call of these words; it holds what their addresses mean."""
+        function: Callable[..., Any] = self._new_function(ctypes.addressof(self._method), (words, *keep), None)
+        return function
+
+    def ask_for_helpers(self, count: int) -> None:
+        """Have as many workers of the pool, if the system has threads."""
+        if self._helpers >= count:
+            return
+        with self._lock:
+            while self._helpers < min(count, MOST_HELPERS):
+                thread = threading.Thread(target=self._work, args=(self._pool,), daemon=True, name="rho worker")
+                try:
+                    thread.start()
+                except RuntimeError:
+                    return
+                self._helpers += 1
+
+    @property
+    def alone(self) -> ctypes.c_int64:
+        """The nanoseconds of launches that are still to come alone (`pool.c`, Note [The pool])."""
+        return ctypes.c_int64.from_address(self._alone())
+
+    def _renew(self) -> None:
+        self._helpers, self._pool = 0, self._renewed()
+        if not self._pool:
+            raise MemoryError
+
+
+class _Method(ctypes.Structure):
+    """Python's `PyMethodDef`."""
+
+    _fields_ = (("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
+
+
+def native() -> Native | None:
+    """The runtime, compiled now if need be; None if this process cannot have it."""
+    if not _made:
+        with _making:
+            if not _made:
+                _made.append(_native())
+    return _made[0]
+
+
+_making = processes.lock()
+_made: list[Native | None] = []
+
+
+def _native() -> Native | None:
+    host = this_host()
+    if host is None or compiler.binding() is None:
+        return None
+    address = address_of(Runtime(platform.machine()))
+    return None if address is None else started(host, address)
+
+
+def started(host: Host, address: int) -> Native:
+    """The runtime whose `kernel` is at an address, for this host."""
+    ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)(ctypes.addressof(host))
+    return Native(host)

@@ -1,0 +1,144 @@
+"""Loading: sizes from the shapes of the inputs and the params, and the guards that the sizes must pass.
+
+Every back end binds the same way: from shapes alone (a file's header is enough), before any data moves.  What does not
+fit is `Refused` at once, all problems together: E706 where one input disagrees with its declared type, E701 where two
+inputs give one size two values, where a guard fails, or where a param is not a natural number.  What a solver proved is
+evaluated as well: its word, which may come from a file, is good enough to check a program and not to run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ...lang.diagnostics.model import Code, Diagnostic, Label, Refused
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...typechecker.core.blocks import Core, CoreGuard
+from ...typechecker.sizes.polynomials import Size, SizeVariable
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """One axis of one input: its declared size and its actual length."""
+
+    name: str
+    axis: int
+    size: Size
+    length: int
+    span: Span
+
+
+def bind_sizes(core: Core, shapes: Mapping[str, Sequence[int]], params: Mapping[str, int]) -> dict[SizeVariable, int]:
+    """The value of every size known at load; `shapes` has every input, `params` those overridden."""
+    problems: list[Diagnostic] = []
+    sizes = _bind_params(core, params, problems)
+    _bind_inputs(core, shapes, sizes, problems)
+    if problems:
+        raise Refused(problems)
+    for guard in (*core.guards, *core.solved):
+        if all(v in sizes for v in guard.variables()) and not guard.holds(sizes):
+            problems.append(broken_guard(guard, sizes))
+    if problems:
+        raise Refused(problems)
+    return sizes
+
+
+def sizes_from(core: Core, shapes: Mapping[str, Sequence[int]], known: Mapping[SizeVariable, int]) -> dict[SizeVariable, int]:
+    """What the shapes of some inputs say of sizes that are not known; whether they agree is `bind_sizes`' to find."""
+    sizes = dict(known)
+    _bind_inputs(replace(core, inputs=tuple(entry for entry in core.inputs if entry.name in shapes)), shapes, sizes, [])
+    return sizes
+
+
+def broken_guard(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
+    """E701 with the numbers put in."""
+    fact, need = guard.fact, guard.obligation
+    values = {v.name: sizes[v] for v in sorted(guard.variables(), key=lambda v: v.key)}
+    return Diagnostic(
+        Code.E701, fact.broken_with(sizes), need.span,
+        labels=need.labels, notes=(need.message, *need.notes), goal=str(fact), counterexample=values,
+    )  # fmt: skip
+
+
+def _bind_params(core: Core, params: Mapping[str, int], problems: list[Diagnostic]) -> dict[SizeVariable, int]:
+    sizes: dict[SizeVariable, int] = {}
+    for param in core.params:
+        value = params.get(param.name, param.default)
+        if value < 0:
+            problems.append(Diagnostic(Code.E701, f"param {param.name} is a natural number, not {value}", param.span))
+        sizes[param.variable] = max(0, value)
+    return sizes
+
+
+def _bind_inputs(
+    core: Core, shapes: Mapping[str, Sequence[int]], sizes: dict[SizeVariable, int], problems: list[Diagnostic]
+) -> None:
+    axes: list[_Axis] = []
+    for entry in core.inputs:
+        if entry.name not in shapes:
+            problems.append(Diagnostic(Code.E704, f"input {entry.name} has no data", entry.span))
+            continue
+        declared, actual = core.types[entry.value].shape, tuple(shapes[entry.name])
+        if len(declared) != len(actual):
+            message = f"{entry.name} is declared with {_rank(declared)}, its data has shape {_shape(actual)}"
+            problems.append(Diagnostic(Code.E706, message, entry.span))
+            continue
+        axes += [_Axis(entry.name, i, s, n, entry.span) for i, (s, n) in enumerate(zip(declared, actual, strict=True))]
+    origins: dict[SizeVariable, _Axis] = {}
+    pending = axes
+    while pending:
+        later = [axis for axis in pending if not _try_bind(axis, sizes, origins, problems)]
+        if len(later) == len(pending):
+            break
+        pending = later
+    if pending and not problems:
+        axis = pending[0]
+        message = f"axis {axis.axis} of {axis.name}, declared {axis.size}, does not determine its sizes"
+        problems.append(Diagnostic(Code.E706, message, axis.span))
+
+
+def _try_bind(
+    axis: _Axis, sizes: dict[SizeVariable, int], origins: dict[SizeVariable, _Axis], problems: list[Diagnostic]
+) -> bool:
+    """Check the axis if its size is known, bind the one variable it lacks if it is `c×n + d`; False: not yet."""
+    missing = [v for v in axis.size.variables() if v not in sizes]
+    if not missing:
+        expected = axis.size.evaluate(sizes)
+        if expected != axis.length:
+            problems.append(_disagreement(axis, expected, origins))
+        return True
+    if len(missing) > 1:
+        return False
+    unknown = missing[0]
+    at_zero, at_one, at_two = (axis.size.evaluate({**sizes, unknown: value}) for value in (0, 1, 2))
+    step = at_one - at_zero
+    if step == 0 or at_two - at_one != step:
+        return False
+    value, rest = divmod(axis.length - at_zero, step)
+    if rest or value < 0:
+        message = f"axis {axis.axis} of {axis.name} is declared {axis.size}, which {axis.length} cannot be"
+        problems.append(Diagnostic(Code.E706, message, axis.span))
+        value = max(0, value)
+    sizes[unknown] = value
+    origins[unknown] = axis
+    return True
+
+
+def _disagreement(axis: _Axis, expected: int, origins: Mapping[SizeVariable, _Axis]) -> Diagnostic:
+    sources = [(v, origins[v]) for v in sorted(axis.size.variables(), key=lambda v: v.key) if v in origins]
+    if not sources:
+        return Diagnostic(Code.E706, f"axis {axis.axis} of {axis.name} is {axis.length}, but its type says {expected}", axis.span)
+    labels = tuple(Label(s.span, f"{s.size} = {s.length} from axis {s.axis} of {s.name}") for _, s in sources)
+    return Diagnostic(
+        Code.E701, f"axis {axis.axis} of {axis.name} is {axis.length}, but {axis.size} is {expected}", axis.span, labels=labels,
+        goal=f"{axis.size} = {axis.length}", counterexample={v.name: s.length for v, s in sources if s.size == axis.size},
+    )  # fmt: skip
+
+
+def _rank(declared: Sequence[Size]) -> str:
+    return "one axis" if len(declared) == 1 else f"{len(declared)} axes"
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "[" + " ".join(map(str, shape)) + "]"

@@ -1,0 +1,426 @@
+"""Declarations at top level: `use`, `input`, `param`, `output`, `schedule`, signatures and annotated bindings.
+
+They have a grammar of their own; the expressions inside them are read and bound like any other.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+
+from ..diagnostics.model import Code, Diagnostic, Edit, Fix
+from ..support.records import dataclass
+from ..syntax.lex_errors import read_statement
+from ..syntax.lexer import DECLARING, NAME, WORD_END, Node, ParseError, TokenKind, declared
+from ..syntax.source import Span, Token
+from ..tree import expressions, program
+from ..tree.program import AS_WRITTEN, Form, Reading, has_time
+from .expressions import bind_array, bind_assignment, expression_of
+from .names import allowed_name, called, checked_name
+from .scopes import Binding, Problem
+
+# ---------------------------------------------------------------------------------------------------- type_expressions
+#
+# From the nodes of the declaration grammar to the type, size, quantity and fact nodes of the tree.
+#
+# Sizes read right to left.  The grammar keeps a size flat; the nesting is made here, so a long size cannot
+# exhaust the stack while parsing.
+
+_MAXIMUM_TERMS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class TypeReader:
+    """Reads nodes of one declaration; `binding` gives spans."""
+
+    binding: Binding
+
+    def span(self, node: Node) -> Span:
+        """Of a node without the blanks it ends with."""
+        return self.binding.span(node.start, node.start + len(node.text.rstrip()))
+
+    # ------------------------------------------------------------------------------------- types
+
+    def type(self, node: Node) -> expressions.TypeExpression:
+        (shape,) = node.children
+        if shape.expr_name == "tuple":
+            return expressions.TupleTypeExpression(self.span(shape), tuple(self.type(item) for item in shape.children))
+        element, *rest = shape.children
+        items = tuple(self._item(item) for item in rest[0].children) if rest else ()
+        return expressions.ArrayTypeExpression(self.span(shape), self._element(element), items)
+
+    def _element(self, node: Node) -> expressions.ElementName:
+        (inner,) = node.children
+        if inner.expr_name == "name":
+            return expressions.ElementName(self.span(node), inner.text)
+        arguments = tuple([self._bounded(size) if size.expr_name == "bounded" else self.size(size) for size in inner.children])
+        name = inner.text.split("<", 1)[0]
+        if name == "int" and isinstance(arguments[0], expressions.BoundedSize):
+            raise self.binding.problem(Code.E011, "`int` takes two sizes, as in `int<0..9>`", self.span(node))
+        wanted = 2 if name == "int" else 1
+        if len(arguments) != wanted:
+            example = "int<0..9>" if name == "int" else f"{name}<n>"
+            raise self.binding.problem(Code.E011, f"`{name}` takes {wanted} size{'s' if wanted > 1 else ''}, as in `{example}`",
+                                       self.span(node))  # fmt: skip
+        return expressions.ElementName(self.span(node), name, arguments)
+
+    def _item(self, node: Node) -> expressions.ShapeItem:
+        (inner,) = node.children
+        match inner.expr_name:
+            case "variable":
+                return expressions.ShapeVariable(self.span(inner), inner.children[0].text)
+            case "bounded":
+                return self._bounded(inner)
+            case _:
+                return self.size(inner)
+
+    def _bounded(self, node: Node) -> expressions.BoundedSize:
+        name, bound = node.children
+        return expressions.BoundedSize(self.span(node), name.text, self.size(bound))
+
+    # ------------------------------------------------------------------------------------- sizes
+
+    def size(self, node: Node) -> expressions.SizeExpression:
+        """A `size` or a `tight` one: operands and operators in turn, read right to left."""
+        nodes = node.children
+        if len(nodes) > 2 * _MAXIMUM_TERMS:
+            raise self.binding.problem(Code.E016, f"a size has more than {_MAXIMUM_TERMS} terms", self.span(node))
+        self._refuse_mixture(nodes)
+        *rest, last = nodes
+        value = self._operand(last, None)
+        for at in range(len(rest) - 2, -1, -2):
+            operand, operator = rest[at], rest[at + 1]
+            value = self._operand(operand, (operator.text, value))
+        return value
+
+    def _operand(self, node: Node, right: tuple[str, expressions.SizeExpression] | None) -> expressions.SizeExpression:
+        """An operand joined to what is right of it; its monadic functions then apply to the whole."""
+        *monadic, atom = node.children
+        value = self._atom(atom)
+        if right is not None:
+            operator, rest = right
+            value = expressions.SizeCall(value.span.to(rest.span), operator, (value, rest))
+        for function in reversed(monadic):
+            value = expressions.SizeCall(self.span(function).to(value.span), function.text, (value,))
+        return value
+
+    def _atom(self, node: Node) -> expressions.SizeExpression:
+        match node.expr_name:
+            case "number":
+                text = node.text.replace("_", "").replace("¯", "-")
+                if len(text) > 19:
+                    raise self.binding.problem(Code.E302, "this size does not fit i64", self.span(node))
+                return expressions.SizeNumber(self.span(node), int(text))
+            case "name":
+                stands = self.binding.names.meanings.get(self.binding.base + node.start)
+                return expressions.SizeName(self.span(node), node.text, None if stands is None else stands.symbol)
+            case _:
+                (inner,) = node.children
+                return self.size(inner)
+
+    def _refuse_mixture(self, nodes: list[Node]) -> None:
+        """E012: `+` with `-`, or `×` left of `+` or `-`, which most people read from the left."""
+        operators = nodes[1::2]
+        first_of: dict[str, int] = {}
+        for index, operator in enumerate(operators):
+            sign = operator.text
+            clash = next((other for other in first_of if {other, sign} == {"+", "-"} or (other == "×" and sign in "+-")), None)
+            if clash is not None:
+                other = operators[first_of[clash]]
+                left, right = self.span(nodes[0]), self.span(nodes[2 * index])
+                edits = (Edit(Span(left.file, left.start, left.start), "("), Edit(Span(right.file, right.end, right.end), ")"))
+                raise Problem(Diagnostic(
+                    Code.E012, f"this size has `{clash}` left of `{sign}`; sizes read right to left, so say which comes first",
+                    self.span(other).to(self.span(operator)),
+                    fixes=(Fix("put parentheses round the left part", edits),),
+                ))  # fmt: skip
+            first_of.setdefault(sign, index)
+
+    # ------------------------------------------------------------------------- quantities and facts
+
+    def parameter(self, node: Node) -> expressions.Parameter:
+        *quantity, type_node = node.children
+        return expressions.Parameter(self.span(node), self._quantity(quantity[0]) if quantity else None, self.type(type_node))
+
+    def _quantity(self, node: Node) -> expressions.Quantity:
+        (inner,) = node.children
+        match inner.expr_name:
+            case "omega":
+                return expressions.Quantity(self.span(node), None, None)
+            case "range":
+                low, high = inner.children
+                return expressions.Quantity(self.span(node), self.size(low), self.size(high))
+            case _:
+                exact = self.size(inner)
+                return expressions.Quantity(self.span(node), exact, exact)
+
+    def where(self, nodes: list[Node]) -> tuple[expressions.Fact, ...]:
+        """The facts of an optional `where`."""
+        facts: list[expressions.Fact] = []
+        for node in nodes:
+            for fact in node.children:
+                (inner,) = fact.children
+                if inner.expr_name == "class_fact":
+                    name, kind = inner.children
+                    element = expressions.SizeName(self.span(name), name.text)
+                    facts.append(expressions.Fact(self.span(inner), kind.text, element, None))
+                else:
+                    facts.extend(self._chain(inner))
+        return tuple(facts)
+
+    def _chain(self, node: Node) -> list[expressions.Fact]:
+        """`a ≤ b ≤ c` is two facts; a size `h|d` alone says that h divides d."""
+        nodes = node.children
+        sizes = [self.size(size) for size in nodes[::2]]
+        if len(sizes) == 1:
+            size = sizes[0]
+            if isinstance(size, expressions.SizeCall) and size.function == "|" and len(size.args) == 2:
+                return [expressions.Fact(self.span(node), "∣", *size.args)]
+            raise self.binding.problem(Code.E011, "a fact compares two sizes, as in `n ≥ 1` or `h ∣ d`", self.span(node))
+        return [
+            expressions.Fact(left.span.to(right.span), relation.text, left, right)
+            for left, relation, right in zip(sizes, nodes[1::2], sizes[1:], strict=False)
+        ]
+
+
+# ---------------------------------------------------------------------------------------------------- declarations
+
+_VALUES = ("expression", "shown")
+_KEYWORD = re.compile(rf"({DECLARING})(?!\s*←)")
+_TYPED = re.compile(rf"(?!where{WORD_END})({NAME})[ \t]*:")
+
+_EXPECTED = {
+    "name": "a name", "_colon": "`:` and a type", "_gets": "`←`", "_arrow": "`→`", "type": "a type such as `f64[n 3]`",
+    "tuple": "a type such as `f64[n 3]`", "array": "a type such as `f64[n 3]`", "element": "a type such as `f64[n 3]`",
+    "refined": "a type such as `f64[n 3]`", "parameter": "a type such as `f64[n 3]`", "signature": "a type such as `f64[n 3]`",
+    "annotated": "a type such as `f64[n 3]`", "quantity": "a type such as `f64[n 3]`", "omega": "a type such as `f64[n 3]`",
+    "range": "a type such as `f64[n 3]`", "monadic": "a type such as `f64[n 3]`",
+    "_open": "a shape in brackets", "_close": "`]`", "item": "a size", "size": "a size", "tight": "a size", "number": "a size",
+    "operand_t": "a size", "operand_s": "a size", "group": "a size", "variable": "a size", "bounded": "a size",
+    "path": "a file name in quotes", "fact": "a fact such as `n ≥ 1`", "chain": "a fact such as `n ≥ 1`",
+    "relation": "one of `= ≠ ≤ < ≥ >`", "expression": "a value", "_end": "the end of the declaration", "block": "`{`",
+    "where": "the end of the declaration", "operator": "the end of the declaration", "_gap": "a blank",
+    "clause": "the end of the declaration", "as": "the end of the declaration", "missing": "the end of the declaration",
+    "sep": "the end of the declaration", "decimal": "the end of the declaration", "shown": "a value",
+    "form": "`date`, `time`, `present` or a format in quotes", "literal": "a number or a text", "quoted": "a text in quotes",
+    "class": "`num`, `real`, `int` or `ord`", "_blank": "the end of the declaration",
+}  # fmt: skip
+
+
+def is_declaration(text: str) -> bool:
+    """Whether a top-level statement is one of these, by how it starts."""
+    return _KEYWORD.match(text) is not None or _TYPED.match(text) is not None
+
+
+def keyword_of(text: str) -> str:
+    """The word that a declaration starts with; nothing for a name with a type and for other statements."""
+    found = _KEYWORD.match(text)
+    return "" if found is None else found.group(1)
+
+
+def read_declaration(binding: Binding, text: str) -> tuple[Binding, Node]:
+    """The node of a declaration, its expressions known to be readable, and what tells where its parts stand; else a `Problem`.
+
+    A type is read apart from the name before it."""
+    typed = None if _KEYWORD.match(text) else _TYPED.match(text)
+    if typed is not None:
+        binding, text = replace(binding, base=binding.base + typed.end(1)), text[typed.end(1) :]
+    node = declared("declaration" if typed is None else "typed", text)
+    if isinstance(node, ParseError):
+        raise _unreadable_declaration(binding, text, node)
+    for expression in [part for inner in (node, *node.children) for part in inner.children if part.expr_name in _VALUES]:
+        _tokens(binding, expression)
+    return binding, node
+
+
+def bind_declaration(binding: Binding, text: str) -> program.Statement:
+    inside, node = read_declaration(binding, text)
+    span = binding.span(0, len(text))
+    types = TypeReader(inside)
+    children = node.children
+    match node.expr_name:
+        case "signature" | "annotated":
+            return _typed(binding, text[: inside.base - binding.base], span, types, node)
+        case "use":
+            return _use(binding, span, children[0])
+        case "schedule":
+            return program.Schedule(span, _directives(binding, children[0]))
+    match node.expr_name:
+        case "input":
+            target = _target(binding, children[0])
+            found = {child.expr_name: child for child in children}
+            path = found.get("path")
+            type_ = types.type(found["type"])
+            clauses = [child for child in children if child.expr_name == "clause"]
+            return program.Input(
+                span, target, type_, None if path is None else _unquoted(path),
+                types.where([child for child in children if child.expr_name == "where"]), _reading(binding, types, clauses),
+                tuple([types.span(clause) for clause in clauses]),
+            )  # fmt: skip
+        case "param":
+            default = _expression(binding, children[1])
+            return program.Param(span, _target(binding, children[0]), default, types.where(children[2:]))
+        case _:
+            shown = [child for child in children if child.expr_name == "shown"]
+            clauses = [child for child in children if child.expr_name == "as"]
+            value = _expression(binding, (shown or children)[0])
+            return program.Output(span, _target(binding, children[0]), value, _reading(binding, types, clauses))
+
+
+def _reading(binding: Binding, types: TypeReader, clauses: list[Node]) -> Reading:
+    """What the clauses of a declaration say together; each may stand once."""
+    reading, given = AS_WRITTEN, set[str]()
+    for node in clauses:
+        (clause,) = node.children if node.expr_name == "clause" else (node,)
+        (value,) = clause.children
+        word, span = clause.expr_name, types.span(value)
+        if word in given:
+            raise binding.problem(Code.E011, f"`{word}` stands here twice", types.span(clause))
+        given.add(word)
+        match word:
+            case "as":
+                reading = _as(binding, reading, value, span)
+            case "missing":
+                reading = replace(reading, missing=_unquoted(value) if value.expr_name == "quoted" else _number(value.text))
+            case "sep":
+                reading = replace(reading, separator=_sign(binding, value, span))
+            case _:
+                reading = replace(reading, decimal=_sign(binding, value, span))
+    return reading
+
+
+def _as(binding: Binding, reading: Reading, value: Node, span: Span) -> Reading:
+    if value.expr_name == "form":
+        return replace(reading, form=Form[value.text.upper()])
+    pattern = _unquoted(value)
+    if "%" not in pattern:
+        raise binding.problem(Code.E011, 'a format of dates has directives, as in `"%d.%m.%Y"`', span)
+    return replace(reading, form=Form.TIME if has_time(pattern) else Form.DATE, pattern=pattern)
+
+
+def _number(text: str) -> int | float:
+    plain = text.replace("¯", "-").replace("_", "").replace("∞", "inf")
+    if text == "⎕nan":
+        return math.nan
+    return int(plain) if plain.removeprefix("-").isdigit() else float(plain)
+
+
+def _sign(binding: Binding, value: Node, span: Span) -> str:
+    sign = _unquoted(value).replace("\\t", "\t")
+    if len(sign) != 1 or sign in '"\r\n\0' or sign.isalnum():
+        raise binding.problem(Code.E011, "this is one sign, such as `;`", span)
+    return sign
+
+
+def _target(binding: Binding, node: Node) -> expressions.NameTarget:
+    return checked_name(binding, Token(TokenKind.NAME, node.start, node.end, node.text))
+
+
+def _unquoted(node: Node) -> str:
+    text: str = node.text
+    quote = text[0]
+    return text[1:-1].replace(quote * 2, quote)
+
+
+def _typed(binding: Binding, name: str, span: Span, types: TypeReader, node: Node) -> program.Statement:
+    """`name : …`: a signature if it has an arrow, else the annotation of this or the next binding of the name."""
+    target = program.StatedName(*allowed_name(binding, Token(TokenKind.NAME, 0, len(name), name)))
+    children = node.children
+    if node.expr_name == "signature":
+        parameters = [types.parameter(child) for child in children if child.expr_name == "parameter"]
+        result, *where = children[len(parameters) :]
+        left = parameters[0] if len(parameters) == 2 else None
+        return program.Signature(span, target, left, parameters[-1], types.type(result), types.where(where))
+    type_ = types.type(children[0])
+    if len(children) > 1 and children[1].expr_name == "expression":
+        value = children[1]
+        ahead = len(name) + value.start
+        assigned = (Token(TokenKind.NAME, -ahead, len(name) - ahead, name), Token(TokenKind.GETS, 0, 0, "←"))
+        tokens = (*assigned, *_tokens(types.binding, value))
+        statement, _ = bind_assignment(replace(binding, base=binding.base + ahead), tokens, type_)
+        if not isinstance(statement, expressions.BindArray):
+            message = f"`{name}` is bound to a function; its type has an arrow, as in `f64[n] → f64`"
+            raise binding.problem(Code.E011, message, types.span(children[0]))
+        return statement
+    return program.Annotation(span, target, type_, types.where(children[1:]))
+
+
+def _tokens(binding: Binding, node: Node) -> tuple[Token, ...]:
+    return read_statement(replace(binding, base=binding.base + node.start), node.text.rstrip())
+
+
+def _expression(binding: Binding, node: Node) -> expressions.Expression:
+    inner = replace(binding, base=binding.base + node.start)
+    return expression_of(bind_array(inner, _tokens(binding, node), (0, len(node.text))))
+
+
+# ------------------------------------------------------------------------------------ use, schedule
+
+
+def _use(binding: Binding, span: Span, node: Node) -> program.Use:
+    place = binding.span(node.start, node.end)
+    if node.expr_name == "name":
+        name, path = node.text, None
+        target = _target(binding, node)
+    else:
+        path = _unquoted(node)
+        name = called(path)
+        if re.fullmatch(NAME, name) is None:
+            raise binding.problem(Code.E010, f"a module is called by its file's name, and `{name}` is not a name", place)
+        target = checked_name(binding, Token(TokenKind.NAME, node.start, node.end, name))
+    if binding.modules is not None and binding.modules(path or name) is None:
+        raise binding.problem(Code.E019, f"there is no module `{path or name}`", place)
+    return program.Use(span, target, path)
+
+
+def _directives(binding: Binding, block: Node) -> tuple[program.Directive, ...]:
+    directives: list[program.Directive] = []
+    words: list[program.DirectiveWord | program.DirectiveGroup] = []
+
+    def finish() -> None:
+        if words:
+            directives.append(program.Directive(words[0].span.to(words[-1].span), tuple(words)))
+            words.clear()
+
+    for node in block.children:
+        span = binding.span(node.start, node.end)
+        match node.expr_name:
+            case "separator":
+                finish()
+            case "word":
+                words.append(program.DirectiveWord(span, node.text))
+            case _:
+                words.append(program.DirectiveGroup(span, _directives(binding, node)))
+    finish()
+    return tuple(directives)
+
+
+# ------------------------------------------------------------------------------------------ errors
+
+
+def _unreadable_declaration(binding: Binding, text: str, error: ParseError) -> Problem:
+    """What was expected where reading stopped."""
+    start = error.pos
+    while start < len(text) and text[start] in " \t":
+        start += 1
+    end = start
+    while end < len(text) and not text[end].isspace() and text[end] not in "()[]{}⋄;:←→,'\"":
+        end += 1
+    end = max(end, min(start + 1, len(text)))
+    expected = _EXPECTED.get(error.expr.name, "a declaration") if error.expr is not None else "a declaration"
+    if text[start : start + 1] in ("'", '"') and text.startswith("input"):
+        expected = "`←`"
+    found = f", not `{text[start:end]}`" if start < len(text) else ""
+    return binding.problem(Code.E011, f"{expected} is expected here{found}", binding.span(min(start, len(text)), end),
+                           notes=_example(text))  # fmt: skip
+
+
+def _example(text: str) -> tuple[str, ...]:
+    keyword = keyword_of(text)
+    form = {
+        "use": '`use stats` or `use "./geometry.rho"`', "input": '`input x : f64[n 3] ← "x.npy"`',
+        "param": "`param k ← 3 where k ≥ 1`", "output": "`output labels`, `output labels ← e` or `output day ← e as date`",
+        "schedule": "`schedule { gpu { a ⋄ b } }`",
+    }[keyword] if keyword else "`name : f64[n] → f64` or `name : f64[3] ← e`"  # fmt: skip
+    return (f"the form is {form}",)

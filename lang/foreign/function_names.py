@@ -1,0 +1,274 @@
+"""Functions, values and types by their names in Python, NumPy, JAX, R, MATLAB and Julia, and how Rho spells them: tables.
+
+A text in Rho that holds a dotted name (`stats.median`) needs a `use` line, which the fix writes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from .domains import Spelling
+
+PACKAGES: Final = ("np", "numpy", "math", "jnp", "jax", "torch", "scipy", "cmath", "statistics", "operator")
+SUBPACKAGES: Final = ("numpy", "linalg", "fft", "special", "nn", "functional", "lax")
+"""Those whose functions mean what their names mean elsewhere; `scipy.stats.norm` is a distribution."""
+
+CONSTANTS: Final[Mapping[str, str]] = {
+    "True": "1", "False": "0", "true": "1", "false": "0", "pi": "○1", "inf": "∞", "Inf": "∞", "infinity": "∞",
+    "newaxis": "", "None": "⎕nan", "nan": "⎕nan", "NaN": "⎕nan",
+}  # fmt: skip
+"""Values by their names elsewhere."""
+
+KINDS_OF_WORDS: Final[Mapping[str, str]] = {
+    "float32": "f32", "float64": "f64", "float": "f64", "int32": "i32", "int64": "i64", "int": "i64", "bool": "bool",
+    "uint8": "u8", "complex128": "c128", "complex": "c128",
+}  # fmt: skip
+"""Types by their names elsewhere."""
+
+HALVES: Final = "if"
+"""The domain of functions that make floats of 16 bits of truth values in NumPy."""
+
+WORDS: Final[Mapping[str, str]] = {
+    "sum": Spelling("+/,", "", "+"), "prod": Spelling("×/,", "", "+"), "product": Spelling("×/,", "", "+"),
+    "mean": Spelling("(+/÷≢),", "", "f"), "average": Spelling("(+/÷≢),", "", "f"), "avg": Spelling("(+/÷≢),", "", "f"),
+    "max": Spelling("⌈/,", "", "="), "amax": Spelling("⌈/,", "", "="), "min": Spelling("⌊/,", "", "="),
+    "amin": Spelling("⌊/,", "", "="), "len": "≢", "length": "≢", "shape": "⍴", "reshape": "⍴", "T": "⍉", "transpose": "⍉",
+    "arange": Spelling("⍳", "0 i", "i"), "range": Spelling("⍳", "0 i", "i"), "print": "⎕←", "println": "⎕←",
+    "abs": Spelling("|", "if", "="), "sqrt": Spelling("√", "", "f"), "exp": Spelling("*", HALVES, "f"),
+    "log": Spelling("⍟", HALVES, "f"), "ln": Spelling("⍟", HALVES, "f"), "floor": Spelling("⌊", "", "="),
+    "ceil": Spelling("⌈", "", "="), "argsort": Spelling("(⍋⍤1)", "123", "i"),
+    "argmax": Spelling("⊃⍒,", "bi | sure", "i", "NaN is the greatest and the least there"),
+    "argmin": Spelling("⊃⍋,", "bi | sure", "i", "NaN is the greatest and the least there"), "cumsum": Spelling("+\\,", "", "+"),
+    "cumprod": Spelling("×\\,", "", "+"), "unique": Spelling("sort.up ∪,", "bi | sure", "=", "several NaN are one there"),
+    "ravel": ",", "flatten": ",", "reverse": Spelling("⊖", "1", "=", "of a matrix all axes are reversed elsewhere"),
+    "any": Spelling("∨/0≠,", "", "b"), "all": Spelling("∧/0≠,", "", "b"), "sin": Spelling("1○", HALVES, "f"),
+    "cos": Spelling("2○", HALVES, "f"), "tan": Spelling("3○", HALVES, "f"), "array": "", "list": "", "asarray": "",
+    "int": Spelling("{(⌊⍵)+(⍵<0)∧⍵≠⌊⍵}", "0", "i"), "float": "f64 ",
+    "str": Spelling("⍕", "0 i ≥0", "c", "signs are `¯`, and floats without `.0`"),
+    "round": Spelling("{n←⌊⍵ ⋄ d←⍵-n ⋄ n+(0.5<d)∨(0.5=d)∧1=2|n}", "", "="), "sort": Spelling("(sort.up⍤1) ", "123", "="),
+    "sorted": Spelling("sort.up ", "1", "="), "median": Spelling("stats.median ,", "", "f"),
+    "std": Spelling("stats.deviation ,", "", "f"), "var": Spelling("stats.variance ,", "", "f"),
+    "zeros": Spelling("0.0⍴⍨", "", "f"), "ones": Spelling("1.0⍴⍨", "", "f"),
+    "diff": Spelling("2-⍨/", "123 if", "=", "of truth values it is `≠`"),
+    "where": Spelling("⍸", "1", "i", "there are positions for each axis there"),
+    "nonzero": Spelling("⍸", "1", "i", "there are positions for each axis there"), "inv": Spelling("⌹", "2", "f"),
+    "sign": Spelling("×", "if", "="), "factorial": Spelling("!", "0 i ≥0 ≤20", "i", "factorials beyond are no longer exact"),
+    "roll": "⌽", "slogdet": Spelling("⎕slogdet ", "2"), "det": Spelling("⎕det ", "2", "f"), "isnan": Spelling("≠⍨", "", "b"),
+    "size": "⍴", "numel": "×/⍴", "ndim": "≢⍴", "reversed": Spelling("⊖", "123", "="), "flip": "{(⍴⍵)⍴⌽,⍵}",
+    "flipud": Spelling("⊖", "123", "="), "fliplr": Spelling("⌽", "2", "="), "rot90": Spelling("⊖⍉", "2", "="),
+    "eye": Spelling("f64 ∘.=⍨⍳", "0 i", "f"), "identity": Spelling("f64 ∘.=⍨⍳", "0 i", "f"),
+    "square": Spelling("×⍨", "if", "="), "cbrt": Spelling("{(×⍵)×(|⍵)*÷3}", "", "f"), "log2": Spelling("2⍟", HALVES, "f"),
+    "log10": Spelling("10⍟", HALVES, "f"), "log1p": Spelling("⎕log1p ", HALVES, "f"), "expm1": Spelling("⎕expm1 ", HALVES, "f"),
+    "exp2": Spelling("2.0*", HALVES, "f"), "sinh": Spelling("5○", HALVES, "f"), "cosh": Spelling("6○", HALVES, "f"),
+    "tanh": Spelling("7○", HALVES, "f"), "arcsin": Spelling("¯1○", HALVES, "f"), "asin": Spelling("¯1○", HALVES, "f"),
+    "arccos": Spelling("¯2○", HALVES, "f"), "acos": Spelling("¯2○", HALVES, "f"), "arctan": Spelling("¯3○", HALVES, "f"),
+    "atan": Spelling("¯3○", HALVES, "f"), "arcsinh": Spelling("¯5○", HALVES, "f"), "arccosh": Spelling("¯6○", HALVES, "f"),
+    "arctanh": Spelling("¯7○", HALVES, "f"), "erf": Spelling("⎕erf ", "", "f"), "erfc": Spelling("⎕erfc ", "", "f"),
+    "lgamma": Spelling("⎕lgamma ", "", "f"), "gammaln": Spelling("⎕lgamma ", "", "f"),
+    "digamma": Spelling("⎕digamma ", "", "f"), "deg2rad": Spelling("(○÷180)×", HALVES, "f"),
+    "rad2deg": Spelling("(180÷○1)×", HALVES, "f"), "negative": Spelling("-", "if", "="), "logical_not": Spelling("0=", "", "b"),
+    "isfinite": Spelling("∞>|", "", "b"), "isinf": Spelling("∞=|", "", "b"), "count_nonzero": Spelling("+/0≠,", "", "i"),
+    "flatnonzero": Spelling("⍸0≠,", "", "i"), "findall": Spelling("⍸", "1 b", "i"), "ptp": Spelling("{(⌈/⍵)-⌊/⍵},", "if", "="),
+    "norm": Spelling("√+/×⍨|,", "01 | 23", "f"), "trace": Spelling("+/0 0⍉", "2", "+"), "diagonal": Spelling("0 0⍉", "2", "="),
+    "triu": Spelling("{((⍳≢⍵)∘.≤⍳(⍴⍵)[1]) ¿ (⍵ ⋄ 0)}", "2", "=", "of a higher rank it works on the last two axes there"),
+    "tril": Spelling("{((⍳≢⍵)∘.≥⍳(⍴⍵)[1]) ¿ (⍵ ⋄ 0)}", "2", "=", "of a higher rank it works on the last two axes there"),
+    "tri": Spelling("f64 ∘.≥⍨⍳", "0 i", "f"),
+    "gradient": Spelling("{d←2-⍨/⍵ ⋄ (1↑d),(((2↓⍵)-¯2↓⍵)÷2),¯1↑d}", "1 if", "f", "of a matrix there is one for each axis"),
+    "bincount": Spelling("{+⌿⍵∘.=⍳1+⌈/⍵}", "1 bi ≥0", "i"), "nansum": Spelling("+/{(⍵=⍵)/⍵},", "", "+"),
+    "nanmean": Spelling("(+/÷≢){(⍵=⍵)/⍵},", "", "f"), "nanmax": Spelling("⌈/{(⍵=⍵)/⍵},", "", "="),
+    "nanmin": Spelling("⌊/{(⍵=⍵)/⍵},", "", "="), "copy": "", "tolist": "", "item": "⊃,", "fft": Spelling("⎕fft ", "1"),
+    "ifft": Spelling("⎕ifft ", "1"), "rfft": Spelling("⎕rfft ", "1"), "cholesky": Spelling("⎕cholesky ", "2", "f"),
+    "eigh": Spelling("⎕eigh ", "2"), "relu": Spelling("0⌈", "", "="), "sigmoid": Spelling("{÷1+*-⍵}", "", "f"),
+    "softmax": Spelling("{e÷+/e←*⍵-⌈/⍵}", "", "f"), "upper": Spelling("text.upper ", "1 c", "c"),
+    "lower": Spelling("text.lower ", "1 c", "c"), "strip": Spelling("text.trim ", "1 c", "c"),
+    "trunc": Spelling("{(⌊⍵)+(⍵<0)∧⍵≠⌊⍵}", "", "="), "fix": Spelling("{(⌊⍵)+(⍵<0)∧⍵≠⌊⍵}", "", "="),
+    "zeros_like": Spelling("{(⍴⍵)⍴0}", "i", "=", "", [Spelling("{(⍴⍵)⍴0.0}", "f", "="), Spelling("{(⍴⍵)⍴0≠0}", "b", "=")]),
+    "ones_like": Spelling("{(⍴⍵)⍴1}", "i", "=", "", [Spelling("{(⍴⍵)⍴1.0}", "f", "="), Spelling("{(⍴⍵)⍴1=1}", "b", "=")]),
+    "maximum": Spelling("⌈/,", "", "="), "minimum": Spelling("⌊/,", "", "="),
+    "logsumexp": Spelling("{m+⍟+/*⍵-m←⌈/⍵},", "", "f"), "svd": Spelling("⎕svd ", "2"), "qr": Spelling("⎕qr ", "2"),
+    "collect": "", "abs2": "×⍨|", "float64": "f64 ", "float32": "f32 ", "fabs": Spelling("|", "", "f"),
+    "absolute": Spelling("|", "if", "="), "positive": "", "real": Spelling("9○", "", "="), "imag": Spelling("11○", "", "="),
+    "angle": Spelling("12○", "", "f"),
+}  # fmt: skip
+"""Functions of one argument, as what is written left of it."""
+
+CALLS: Final[Mapping[tuple[str, int], str]] = {
+    ("full", 2): Spelling("{0}⍴{1}", "; 0"),
+    ("linspace", 3): Spelling("{0}+({1}-{0})×(⍳{2})÷{2}-1", "0 bif finite ; 0 bif finite ; 0 i ≥2", "f",
+              "of one point it is the first"),
+    ("full_like", 2): Spelling("(⍴{0})⍴{1}", "i ; 0 i | f ; 0 f | b ; 0 b", "=",
+              "the result has the type of the first argument there"),
+    ("maximum", 2): Spelling("{0}⌈{1}", "fits", "=", "axes match from the left here"),
+    ("minimum", 2): Spelling("{0}⌊{1}", "fits", "=", "axes match from the left here"),
+    ("fmax", 2): Spelling("{0}⌈{1}", "bi fits ; bi | sure fits ; sure", "=", "NaN is passed over there"),
+    ("fmin", 2): Spelling("{0}⌊{1}", "bi fits ; bi | sure fits ; sure", "=", "NaN is passed over there"),
+    ("power", 2): Spelling("{0}*{1}", "fits ; i ≥0 | f fits ; bif | bif fits ; f", "=",
+              "negative powers of integers are refused there, and axes match from the left here"),
+    ("pow", 2): Spelling("{0}*{1}", "fits ; i ≥0 | f fits ; bif | bif fits ; f", "=",
+              "negative powers of integers are refused there, and axes match from the left here"),
+    ("outer", 2): Spelling("(,{0})∘.×,{1}", "", "="),
+    ("arctan2", 2): Spelling("{0} ⎕atan2 {1}", "if fits ; bif | bif fits ; if", "f", "axes match from the left here"),
+    ("atan2", 2): Spelling("{0} ⎕atan2 {1}", "if fits ; bif | bif fits ; if", "f", "axes match from the left here"),
+    ("roll", 2): Spelling("(⍴{0})⍴(-{1})⌽,{0}", "; 0 i", "", "of several counts each axis is turned there"),
+    ("where", 3): Spelling("{0} ¿ ({1} ⋄ {2})", "b fits ; bif ; bif", "",
+              "axes match from the left here", [Spelling("(0≠{0}) ¿ ({1} ⋄ {2})", "if fits ; bif ; bif")]),
+    ("tile", 2): Spelling("({{({1}×≢⍵)⍴⍵}}⍤1) {0}", "123 ; 0 i ≥0", "", "of several counts each axis is repeated there"),
+    ("solve", 2): Spelling("{1}⌹{0}", "2 ; 12", "f"),
+    ("dot", 2): Spelling("{0}+.×{1}", "1 ; 1 if | 1 if ; 1 | 2 ; 2 if | 2 if ; 2 | 2 ; 1 if | 2 if ; 1 | 1 ; 2 if | 1 if ; 2",
+              "=", "of truth values it is `∨.∧`, of higher ranks another product there", [Spelling("{0}×{1}",
+              "0 ; if | 0 if ; bif | if ; 0 | bif ; 0 if", "=")]),
+    ("matmul", 2): Spelling("{0}+.×{1}",
+              "1 ; 1 if | 1 if ; 1 | 2 ; 2 if | 2 if ; 2 | 2 ; 1 if | 2 if ; 1 | 1 ; 2 if | 1 if ; 2", "=",
+              "of truth values it is `∨.∧`, of higher ranks there are many products there"),
+    ("inner", 2): Spelling("{0}+.×⍉{1}",
+              "1 ; 1 if | 1 if ; 1 | 2 ; 2 if | 2 if ; 2 | 2 ; 1 if | 2 if ; 1 | 1 ; 2 if | 1 if ; 2", "=",
+              "of truth values it is `∨.∧`"),
+    ("vdot", 2): Spelling("(,{0})+.×,{1}", "; if | if", "=", "of truth values it is `∨.∧`"),
+    ("hypot", 2): Spelling("√({0}*2)+{1}*2", "≥¯1e9 ≤1e9 fits ; ≥¯1e9 ≤1e9", "f",
+              "no square overflows there, and the hypotenuse beside ∞ is ∞"),
+    ("clip", 3): Spelling("{2}⌊{1}⌈{0}", "fits", "=", "axes match from the left here"),
+    ("mod", 2): Spelling("{1}|{0}",
+              "bi fits ; i ≠0 | f finite fits ; f ≠0 finite | f finite fits ; i ≠0 exact | i exact fits ; f ≠0 finite", "=",
+              "`0|x` is x here and 0 or NaN there"),
+    ("remainder", 2): Spelling("{1}|{0}",
+              "bi fits ; i ≠0 | f finite fits ; f ≠0 finite | f finite fits ; i ≠0 exact | i exact fits ; f ≠0 finite", "=",
+              "`0|x` is x here and 0 or NaN there"),
+    ("floor_divide", 2): Spelling("⌊{0}÷{1}", "bi exact fits ; bi exact ≠0", "=",
+              "integers beyond 2⁵³ are rounded here, and floats are rounded otherwise there", [Spelling("0⌷(0,{1})⊤{0}",
+              "i ; 0 i ≥1", "=")]),
+    ("add", 2): Spelling("{0}+{1}", "if fits ; bif | bif fits ; if | if fits | fits ; if", "=",
+              "of truth values it is a truth value there, and axes match from the left here"),
+    ("subtract", 2): Spelling("{0}-{1}", "if fits ; bif | bif fits ; if | if fits | fits ; if", "=",
+              "axes match from the left here"),
+    ("multiply", 2): Spelling("{0}×{1}", "if fits ; bif | bif fits ; if | if fits | fits ; if", "=",
+              "of truth values it is a truth value there, and axes match from the left here"),
+    ("divide", 2): Spelling("{0}÷{1}", "fits", "f", "axes match from the left here"),
+    ("true_divide", 2): Spelling("{0}÷{1}", "fits", "f", "axes match from the left here"),
+    ("logical_and", 2): Spelling("(0≠{0})∧0≠{1}", "fits", "b", "axes match from the left here"),
+    ("logical_or", 2): Spelling("(0≠{0})∨0≠{1}", "fits", "b", "axes match from the left here"),
+    ("logical_xor", 2): Spelling("(0≠{0})≠0≠{1}", "fits", "b", "axes match from the left here"),
+    ("equal", 2): Spelling("{0}={1}",
+              "b fits ; bif | bif fits ; b | i fits ; i | f fits ; f | exact fits ; exact | c fits ; c", "b",
+              "integers beyond 2⁵³ are compared with floats as floats there, and axes match from the left here"),
+    ("not_equal", 2): Spelling("{0}≠{1}",
+              "b fits ; bif | bif fits ; b | i fits ; i | f fits ; f | exact fits ; exact | c fits ; c", "b",
+              "integers beyond 2⁵³ are compared with floats as floats there, and axes match from the left here"),
+    ("greater", 2): Spelling("{0}>{1}",
+              "b fits ; bif | bif fits ; b | i fits ; i | f fits ; f | exact fits ; exact | c fits ; c", "b",
+              "integers beyond 2⁵³ are compared with floats as floats there, and axes match from the left here"),
+    ("less", 2): Spelling("{0}<{1}", "b fits ; bif | bif fits ; b | i fits ; i | f fits ; f | exact fits ; exact | c fits ; c",
+              "b", "integers beyond 2⁵³ are compared with floats as floats there, and axes match from the left here"),
+    ("greater_equal", 2): Spelling("{0}≥{1}",
+              "b fits ; bif | bif fits ; b | i fits ; i | f fits ; f | exact fits ; exact | c fits ; c", "b",
+              "integers beyond 2⁵³ are compared with floats as floats there, and axes match from the left here"),
+    ("less_equal", 2): Spelling("{0}≤{1}",
+              "b fits ; bif | bif fits ; b | i fits ; i | f fits ; f | exact fits ; exact | c fits ; c", "b",
+              "integers beyond 2⁵³ are compared with floats as floats there, and axes match from the left here"),
+    ("isin", 2): Spelling("{0}∊{1}", "", "b"), ("in1d", 2): Spelling("{0}∊{1}", "", "b"),
+    ("searchsorted", 2): Spelling("+⌿(,{0})∘.<{1}", "1 sorted ; bif sure", "i",
+              "the first must be in order there, and NaN is the greatest"), ("repeat", 2): Spelling("{1}/,{0}", "; 0 i ≥0"),
+    ("take", 2): Spelling("(,{0})[{1}]", "; i ≥0"), ("cross", 2): Spelling("{0} linalg.cross {1}", "1 if ; 1 if", "="),
+    ("array_equal", 2): Spelling("{0}≡{1}", "", "b"),
+    ("gcd", 2): Spelling("{0}∨{1}", "i fits ; i", "i", "axes match from the left here"),
+    ("lcm", 2): Spelling("|{0}∧{1}", "i fits ; i", "i", "axes match from the left here"),
+    ("allclose", 2): Spelling("∧/,(|{0}-{1})≤1e¯8+1e¯5×|{1}", "bi fits ; bi | finite fits ; finite", "b",
+              "∞ is close to ∞ there"),
+    ("isclose", 2): Spelling("(|{0}-{1})≤1e¯8+1e¯5×|{1}", "bi fits ; bi | finite fits ; finite", "b", "∞ is close to ∞ there"),
+    ("divmod", 2): Spelling("(⌊{0}÷{1}),{1}|{0}", "0 bi exact ; 0 bi exact ≠0", "",
+              "it is two arrays there, and floats are rounded otherwise"),
+    ("bitwise_and", 2): Spelling("{0} ⎕band {1}", "i fits ; i", "i",
+              "of integers it is `⎕band`, of truth values `∧`", [Spelling("{0}∧{1}", "b fits ; b", "b")]),
+    ("bitwise_or", 2): Spelling("{0} ⎕bor {1}", "i fits ; i", "i",
+              "of integers it is `⎕bor`, of truth values `∨`", [Spelling("{0}∨{1}", "b fits ; b", "b")]),
+    ("bitwise_xor", 2): Spelling("{0} ⎕bxor {1}", "i fits ; i", "i",
+              "of integers it is `⎕bxor`, of truth values `≠`", [Spelling("{0}≠{1}", "b fits ; b", "b")]),
+    ("startswith", 2): Spelling("{0} text.starts {1}", "1 c ; 1 c", "b"),
+    ("endswith", 2): Spelling("{0} text.ends {1}", "1 c ; 1 c", "b"), ("compress", 2): Spelling("{0}⌿,{1}", "1 b ; bif"),
+    ("union1d", 2): Spelling("sort.up ∪(,{0}),,{1}", "bi ; bi | sure ; sure", "=", "several NaN are one there"),
+    ("intersect1d", 2): Spelling("sort.up ∪(,{0})∩,{1}", "bi ; bi | sure ; sure", "=", "several NaN are one there"),
+    ("setdiff1d", 2): Spelling("sort.up ∪(,{0})~,{1}", "bi ; bi | sure ; sure", "", "several NaN are one there"),
+    ("fill", 2): Spelling("{1}⍴{0}", "0"), ("log", 2): Spelling("{1}⍟{0}", "", "f"),
+    ("average", 2): Spelling("(+/,{0}×{1})÷+/,{1}", "1 ; 1", "f", "weights of a matrix go along an axis there"),
+    ("var", 2): Spelling("{{(+/×⍨⍵-(+/÷≢)⍵)÷(≢⍵)-{1}}},{0}", "", "f"),
+    ("std", 2): Spelling("√{{(+/×⍨⍵-(+/÷≢)⍵)÷(≢⍵)-{1}}},{0}", "", "f"),
+    ("cld", 2): Spelling("⌈{0}÷{1}", "bi exact fits ; bi exact ≠0", "i", "integers beyond 2⁵³ are rounded here"),
+    ("copysign", 2): Spelling("(|{0})×(0≤{1})-0>{1}", "bif fits ; bi | bif fits ; ≠0", "f", "¯0.0 has a sign there"),
+    ("comb", 2): Spelling("{1}!{0}", "0 i ≥0 ≤50 ; 0 i ≥0 ≤50", "i", "large ones are no longer exact here"),
+    ("binom", 2): Spelling("{1}!{0}", "0 i ≥0 ≤50 ; 0 i ≥0 ≤50", "i", "large ones are no longer exact here"),
+    ("round", 2): Spelling("({{n←⌊⍵ ⋄ d←⍵-n ⋄ n+(0.5<d)∨(0.5=d)∧1=2|n}}{0}×10*{1})÷10*{1}", "f ; 0 i ≥0 ≤15", "f",
+              "integers stay integers there, and are rounded to tens by negative digits"),
+    ("left_shift", 2): Spelling("{0}×2*{1}", "i fits ; i ≥0 ≤62", "i", "floats and negative counts are refused there"),
+    ("right_shift", 2): Spelling("⌊{0}÷2*{1}", "i exact fits ; i ≥0 ≤62", "i", "integers beyond 2⁵³ are rounded here"),
+    ("contained", 2): Spelling("{0}∊{1}", "0 ; 123", "b"),
+    ("both", 2): Spelling("{0}∧{1}", "b fits ; b", "b", "of what is no truth value it is the smallest common multiple here"),
+    ("either", 2): Spelling("{0}∨{1}", "b fits ; b", "b", "of what is no truth value it is the greatest common divisor here"),
+}  # fmt: skip
+"""Functions by how many arguments they have there."""
+
+BUILTINS: Final[Mapping[tuple[str, int], str]] = {
+    ("max", 2): Spelling("{0}⌈{1}", "0 b ; 0 b | 0 i ; 0 i | 0 f sure ; 0 f sure", "=",
+              "of arrays the second argument is elsewhere an axis"),
+    ("min", 2): Spelling("{0}⌊{1}", "0 b ; 0 b | 0 i ; 0 i | 0 f sure ; 0 f sure", "=",
+              "of arrays the second argument is elsewhere an axis"),
+    ("div", 2): Spelling("{{(⌊⍵)+(⍵<0)∧⍵≠⌊⍵}}{0}÷{1}", "bi exact fits ; bi exact ≠0", "i",
+              "integers beyond 2⁵³ are rounded here"),
+}  # fmt: skip
+"""Those that mean another thing after a package or an array, where a second argument is an axis."""
+
+JOINED: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("concatenate", "cat"), Spelling("⍪", "123 fits")),
+    "hstack": Spelling(",", "12 fits", "", "of a higher rank it is the second axis there"),
+    "vstack": Spelling("⍪", "23 fits", "", "of vectors it is the matrix `[x ⋄ y]`"), "vcat": Spelling("⍪", "123 fits"),
+    "hcat": Spelling(",", "2 fits", "", "of vectors it is a matrix of columns there"),
+    "append": Spelling(",", "1 fits", "", "arrays of a higher rank are made vectors there"),
+}  # fmt: skip
+"""Functions of a list of arrays, or of several."""
+
+FIRST: Final[Mapping[str, str]] = {
+    "sum": "+⌿", "prod": "×⌿", "max": "⌈⌿", "min": "⌊⌿", "amax": "⌈⌿", "amin": "⌊⌿", "any": "∨⌿0≠", "all": "∧⌿0≠",
+    "cumsum": "+⍀", "cumprod": "×⍀", "diff": "2-⍨⌿", "mean": "(+⌿÷≢)", "average": "(+⌿÷≢)", "std": "stats.deviation",
+    "var": "stats.variance", "count_nonzero": "+⌿0≠", "flip": "⊖", "ptp": "{(⌈⌿⍵)-⌊⌿⍵}",
+}  # fmt: skip
+"""The same along the first axis."""
+
+ROWS: Final[Mapping[str, str]] = {
+    "argmax": "{⊃⍒⍵}", "argmin": "{⊃⍋⍵}", "argsort": "⍋", "sort": "sort.up", "median": "stats.median", "norm": "{√+/×⍨|⍵}",
+}  # fmt: skip
+"""Functions of a vector, which go row by row."""
+
+TOLD: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("rand", "randn", "randint", "random", "normal", "uniform"),
+                    "`key?shape` gives numbers from 0 to 1, the same for the same key"),
+    **dict.fromkeys(("zip", "enumerate"), "functions of two arguments go item by item, as `x+y`, and `x f¨y` does so for any f"),
+    **dict.fromkeys(("map", "apply", "sapply", "lapply", "vmap", "pmap", "vectorize", "apply_along_axis"),
+                    "`f¨x` is f of each item, `f⍤1 ⊢ x` of each row"),
+    **dict.fromkeys(("filter", "extract"), "`m⌿x` keeps what a mask m says, as in `(x>2)⌿x`"),
+    **dict.fromkeys(("reduce", "accumulate", "scan"), "`f/x` folds with f, `f\\x` keeps what comes on the way"),
+    **dict.fromkeys(("fori_loop", "while_loop"), "`f⍣n ⊢ x` repeats f, `{…⍺…}⍣(⍳n) ⊢ x` counts"),
+    **dict.fromkeys(("einsum", "tensordot"), "`x+.×y` sums products over the last axis of x and the first of y"),
+    **dict.fromkeys(("meshgrid", "broadcast_to"), "`x∘.f y` is f of each item of x with each of y"),
+    **dict.fromkeys(("read_csv", "loadtxt", "genfromtxt", "load", "open"), "`input x : f64[n m] ← \"file.csv\"` reads a file"),
+    **dict.fromkeys(("savetxt", "save", "to_csv"), "`output x ← …` names a result, and `rho run --out x=FILE` writes it"),
+    **dict.fromkeys(("quantile", "percentile"), "`use stats` and `stats.median x` is the middle one; `x[⍋x]` has all in order"),
+    **dict.fromkeys(("cov", "corrcoef"), "`use stats` and `x stats.covariance y`, `x stats.correlation y` are of two vectors"),
+    **dict.fromkeys(("squeeze", "expand_dims", "ravel_multi_index"), "`shape⍴x` gives x other axes"),
+    **dict.fromkeys(("convolve", "correlate"), "`n f↕x` applies f to each window of n items"),
+    **dict.fromkeys(("swapaxes", "moveaxis", "permute"), "`1 0 2⍉x` puts the axes in another order"),
+    **dict.fromkeys(("split", "array_split", "chunk"), "`k n⍴x` has k cells of n items; parts of unlike lengths have no array"),
+    **dict.fromkeys(("polyfit", "lstsq"), "`y⌹A` is the least squares solution, `y⌹x∘.*0 1` a line"),
+    **dict.fromkeys(("argwhere",), "`⍸m` has the positions of the ones of a mask"),
+    **dict.fromkeys(("invert", "bitwise_not"), "`~m` is not, of a mask; `⎕bnot n` turns the bits of integers"),
+    "reciprocal": "`÷x` is one over x, a float for integers too",
+    **dict.fromkeys(("eig", "eigvals"), "`(values vectors) ← ⎕eigh A` is of symmetric matrices; no function is of others"),
+    **dict.fromkeys(("diag",), "`0 0⍉A` is the diagonal of a matrix, `x×∘.=⍨⍳≢x` the matrix with the diagonal x"),
+    **dict.fromkeys(("input",), "`input x : f64[n]` in a line of its own names what a program is given"),
+    **dict.fromkeys(("grad", "value_and_grad"), "gradients (`f∂ x`) are refused for now"),
+    **dict.fromkeys(("jit", "njit"), "every program is compiled"),
+}  # fmt: skip
+"""Functions for which no text can be offered, and what does their work."""
+
+REMARKS: Final[Mapping[str, str]] = {
+    "svd": "`(u s v) ← ⎕svd A` names the three",
+}
+"""What is said beside a fix."""

@@ -1,1 +1,0 @@
-"""Which name means what, in any text."""

@@ -1,0 +1,143 @@
+"""From what the user typed to canonical glyphs, and back to where it stood.
+
+Backtick spellings (`` `iota ``, `` `i ``) and look-alikes (`−`, `⋆`) become the glyph they mean before anything
+else reads the text, except in texts and comments.  `Spelled` remembers the original offset of every character,
+so spans always point into the user's text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..diagnostics.model import Code, Diagnostic, Edit, Fix
+from ..primitives.operators import ALIASES
+from ..primitives.table import by_key, by_name, suggest
+from ..support.records import dataclass
+from .lexer import COMMENT, TEXT, UNENDED
+from .source import Source, Span
+
+_INTERESTING = re.compile(rf"{COMMENT}|{TEXT}|{UNENDED}|`([A-Za-z]*)|[{''.join(ALIASES)}]")
+
+_CLOSING_QUOTE = re.compile("'|`quote|`k|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """A text in canonical glyphs; `offsets[i]` is where character i (or the end) stood in the source, None if nowhere moved."""
+
+    file: str
+    text: str
+    offsets: tuple[int, ...] | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    def line_of(self, offset: int) -> int:
+        """The 0-based line of a character of `text`."""
+        return self.text.count("\n", 0, offset)
+
+    def span(self, start: int, end: int) -> Span:
+        """The span in the source of a range of `text`."""
+        if self.offsets is None:
+            return Span(self.file, start, end)
+        return Span(self.file, self.offsets[start], self.offsets[end])
+
+
+def spell(source: Source) -> Spelled:
+    """The source in canonical glyphs.  A first line `#!…` is a comment to Rho."""
+    text = source.text
+    if text.startswith("#!"):
+        source = Source(source.name, text := "⍝" + text[1:])
+    if "`" in text:
+        return _respell(source)
+    if any(alias in text for alias in ALIASES):  # one character for another
+        text = _INTERESTING.sub(lambda found: ALIASES.get(found.group(), found.group()), text)
+    return Spelled(source.name, text, None, ())
+
+
+def _respell(source: Source) -> Spelled:
+    text = source.text
+    pieces: list[str] = []
+    offsets: list[int] = []
+    diagnostics: list[Diagnostic] = []
+    at = 0
+
+    def keep(end: int) -> None:
+        pieces.append(text[at:end])
+        offsets.extend(range(at, end))
+
+    while (found := _INTERESTING.search(text, at)) is not None:
+        start, end = found.span()
+        first = text[start]
+        if first == "`":
+            keep(start)
+            glyph, end = _glyph_at(text, start, found.group(1))
+            if glyph is None:
+                diagnostics.append(_unknown(source, start, end))
+                glyph = "⍬"
+            if glyph == "⍝":
+                end_of_line = text.find("\n", end)
+                after = len(text) if end_of_line == -1 else end_of_line
+                pieces.append("⍝" + text[end:after])
+                offsets.append(start)
+                offsets.extend(range(end, after))
+                at = after
+                continue
+            if glyph == "'":
+                at = _spelt_text(text, end, start, pieces, offsets)
+                continue
+            if glyph[-1].isalnum() and text[end : end + 1].isalnum():
+                glyph += " "
+            pieces.append(glyph)
+            offsets.extend([start] * len(glyph))
+        elif first in ALIASES:
+            keep(start)
+            pieces.append(ALIASES[first])
+            offsets.append(start)
+        else:
+            keep(end)
+        at = end
+    keep(len(text))
+    offsets.append(len(text))
+    return Spelled(source.name, "".join(pieces), tuple(offsets), tuple(diagnostics))
+
+
+def _glyph_at(text: str, start: int, letters: str) -> tuple[str | None, int]:
+    """The glyph spelt at a backtick and where the spelling ends: the longest name that the letters begin with, else one key.
+
+    A key that is a letter stands alone: more letters are a name, and one that is unknown is an error, not a key and the rest."""
+    key_end = start + 2
+    if text[start + 1 : key_end] == "-" and text[key_end : key_end + 1].isdigit():
+        return "¯", key_end
+    for length in range(len(letters), 0, -1):
+        row = by_name(letters[:length])
+        if row is not None:
+            return row.glyph, start + 1 + length
+    row = by_key(text[start + 1 : key_end])
+    if row is not None and len(letters) <= 1:
+        return row.glyph, key_end
+    return None, start + 1 + max(1, len(letters))
+
+
+def _spelt_text(text: str, inside: int, start: int, pieces: list[str], offsets: list[int]) -> int:
+    """Copy a text opened by a spelt quote as it stands up to its closing quote, spelt or not; gives the end."""
+    closing = _CLOSING_QUOTE.search(text, inside)
+    content_end, end = closing.span() if closing is not None else (len(text), len(text))
+    quote = "'" if closing is not None and closing.group() != "\n" else ""
+    if closing is not None and not quote:
+        end = content_end
+    pieces.append("'" + text[inside:content_end] + quote)
+    offsets.append(start)
+    offsets.extend(range(inside, content_end))
+    offsets.extend([content_end] * len(quote))
+    return end
+
+
+def _unknown(source: Source, start: int, end: int) -> Diagnostic:
+    spelling = source.text[start:end].rstrip()
+    span = Span(source.name, start, max(start + 1, min(end, len(source.text))))
+    nearest = suggest(spelling)
+    fixes = (Fix(f"write {nearest}", (Edit(span, nearest),)),) if nearest is not None else ()
+    hint = f"; did you mean {nearest}?" if nearest is not None else ""
+    key = by_key(spelling[1:2])  # `wx was meant as `w and x
+    apart = f"{spelling[:2]} alone is {key.glyph}: write a blank between a key and letters" if key is not None else ""
+    notes = (apart,) if apart and nearest is None else ()
+    return Diagnostic(Code.E007, f"{spelling} spells no glyph{hint}", span, notes=notes, fixes=fixes)

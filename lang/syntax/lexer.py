@@ -1,0 +1,335 @@
+"""The one lexer: a text in canonical glyphs, from its first character to its last, as lexemes of which none is left out.
+
+Whatever looks at program text is made of the expressions here: the grammars, the splitter, the formatter, the names of the
+language server, the colours of editors and of the session.  What is not a lexeme of the language is one that says so.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from enum import Enum
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..primitives.operators import RESERVED_WORDS
+from ..primitives.record import Role
+from ..primitives.table import ELEMENT_NAMES, PRIMITIVES
+
+# ---------------------------------------------------------------------------------------------------- vocabulary
+#
+# What the parser needs from the table of primitives: which characters are glyphs and what class each has.
+#
+# Everything here is derived from `lang.primitives.table`; nothing is spelt twice.
+
+FUNCTIONS: frozenset[str] = frozenset(row.glyph for row in PRIMITIVES if row.role is Role.FUNCTION)
+"""Glyphs, conversions (`f64`) and library functions (`⎕fft`)."""
+
+MONADIC_OPERATORS: frozenset[str] = frozenset(row.glyph for row in PRIMITIVES if row.role is Role.MONADIC_OPERATOR)
+DYADIC_OPERATORS: frozenset[str] = frozenset(row.glyph for row in PRIMITIVES if row.role is Role.DYADIC_OPERATOR)
+
+SLASHES: frozenset[str] = FUNCTIONS & MONADIC_OPERATORS
+"""`/ ⌿ \\ ⍀`: operators right of a function, else functions."""
+
+OUTER = "∘."
+STATES = "⍣\\"
+
+SYSTEM_CONSTANTS: frozenset[str] = frozenset(
+    row.glyph for row in PRIMITIVES if row.role is Role.CONSTANT and row.glyph.startswith("⎕")
+)
+CONVERSIONS: frozenset[str] = FUNCTIONS & ELEMENT_NAMES
+RESERVED: frozenset[str] = RESERVED_WORDS | ELEMENT_NAMES
+
+GLYPHS: frozenset[str] = frozenset(
+    glyph for glyph in FUNCTIONS | MONADIC_OPERATORS | DYADIC_OPERATORS if not glyph.startswith("⎕") and not glyph.isalnum()
+)
+"""Glyphs of functions and operators as the grammar reads them; some have two characters."""
+
+AXIS_FUNCTIONS: frozenset[str] = frozenset("/\\⌿⍀⌽⊖,⍪↑↓⌷")
+"""Primitive functions that take a bracket axis; as operators `/ \\ ⌿ ⍀` take one too."""
+
+ARRAY_LEFT_OPERANDS: frozenset[str] = frozenset("∘⍛@⍨")
+"""Primitive operators whose left operand may be an array (a bound argument, a replacement, a constant)."""
+
+ARRAY_RIGHT_OPERANDS: frozenset[str] = frozenset({"∘", "⍤", "⍣", STATES, "@", "⌺"})
+"""Primitive operators whose right operand may be an array."""
+
+LITERAL_OPERAND_OPERATORS: frozenset[str] = frozenset({"⍤", "⍣", STATES, "@", "⌺"})
+"""Operators after which a literal strand is the whole operand (E013 if an array touches it)."""
+
+
+# ---------------------------------------------------------------------------------------------------- lexer
+
+SPACES = r"[ \t\r\f\u00a0]"
+COMMENT = r"⍝[^\n]*"
+BLANK = rf"(?:{SPACES}|{COMMENT})*+"
+NAME = r"(?:[^\W\d]|∆)(?:\w|∆)*+"
+WORD_END = r"(?![\w∆])"
+DIGITS = r"[0-9][0-9_]*+"
+REAL = rf"¯?(?:(?:{DIGITS}(?:\.(?:{DIGITS})?)?|\.{DIGITS})(?:[eE]¯?[0-9]++)?|∞)"
+NUMBER = rf"{REAL}(?:[jJ]{REAL})?(?![\w∆¯∞]|\.[0-9])"
+UNENDED = r"""['"][^\n]*+"""
+"""A text without its end."""
+TEXT = r"""'(?:[^'\n]|'')*+'|"(?:[^"\n]|"")*+\""""
+DECLARING = rf"(?:use|input|param|output|schedule){WORD_END}"
+ARGUMENTS = ("⍺⍺", "⍵⍵", "⍺", "⍵")
+
+
+def _alternatives(glyphs: frozenset[str]) -> str:
+    """Longest first; `∘.` before a digit is `∘` and a number."""
+    long = sorted((glyph for glyph in glyphs if len(glyph) > 1), key=len, reverse=True)
+    single = "".join(sorted(glyph for glyph in glyphs if len(glyph) == 1))
+    escaped = [_escape(glyph) + ("(?![0-9])" if glyph.endswith(".") else "") for glyph in long]
+    return "|".join([*escaped, "[" + _escape(single) + "]"])
+
+
+def _escape(glyphs: str) -> str:
+    return "".join("\\" + glyph if glyph in r"\.^$*+?{}[]|()-/~&!" else glyph for glyph in glyphs)
+
+
+class TokenKind(Enum):
+    """The kinds of lexemes; a group of tokens is called by its opening bracket."""
+
+    NUMBERS = "numbers"
+    SLOT = "slot"
+    NAME = "name"
+    GLYPH = "glyph"
+    TEXT = "text"
+    QUAD = "quad"
+    ZILDE = "zilde"
+    GETS = "gets"
+    SEPARATOR = "separator"
+    SEMICOLON = "semicolon"
+    COLON = "colon"
+    ARROW = "arrow"
+    PARENTHESES = "("
+    BRACKETS = "["
+    BRACES = "{"
+    OPEN = "an opening bracket"
+    CLOSE = "a closing bracket"
+    BLANK = "blanks"
+    COMMENT = "a comment"
+    UNENDED = "a text without its end"
+    UNREADABLE = "no part of the language"
+
+
+_PATTERNS = {
+    TokenKind.BLANK: rf"{SPACES}++",
+    TokenKind.COMMENT: r"(?:⍝|\A#!)[^\n]*+",
+    TokenKind.NUMBERS: rf"{NUMBER}(?:{SPACES}+{NUMBER})*+",
+    TokenKind.SLOT: rf"_{WORD_END}",
+    TokenKind.NAME: rf"{NAME}|⍺⍺|⍵⍵|⍺|⍵",
+    TokenKind.GLYPH: _alternatives(GLYPHS),
+    TokenKind.TEXT: TEXT,
+    TokenKind.QUAD: "⎕[A-Za-z0-9_]*+",
+    TokenKind.ZILDE: "⍬",
+    TokenKind.GETS: "←",
+    TokenKind.SEPARATOR: "[⋄\n]",
+    TokenKind.SEMICOLON: ";",
+    TokenKind.COLON: ":",
+    TokenKind.ARROW: "→",
+    TokenKind.UNENDED: UNENDED,
+    TokenKind.OPEN: r"[(\[{]",
+    TokenKind.CLOSE: r"[)\]}]",
+    TokenKind.UNREADABLE: r"[^()\[\]{}]",
+}
+_KINDS = tuple(_PATTERNS)
+_TRIVIA = rf"(?:{_PATTERNS[TokenKind.BLANK]}|{_PATTERNS[TokenKind.COMMENT]})"
+_READ = [kind for kind in _KINDS[2:] if kind not in (TokenKind.OPEN, TokenKind.CLOSE)]
+
+WORDS = rf"(?:{_PATTERNS[TokenKind.COMMENT]}|{TEXT}|{UNENDED}|[^()\[\]{{}}⍝'\"]++)++"
+"""Everything up to the next bracket."""
+WORD = re.compile(rf"{_TRIVIA}*+(?:{'|'.join(f'({_PATTERNS[kind]})' for kind in _READ)}|\Z)")
+"""The next word, with the blanks and comments before it; no group where the text ends."""
+WORD_KINDS = (TokenKind.BLANK, *_READ)
+"""The kind of a word by its group."""
+
+_LEXEME = re.compile("|".join(f"({pattern})" for pattern in _PATTERNS.values()))
+
+
+class Lexeme(NamedTuple):
+    """Characters `start` up to `end` of a text."""
+
+    kind: TokenKind
+    start: int
+    end: int
+
+
+def scan(text: str, start: int = 0, end: int | None = None) -> list[Lexeme]:
+    """The lexemes of a range; end to end they are its text."""
+    found = _LEXEME.finditer(text, start, len(text) if end is None else end)
+    return [Lexeme(_KINDS[match.lastindex - 1], *match.span()) for match in found if match.lastindex is not None]
+
+
+@lru_cache(maxsize=20_000)
+def lexemes(text: str) -> tuple[Lexeme, ...]:
+    """As `scan`, of a whole text; those of a line or a statement are kept."""
+    return tuple(scan(text))
+
+
+def in_prose(text: str, at: int) -> bool:
+    """Is a place inside a comment or a text of its line?  After a comment or a text without its end it still is."""
+    first = text.rfind("\n", 0, at) + 1
+    last = text.find("\n", at)
+    return any(
+        start < at - first < end or (at - first == end and kind is not TokenKind.TEXT)
+        for kind, start, end in lexemes(text[first : last if last >= 0 else len(text)])
+        if kind in (TokenKind.COMMENT, TokenKind.TEXT, TokenKind.UNENDED)
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- peg
+#
+# Parsimonious, imported without the `regex` package.
+#
+# Parsimonious prefers `regex` and falls back to the standard `re` where it is missing.  The grammars here need
+# nothing that `re` lacks, and importing `regex` would cost a third of the cold start of `rho check`, so it is
+# hidden while parsimonious is first imported.
+
+_hidden = "parsimonious" not in sys.modules and "regex" not in sys.modules
+if _hidden:
+    sys.modules["regex"] = None  # type: ignore[assignment]
+try:
+    from parsimonious.exceptions import ParseError as ParseError
+    from parsimonious.expressions import Regex as Regex
+    from parsimonious.grammar import Grammar as Grammar
+    from parsimonious.nodes import Node as Node
+finally:
+    if _hidden:
+        del sys.modules["regex"]
+
+
+# ---------------------------------------------------------------------------------------------------- grammar
+#
+# The grammar of expressions and, apart from it, of declarations: two parsimonious PEGs over the expressions of `lexer`.
+#
+# An expression is words and bracketed groups, so the recursion of a parse follows only brackets; which name is a function is not
+# the grammar's business (see `sequences`).  The grammar takes every text: a group may lack its closer, and a closer that closes
+# nothing stands for itself.  The text is in canonical glyphs (`spelling` has run) and is one statement.
+#
+# Building a grammar costs milliseconds, so each is built when first needed; declarations are rarer and have
+# their own.
+
+EXPRESSION_RULES = r"""
+    statement = (words / round / square / curly / closer)*
+    part      = words / round / square / curly
+    round     = "(" part* ~r"\)?"
+    square    = "[" part* ~r"\]?"
+    curly     = "{" part* ~r"\}?"
+    closer    = ~r"[)\]}]"
+"""
+
+
+@lru_cache(maxsize=1)
+def expression_grammar() -> Grammar:
+    """Its default rule is `statement`: everything up to the end of the text."""
+    return Grammar(EXPRESSION_RULES, words=Regex(WORDS, "words"))
+
+
+DECLARATION_RULES = r"""
+    declaration = (schedule / use / input / param / output) _end
+    typed       = _colon (signature / annotated) _end
+    use         = ~r"use(?![\w∆])" _blank (path / name)
+    input       = ~r"input(?![\w∆])" _blank name _colon type (_gets path _blank)? clause* where?
+    param       = ~r"param(?![\w∆])" _blank name _gets expression where?
+    output      = ~r"output(?![\w∆])" _blank name (_gets shown)? _blank as?
+    clause      = as / missing / sep / decimal
+    as          = ~r"as(?![\w∆])" _blank (quoted / form) _blank
+    missing     = ~r"missing(?![\w∆])" _blank (literal / quoted) _blank
+    sep         = ~r"sep(?![\w∆])" _blank quoted _blank
+    decimal     = ~r"decimal(?![\w∆])" _blank quoted _blank
+    signature   = parameter _arrow (parameter _arrow)? type where?
+    annotated   = type ((_gets expression) / where)?
+    parameter   = (quantity _gap type) / type
+
+    type        = (tuple / array) _blank
+    tuple       = "(" _blank type (~r"[⋄\n]" _blank type)+ ")"
+    array       = element shape?
+    element     = refined / name
+    refined     = ~r"(idx|int|perm)<" _blank (bounded / size) (".." _blank size)? ">"
+    shape       = _open (item (_gap item)*)? _close
+    item        = variable / bounded / tight
+    variable    = ".." name
+    bounded     = name ~r"≤" _blank tight
+
+    tight       = operand_t (operator _blank operand_t)*
+    operand_t   = (monadic _blank)* (group / number / name)
+    size        = operand_s (operator _blank operand_s)*
+    operand_s   = (monadic _blank)* (group / number / name) _blank
+    group       = "(" _blank size ")"
+
+    where       = ~r"where(?![\w∆])" _blank fact (~r"[,∧]" _blank fact)* _blank
+    fact        = class_fact / chain
+    class_fact  = name _gap class _blank
+    chain       = size (relation _blank size)*
+    quantity    = omega / range / tight
+    range       = tight ".." tight
+
+    schedule    = ~r"schedule(?![\w∆])" _blank block
+    block       = "{" (_blank (separator / block / word))* _blank "}"
+    word        = ~r"[^\s{}⋄⍝]+"
+"""
+
+
+@lru_cache(maxsize=1)
+def declaration_grammar() -> Grammar:
+    """`use`, `input`, `param`, `output`, `schedule`; by its rule `typed`, what follows the name in signatures and annotations.
+
+    Rules that start with `_` carry nothing."""
+    blank = rf"(?:\s|{COMMENT})*+"
+    line = BLANK
+    return Grammar(
+        DECLARATION_RULES,
+        _blank=Regex(line, "_blank"),
+        _gap=Regex(rf"(?:\s|{COMMENT})++", "_gap"),
+        _end=Regex(blank + r"\Z", "_end"),
+        _colon=Regex(line + ":" + line, "_colon"),
+        _gets=Regex(line + "←" + line, "_gets"),
+        _arrow=Regex(line + "→" + line, "_arrow"),
+        _open=Regex(r"\[" + blank, "_open"),
+        _close=Regex(blank + r"\]", "_close"),
+        name=Regex(rf"(?!(?:use|input|param|output|schedule|where)(?![\w∆])){NAME}", "name"),
+        number=Regex(rf"¯?{DIGITS}{WORD_END}", "number"),
+        operator=Regex("[-+×÷|⌈⌊*]", "operator"),
+        monadic=Regex("[-⌊⌈]", "monadic"),
+        relation=Regex("[=≠≤<≥>]", "relation"),
+        omega=Regex(r"[ω⍵](?![\w∆])", "omega"),
+        path=Regex(TEXT, "path"),
+        quoted=Regex(TEXT, "quoted"),
+        expression=Regex(rf"(?:{TEXT}|(?!(?<![\w∆])where(?![\w∆])).)++", "expression", dot_all=True),
+        form=Regex(r"(?:date|time|present)(?![\w∆])", "form"),
+        literal=Regex(rf"(?:⎕nan|{REAL})(?![\w∆])", "literal"),
+        shown=Regex(rf"""(?:{TEXT}|(?!(?<![\w∆])as[ \t]+(?:date|time|["'])).)++""", "shown", dot_all=True),
+        separator=Regex("[⋄\n]", "separator"),
+        **{"class": Regex(r"(?:num|real|int|ord)(?![\w∆])", "class")},
+    )
+
+
+@lru_cache(maxsize=20_000)
+def declared(rule: str, text: str) -> Node | ParseError:
+    """The node of a `declaration`, or of what stands after a name that is `typed`, or why there is none.
+
+    Below it are the nodes with a name that carry something, each directly below the one it is part of.  Kept, for many types
+    of a program are written alike."""
+    try:
+        (node,) = _parts(declaration_grammar()[rule].parse(text))
+    except ParseError as error:
+        return error
+    return _bare(node)
+
+
+def _bare(node: Node) -> Node:
+    node.children = [_bare(part) for part in _parts(node)]
+    return node
+
+
+def _parts(node: Node) -> list[Node]:
+    """The nearest named nodes below a node, in order, without those whose name starts with `_`."""
+    found: list[Node] = []
+    for child in node.children:
+        name = child.expr.name
+        if not name:
+            found.extend(_parts(child))
+        elif not name.startswith("_"):
+            found.append(child)
+    return found

@@ -1,0 +1,272 @@
+"""Source texts and the spans that every later stage points back with.
+
+A `Span` is a half-open range of character offsets into one `Source`.  It is the only way any
+stage refers to program text; lines and columns are computed when a message is rendered.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import field
+from functools import lru_cache
+from itertools import accumulate
+from typing import NamedTuple
+
+from ..support.records import dataclass
+from .lexer import WORD, WORD_KINDS, Node, TokenKind, expression_grammar, scan
+
+# ---------------------------------------------------------------------------------------------------- source
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters `start` up to but not including `end` of the source called `file`."""
+
+    file: str
+    start: int
+    end: int
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Span):
+            return NotImplemented
+        return (self.start, self.end, self.file) == (other.start, other.end, other.file)
+
+    def __hash__(self) -> int:
+        return hash((self.file, self.start, self.end))
+
+    def to(self, other: Span) -> Span:
+        """The smallest span that holds both (same file)."""
+        return self if other == self else Span(self.file, min(self.start, other.start), max(self.end, other.end))
+
+    def fixed(self) -> Span:
+        """The span as it is now."""
+        return self
+
+
+class Place:
+    """Where a statement starts in this version of its file; it moves with the statement."""
+
+    __slots__ = ("file", "start")
+
+    def __init__(self, file: str, start: int) -> None:
+        self.file, self.start = file, start
+
+
+class PlacedSpan(Span):
+    """A span that moves with its statement, so that a tree is kept from version to version as it is."""
+
+    __slots__ = ("_from", "_place", "_to")
+    _place: Place
+    _from: int
+    _to: int
+
+    def __init__(self, place: Place, start: int, end: int) -> None:
+        """`start` and `end` count from the place."""
+        keep = object.__setattr__
+        keep(self, "_place", place)
+        keep(self, "_from", start)
+        keep(self, "_to", end)
+
+    @property
+    def file(self) -> str:
+        return self._place.file
+
+    @property
+    def start(self) -> int:
+        return self._place.start + self._from
+
+    @property
+    def end(self) -> int:
+        return self._place.start + self._to
+
+    def to(self, other: Span) -> Span:
+        if isinstance(other, PlacedSpan) and other._place is self._place:
+            return PlacedSpan(self._place, min(self._from, other._from), max(self._to, other._to))
+        return super().to(other)
+
+    def fixed(self) -> Span:
+        return Span(self.file, self.start, self.end)
+
+
+_LONE_RETURN = re.compile("\r(?!\n)")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A named program text.  `name` is what messages print: a path, `<eval>` or `<repl>`.  A carriage return that no line feed
+    follows ends a line as a line feed does, and is one in `text`; `has_returns`: there was one."""
+
+    name: str
+    text: str
+    has_returns: bool = field(default=False, compare=False, repr=False)
+    _line_starts: tuple[int, ...] = field(default=(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if "\r" in self.text and (text := _LONE_RETURN.sub("\n", self.text)) != self.text:
+            object.__setattr__(self, "text", text)
+            object.__setattr__(self, "has_returns", True)
+        starts = [0]
+        at = self.text.find("\n")
+        while at != -1:
+            starts.append(at + 1)
+            at = self.text.find("\n", at + 1)
+        object.__setattr__(self, "_line_starts", tuple(starts))
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """0-based (line, character column) of an offset."""
+        line = bisect_right(self._line_starts, offset) - 1
+        return line, offset - self._line_starts[line]
+
+    def utf16_position(self, offset: int) -> tuple[int, int]:
+        """0-based (line, UTF-16 column) of an offset, as editors count."""
+        line, column = self.position(offset)
+        start = self._line_starts[line]
+        prefix = self.text[start : start + column]
+        return line, column + sum(1 for c in prefix if ord(c) > 0xFFFF)
+
+    def line(self, index: int) -> str:
+        """The text of a 0-based line without its newline."""
+        start = self._line_starts[index]
+        end = self._line_starts[index + 1] - 1 if index + 1 < len(self._line_starts) else len(self.text)
+        return self.text[start:end]
+
+
+# ---------------------------------------------------------------------------------------------------- limits
+#
+# Limits of a source text, and the recursion head-room every tree walk may count on.
+#
+# Nesting follows brackets in the parser and applications in the bound tree; both are capped here, with a
+# diagnostic, before anything recurses.  A walk over a bound tree may use about ten Python frames a level:
+# call `ensure_recursion_headroom` once before walking.
+
+MAXIMUM_NESTING = 100
+"""Brackets inside brackets."""
+
+MAXIMUM_CHARACTERS = 1_000_000
+"""Of one source text."""
+
+MAXIMUM_DEPTH = 2_000
+"""Levels of the bound tree of one statement: applications, operators, trains and brackets."""
+
+_FRAMES = 60_000
+
+
+def ensure_recursion_headroom() -> None:
+    """Raise Python's recursion limit so that a walk over a tree within the limits above cannot meet it.
+
+    It only ever raises the limit, so threads cannot disturb each other; since Python 3.11 calls between
+    Python functions use no C stack.
+    """
+    if sys.getrecursionlimit() < _FRAMES:
+        sys.setrecursionlimit(_FRAMES)
+
+
+# ---------------------------------------------------------------------------------------------------- tokens
+#
+# Tokens of one statement, whatever its text: the result of the expression grammar, with offsets relative to the statement.
+#
+# Relative offsets let an unchanged statement be reused wherever it moves.  `Token` is a named tuple, not a
+# dataclass, because there are as many as there are words.
+
+class Token(NamedTuple):
+    """`text` is as written (canonical glyphs), for a group its opening bracket; `items` is what a group holds."""
+
+    kind: TokenKind
+    start: int
+    end: int
+    text: str
+    items: tuple[Token, ...] = ()
+
+
+class Reading(NamedTuple):
+    """The tokens of a statement; `unreadable` is the first of them that the language does not have, also inside groups."""
+
+    tokens: tuple[Token, ...]
+    unreadable: Token | None
+
+
+_GROUPS = {"round": TokenKind.PARENTHESES, "square": TokenKind.BRACKETS, "curly": TokenKind.BRACES}
+_REFUSED = (WORD_KINDS.index(TokenKind.UNREADABLE), WORD_KINDS.index(TokenKind.UNENDED))
+
+
+@lru_cache(maxsize=20_000)
+def read(text: str) -> Reading:
+    """The tokens of any text; cached, so an unchanged statement costs nothing.
+
+    A group ends where its closer stands, else where the group around it ends.  What is nested too deeply is not read."""
+    ensure_recursion_headroom()
+    end = _depth_reached(text)
+    refused: list[Token] = []
+    tokens = _tokens(text, expression_grammar().parse(text[:end]).children, refused)
+    if end < len(text):
+        refused.append(Token(TokenKind.UNREADABLE, end, len(text), text[end:]))
+        tokens = (*tokens, refused[-1])
+    return Reading(tokens, refused[0] if refused else None)
+
+
+def _depth_reached(text: str) -> int:
+    """Where brackets are first nested too deeply; else where the text ends."""
+    if text.count("(") + text.count("[") + text.count("{") <= MAXIMUM_NESTING:
+        return len(text)
+    steps = [lexeme for lexeme in scan(text) if lexeme.kind in (TokenKind.OPEN, TokenKind.CLOSE)]
+    depths = accumulate(1 if lexeme.kind is TokenKind.OPEN else -1 for lexeme in steps)
+    return next((lexeme.start for lexeme, depth in zip(steps, depths, strict=True) if depth > MAXIMUM_NESTING), len(text))
+
+
+def _tokens(text: str, parts: Iterable[Node], refused: list[Token]) -> tuple[Token, ...]:
+    found: list[Token] = []
+    for (part,) in parts:
+        rule = part.expr.name
+        if rule == "words":
+            for word in WORD.finditer(text, part.start, part.end):
+                group = word.lastindex
+                if group is not None:
+                    found.append(Token(WORD_KINDS[group], *word.span(group), word[group]))
+                    if group in _REFUSED:
+                        refused.append(found[-1])
+        elif rule == "closer":
+            refused.append(Token(TokenKind.UNREADABLE, part.start, part.end, part.text))
+            found.append(refused[-1])
+        else:
+            items = _tokens(text, part.children[1].children, refused)
+            found.append(Token(_GROUPS[rule], part.start, part.end, text[part.start], items))
+    return tuple(found)
+
+
+def split_at(tokens: tuple[Token, ...], kind: TokenKind) -> list[tuple[Token, ...]]:
+    """The runs between tokens of a kind, empty ones included."""
+    runs: list[tuple[Token, ...]] = []
+    start = 0
+    for index, token in enumerate(tokens):
+        if token.kind is kind:
+            runs.append(tokens[start:index])
+            start = index + 1
+    runs.append(tokens[start:])
+    return runs
+
+
+def mentions(tokens: tuple[Token, ...], name: str) -> bool:
+    """Whether a name occurs in the tokens, not counting dfns inside them."""
+    pending = [tokens]
+    while pending:
+        for token in pending.pop():
+            if token.kind is TokenKind.NAME and token.text == name:
+                return True
+            if token.items and token.kind is not TokenKind.BRACES:
+                pending.append(token.items)
+    return False
+
+
+def names_in(tokens: tuple[Token, ...]) -> frozenset[str]:
+    """Every name in the tokens, dfns included."""
+    found: set[str] = set()
+    pending = [tokens]
+    while pending:
+        for token in pending.pop():
+            if token.kind is TokenKind.NAME:
+                found.add(token.text)
+            if token.items:
+                pending.append(token.items)
+    return frozenset(found)

@@ -1,0 +1,191 @@
+"""The tree of a file: its statements, those that stand at top level alone among them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import field
+from enum import Enum
+from typing import Final, TypeAlias
+
+from ..support.records import dataclass
+from ..syntax.source import Span
+from . import expressions
+from .expressions import Fact, Parameter, Symbol, TypeExpression
+
+# ---------------------------------------------------------------------------------------------------- reading_clauses
+#
+# How the cells of a file become items: the clauses of an `input` after its path, and of an `output`.
+
+class Form(Enum):
+    """What a cell says."""
+
+    ITEM = "an item of the declared kind"
+    DATE = "a date: days since 1970-01-01"
+    TIME = "a time: microseconds since 1970-01-01, UTC"
+    PRESENT = "whether the cell is filled"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`pattern`: of dates and times in the spelling of strptime, "" for ISO 8601.  `missing`: the item of empty cells; None: they
+    are refused.  `separator`: "" is the format's own."""
+
+    form: Form = Form.ITEM
+    pattern: str = ""
+    missing: int | float | str | None = None
+    separator: str = ""
+    decimal: str = "."
+
+
+AS_WRITTEN: Final = Reading()
+
+_CLAUSES: Final = {
+    "as": 'How cells are read: `as date`, `as time`, `as present`, or `as "%d.%m.%Y"`, a pattern of dates or times.',
+    "missing": 'What stands for empty cells and `NA`: `missing 0`, `missing ⎕nan`, `missing ""`; without it they are refused.',
+    "sep": 'What separates cells: `sep ";"`; else `,`, and a tab in a tsv file.',
+    "decimal": 'The decimal sign of numbers: `decimal ","`.',
+}
+_DATED: Final = {
+    "date": "Dates such as `2024-12-31`, as days since 1970-01-01 (i64).",
+    "time": "Times such as `2024-12-31T23:59:59.5+01:00`, as microseconds since 1970 (UTC, i64).",
+}
+_PRESENT: Final = {"present": "Which cells are filled (bool)."}
+_WRITTEN: Final = {"as": 'How numbers are written as text: `as date`, `as time`, or `as "%d.%m.%Y"`.'}
+_FACTS: Final = re.compile(r"(?<![\w∆])where(?![\w∆])")
+_AFTER_AS: Final = re.compile(r"(?<![\w∆])as[ \t]+\Z")
+_AFTER_PART: Final = re.compile(r"[\w∆\])>\"'][ \t]+\Z")
+
+
+def clause_words(before: str) -> Mapping[str, str]:
+    """The words of clauses that may stand after this beginning of an `input` or `output`, and what each says."""
+    statement = before.lstrip()
+    keyword = statement.partition(" ")[0]
+    if keyword not in ("input", "output") or statement.count("[") > statement.count("]") or _FACTS.search(statement):
+        return {}
+    if _AFTER_AS.search(statement):
+        return _DATED | _PRESENT if keyword == "input" else _DATED
+    complete = ":" in statement if keyword == "input" else len(statement.split()) > 1
+    if not complete or not _AFTER_PART.search(statement) or statement.rstrip().endswith((":", "←")):
+        return {}
+    return _CLAUSES if keyword == "input" else _WRITTEN
+
+
+def has_time(pattern: str) -> bool:
+    """Does a pattern speak of hours, minutes or seconds?"""
+    return any(directive in pattern.replace("%%", "") for directive in ("%H", "%I", "%M", "%S", "%f", "%p", "%X", "%c"))
+
+
+# ---------------------------------------------------------------------------------------------------- program_tree
+
+@dataclass(frozen=True, slots=True)
+class StatedName:
+    """The name whose next binding has the type that is stated."""
+
+    span: Span
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """`name : [ρ] τ → [ρ] τ → τ where φ`; `left` is None for a monadic function."""
+
+    span: Span
+    target: StatedName
+    left: Parameter | None
+    right: Parameter
+    result: TypeExpression
+    where: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """`name : τ where φ` without arrow or value: the type of the next binding of that name."""
+
+    span: Span
+    target: StatedName
+    type: TypeExpression
+    where: tuple[Fact, ...]
+
+
+StatedType: TypeAlias = Signature | Annotation
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    span: Span
+    target: expressions.NameTarget
+    type: TypeExpression
+    path: str | None
+    where: tuple[Fact, ...]
+    reading: Reading = AS_WRITTEN
+    clauses: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    span: Span
+    target: expressions.NameTarget
+    default: expressions.Expression
+    where: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """`output name` or `output name ← e`."""
+
+    span: Span
+    target: expressions.NameTarget
+    value: expressions.Expression
+    reading: Reading = AS_WRITTEN
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """`use stats` (`path` None) or `use "./geometry.rho"`; `target.name` is the module's name in this file."""
+
+    span: Span
+    target: expressions.NameTarget
+    path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A `schedule { … }` block: each directive is its words and nested blocks, uninterpreted, with spans."""
+
+    span: Span
+    directives: tuple[Directive, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One directive: tokens as written; a `{…}` group is a nested tuple of directives."""
+
+    span: Span
+    words: tuple[DirectiveWord | DirectiveGroup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DirectiveWord:
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DirectiveGroup:
+    span: Span
+    directives: tuple[Directive, ...]
+
+
+Statement: TypeAlias = expressions.Statement | Signature | Annotation | Input | Param | Output | Use | Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A bound file.  `index_origin` is 0, or 1 when the first statement is `⎕IO←1` (which is then dropped); `uses` has for each
+    statement the bindings of the file that it reads or changes."""
+
+    span: Span
+    statements: tuple[Statement, ...]
+    index_origin: int
+    uses: tuple[Collection[Symbol], ...] = field(default=(), compare=False, repr=False)

@@ -1,0 +1,123 @@
+"""What becomes of an exception that no verb has handled: the diagnostics that it carries, a lack of memory or threads, or a bug.
+
+Where memory runs out while a library is loaded, what comes up is an ImportError or an OSError in the words of the dynamic linker;
+it is told from others by those words and by what it was raised from.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import shlex
+import tempfile
+import traceback as tracebacks
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from ... import __version__
+from ...lang.diagnostics.model import RhoError
+from ...lang.support.files import KERNEL_TEXT, read_bytes, read_text
+from . import messages
+from .arguments import Arguments
+from .process_exit import Exit
+from .standard_streams import Console
+
+# ---------------------------------------------------------------------------------------------------- uncaught
+
+_CLOSE = 48 << 20
+_NO_MEMORY = (
+    "failed to map segment", "cannot allocate memory", "cannot create shared object descriptor", "out of memory",
+    "can't allocate lock",
+)  # fmt: skip
+
+
+def refused(error: Exception, arguments: Arguments, console: Console) -> Exit:
+    """Say why a verb has no result.  What is not an error of a stage is raised again."""
+    if not isinstance(error, RhoError):
+        raise error
+    return messages.refuse(arguments, console, error)
+
+
+def exit_for(error: Exception, words: Sequence[str], console: Console) -> Exit:
+    """Say what happened; the code to exit with."""
+    if lacks_memory(error):
+        console.note("error[E703]: there is not enough memory to go on; nothing was saved")
+        return Exit.FAILED
+    if lacks_threads(error):
+        console.note("rho: the system gives this process no more threads; nothing was saved")
+        return Exit.FAILED
+
+    report(error, words, console, traceback="--debug" in words)
+    return Exit.BUG
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Did it come from a lack of memory, as what it was raised from says, or as the limit shows that the process is at?"""
+    return is_at_limit() or any(
+        isinstance(one, MemoryError)
+        or (isinstance(one, OSError) and one.errno == errno.ENOMEM)
+        or (isinstance(one, ImportError | OSError | RuntimeError) and any(text in str(one).lower() for text in _NO_MEMORY))
+        for one in _chain(error)
+    )
+
+
+def lacks_threads(error: BaseException) -> bool:
+    """Did it come from a thread that could not be started?"""
+    return any(isinstance(one, RuntimeError) and "can't start new thread" in str(one) for one in _chain(error))
+
+
+def is_at_limit() -> bool:
+    """Has the process all but used the address space that it may have?  (Libraries then fail in any words.)"""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int(read_text("/proc/self/statm", KERNEL_TEXT).split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError):
+        return False
+    return limit != resource.RLIM_INFINITY and limit - used < _CLOSE
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        yield one
+        one = one.__cause__ or one.__context__
+
+
+# ---------------------------------------------------------------------------------------------------- crash
+#
+# What happens on a bug in Rho: a reproducer file in a temporary folder, and one line that says where it is.
+
+def report(error: BaseException, words: Sequence[str], console: Console, *, traceback: bool) -> None:
+    """Write the reproducer and say so; with `traceback` also print it."""
+    trace = "".join(tracebacks.format_exception(error))
+    try:
+        path = write_reproducer(trace, words)
+        console.note(f"rho: a bug in Rho ({type(error).__name__}); everything needed to reproduce it is in {path}")
+    except OSError:
+        console.note(f"rho: a bug in Rho ({type(error).__name__}); run again with --debug for the details")
+    if traceback:
+        console.note(trace.rstrip())
+
+
+def write_reproducer(trace: str, words: Sequence[str]) -> str:
+    """The command, the versions, the texts of the .rho files it names, and the traceback; returns the file's path."""
+    parts = [
+        "# Reproducer of a bug in Rho",
+        f"rho {__version__} · Python {platform.python_version()} · {platform.platform()}",
+        f"working folder: {os.getcwd()}",
+        "command: rho " + shlex.join(words),
+    ]
+    for word in words:
+        if word.endswith(".rho") and os.path.isfile(word):
+            with suppress(OSError):
+                parts.append(f"\n## {word}\n{read_bytes(word, 1_000_000).decode('utf-8', 'replace')}")
+    parts.append("\n## traceback\n" + trace)
+    handle, path = tempfile.mkstemp(prefix="rho-bug-", suffix=".txt")
+    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write("\n".join(parts))
+    return path

@@ -1,0 +1,297 @@
+"""The TextMate grammar and what else VS Code wants to know of the language (`editors/vscode`).
+
+Scopes are the usual ones, so that every theme colours them; the server's semantic tokens add what only it knows.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ... import __version__
+from ...lang.primitives.operators import RESERVED_WORDS
+from ...lang.primitives.record import Primitive, Role
+from ...lang.primitives.table import ELEMENT_NAMES, PRIMITIVES
+from ...lang.syntax import lexer
+from ...lang.syntax.lexer import ARGUMENTS, DYADIC_OPERATORS, FUNCTIONS, MONADIC_OPERATORS, SYSTEM_CONSTANTS
+
+# ---------------------------------------------------------------------------------------------------- words
+#
+# The words of the language by class, and what numbers, texts and names look like, in the dialects of regular expressions.
+
+KEYWORDS = tuple(sorted(RESERVED_WORDS))
+TYPES = (*sorted(ELEMENT_NAMES), "idx", "int", "perm")
+OPERATORS = tuple(sorted(MONADIC_OPERATORS | DYADIC_OPERATORS, key=lambda glyph: (-len(glyph), glyph)))
+GLYPH_FUNCTIONS = tuple(
+    sorted(glyph for glyph in FUNCTIONS - set(OPERATORS) if len(glyph) == 1 and not glyph.isalnum())
+)  # fmt: skip
+LIBRARY = tuple(sorted(glyph for glyph in FUNCTIONS | SYSTEM_CONSTANTS if glyph.startswith("⎕")))
+PUNCTUATION = ("←", "→", "⋄", ":", ";")
+
+REAL = lexer.REAL.replace("*+", "*").replace("++", "+")
+"""Without possessive repetition, which editors lack."""
+NUMBER = rf"{REAL}(?:[jJ]{REAL})?"
+
+
+def spelt(roles: frozenset[Role]) -> tuple[str, ...]:
+    """The names after a backtick of rows of these roles, longest first."""
+    names = {name for row in PRIMITIVES if row.role in roles for name in row.names}
+    return tuple(sorted(names, key=lambda name: (-len(name), name)))
+
+
+OPERATOR_ROLES = frozenset({Role.MONADIC_OPERATOR, Role.DYADIC_OPERATOR})
+FUNCTION_ROLES = frozenset({Role.FUNCTION})
+
+
+def typed() -> tuple[tuple[str, Primitive], ...]:
+    """Everything that can be typed after a backtick and the row it means, longest first."""
+    found: dict[str, Primitive] = {}
+    for row in PRIMITIVES:
+        for name in row.names:
+            found.setdefault(name, row)
+        if row.key is not None:
+            found.setdefault(row.key, row)
+    return tuple(sorted(found.items(), key=lambda entry: (-len(entry[0]), entry[0])))
+
+
+def escaped(text: str) -> str:
+    """A text as a regular expression of any dialect used here."""
+    return "".join("\\" + character if character in r"\.^$*+?{}[]|()-/~&!" else character for character in text)
+
+
+def alternatives(words: tuple[str, ...]) -> str:
+    """Longer ones first, single characters as a class."""
+    long = [escaped(word) for word in sorted(words, key=lambda word: (-len(word), word)) if len(word) > 1]
+    single = "".join(escaped(word) for word in words if len(word) == 1)
+    return "|".join([*long, *([f"[{single}]"] if single else [])])
+
+
+# ---------------------------------------------------------------------------------------------------- textmate
+
+NAME = r"[\p{L}_∆][\p{L}\p{N}_∆]*"
+_END = r"(?![\p{L}\p{N}_∆])"
+_START = r"(?<![\p{L}\p{N}_∆])"
+
+
+def _match(pattern: str, scope: str) -> dict[str, Any]:
+    return {"match": pattern, "name": f"{scope}.rho"}
+
+
+def grammar() -> dict[str, Any]:
+    """`source.rho`."""
+    starting = tuple(word for word in KEYWORDS if word != "where")
+    return {
+        "name": "Rho",
+        "scopeName": "source.rho",
+        "fileTypes": ["rho"],
+        "patterns": [
+            _match("(?:⍝|`comment|`lamp|`,|\\A#!).*$", "comment.line.lamp"),
+            _match("'(?:[^'\\n]|'')*'", "string.quoted.single"),
+            _match('"(?:[^"\\n]|"")*"', "string.quoted.double"),
+            _match("['\"][^\\n]*$", "invalid.illegal.unterminated-string"),
+            _match(rf"(?:^|(?<=⋄))[ \t]*(?:{alternatives(starting)}){_END}(?![ \t]*←)", "keyword.control"),
+            _match(rf"{_START}where{_END}", "keyword.control"),
+            _match(rf"{_START}as(?=[ \t]+(?:date|time|present){_END}|[ \t]+[\"'])", "keyword.control"),
+            _match(rf"{_START}missing(?=[ \t]+[¯⎕0-9.∞\"'])|{_START}(?:sep|decimal)(?=[ \t]+[\"'])", "keyword.control"),
+            {
+                "match": rf"(?:^|(?<=⋄))[ \t]*({NAME})(?=[ \t]*(?:←[ \t]*\{{|:(?!:)[^←\n]*→))",
+                "captures": {"1": {"name": "entity.name.function.rho"}},
+            },
+            _match(rf"{_START}(?:{alternatives(TYPES)}){_END}", "storage.type"),
+            _match(rf"{_START}{NUMBER}(?![\p{{L}}\p{{N}}_∆])", "constant.numeric"),
+            _match("⍬", "constant.language"),
+            _match(alternatives(ARGUMENTS), "variable.language"),
+            _match("⎕[A-Za-z0-9_]*", "support.function.library"),
+            _match("←|⋄|→|:|;", "keyword.operator.assignment"),
+            _match(alternatives(OPERATORS), "keyword.operator"),
+            _match(alternatives(GLYPH_FUNCTIONS), "support.function"),
+            _match(rf"`(?:{alternatives(spelt(OPERATOR_ROLES))})", "keyword.operator"),
+            _match(rf"`(?:{alternatives(spelt(FUNCTION_ROLES))})", "support.function"),
+            _match("`[A-Za-z]+|`[^\\s]", "constant.character.escape"),
+            _match(NAME, "variable.other"),
+        ],
+    }
+
+
+def language_configuration() -> dict[str, Any]:
+    """Comments, brackets, words, indentation."""
+    pairs = [["{", "}"], ["[", "]"], ["(", ")"]]
+    quoted = [{"open": quote, "close": quote, "notIn": ["string", "comment"]} for quote in ("'", '"')]
+    return {
+        "comments": {"lineComment": "⍝"},
+        "brackets": pairs,
+        "autoClosingPairs": [*[{"open": a, "close": b} for a, b in pairs], *quoted],
+        "surroundingPairs": [*pairs, ["'", "'"], ['"', '"']],
+        "wordPattern": "`?[A-Za-zÀ-ɏ_∆⎕][\\wÀ-ɏ∆]*",
+        "indentationRules": {"increaseIndentPattern": "[\\{\\[\\(][^\\}\\]\\)]*$", "decreaseIndentPattern": "^\\s*[\\}\\]\\)]"},
+    }
+
+
+def package() -> dict[str, Any]:
+    """The extension's manifest."""
+    return {
+        "name": "rho-language",
+        "displayName": "Rho",
+        "description": "The Rho array language: types, costs and errors as you type",
+        "version": __version__,
+        "publisher": "rho",
+        "license": "MIT",
+        "private": True,
+        "engines": {"vscode": "^1.82.0"},
+        "categories": ["Programming Languages"],
+        "main": "./dist/extension.js",
+        "activationEvents": ["onLanguage:rho"],
+        "contributes": {
+            "languages": [
+                {
+                    "id": "rho", "aliases": ["Rho", "rho"], "extensions": [".rho"],
+                    "configuration": "./language-configuration.json",
+                },
+            ],
+            "grammars": [{"language": "rho", "scopeName": "source.rho", "path": "./syntaxes/rho.tmLanguage.json"}],
+            "commands": [{"command": "rho.restart", "title": "Rho: Restart the Language Server"}],
+            "configuration": {
+                "title": "Rho",
+                "properties": {
+                    "rho.command": {
+                        "type": "array", "items": {"type": "string"}, "default": ["rho", "lsp"],
+                        "description": "How to start the language server.",
+                    },
+                    "rho.strict": {
+                        "type": "boolean", "default": False,
+                        "description": "Report as errors what would otherwise be checked when a program is loaded or run.",
+                    },
+                    "rho.devices": {
+                        "type": "string", "default": "",
+                        "description": "A device profile, shipped or in a file, that schedule blocks are checked for.",
+                    },
+                },
+            },
+            "configurationDefaults": {
+                "[rho]": {
+                    "editor.formatOnType": True, "editor.semanticHighlighting.enabled": True, "editor.tabSize": 2,
+                    "editor.insertSpaces": True, "editor.unicodeHighlight.ambiguousCharacters": False,
+                },
+            },
+        },
+        "scripts": {
+            "build": "esbuild extension.js --bundle --platform=node --external:vscode --outfile=dist/extension.js",
+            "package": "npm run build && vsce package --no-dependencies --allow-missing-repository",
+        },
+        "dependencies": {"vscode-languageclient": "^9.0.1"},
+        "devDependencies": {"@vscode/vsce": "^3.0.0", "esbuild": "^0.25.0"},
+    }  # fmt: skip
+
+
+def as_json(value: dict[str, Any]) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+# ---------------------------------------------------------------------------------------------------- vim
+#
+# Vim's syntax and keymap files (`editors/neovim`): colours without a server, and glyphs typed by backtick names and keys.
+
+_HEAD = '" Made by python -m rho.shell.editors from the table of primitives; do not edit.\n'
+_OR = r"\|"
+_NAME = r"\%([[:alpha:]_∆]\|[^\x00-\x7F]\&\k\)\%(\k\|∆\)*"
+
+
+def syntax() -> str:
+    """`syntax/rho.vim`: later items win, so the general come first."""
+    lines = [
+        'if exists("b:current_syntax")\n  finish\nendif\n',
+        *[_literal("rhoFunction", glyph) for glyph in GLYPH_FUNCTIONS],
+        *[_literal("rhoOperator", glyph) for glyph in sorted(OPERATORS, key=lambda glyph: (len(glyph), glyph))],
+        *[_literal("rhoDelimiter", glyph) for glyph in PUNCTUATION],
+        r"syntax match rhoSpelling /`\%(\a\+\|\S\)/",
+        *[f"syntax match rhoFunction /`{name}/" for name in reversed(spelt(FUNCTION_ROLES))],
+        *[f"syntax match rhoOperator /`{name}/" for name in reversed(spelt(OPERATOR_ROLES))],
+        r"syntax match rhoNumber /\k\@1<!¯\=\%(\d[0-9_]*\%(\.[0-9_]*\)\=\|\.\d[0-9_]*\)\%([eE]¯\=\d\+\)\="
+        r"\%([jJ]¯\=\%(\d[0-9_]*\%(\.[0-9_]*\)\=\|\.\d[0-9_]*\)\%([eE]¯\=\d\+\)\=\)\=/",
+        "syntax match rhoNumber /¯\\=∞\\|⍬/",
+        *[_literal("rhoArgument", glyph) for glyph in reversed(ARGUMENTS)],
+        r"syntax match rhoLibrary /⎕\w*/",
+        rf"syntax match rhoDefinition /^\s*\zs{_NAME}\ze\s*\%(←\s*{{\|:[^←]*→\)/",
+        f"syntax keyword rhoType {' '.join(TYPES)}",
+        rf"syntax match rhoKeyword /\%(^\|⋄\)\s*\zs\%({_OR.join(KEYWORDS)}\)\>\ze\%(\s*←\)\@!/",
+        r"syntax match rhoKeyword /\<where\>/",
+        r"""syntax match rhoKeyword /\<as\ze\s\+\%(date\>\|time\>\|present\>\|["']\)/""",
+        r"""syntax match rhoKeyword /\<missing\ze\s\+[¯⎕0-9.∞"']\|\<\%(sep\|decimal\)\ze\s\+["']/""",
+        r"""syntax match rhoText /'\%([^']\|''\)*'/""",
+        r"""syntax match rhoText /"\%([^"]\|""\)*"/""",
+        r"syntax match rhoComment /⍝.*$\|\%^#!.*$/ contains=@Spell",
+        "",
+        *[f"highlight default link {group} {linked}" for group, linked in _LINKS.items()],
+        '\nlet b:current_syntax = "rho"',
+    ]
+    return _HEAD + "\n".join(lines) + "\n"
+
+
+_LINKS = {
+    "rhoFunction": "Function", "rhoOperator": "Operator", "rhoDelimiter": "Delimiter", "rhoSpelling": "Special",
+    "rhoNumber": "Number", "rhoArgument": "Identifier", "rhoLibrary": "Function", "rhoDefinition": "Title", "rhoType": "Type",
+    "rhoKeyword": "Keyword", "rhoText": "String", "rhoComment": "Comment",
+}  # fmt: skip
+
+
+def _literal(group: str, glyph: str) -> str:
+    """A glyph as it is: very nomagic, with the delimiter escaped."""
+    text = glyph.replace("\\", "\\\\").replace("/", "\\/")
+    return f"syntax match {group} /\\V{text}/"
+
+
+def keymap() -> str:
+    """`keymap/rho.vim`: `:set keymap=rho`, then a backtick and a name or key."""
+    use = '" Use: :set keymap=rho (Ctrl-^ in insert mode turns it off and on).'
+    lines = [_HEAD + use, 'let b:keymap_name = "ρ"', "loadkeymap"]
+    for word, row in reversed(typed()):
+        typed_keys = "".join({"\\": "<Bslash>", "|": "<Bar>", "<": "<lt>", " ": "<Space>", '"': '"'}.get(c, c) for c in word)
+        glyph = "".join({"\\": "<Bslash>", "|": "<Bar>", "<": "<lt>"}.get(c, c) for c in row.glyph)
+        lines.append(f"`{typed_keys}\t{glyph}")
+    return "\n".join(lines) + "\n"
+
+
+# ---------------------------------------------------------------------------------------------------- helix
+#
+# Helix's settings (`editors/helix/languages.toml`).
+
+def languages() -> str:
+    """The language and how its server is started."""
+    return """# Made by python -m rho.shell.editors; append it to ~/.config/helix/languages.toml.
+
+[language-server.rho]
+command = "rho"
+args = ["lsp"]
+
+[[language]]
+name = "rho"
+scope = "source.rho"
+file-types = ["rho"]
+comment-token = "⍝"
+indent = { tab-width = 2, unit = "  " }
+language-servers = ["rho"]
+formatter = { command = "rho", args = ["fmt", "-"] }
+
+[language.auto-pairs]
+"(" = ")"
+"[" = "]"
+"{" = "}"
+"'" = "'"
+'"' = '"'
+"""
+
+
+# ---------------------------------------------------------------------------------------------------- files
+#
+# What is generated, by path under `editors/`.
+
+def generated() -> dict[str, str]:
+    """Every file's text."""
+    return {
+        "vscode/package.json": as_json(package()),
+        "vscode/language-configuration.json": as_json(language_configuration()),
+        "vscode/syntaxes/rho.tmLanguage.json": as_json(grammar()),
+        "neovim/syntax/rho.vim": syntax(),
+        "neovim/keymap/rho.vim": keymap(),
+        "helix/languages.toml": languages(),
+    }

@@ -1,0 +1,278 @@
+"""Refusals before anything runs: a planned peak above the memory there is, work above the time allowed.
+
+A refusal names what takes the memory (the three largest buffers, where the program makes them) and, for each size that
+could be smaller, the largest number that would fit.  That is found by planning for other numbers: the peak grows with
+every size, so bisection finds it.  All of it is read off the graph that runs.
+
+Note [The rate].  Time is refused at 10¹¹ operations a second on each core, which no processor exceeds on 64-bit numbers: what is
+refused could not have ended in time.  A run that takes longer than its estimate is stopped by `timing` instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Never
+
+from ...backend.graph import traverse
+from ...backend.graph.bind import BoundGraph, bind
+from ...backend.graph.cost_formulas import cost_of, graph_cost
+from ...backend.graph.lowering.blocks import lower
+from ...backend.graph.passes.pipeline import optimise, settle
+from ...backend.graph.phases import LibraryPhase, Loop, Output, PhaseId, Structured, ValueId
+from ...backend.schedule.plan.plan import BranchStep, Buffer, CellsStep, LoopStep, Plan, Role, SubPlan
+from ...backend.schedule.plan.plan_text import bytes_text
+from ...backend.schedule.program_facts.scratch_memory import Numbers, workspace
+from ...backend.schedule.single_device import Detail, plan_one_device
+from ...lang.diagnostics.model import Code, Diagnostic, Label, Refused
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Source, Span
+from ...lang.tree.program import AS_WRITTEN
+from ...typechecker.core.blocks import Core
+from ...typechecker.diagnostics import show_type
+from ...typechecker.elements import ArrayType
+from ...typechecker.sizes.polynomials import SizeVariable
+from . import stored_plans
+
+if TYPE_CHECKING:
+    from ...backend.schedule.streams.pass_partitioning import CannotStream
+
+OPERATIONS_A_SECOND: Final = 10**11
+"""On each core; see Note [The rate]."""
+_LARGEST: Final = 3
+_NEAREST: Final = 64
+"""How far below a fitting size one is looked for that the program accepts."""
+_TEXT: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A planned program that may be too large; `sources` hold its text, `outputs` name the files that were asked for."""
+
+    core: Core
+    bound: BoundGraph
+    sources: Mapping[str, Source]
+    main: Source
+    outputs: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FileMemory:
+    """The most bytes that reading or writing one file takes beside its array, and of which file (as a message says it)."""
+
+    bytes: int = 0
+    which: str = ""
+
+
+def fits(plan: Plan, limit: int | None, files: FileMemory = FileMemory()) -> int | None:  # noqa: B008
+    """None if the planned peak, with what a file takes, is within `limit`, or this machine's memory where that is not given; else
+    the bytes there are."""
+    allowed = stored_plans.memory() if limit is None else limit
+    return None if _peak(plan) + files.bytes <= allowed or (limit is None and not allowed) else allowed
+
+
+def refuse_memory(
+    candidate: Candidate, plan: Plan, limit: int | None, files: FileMemory, streams: CannotStream | None = None
+) -> Never:  # fmt: skip
+    """E702: what takes the memory, and the phase by which there is no plan in tiles either."""
+    allowed = stored_plans.memory() if limit is None else limit
+    need = _peak(plan) + files.bytes
+    has = f"this machine has {_exact(allowed)}" if limit is None else f"the limit is {_exact(allowed)}"
+    full = plan_one_device(candidate.bound, plan.devices[0], detail=Detail.FULL)
+    labels = [*_largest_buffers(candidate, full)]
+    of_files = [f"of these {_exact(files.bytes)} are for {files.which}"] if files.bytes else []
+    fitting = _fitting(candidate, lambda bound: _planned_peak(bound) + files.bytes, allowed)
+    tiles = [_streams_note(candidate, streams)] if streams is not None and streams.why else []
+    held = [f"with all of its values in memory, {note}" for note in fitting] if tiles else fitting
+    notes = [*of_files, *_sizes_note(candidate), *held, *tiles]
+    message = f"this program needs {_exact(need)} at once{' with all of its values in memory' if tiles else ''}, and {has}"
+    span, label = (labels[0].span, labels[0].message) if labels else (Span(candidate.main.name, 0, 0), "")
+    raise Refused([Diagnostic(Code.E702, message, span, label=label, labels=tuple(labels[1:]), notes=tuple(notes))])
+
+
+def _streams_note(candidate: Candidate, streams: CannotStream) -> str:
+    """The phase that cannot stream: `it cannot stream from its files: `⍋x` needs all of its argument at once`."""
+    phase = streams.phase
+    own = isinstance(phase, Output) and any(entry.name == phase.name for entry in candidate.core.outputs)  # not a stage's
+    shown = f"output {phase.name}" if isinstance(phase, Output) and own else _text(candidate, phase.span)
+    advice = _file_advice(candidate, phase.name) if isinstance(phase, Output) and own else ""
+    source = candidate.sources.get(phase.span.file)
+    place = "" if source is None else f" (line {source.position(phase.span.start)[0] + 1})"
+    return f"it cannot stream from its files: `{shown}`{place} {streams.why}{advice}"
+
+
+def _file_advice(candidate: Candidate, name: str) -> str:
+    """What would let an output be written as it comes; nothing where its file takes it so."""
+    (entry,) = [entry for entry in candidate.core.outputs if entry.name == name]
+    if entry.reading != AS_WRITTEN:
+        return "; as numbers, without a clause, it could be written as it comes"
+    path, type = candidate.outputs.get(name, ""), candidate.core.types[entry.value]
+    from ...backend.io.writing import endings_in_order, sink_type  # imports NumPy
+
+    sink = sink_type(path, type.element.kind, entry.reading)
+    if sink is not None and sink.any_axis:
+        return ""
+    advice, endings = f"; write it with `--out {name}=FILE.npy`", endings_in_order(type.element.kind, len(type.shape))
+    if not endings or sink is not None:
+        return advice
+    return f"{advice}; where its rows come in order FILE may also end in {', '.join(endings)}"
+
+
+def check_time(candidate: Candidate, seconds: float | None) -> None:
+    """E709 if the work cannot be done in so many seconds at any rate; see Note [The rate]."""
+    if seconds is None:
+        return
+    rate = OPERATIONS_A_SECOND * stored_plans.cores()
+    work = _work(candidate.bound)
+    allowed = int(seconds * rate)
+    if work <= allowed:
+        return
+    phases = [*traverse.all_phases(candidate.bound.graph)]
+    span = phases[0].span if len(phases) == 1 else Span(candidate.main.name, 0, 0)
+    notes = (
+        f"at 10¹¹ operations a second on each of {stored_plans.cores()} cores that is {work / rate:,.3g} seconds",
+        *_sizes_note(candidate),
+        *_early_note(candidate.bound),
+        *_fitting(candidate, _work, allowed),
+    )
+    message = f"this program may do {work:,} operations, too many for the {seconds:g} seconds it is given"
+    raise Refused([Diagnostic(Code.E709, message, span, notes=notes)])
+
+
+def _early_note(bound: BoundGraph) -> list[str]:
+    """How loops with a condition are counted, if there are any."""
+    may_stop = any(isinstance(phase, Loop) and phase.until is not None for phase in traverse.all_phases(bound.graph))
+    return ["a loop that may stop early is counted with its bound: `f⍣(n ⋄ p)` with a lower n may fit"] if may_stop else []
+
+
+def _peak(plan: Plan) -> int:
+    return max((count for _, count in plan.main.peak), default=0)
+
+
+def _planned_peak(bound: BoundGraph) -> int:
+    return _peak(plan_one_device(bound, detail=Detail.STEPS))
+
+
+def _work(bound: BoundGraph) -> int:
+    return graph_cost(bound.graph).total().evaluate({})
+
+
+def _exact(count: int) -> str:
+    """`15.3 MB (15,278,592 bytes)`."""
+    return f"{bytes_text(count)} ({count:,} bytes)" if count >= 1000 else f"{count} bytes"
+
+
+# -------------------------------------------------------------------------------- the largest buffers
+
+
+def _largest_buffers(candidate: Candidate, plan: Plan) -> Iterator[Label]:
+    """Where the largest buffers are made; one label a place."""
+    graph, symbolic = candidate.bound.graph, replace(optimise(lower(candidate.core)), guards=())
+    known = bind(symbolic, candidate.bound.sizes).graph.types
+    phases = {phase.id: phase for phase in traverse.all_phases(graph)}
+    made = {value: phase for phase in phases.values() for value in traverse.results(phase)}
+
+    def type_of(value: ValueId) -> ArrayType:
+        """With the names of its sizes, where the program has it as well."""
+        return symbolic.types[value] if known.get(value) == graph.types[value] else graph.types[value]
+
+    spans: dict[Span, str] = {}
+    count = 0
+    for buffer in sorted(_buffers(plan.main), key=lambda b: -b.bytes):
+        phase = made.get(buffer.value)
+        if phase is None or count == _LARGEST:
+            continue
+        count += 1
+        shown = graph.names.get(buffer.value) or _text(candidate, phase.span)
+        text = f"`{shown}` : {show_type(type_of(buffer.value))}, {_exact(buffer.bytes)}"
+        spans[phase.span] = f"{spans[phase.span]}; {text}" if phase.span in spans else text
+    phase_id, needed = _work_space(candidate.bound)
+    if phase_id is not None and needed > max((b.bytes for b in _buffers(plan.main)), default=0):
+        span = phases[phase_id].span
+        text = f"work space of `{_text(candidate, span)}`, {_exact(needed)}"
+        spans = {span: f"{text}; {spans[span]}" if span in spans else text, **{s: t for s, t in spans.items() if s != span}}
+    for span, text in spans.items():
+        yield Label(span, text)
+
+
+def _work_space(bound: BoundGraph) -> tuple[PhaseId | None, int]:
+    """The phase that needs most beside its operands and results."""
+    number, most, which = Numbers().cap, 0, None
+    for phase in traverse.all_phases(bound.graph):
+        if isinstance(phase, Structured):
+            needed = workspace(phase, number)
+        else:
+            needed = number(cost_of(phase, bound.graph.types).scratch) if isinstance(phase, LibraryPhase) else 0
+        if needed > most:
+            most, which = needed, phase.id
+    return which, most
+
+
+def _buffers(plan: SubPlan) -> Iterator[Buffer]:
+    """Those of a plan and of the bodies in it, without views."""
+    yield from (b for b in plan.buffers if b.role is not Role.ALIAS)
+    for queue in plan.queues:
+        for step in queue.steps:
+            match step:
+                case LoopStep() | CellsStep():
+                    yield from _buffers(step.body)
+                case BranchStep():
+                    yield from _buffers(step.then)
+                    yield from _buffers(step.otherwise)
+                case _:
+                    pass
+
+
+def _text(candidate: Candidate, span: Span) -> str:
+    """The program's text there, on one line."""
+    source = candidate.sources.get(span.file)
+    text = " ".join(source.text[span.start : span.end].split()) if source is not None else ""
+    return text if len(text) <= _TEXT else text[:_TEXT] + "…"
+
+
+# ------------------------------------------------------------------------------------ sizes that fit
+
+
+def _sizes_note(candidate: Candidate) -> list[str]:
+    """The numbers that were found, if any."""
+    sizes = ", ".join(f"{v.name}={n}" for v, n in sorted(candidate.bound.sizes.items(), key=lambda item: item[0].id))
+    return [f"with {sizes}"] if sizes else []
+
+
+def _fitting(candidate: Candidate, need: Callable[[BoundGraph], int], allowed: int) -> list[str]:
+    """For each size the largest number that would fit, the others as they are."""
+    graph = replace(optimise(lower(candidate.core)), guards=())
+    found = []
+    for which, value in sorted(candidate.bound.sizes.items(), key=lambda item: item[0].id):
+
+        def fits(number: int, which: SizeVariable = which) -> bool:
+            return need(settle(bind(graph, {**candidate.bound.sizes, which: number}))) <= allowed
+
+        if value > 1 and fits(1):
+            most = _accepted(candidate, which, _bisected(fits, 1, value))
+            found += [] if most is None else [f"at most {which.name}≤{most} would fit"]
+    if not found:
+        return []
+    return [", or ".join(found)]
+
+
+def _bisected(fits: Callable[[int], bool], low: int, high: int) -> int:
+    """The largest fitting number, of which `low` fits and `high` does not."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _accepted(candidate: Candidate, which: SizeVariable, most: int) -> int | None:
+    """The nearest number below that the program's guards accept."""
+    sizes = candidate.bound.sizes
+    facts = [guard.fact for guard in candidate.core.guards]
+    facts = [fact for fact in facts if all(v in sizes for v in fact.left.variables() | fact.right.variables())]
+    for number in range(most, max(0, most - _NEAREST), -1):
+        if all(fact.holds({**sizes, which: number}) for fact in facts):
+            return number
+    return None

@@ -1,0 +1,269 @@
+"""One object that takes a program through the stages: check, load, plan, run, format.  Every way to meet Rho uses it.
+
+A `Session` holds what does not change between programs (permissions, strictness, limits) and no program state, so it is
+safe to share between threads.  Problems are returned (`Checked.diagnostics`) or raised (`RhoError`); nothing is printed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..lang.diagnostics.model import Diagnostic, RhoError
+from ..lang.support.records import dataclass
+from ..lang.syntax.source import Source
+from ..typechecker.check import Checker, check as check_program
+from .execution.modules import ModuleLoader
+from .execution.params import EVERYTHING, Permissions, settings_of
+from .execution.stored_plans import cores
+from .pipeline_types import Checked, Engine, Loaded, PlanDetail, Staged, Strictness
+
+if TYPE_CHECKING:
+    from ..backend.graph.bind import BoundGraph
+    from ..backend.schedule.plan.plan import Plan, PlannedFile
+    from ..backend.schedule.streams.stream_planning import Scratch
+    from ..backend.vm.run_state import Observer
+    from ..lang.foreign.domains import Judge
+    from ..typechecker.core.blocks import Core
+    from .execution.loading import InputFile
+    from .execution.outcome import Outcome
+    from .execution.resource_limits import FileMemory
+    from .execution.run_request import Request
+    from .execution.scheduling import Scheduling
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """`folder`: where a program without a file stands (modules and inputs of `rho eval` are relative to it).  `texts`: of modules
+    by their names, which are not read then: those of a stored plan.  `devices`: what schedule blocks are checked for, a shipped
+    profile or a file."""
+
+    folder: str = ""
+    permissions: Permissions = EVERYTHING
+    strictness: Strictness = Strictness.GUARDED
+    texts: Mapping[str, Source] | None = None
+    devices: str | None = None
+
+    def checker(self) -> Checker:
+        """What to hand to `check` version after version of a program, so that each costs what changed (editors, `--watch`)."""
+        return Checker(strict=self.strictness is Strictness.STRICT)
+
+    def check(self, source: Source, checker: Checker | None = None) -> Checked:
+        """Types only; reads the program's modules and no data."""
+        loader = ModuleLoader(self.folder, self.permissions, self.texts)
+        try:
+            if checker is None:
+                found = check_program(source, load_module=loader.load, strict=self.strictness is Strictness.STRICT)
+            else:
+                found = checker.check(source, loader.load)
+        except RhoError as error:
+            sources = {one.name: one for one in (*loader.sources, source)}
+            return Checked(source, None, error.diagnostics, sources)
+        sources = {one.name: one for one in (*loader.sources, source)}
+        core, diagnostics = with_blocks(found.core, found.diagnostics, self.devices)
+
+        def judging(of: Source) -> Judge:
+            from ..typechecker.check import Judging
+
+            return Judging((checker or self.checker()).beside, loader.load, of.name)
+
+        return Checked(source, core, told(diagnostics, source, sources, judging), sources, found)
+
+    def load(
+        self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None
+    ) -> Loaded:
+        """Find the files, bind the sizes from their headers, check the guards, plan, check the bounds on memory and time.  With
+        sizes in the request, or inputs without files, headers say only the others, and what is planned cannot be run.
+
+        Raises Refused (guard, permission, bound, type of a file), RunFailed (a file that cannot be read) or LackingSizes (of a
+        request with sizes)."""
+        from ..backend import bind_shapes, plan
+        from ..backend.schedule.plan.plan import Device
+        from ..backend.schedule.single_device import HOME, Detail
+        from .execution.resource_limits import Candidate, FileMemory, check_time, fits, refuse_memory
+
+        core = checked.core
+        assert core is not None, "only accepted programs are loaded"
+        files: Mapping[str, InputFile] = {}
+        folder, settings = self.folder_of(checked.source), settings_of(core, request.params)
+        shapes = {name: array.shape for name, array in {**settings.arrays, **request.arrays}.items()}
+        absent = [entry for entry in core.data if entry.name not in request.arrays]
+        if request.sizes or any(entry.path is None and entry.name not in request.inputs for entry in absent):
+            from .execution.modules import headers_in, sized
+
+            numbers, headers = {**settings.sizes, **request.sizes}, headers_in(folder, self.permissions, request.inputs)
+            bound = sized(core, numbers, shapes, headers, request.grouping.without, request.inputs)
+        else:
+            if absent:
+                from .execution.loading import find_inputs  # imports NumPy, which a program without data may never need
+                from .execution.modules import only
+
+                memory, stream = request.limits.memory, request.standard_input
+                files = find_inputs(only(core, absent), request.inputs, folder, self.permissions, memory, stream)
+            shapes = {name: file.shape for name, file in files.items()} | shapes
+            bound = bind_shapes(core, shapes, settings.sizes, without=request.grouping.without)
+        device = Device(HOME, "cpu", cores())
+        full = detail is PlanDetail.FULL
+        texts: tuple[PlannedFile, ...] = ()
+        if full:
+            from ..backend.schedule.program.plan_program import texts_of  # only plans that are shown say whose they are
+
+            texts = texts_of(core)
+        made = plan(bound, device, program=texts, detail=Detail.FULL if full else Detail.STEPS)
+        candidate = Candidate(core, bound, checked.sources, checked.source, request.outputs)
+        taken = file_memory(bound, request, files)
+        limited = scheduling is None or request.limits.memory is not None or not scheduling.is_held_elsewhere
+        allowed = fits(made, request.limits.memory, taken) if limited else None  # else the profile's devices say what fits
+        kept, runs = None, not full
+        scratch: tuple[Scratch, ...] = ()
+        staged: Staged | None = None
+        if scheduling is not None:
+            from .execution.scheduling import Use
+            from .execution.stored_plans import passes_kept
+
+            kept = None if scheduling.plan is None else passes_kept(scheduling.plan)
+            runs = runs and scheduling.use is Use.RUN
+        if allowed is not None or kept is not None:
+            from ..backend.schedule.streams.pass_partitioning import CannotStream
+            from .execution.streaming import asked_of, no_devices, streamed_plan
+
+            try:
+                if kept is not None and scheduling is not None and scheduling.asks_devices:
+                    raise no_devices(kept)
+                elsewhere = scheduling is not None and (scheduling.asks_devices or scheduling.plan is not None)
+                if kept is None and (core.schedules or request.sizes or elsewhere):
+                    raise CannotStream(bound.graph.phases[0], "")
+                asked = asked_of(request, core, allowed, kept, runs=runs)
+                whole, steps = bound, Detail.FULL if full else Detail.STEPS
+                made, planned, stages = streamed_plan(core, bound, files, asked, device, texts, steps)
+                bound, scratch, taken = planned.bound, planned.scratch, FileMemory()
+                staged = Staged(whole, asked, device, stages) if stages else None
+            except CannotStream as trouble:
+                refuse_memory(candidate, made, request.limits.memory, taken, trouble)
+        check_time(candidate, request.limits.seconds)
+        loaded = Loaded(checked, core, request, files, bound, made, file_bytes=taken.bytes, scratch=scratch, staged=staged)
+        if loaded.streams or (scheduling is None and not core.schedules):
+            return loaded
+        from .execution.scheduling import Scheduling, Use, load_scheduled
+
+        return load_scheduled(loaded, scheduling or Scheduling(Use.RUN), self.permissions)
+
+    def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED, observe: Observer | None = None) -> Outcome:
+        """Read the data and compute; `observe` is told how long each step took.  Raises RunFailed or Refused; nothing is printed
+        or written."""
+        from .execution.outcome import outcome_of
+
+        core = loaded.core
+        settings = settings_of(core, loaded.request.params)
+        values: dict[str, Any] = {**settings.arrays, **loaded.request.arrays}
+        stores = None
+        if loaded.streams:
+            from .execution.streaming import require_one_run, settled, stores_of, values_of
+
+            if engine is Engine.REFERENCE:
+                require_one_run(loaded, "the reference interpreter")
+            if loaded.staged is not None:
+                loaded = settled(loaded, observe)
+            stores = stores_of(loaded)
+            values = values_of(loaded, stores)
+        elif loaded.files and (engine is Engine.REFERENCE or not loaded.stored):
+            from .execution.loading import read_inputs
+
+            values |= read_inputs(core, loaded.files, loaded.bound.sizes)
+        if engine is Engine.REFERENCE:
+            from ..backend.reference.interpreter import interpret
+            from ..backend.vm.values import from_numpy
+
+            arrays = {name: from_numpy(value) for name, value in values.items()}
+            exact = interpret(core, arrays, settings.sizes)
+            return outcome_of(core, exact.printed, exact.outputs)
+        from .execution.outcome import folded_results
+
+        folded = folded_results(loaded.bound)
+        if folded is not None:
+            return outcome_of(core, folded[0], folded[1], plan_summary(loaded.plan, file_bytes=loaded.file_bytes))
+        from ..backend import execute
+
+        try:
+            if loaded.elsewhere is not None and loaded.stored:
+                from .execution.clusters import run_there
+
+                results = run_there(loaded, values, observe)
+            elif loaded.elsewhere is not None:
+                results = loaded.elsewhere(loaded.plan, values, observe)
+            else:
+                results = execute(loaded.plan, loaded.bound, values, observe, simulated=loaded.simulated, stores=stores)
+        except BaseException:
+            if stores is not None:
+                stores.discard()
+            raise
+        printed = [shown.value for shown in results.printed]
+        outputs = {name: shown.value for name, shown in results.outputs.items()}
+        return outcome_of(core, printed, outputs, plan_summary(loaded.plan, results.held, loaded.file_bytes))
+
+    def folder_of(self, source: Source) -> str:
+        """The folder a program's relative paths start from."""
+        return self.folder if source.name.startswith("<") else os.path.dirname(source.name)
+
+
+def file_memory(bound: BoundGraph, request: Request, files: Mapping[str, InputFile]) -> FileMemory:
+    """What the inputs and the outputs of a request take beside their arrays: one file at a time is read or written."""
+    from .execution.resource_limits import FileMemory
+
+    taken = [(file.beside, f"reading `{name}` from `{file.shown}`") for name, file in files.items()]
+    if request.outputs:
+        from ..backend.graph.phases import Output
+        from ..backend.io.reading import writing_bytes
+        from ..backend.schedule.program_facts.scratch_memory import Numbers
+
+        cap = Numbers().cap
+        for phase in bound.graph.phases:
+            if isinstance(phase, Output) and phase.name in request.outputs:
+                type, path = bound.graph.types[phase.arg], request.outputs[phase.name]
+                shape = tuple(cap(size) for size in type.shape)
+                taken.append((writing_bytes(path, type.element.kind, shape), f"writing `{phase.name}` to `{path}`"))
+    return FileMemory(*max(taken, default=(0, "")))
+
+
+def with_blocks(
+    core: Core | None, diagnostics: Sequence[Diagnostic], devices: str | None = None
+) -> tuple[Core | None, tuple[Diagnostic, ...]]:  # fmt: skip
+    """What checking found, with what is wrong in the schedule blocks of an accepted program, on these devices if any are named.
+
+    Refused: they are not a profile."""
+    if core is None or not core.schedules:
+        return core, tuple(diagnostics)
+    from ..backend.devices.this_machine import load_profile
+    from ..backend.schedule.program.plan_program import wrong_in_blocks
+
+    more = wrong_in_blocks(core, None if devices is None else load_profile(devices))
+    return None if any(one.is_error for one in more) else core, (*diagnostics, *more)
+
+
+def told(
+    diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, Source], judging: Callable[[Source], Judge]
+) -> tuple[Diagnostic, ...]:  # fmt: skip
+    """Diagnostics as people are told them: the program's own first, each file's from top to bottom, habits explained."""
+    if any(found.is_error for found in diagnostics):
+        from ..lang.foreign.hints import explained
+
+        diagnostics = explained(diagnostics, sources, judging)
+    return tuple(sorted(diagnostics, key=lambda d: (d.span.file != main.name, d.span.file, d.span.start)))
+
+
+def plan_summary(plan: Plan, held: Mapping[Any, int] | None = None, file_bytes: int = 0) -> dict[str, Any]:
+    """What `--json` says about a plan: sizes, devices, how many phases, the most bytes live at once on each device; of one for
+    several devices also what it promises, and `held`, the most bytes each device held; `file_bytes`: what a file takes beside."""
+    from .execution.scheduling import summary
+
+    promised = summary(plan, held or {})
+    return {
+        "schema": plan.schema,
+        "sizes": dict(plan.sizes),
+        "devices": [device.id for device in plan.devices],
+        "steps": sum(len(queue.steps) for queue in plan.main.queues),
+        "peak_bytes": {str(device): count for device, count in plan.main.peak},
+        **({"file_bytes": file_bytes} if file_bytes else {}),
+        **({"stores": {store.name: store.access.value for store in plan.stores}} if plan.stores else {}),
+        **({"prediction": promised} if promised else {}),
+    }

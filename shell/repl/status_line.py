@@ -1,0 +1,302 @@
+"""The bottom line: type, reads, memory, time and device of what is being typed, worked out beside the typing.
+
+`describe` is the answer for one text.  `Watcher` runs it in a thread of its own, always for the latest text, after a moment
+without keystrokes; it never waits and never starts the solver (a text with sizes of its own, a signature or an `input`, is
+checked when it is entered).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from threading import Condition, Thread
+from typing import TYPE_CHECKING, Any, Final
+
+from ...lang.diagnostics.model import RhoError
+from ...lang.support.caches import state_folder
+from ...lang.support.files import read_text
+from ...lang.support.parsing import decode, natural
+from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
+from ..cli.messages import write_whole
+from ..cli.standard_streams import Console
+from ..display.estimates import duration
+from ..display.values import LIMIT, ROWS_CUT, display
+from ..execution.outcome import PIPE_LIMIT, WHOLE_TEXT_LIMIT, Shown
+
+if TYPE_CHECKING:
+    from ...typechecker.check import Checker
+    from ..workspace.workspace import Asked, Workspace
+
+
+# ---------------------------------------------------------------------------------------------------- preview
+
+PAUSE: Final = 0.05
+MOST_CHARACTERS: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Of a text: the line below it, and whether it is a message about an error."""
+
+    text: str
+    line: str
+    wrong: bool = False
+
+
+def describe(workspace: Workspace, text: str, checker: Checker) -> Preview:
+    """The line for a text; empty where there is nothing to say."""
+    from ...lang.bind.statement_dependencies import Form, statements_of, unfinished
+
+    if not text.strip() or text.lstrip().startswith(")") or len(text) > MOST_CHARACTERS or unfinished(text):
+        return Preview(text, "")
+    if "→" in text or any(statement.form not in (Form.EXPRESSION, Form.BINDING) for statement in statements_of(text)):
+        return Preview(text, "")
+    asked = workspace.ask(text, checker)
+    if asked.checked.core is None:
+        first = next((found for found in asked.diagnostics if found.is_error), None)
+        return Preview(text, "" if first is None else f"{first.code} {first.message}", True)
+    return Preview(text, " · ".join([part for part in _parts(workspace, asked) if part]))
+
+
+def _parts(workspace: Workspace, asked: Asked) -> list[str]:
+    checked = asked.checked
+    parts = [checked.last or "", reads(asked)]
+    if checked.core is None or not checked.core.block.ops:
+        return parts
+    from ...backend.schedule.plan.plan_text import bytes_text
+    from ..display.estimates import predicted_ns
+
+    try:
+        prepared = workspace.prepare(asked)
+    except RhoError as error:
+        return [*parts, f"{error.diagnostics[0].code} {error.diagnostics[0].message}"]
+    parts.append(bytes_text(sum(prepared.plan.peak.values())))
+    estimate = predicted_ns(prepared.bound)
+    if estimate:
+        parts.append(f"~{duration(estimate)}")
+    return [*parts, str(prepared.plan.devices[0].id)]
+
+
+def reads(asked: Asked) -> str:
+    """How often the elements of the session's values are read: `reads each element once`, or by name."""
+    if asked.checked.result is None:
+        return ""
+    from ...typechecker.usage.check_moves import written
+
+    counts: dict[str, str] = {}
+    for quantity in asked.checked.result.quantities():
+        if quantity.name in asked.layout.arrays and not quantity.name.startswith("∆∆"):
+            counts[quantity.name] = written(quantity.grade)
+    read = {name: count for name, count in counts.items() if count != "0"}
+    if not read:
+        return ""
+    if set(read.values()) == {"1"}:
+        return "reads each element once"
+    return "reads " + ", ".join(f"{name} {'once' if count == '1' else count + '×'}" for name, count in read.items())
+
+
+def _warm() -> None:
+    """Import what computing needs, so that the first entry does not wait for it."""
+    from ... import backend
+    from ...backend.cpu import backend as cpu
+    from ...backend.vm import executor
+
+    assert backend and cpu and executor
+
+
+class Watcher:
+    """Keeps the line of the latest text; `changed` is called (in its thread) when there is a new one."""
+
+    def __init__(self, workspace: Callable[[], Workspace], changed: Callable[[], None]) -> None:
+        self._workspace, self._changed = workspace, changed
+        self._condition = Condition()
+        self._wanted: str | None = None
+        self._stopped = False
+        self._busy = False
+        self.latest = Preview("", "")
+        self._thread = Thread(target=self._work, name="rho preview", daemon=True)
+
+    def start(self) -> None:
+        """Begin, once there is a prompt."""
+        if not self._thread.is_alive() and not self._stopped:
+            with suppress(RuntimeError):  # there are no more threads: no line, until there are
+                self._thread.start()
+
+    def want(self, text: str) -> None:
+        """Returns at once."""
+        with self._condition:
+            self._wanted = text
+            self._condition.notify()
+
+    def pause(self) -> None:
+        """Forget what was wanted, and wait for the line being worked out: the session is about to change."""
+        with self._condition:
+            self._wanted = None
+            while self._busy:
+                self._condition.wait(1)
+
+    def finish(self) -> None:
+        """Wait until the line of the latest text is there."""
+        with self._condition:
+            while self._wanted is not None or self._busy:
+                self._condition.wait(1)
+
+    def stop(self) -> None:
+        with self._condition:
+            self._stopped = True
+            self._condition.notify()
+
+    def _work(self) -> None:
+        workspace = self._workspace()
+        checker = workspace.session.checker()
+        _warm()
+        while True:
+            text = self._next()
+            if text is None:
+                return
+            try:
+                found = describe(workspace, text, checker)
+            except (RhoError, RecursionError, MemoryError, OSError, ValueError, KeyError, AssertionError):
+                found = Preview(text, "")  # a line that cannot be worked out is none; entering says why
+            with self._condition:
+                self.latest, self._busy = found, False
+                self._condition.notify_all()
+            self._changed()
+
+    def _next(self) -> str | None:
+        """The latest text, once nothing was typed for a moment."""
+        with self._condition:
+            while not self._stopped:
+                if self._wanted is None:
+                    self._condition.wait()
+                    continue
+                text = self._wanted
+                self._condition.wait(PAUSE)
+                if self._wanted == text:
+                    self._wanted, self._busy = None, True
+                    return text
+            return None
+
+
+# ---------------------------------------------------------------------------------------------------- settings
+#
+# What a user can set in a session: `)set` shows and changes it; kept in `repl.json` beside the history.
+
+_MOST_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`prefix` starts a spelling beside the backtick; `pause` (milliseconds) shows the language bar; `digits` printed;
+    `types` above values; `preview` below what is typed."""
+
+    prefix: str = "`"
+    pause: int = 500
+    digits: int = 10
+    types: bool = True
+    preview: bool = True
+
+
+def changed(settings: Settings, name: str, text: str) -> Settings | str:
+    """The settings with one of them changed, or what is wrong."""
+    current = {field.name: getattr(settings, field.name) for field in fields(Settings)}
+    if name not in current:
+        return f"there is no setting `{name}`; they are {', '.join(current)}"
+    old = current[name]
+    if isinstance(old, bool):
+        if text not in ("on", "off"):
+            return f"`{name}` is on or off"
+        return _with(settings, name, text == "on")
+    if isinstance(old, int):
+        low, high = (1, 17) if name == "digits" else (0, 10_000)
+        number = natural(text, high)
+        if number is None or number < low:
+            return f"`{name}` is a number from {low} to {high}"
+        return _with(settings, name, number)
+    if len(text) != 1 or text.isalnum() or text.isspace():
+        return "the prefix is one character, no letter, digit or blank"
+    return _with(settings, name, text)
+
+
+def _with(settings: Settings, name: str, value: Any) -> Settings:
+    return replace(settings, **{name: value})
+
+
+def shown(settings: Settings) -> list[str]:
+    def word(value: object) -> str:
+        return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+    return [f"{name:<8} {word(value)}" for name, value in asdict(settings).items()]
+
+
+def folder(environment: Mapping[str, str]) -> Path | None:
+    """Where history and settings are kept; None for a user without a home."""
+    return state_folder(environment)
+
+
+def load(environment: Mapping[str, str]) -> Settings:
+    """As last set; what cannot be read is as if it were not there."""
+    place = folder(environment)
+    if place is None:
+        return Settings()
+    try:
+        found = decode(read_text(place / "repl.json", _MOST_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return Settings()
+    settings = Settings()
+    for name, value in found.items() if isinstance(found, dict) else ():
+        text = ("on" if value else "off") if isinstance(value, bool) else str(value)
+        made = changed(settings, str(name), text)
+        settings = settings if isinstance(made, str) else made
+    return settings
+
+
+def save(settings: Settings, environment: Mapping[str, str]) -> None:
+    """Best effort: a home that cannot be written keeps nothing."""
+    place = folder(environment)
+    if place is None:
+        return
+    with suppress(OSError):
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(place / "repl.json", json.dumps(asdict(settings), ensure_ascii=False) + "\n")
+
+
+# ---------------------------------------------------------------------------------------------------- showing
+#
+# Values in a session: a header with the type where the value is not a scalar, then as many lines as the window has.
+
+DIM, PLAIN = "\x1b[2m", "\x1b[0m"
+
+
+def show(shown: Shown, console: Console, settings: Settings) -> None:
+    """Print a value."""
+    if not console.out.isatty():
+        console.print("\n".join(display(shown.value, kind=shown.kind, digits=settings.digits, limit=PIPE_LIMIT)))
+        return
+    if settings.types and shown.shape:
+        header = concrete_type(shown)
+        console.print(f"{DIM}{header}{PLAIN}" if console.colours_results else header)
+    limit = WHOLE_TEXT_LIMIT if shown.kind is Kind.CHAR else LIMIT
+    lines = display(shown.value, kind=shown.kind, digits=settings.digits, limit=limit, width=console.width)
+    console.print("\n".join(cut(lines, max(8, shutil.get_terminal_size().lines - 4))))
+
+
+def concrete_type(shown: Shown) -> str:
+    """The type with the sizes that the value has."""
+    element = shown.type.partition("[")[0]
+    if element.startswith("perm<"):
+        return shown.type
+    return f"{element}[{' '.join(map(str, shown.shape))}]"
+
+
+def cut(lines: list[str], most: int) -> list[str]:
+    """The first and last lines of a value that is higher than the window."""
+    if len(lines) <= most:
+        return lines
+    first = (most - 1) * 2 // 3
+    return [*lines[:first], f"{ROWS_CUT}  ({len(lines) - most + 1} more lines)", *lines[len(lines) - (most - 1 - first) :]]

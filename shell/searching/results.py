@@ -1,0 +1,259 @@
+"""What a search says: the lines of `rho search` and `)search`, and the object of `--json`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
+from functools import lru_cache
+from typing import Any, Final, Protocol
+
+from ...lang.primitives.operators import RESERVED_WORDS
+from ...lang.primitives.record import Primitive, Role
+from ...lang.primitives.table import ELEMENT_NAMES, PRIMITIVES, meant
+from ...lang.support.records import dataclass
+from ...lang.syntax.lexer import NAME, in_prose
+from ...lang.tree.expressions import SymbolKind
+from ...lang.tree.program import clause_words
+from ..cli.arguments import UsageError
+from ..display import documentation
+from ..display.documentation import LibraryEntry
+from . import catalogue, type_match
+from .catalogue import Entry, Origin, shipped
+
+# ---------------------------------------------------------------------------------------------------- answers
+
+MOST: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result: what to type, what it is, the type that fits, and what has to be done for that."""
+
+    name: str
+    title: str
+    summary: str
+    type: str
+    how: str
+    origin: Origin
+
+    def lines(self) -> list[str]:
+        head = f"{self.name}  {self.title}" if self.title else self.name
+        colon = "  :" if self.title else " :"
+        return [
+            f"{head}{colon} {self.type}" if self.type else head,
+            *([f"    {self.summary}"] if self.summary else []),
+            *([f"    fits {self.how}"] if self.how else []),
+        ]
+
+    def json(self) -> dict[str, Any]:
+        found = {"name": f"{self.name}  {self.title}" if self.title else self.name, "summary": self.summary}
+        return {**found, "type": self.type or None, "how": self.how or None, "from": self.origin.name.lower()}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`asked` is the text; `notes` say what else could be tried where nothing, or only little, was found."""
+
+    asked: str
+    hits: tuple[Hit, ...]
+    notes: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        return [line for hit in self.hits for line in hit.lines()]
+
+
+def search(given: Sequence[str], own: Sequence[Entry] = ()) -> Answer:
+    """Look for words, or for a type if there is an arrow in them.  UsageError where the type cannot be read."""
+    text = " ".join(given)
+    entries = (*own, *shipped())
+    if type_match.is_type(text):
+        return _by_type(text, entries)
+    found = catalogue.search(given, entries)
+    hits = [_hit(one.entry, _only_type(one.entry), "") for one in found]
+    notes = _more(len(hits))
+    if not hits:
+        guess = meant(catalogue.nearest_word(text.split(), entries))
+        notes = (f"nothing is described by `{text}`{guess}", "  try other or fewer words, or a type: rho search 'f64[n] → f64'")
+    elif "[" in text and "]" in text:
+        notes = (*notes, f"for functions of this type write an arrow: rho search '{text} → _'")
+    return Answer(text, tuple(hits[:MOST]), notes)
+
+
+def _by_type(text: str, entries: tuple[Entry, ...]) -> Answer:
+    try:
+        asked = type_match.read(text)
+    except type_match.NoType as error:
+        raise UsageError(error.message, error.hint) from None
+    found = type_match.search(asked, entries)
+    hits = [_hit(fit.entry, fit.type, fit.how) for fit in found]
+    if hits:
+        return Answer(text, tuple(hits[:MOST]), _more(len(hits)))
+    near = tuple([f"  {line}" for line in type_match.wider(asked, text.replace("->", "→"), entries)])
+    return Answer(text, (), (f"nothing has the type `{text}`", *(near or ("  `_` stands for any size, element or type",))))
+
+
+def _hit(entry: Entry, type: str, how: str) -> Hit:
+    return Hit(entry.name, entry.title, entry.summary, type, how, entry.origin)
+
+
+def _only_type(entry: Entry) -> str:
+    """What a search by words shows of types: those of library functions and of definitions."""
+    return entry.types[0] if entry.types and entry.origin <= Origin.LIBRARY else ""
+
+
+def _more(count: int) -> tuple[str, ...]:
+    return (f"{count - MOST} more; a closer description finds fewer",) if count > MOST else ()
+
+
+# ---------------------------------------------------------------------------------------------------- completing
+#
+# What could be typed at a place: glyphs by their names, system names, modules, members, names in scope, words of types.
+#
+# One engine for whoever types: an editor and a session say what is in scope (`Scope`) and how they show a candidate.
+# Neighbours: `shell.lsp.completion`, `shell.repl.terminal`.
+
+class Kind(Enum):
+    ARRAY = "array"
+    FUNCTION = "function"
+    OPERATOR = "operator"
+    MODULE = "module"
+    PARAM = "param"
+    SIZE = "size"
+    TYPE = "type"
+    KEYWORD = "keyword"
+    GLYPH = "glyph"
+
+
+KINDS = {
+    SymbolKind.ARRAY: Kind.ARRAY, SymbolKind.INPUT: Kind.ARRAY, SymbolKind.FUNCTION: Kind.FUNCTION,
+    SymbolKind.OPERATOR: Kind.OPERATOR, SymbolKind.MODULE: Kind.MODULE, SymbolKind.PARAM: Kind.PARAM,
+    SymbolKind.SIZE: Kind.SIZE, SymbolKind.ELEMENT: Kind.TYPE,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """`text` replaces the last `length` characters and `name` is compared with them; lower `order` comes first.  `row`,
+    `entry` document it; `spelt`: it is typed after the prefix."""
+
+    text: str
+    length: int
+    name: str
+    kind: Kind
+    about: str
+    order: int
+    row: Primitive | None = None
+    entry: LibraryEntry | None = None
+    spelt: bool = False
+
+
+Named = tuple[str, SymbolKind, str]
+"""A name, what it is, and what is said about it."""
+
+
+class Scope(Protocol):
+    """What is known at a place.  `starts`: the word is the first of its statement; `declares`: the statement is a declaration;
+    `brings_in`: modules that are not in use are offered too."""
+
+    starts: bool
+    declares: bool
+    brings_in: bool
+
+    def names(self) -> Iterable[Named]: ...
+
+    def sizes(self) -> Iterable[Named]: ...
+
+    def members(self, module: str) -> Iterable[tuple[Named, LibraryEntry | None]] | None: ...
+
+
+_SYSTEM = re.compile(r"⎕[A-Za-z0-9]*$")
+_MEMBER = re.compile(rf"({NAME})\.((?:{NAME})?)$")
+_USE = re.compile(r"^\s*use\s+(\w*)$")
+_WORD = re.compile(rf"(?:{NAME})?$")
+
+
+def candidates(line: str, scope: Scope, prefix: str = "`", after: int = 0) -> list[Candidate]:
+    """For a line up to the cursor, whatever is typed of the word: who shows them leaves out what does not fit."""
+    letters = pending(line, prefix, after)
+    if letters is not None:
+        return list(_spellings(len(letters)))
+    if in_prose(line, len(line)):
+        return []
+    system = _SYSTEM.search(line)
+    if system is not None:
+        length = len(system.group())
+        rows = [row for row in PRIMITIVES if row.glyph.startswith("⎕")]
+        return [Candidate(row.glyph, length, row.glyph, Kind.FUNCTION, row.title, 0, row) for row in rows]
+    use = _USE.match(line)
+    if use is not None:
+        return [Candidate(name, len(use[1]), name, Kind.MODULE, "standard library", 0) for name in documentation.modules()]
+    member = _MEMBER.search(line)
+    members = None if member is None else scope.members(member[1])
+    if member is not None and members is not None:
+        length = len(member[2])
+        return [Candidate(name, length, name, KINDS[kind], about, 0, entry=entry) for (name, kind, about), entry in members]
+    found = _WORD.search(line)
+    word = "" if found is None else found.group()
+    clauses = clause_words(line[: len(line) - len(word)])
+    return [
+        *[Candidate(one, len(word), one, Kind.KEYWORD, says, -1) for one, says in clauses.items()],
+        *(_words(word, scope) if "as" in clauses or not clauses else ()),
+    ]
+
+
+def pending(before: str, prefix: str, after: int = 0) -> str | None:
+    """The letters typed after a prefix so far; None if no spelling is being typed.  No prefix stands before `after`."""
+    found = re.search(rf"[`{re.escape(prefix)}]([A-Za-z]*)$", before)
+    if found is None or found.start() < after:
+        return None
+    return None if in_prose(before, found.start()) else found.group(1)
+
+
+def _kind_of(row: Primitive) -> Kind:
+    return Kind.OPERATOR if row.role in (Role.MONADIC_OPERATOR, Role.DYADIC_OPERATOR) else Kind.GLYPH
+
+
+def _spellings(typed: int) -> Iterator[Candidate]:
+    """After the prefix: every key and name; what is chosen becomes the glyph."""
+    for row in PRIMITIVES:
+        for name in (*([row.key] if row.key else []), *row.names):
+            yield Candidate(row.glyph, typed + 1, name, _kind_of(row), row.title, 0, row, spelt=True)
+
+
+def _words(typed: str, scope: Scope) -> Iterator[Candidate]:
+    length = len(typed)
+    known = list(scope.names())
+    in_scope = {name: kind for name, kind, _ in known}
+    for name, kind, about in known:
+        yield Candidate(name, length, name, KINDS[kind], about, 0)
+    for name, kind, about in scope.sizes() if scope.declares else ():
+        if name not in in_scope and name != typed:
+            yield Candidate(name, length, name, KINDS[kind], about, 1)
+    words = sorted(RESERVED_WORDS - {"where"}) if scope.starts else ["where"] if scope.declares else []
+    for word in words:
+        yield Candidate(word, length, word, Kind.KEYWORD, "", 2)
+    for name in sorted(ELEMENT_NAMES):
+        yield Candidate(name, length, name, Kind.TYPE, "element type", 3)
+    if length > 1:
+        yield from _library(typed, in_scope, scope.brings_in)
+        for row in PRIMITIVES:
+            for name in row.names:
+                if name.startswith(typed) and not row.glyph.isalnum():
+                    yield Candidate(row.glyph, length, name, _kind_of(row), row.title, 5, row)
+
+
+def _library(typed: str, in_scope: dict[str, SymbolKind], brings_in: bool) -> Iterator[Candidate]:
+    """`mean` offers `stats.mean`."""
+    for entry in entries():
+        module, _, name = entry.name.partition(".")
+        known = in_scope.get(module)
+        if (name.startswith(typed) or module.startswith(typed)) and (known is SymbolKind.MODULE or (brings_in and known is None)):
+            compared = name if name.startswith(typed) else entry.name
+            yield Candidate(entry.name, len(typed), compared, Kind.FUNCTION, entry.doc, 4, entry=entry)
+
+
+@lru_cache(maxsize=1)
+def entries() -> tuple[LibraryEntry, ...]:
+    """What is documented in the standard library, read once."""
+    return tuple(documentation.entries())

@@ -1,0 +1,131 @@
+"""`rho doc NAME`: the page of a glyph, its name, or a library function."""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+from ... import __version__
+from ...lang.diagnostics.help_pages import did_you_mean, explain, primitive_text
+from ...lang.primitives import table
+from ...lang.primitives.table import meant
+from ..cli.arguments import Arguments, UsageError, nearest
+from ..cli.messages import print_json, wants_json
+from ..cli.process_exit import Exit
+from ..cli.standard_streams import Console
+from ..display import documentation, documentation as library
+from ..display.estimates import gpu_tier, kernel_tier
+from ..searching.catalogue import Entry
+from ..searching.results import search
+
+# ---------------------------------------------------------------------------------------------------- doc
+
+def doc_command(arguments: Arguments, console: Console) -> Exit:
+    word = " ".join(arguments.positional)
+    rows = table.find(word)
+    if rows:
+        if wants_json(arguments):
+            print_json(console, {"primitives": [documentation.primitive_json(row) for row in rows], "library": []})
+        else:
+            console.print("\n".join(primitive_text(row) for row in rows).rstrip("\n"))
+        return Exit.OK
+    entries = documentation.named(word)
+    if entries:
+        if wants_json(arguments):
+            print_json(console, {"primitives": [], "library": [documentation.entry_json(entry) for entry in entries]})
+        else:
+            console.print("\n\n".join(documentation.entry_text(entry) for entry in entries))
+        return Exit.OK
+    guess = table.suggest(word) or nearest(word, [entry.name for entry in library.entries()])
+    hint = f"rho search {word} looks in the descriptions"
+    raise UsageError(f"no primitive or library function is called `{word}`{table.meant(guess)}", hint)
+
+
+# ---------------------------------------------------------------------------------------------------- explain
+#
+# `rho explain CODE | GLYPH`: the page of an error code, a glyph or a name.
+
+def explain_command(arguments: Arguments, console: Console) -> Exit:
+    word = " ".join(arguments.positional)
+    text = explain(word)
+    if text is None:
+        message = f"`{word}` is neither a code nor a glyph of the language{meant(did_you_mean(word))}"
+        if re.fullmatch(r"[A-Za-z]{1,3}\d+", word):
+            raise UsageError(message, "docs/errors.md lists all codes")
+        raise UsageError(message, "for example: rho explain E101, rho explain ⌸")
+    if wants_json(arguments):
+        print_json(console, {"word": word, "text": text})
+    else:
+        console.print(text.rstrip("\n"))
+    return Exit.OK
+
+
+# ---------------------------------------------------------------------------------------------------- search
+#
+# `rho search WORDS|TYPE [FILE.rho…]`: functions by what they do or by their type, also those of one's own files.
+
+def search_command(arguments: Arguments, console: Console) -> Exit:
+    files = [word for word in arguments.positional if word.endswith(".rho")]
+    words = [word for word in arguments.positional if word not in files]
+    if not words:
+        raise UsageError("rho search: needs words or a type", "for example: rho search 'f64[n] → f64'")
+    answer = search(words, [entry for file in files for entry in _own(file, console)])
+    if wants_json(arguments):
+        print_json(console, {"hits": [hit.json() for hit in answer.hits]})
+    else:
+        for line in answer.lines():
+            console.print(line)
+        for note in answer.notes:
+            console.note(note)
+    return Exit.OK if answer.hits else Exit.FAILED
+
+
+def _own(file: str, console: Console) -> tuple[Entry, ...]:
+    """The definitions of a file, as far as checking got."""
+    from ...lang.diagnostics.model import Rejected
+    from ..cli import messages
+    from ..cli.messages import read_source
+    from ..pipeline import Session
+    from ..searching.catalogue import yours
+
+    try:
+        checked = Session().check(read_source(file))
+    except Rejected as error:
+        messages.show(console, error.diagnostics, error.sources)
+        return ()
+    if not checked.accepted:
+        console.note(f"{file} is rejected: `rho check {file}` says why; searching what could be checked")
+    return yours(checked)
+
+
+# ---------------------------------------------------------------------------------------------------- info
+#
+# `rho info`: versions for a bug report.
+
+PACKAGES = (
+    "numpy", "parsimonious", "z3-solver", "llvmlite", "prompt_toolkit", "pygls", "ipykernel", "matplotlib",
+    "cupy-cuda12x", "cupy-cuda13x",
+)  # fmt: skip
+
+
+def info_command(arguments: Arguments, console: Console) -> Exit:
+    facts = {
+        "rho": __version__, "python": platform.python_version(), "platform": platform.platform(),
+        "encoding": sys.getfilesystemencoding(), "kernels": kernel_tier(), "gpu": gpu_tier(),
+    }  # fmt: skip
+    packages = {name: _version(name) for name in PACKAGES}
+    if wants_json(arguments):
+        print_json(console, {**facts, "packages": packages})
+        return Exit.OK
+    for name, value in [*facts.items(), *packages.items()]:
+        console.print(f"{name:<16}{value or 'not installed'}")
+    return Exit.OK
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,340 @@
+"""The typed core: blocks, the ops that hold them, and whole programs.
+
+A `Block` is a list of ops over value ids, so a nested block refers to an outer value simply by its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import TypeAlias
+
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Source, Span
+from ...lang.tree import program
+from ...lang.tree.program import AS_WRITTEN, Reading
+from ..elements import ArrayType
+from ..proof.obligations import Obligation, SizeFact
+from ..sizes.polynomials import Size, SizeVariable
+from . import arrays
+from .arrays import (
+    Compress,
+    Contract,
+    Expand,
+    Format,
+    Gather,
+    Iota,
+    IotaGrid,
+    Join,
+    KeyReduce,
+    Library,
+    Literal,
+    MaskUpdate,
+    Payload,
+    Print,
+    Reduce,
+    Reshape,
+    Reverse,
+    Rotate,
+    RuntimeSize,
+    Scalar,
+    Scan,
+    SizeVector,
+    Slice,
+    Spread,
+    Stack,
+    Transpose,
+    Update,
+    ValueId,
+    Where,
+    Windows,
+)
+
+# ---------------------------------------------------------------------------------------------------- core_blocks
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Reduce the leading axis with a block of two parameters (⍺ item, ⍵ accumulator), right to left; length ≥ 1.
+
+    Operands are several in step (a tuple reduces as one); `body.params` is all ⍺ then all ⍵."""
+
+    results: tuple[ValueId, ...]
+    args: tuple[ValueId, ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class FoldScan:
+    """Scan the leading axis with a block, left to right: acc ← acc body item; `body.params` is accumulators, then items."""
+
+    results: tuple[ValueId, ...]
+    args: tuple[ValueId, ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """Apply `body` to cells: argument i splits into its leading `frames[i]` axes and a cell; `frame` is the principal
+    frame's shape, every other frame a prefix of it.  Results have shape frame ⧺ the body result's shape."""
+
+    results: tuple[ValueId, ...]
+    args: tuple[ValueId, ...]
+    frames: tuple[int, ...]
+    frame: tuple[Size, ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Iterate `body` on the state `trip` times (a trip count known only when run is a size that `RuntimeSize` defined).
+
+    The body's parameters are the major cells of `cells` for the turn, first to last, and then the state.  `index`: a size that is
+    the number of the turn, from 0, in the body; with `premised` what was proved of the body needed that it runs, so that
+    nothing of it may be done before the loop unless `trip` is at least 1.
+
+    `until`: a block over (new state…, old state…) giving a scalar bool, tested after each step; the loop
+    stops once it holds (never with `keep`).  `keep`: each result has one more leading axis of trip+1 states, the initial first.
+    """
+
+    results: tuple[ValueId, ...]
+    initial: tuple[ValueId, ...]
+    trip: Size
+    body: Block
+    until: Block | None
+    keep: bool
+    cells: tuple[ValueId, ...] = ()
+    index: SizeVariable | None = None
+    premised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Scalar bool `condition` picks a block of no parameters.  A size that differs between the arms is
+    defined here: `sizes` pairs each such run-time variable with (then, else) sizes."""
+
+    results: tuple[ValueId, ...]
+    condition: ValueId
+    then: Block
+    otherwise: Block
+    sizes: tuple[tuple[SizeVariable, Size, Size], ...] = ()
+
+
+Op: TypeAlias = (
+    Literal | SizeVector | Scalar | Iota | IotaGrid | Reshape | Transpose | Spread | Reverse | Rotate | Slice | Join
+    | Stack | Windows | Gather | Update | MaskUpdate | Reduce | Scan | Fold | FoldScan | Contract | Compress | Expand
+    | Where | RuntimeSize | KeyReduce | Library | Format | Lift | Loop | Branch | Print
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`params` are bound by the enclosing op; `results` may be any visible values."""
+
+    params: tuple[ValueId, ...]
+    ops: tuple[Op, ...]
+    results: tuple[ValueId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoreInput:
+    """`input name : type ← path`: the size variables in its type bind from the file's header.
+
+    `default`: it is a param, whose items these are unless others are set."""
+
+    name: str
+    value: ValueId
+    path: str | None
+    span: Span
+    default: tuple[Payload, ...] | None = None
+    reading: Reading = AS_WRITTEN
+
+
+@dataclass(frozen=True, slots=True)
+class CoreParam:
+    """`param name ← default` of a natural number, which is a size."""
+
+    name: str
+    variable: SizeVariable
+    default: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CoreGuard:
+    """A fact that loading must check (E701), and the obligation it came from.
+
+    `index`: it is checked in each turn of the loop with this index.  `runs`: it matters only where this size is at least 1."""
+
+    fact: SizeFact
+    obligation: Obligation
+    index: SizeVariable | None = None
+    runs: Size | None = None
+
+    def variables(self) -> frozenset[SizeVariable]:
+        """The sizes that must be known before it can be checked."""
+        found = self.fact.left.variables() | self.fact.right.variables()
+        if self.runs is not None:
+            found |= self.runs.variables()
+        return found if self.index is None else found | {self.index}
+
+    def holds(self, sizes: Mapping[SizeVariable, int]) -> bool:
+        """Is it true, or of no account, for these sizes?"""
+        return (self.runs is not None and self.runs.evaluate(sizes) < 1) or self.fact.holds(sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class CoreOutput:
+    name: str
+    value: ValueId
+    span: Span
+    reading: Reading = AS_WRITTEN
+
+
+@dataclass(frozen=True, slots=True)
+class CoreCall:
+    """A call, expanded in place, of a function whose signature states quantities: what it promises about its arguments.
+
+    The ops of its body are those that make values `first` to `last` (exclusive).  `reads` has every argument whose
+    quantity is stated, with its bounds; an upper bound of None is ω.
+    """
+
+    span: Span
+    first: ValueId
+    last: ValueId
+    results: tuple[ValueId, ...]
+    reads: tuple[tuple[ValueId, Size, Size | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A checked program.
+
+    `types`, `spans`, `names` describe values; every op's results are in `types` and `spans`, `names` has those bound at
+    top level.  `shown` lists what the program shows in order: (name or "", value) of every top-level print.  `solved` are facts
+    that a solver proved: loading evaluates them as it does the guards, for nothing that others proved is believed where memory
+    depends on it.
+    """
+
+    block: Block
+    inputs: tuple[CoreInput, ...]
+    params: tuple[CoreParam, ...]
+    outputs: tuple[CoreOutput, ...]
+    guards: tuple[CoreGuard, ...]
+    types: Mapping[ValueId, ArrayType]
+    spans: Mapping[ValueId, Span]
+    names: Mapping[ValueId, str]
+    schedules: tuple[program.Schedule, ...]
+    sources: tuple[Source, ...]
+    calls: tuple[CoreCall, ...] = ()
+    solved: tuple[CoreGuard, ...] = ()
+
+    @property
+    def data(self) -> tuple[CoreInput, ...]:
+        """The inputs that have files."""
+        return tuple([entry for entry in self.inputs if entry.default is None])
+
+    @property
+    def settings(self) -> tuple[CoreInput, ...]:
+        """The params that are no sizes."""
+        return tuple([entry for entry in self.inputs if entry.default is not None])
+
+    def facts(self) -> list[SizeFact]:
+        """What holds wherever the program runs, because loading checks it."""
+        return [guard.fact for guard in self.guards if guard.index is None and guard.runs is None]
+
+
+# ---------------------------------------------------------------------------------------------------- core_walk
+#
+# What an op of the core mentions: its results, its operands, its blocks, and what those read from outside.
+
+OPERANDS = frozenset({
+    "arg", "args", "left", "right", "mask", "indices", "value", "amount", "initial",
+    "cells", "beside",
+    "condition",
+})  # fmt: skip
+
+
+_FIELDS: dict[type[object], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+
+
+def _fields(op: Op) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the operands and of the results of an op's class."""
+    known = _FIELDS.get(type(op))
+    if known is None:
+        names = [f.name for f in fields(op)]
+        known = tuple(n for n in names if n in OPERANDS), tuple(n for n in names if n in ("result", "results"))
+        _FIELDS[type(op)] = known
+    return known
+
+
+def _values(op: Op, names: tuple[str, ...]) -> tuple[ValueId, ...]:
+    found: list[ValueId] = []
+    for name in names:
+        value = getattr(op, name)
+        found += [item for item in value if item is not None] if isinstance(value, tuple) else [value]
+    return tuple(found)
+
+
+def operands_of(op: Op) -> tuple[ValueId, ...]:
+    """The values an op names as operands."""
+    return _values(op, _fields(op)[0])
+
+
+def results_of(op: Op) -> tuple[ValueId, ...]:
+    """The values an op makes."""
+    return _values(op, _fields(op)[1])
+
+
+def blocks_of(op: Op) -> tuple[Block, ...]:
+    match op:
+        case Lift() | Fold() | FoldScan():
+            return (op.body,)
+        case Loop():
+            return (op.body,) if op.until is None else (op.body, op.until)
+        case Branch():
+            return op.then, op.otherwise
+        case _:
+            return ()
+
+
+def all_ops(ops: Sequence[Op]) -> Iterator[Op]:
+    """Every op, also in nested blocks."""
+    pending = list(reversed(ops))
+    while pending:
+        op = pending.pop()
+        yield op
+        for block in blocks_of(op):
+            pending.extend(reversed(block.ops))
+
+
+def defined_sizes(op: Op) -> tuple[SizeVariable, ...]:
+    """The run-time sizes an op itself defines; those of blocks in it are theirs."""
+    match op:
+        case arrays.Compress() | arrays.Where() | arrays.RuntimeSize() | arrays.Format():
+            return (op.size,)
+        case Branch():
+            return tuple([variable for variable, _, _ in op.sizes])
+        case _:
+            return ()
+
+
+def captured(block: Block) -> frozenset[ValueId]:
+    """The outer values that a block, or a block in it, reads."""
+    own, read = mentioned(block)
+    return frozenset(read - own)
+
+
+def mentioned(block: Block) -> tuple[set[ValueId], set[ValueId]]:
+    """The values that a block makes, and those that it reads, with the blocks in it."""
+    own: set[ValueId] = set()
+    read: set[ValueId] = set()
+    pending = [block]
+    while pending:
+        current = pending.pop()
+        own.update(current.params)
+        read.update(current.results)
+        for op in current.ops:
+            own.update(results_of(op))
+            read.update(operands_of(op))
+            pending += blocks_of(op)
+    return own, read

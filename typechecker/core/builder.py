@@ -1,0 +1,388 @@
+"""The builder: the one place that appends core ops, records types and spans, and collects obligations and diagnostics.
+
+Elaboration rules never construct a `Core` themselves; they call `emit` (or a named helper) on a builder.
+Blocks nest: the root block is open from the start, `open_block` starts one inside, `close_block` ends it.
+
+What a builder remembers beside the ops is in records: `facts` of each value, `sizes` and what names them, the `ledger` of
+facts in scope and to be checked, `reports` of what is wrong, the `wording` of values in messages; `glyph` is the function being
+applied; `root` are the ops of the program's own block, `next_id` is the id that the next value gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label
+from ...lang.syntax.source import PlacedSpan, Span
+from ..diagnostics import Reports, Wording
+from ..elements import ArrayType, Element, Kind, ranged
+from ..frame_agreement import principal_frame
+from ..proof.constraints import Ledger, LoopIndex
+from ..proof.obligations import Obligation, Relation, SizeFact
+from ..proof.report_unproved import ClauseSite
+from ..scalars import FUNCTIONS, ResultKind
+from ..sizes.polynomials import Size, SizeOrigin, SizeVariable
+from ..sizes.runtime_sizes import ASIDE, NamedSizes
+from ..sizes.size import monus
+from ..values import constant_folding
+from ..values.constant_folding import MOST_ITEMS, folded
+from ..values.facts import NOTHING, Conversions, MaskFacts, Operand, Sequences, ValueFacts
+from .arrays import Literal, Payload, Reshape, Scalar, SizeVector, ValueId
+from .blocks import Block, Op
+
+# ---------------------------------------------------------------------------------------------------- builder
+
+MOST_AXES = 15  # as in other APLs; libraries stop at 32 or 64, and a window doubles the axes
+MOST_SIZES = 256  # longest literal that is also kept as sizes
+
+
+class Snapshot(NamedTuple):
+    """What a builder remembers beside ops, as it was."""
+
+    next: int
+    mark: tuple[int, ...]
+    reports: Reports
+    wording: Wording
+    sizes: NamedSizes
+    clause_site: ClauseSite | None
+
+
+class Builder(Conversions):
+    """See the module's docstring.  `index_origin` is that of the file being elaborated; callers set it."""
+
+    def __init__(self, index_origin: int = 0) -> None:
+        self.index_origin = index_origin
+        self.glyph = "f"
+        self.types: dict[ValueId, ArrayType] = {}
+        self.spans: dict[ValueId, Span] = {}
+        self.facts: dict[ValueId, ValueFacts] = {}
+        self.wording = Wording()
+        self.reports = Reports()
+        self.ledger = Ledger()
+        self.sizes = NamedSizes()
+        self.definitions: dict[ValueId, Op] = {}
+        self._masks = MaskFacts(self.definitions, self.types, self.at_most)
+        self.sequences = Sequences(self.definitions, self.types, self.at_most)
+        self.root: list[Op] = []
+        self._blocks: list[tuple[tuple[ValueId, ...], list[Op]]] = [((), self.root)]
+        self.next_id = 0
+        self._next_aside = ASIDE
+
+    # -- values and ops
+
+    def fresh(self, type: ArrayType, span: Span) -> ValueId:
+        """A new value id of this type; the caller emits the op that defines it."""
+        value = ValueId(self.next_id)
+        self.next_id += 1
+        self.types[value] = type
+        self.spans[value] = span
+        return value
+
+    @property
+    def next_value(self) -> ValueId:
+        """The id that the next value gets."""
+        return ValueId(self.next_id)
+
+    def emit(
+        self, make: Callable[[ValueId], Op], type: ArrayType, span: Span, *, static: Size | tuple[Size, ...] | None = None,
+        constant: tuple[Payload, ...] | None = None,
+    ) -> Operand:  # fmt: skip
+        """Append the op that defines one new value."""
+        if type.rank > MOST_AXES:
+            return self.error(Code.E620, f"this array would have {type.rank} axes; at most {MOST_AXES} are supported", span)
+        if self._intricate((type,), span):
+            return self.poison(span)
+        value = self.fresh(type, span)
+        self.definitions[value] = op = make(value)
+        self._blocks[-1][1].append(op)
+        return Operand(value, type, static, constant)
+
+    def emit_many(
+        self, make: Callable[[tuple[ValueId, ...]], Op], types: Sequence[ArrayType], span: Span
+    ) -> tuple[Operand, ...]:  # fmt: skip
+        """Append one op that defines several values."""
+        if self._intricate(types, span):
+            return tuple(self.poison(span) for _ in types)
+        values = tuple(self.fresh(type, span) for type in types)
+        self._blocks[-1][1].append(make(values))
+        return tuple(Operand(v, t) for v, t in zip(values, types, strict=True))
+
+    def _intricate(self, types: Sequence[ArrayType], span: Span) -> bool:
+        """E610 for a size that no reader and no proof can follow; every rule adds little, so this bounds them all."""
+        if all(size.is_simple() for type in types for size in type.shape):
+            return False
+        self.error(Code.E610, "the formula for the length of an axis is too long here", span,
+                   notes=("it grows with every step: each joins or drops parts of the step before",))  # fmt: skip
+        return True
+
+    def effect(self, op: Op) -> None:
+        """Append an op without results (`Print`, `RuntimeSize`)."""
+        self._blocks[-1][1].append(op)
+
+    def latest(self) -> Op | None:
+        """The last op of the innermost block."""
+        ops = self._blocks[-1][1]
+        return ops[-1] if ops else None
+
+    def literal(self, data: Sequence[Payload], type: ArrayType, span: Span) -> Operand:
+        """A constant; a scalar or short vector of integers also gets its static sizes."""
+        payload = tuple(data)
+        static: Size | tuple[Size, ...] | None = None
+        if type.element.kind is Kind.I64 and type.element.below is None and type.rank <= 1 and len(payload) <= MOST_SIZES:
+            sizes = tuple(Size({(): int(p)}) for p in payload if isinstance(p, int))
+            static = sizes if type.rank else sizes[0]
+        kept = payload if len(payload) <= MOST_ITEMS else None
+        return self.emit(lambda r: Literal(r, payload), type, span, static=static, constant=kept)
+
+    def size_value(self, size: Size, span: Span) -> Operand:
+        """A size (or a difference of sizes) as a weak scalar i64."""
+        low, high = size.bounds()
+        type = ArrayType(ranged(Kind.I64, low, high, weak=True), ())
+        if size.constant is not None:
+            return self.emit(lambda r: Literal(r, (size.constant or 0,)), type, span, static=size, constant=(size.constant,))
+        return self.emit(lambda r: SizeVector(r, (size,), True), type, span, static=size)
+
+    def size_vector(self, sizes: Sequence[Size], span: Span) -> Operand:
+        """Sizes as a weak vector of i64."""
+        given = tuple(sizes)
+        bounds = [s.bounds() for s in given]
+        lows = [low for low, _ in bounds if low is not None]
+        highs = [high for _, high in bounds if high is not None]
+        low = min(lows, default=None) if len(lows) == len(given) else None
+        high = max(highs, default=None) if len(highs) == len(given) else None
+        type = ArrayType(ranged(Kind.I64, low, high, weak=True), (Size({(): len(given)}),))
+        numbers = tuple(c for s in given if (c := s.constant) is not None)
+        if len(numbers) == len(given):
+            return self.emit(lambda r: Literal(r, numbers), type, span, static=given, constant=numbers)
+        return self.emit(lambda r: SizeVector(r, given, False), type, span, static=given)
+
+    def poison(self, span: Span) -> Operand:
+        """A value that stands for an error already reported."""
+        type = ArrayType(Element(Kind.F64), ())
+        return Operand(self.fresh(type, span), type, poisoned=True)
+
+    def name(self, x: Operand, name: str) -> None:
+        """Remember what the program calls a value (the first name stays)."""
+        self.wording.add(x.value, name)
+
+    def scalar(self, function: str, args: Sequence[Operand], element: Element, span: Span, parameter: int = 0) -> Operand:
+        """Element-wise work with prefix agreement (E101); operands already have the compute kind."""
+        poisoned = next((a for a in args if a.poisoned), None)
+        if poisoned is not None:
+            return poisoned
+        shape = principal_frame(self, args, span)
+        if shape is None:
+            return self.poison(span)
+        row = FUNCTIONS[function]
+        compute = args[-1].type.element.kind
+        shapes = [tuple(s.constant for s in a.type.shape) for a in args]
+        constant = None
+        if row.result is not ResultKind.TARGET:
+            constant, exact = folded(function, compute, element.kind, [a.constant for a in args], shapes)
+            if exact is not None:
+                self.report(constant_folding.refused(exact, element.kind, span))
+                return self.poison(span)
+        if constant is None:
+            warning = constant_folding.warned(function, element.kind, [a.type.element for a in args], span)
+            if warning is not None:
+                self.report(warning)
+        values = tuple(a.value for a in args)
+        return self.emit(lambda r: Scalar(r, function, values, parameter), ArrayType(element, shape), span, constant=constant)
+
+    def again(self, x: Operand, span: Span) -> Operand:
+        """The same array as a value of its own, of which everything is known that is known of `x`."""
+        made = self.emit(lambda r: Reshape(r, x.value), x.type, span, static=x.static, constant=x.constant)
+        self.sizes.share(made.value, x.value)
+        if x.value in self.facts:
+            self.facts[made.value] = self.facts[x.value]
+        return replace(x, value=made.value)
+
+    # -- sizes
+
+    def runtime_size(
+        self, name: str, cap: Size, span: Span, why: str = "known only when it runs", least: int = 0,
+        origin: SizeOrigin = SizeOrigin.RUNTIME,
+    ) -> SizeVariable:  # fmt: skip
+        """A size from `least` to `cap` that an op emitted next will define; its printed name is made unique."""
+        return self.sizes.at_run_time(name, cap, span, why, least, origin)
+
+    def mask_size(self, mask: Operand, cap: Size, span: Span) -> SizeVariable:
+        """The number of true elements of a mask: masks computed alike name one size, however often they are used."""
+        known, learnt = self.sizes.of_mask(mask.value, cap, span, self._masks, self.types)
+        self.ledger.premises += learnt
+        return known
+
+    def alike(self, x: Operand, y: Operand) -> bool:
+        """Are these the same value, made once or twice?"""
+        return self._masks.same(x.value, y.value)
+
+    def selection(self, x: Operand) -> Span | None:
+        """The mask of known data that says how many elements x has."""
+        value, op = x.value, self.definitions.get(x.value)
+        while self.facts.get(value, NOTHING).selected is None and isinstance(op, Scalar):
+            value = max(op.args, key=lambda arg: len(self.types[arg].shape))
+            op = self.definitions.get(value)
+        return self.facts.get(value, NOTHING).selected
+
+    def known(self, x: Operand) -> ValueFacts:
+        """What is known of a value beside its type."""
+        return self.facts.get(x.value, NOTHING)
+
+    def note(self, x: Operand, **facts: Any) -> None:
+        """Remember more of a value: fields of `ValueFacts`."""
+        self.facts[x.value] = replace(self.known(x), **facts)
+
+    # -- facts
+
+    def equal(self, left: Size, right: Size) -> bool | None:
+        """Decided equality of two sizes; None if it depends or is unknown."""
+        return self.ledger.decided(SizeFact(Relation.EQUAL, left, right))
+
+    def at_most(self, left: Size, right: Size) -> bool | None:
+        return self.ledger.decided(SizeFact(Relation.AT_MOST, left, right))
+
+    def require(self, obligation: Obligation) -> bool:
+        """Discharge an obligation: report what can never hold or cannot be checked at load, guard what depends on inputs.
+
+        Returns False only if an error was reported.
+        """
+        return self.ledger.require(obligation, self.sizes.spans, self.report)
+
+    def open_loop(self, trip: Size, span: Span) -> LoopIndex:
+        """Enter the body of a loop with an index; its facts hold until `close_loop`."""
+        name = self.runtime_size("i", monus(trip, 1), span, "the number of the iteration", origin=SizeOrigin.TURN)
+        return self.ledger.open_loop(LoopIndex(name, trip))
+
+    # -- blocks
+
+    def open_block(self, params: Sequence[ArrayType], span: Span) -> tuple[Operand, ...]:
+        """Start a nested block; its parameters are fresh values of these types."""
+        operands = tuple(Operand(self.fresh(t, span), t) for t in params)
+        self._blocks.append((tuple(o.value for o in operands), []))
+        return operands
+
+    def close_block(self, results: Sequence[Operand]) -> Block:
+        """End the innermost block (finally the root)."""
+        params, ops = self._blocks.pop()
+        return Block(params, tuple(ops), tuple(r.value for r in results))
+
+    @property
+    def depth(self) -> int:
+        """How many blocks are open; 1 at the top of the program."""
+        return len(self._blocks)
+
+    # -- trials
+
+    def mark(self) -> tuple[int, ...]:
+        """Where a trial starts, for `rollback`."""
+        return (len(self.reports.diagnostics), *self.ledger.mark(), *[len(ops) for _, ops in self._blocks])
+
+    def rollback(self, mark: tuple[int, ...]) -> None:
+        """Undo what was emitted, reported and required since `mark`; blocks opened since then are dropped."""
+        diagnostics, premises, guards, solved, *lengths = mark
+        del self.reports.diagnostics[diagnostics:]
+        self.ledger.rollback((premises, guards, solved))
+        del self._blocks[len(lengths) :]
+        for (_, ops), length in zip(self._blocks, lengths, strict=True):
+            del ops[length:]
+
+    def snapshot(self, fresh_names: bool) -> Snapshot:
+        """Where work starts that is to leave no trace: what it reports is apart from what was reported before."""
+        before = Snapshot(self.next_id, self.mark(), self.reports, self.wording, self.sizes, self.ledger.clause_site)
+        self.reports, self.wording, self.sizes = self.reports.trial(), self.wording.trial(), self.sizes.trial(fresh_names)
+        self.next_id = max(self.next_id, self._next_aside)
+        return before
+
+    def restore(self, before: Snapshot) -> None:
+        """Undo everything since `snapshot`; only ids of work aside stay used up."""
+        self._next_aside = self.next_id
+        self.next_id = before.next if before.next < ASIDE else self.next_id
+        self.reports, self.wording, self.sizes = before.reports, before.wording, before.sizes
+        self.ledger.clause_site = before.clause_site
+        self.rollback(before.mark)
+
+    # -- diagnostics
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Collect a diagnostic; the same one at the same place only once."""
+        self.reports.add(diagnostic)
+
+    def warned(self, index: Operand, message: str, span: Span) -> bool:
+        """Was this said of the same index elsewhere?  Of several checks that fail a program meets the first."""
+        return self.reports.warned(index.value, message, span)
+
+    def error(
+        self, code: Code, message: str, span: Span, *, label: str = "", labels: Sequence[Label] = (), notes: Sequence[str] = (),
+        fixes: Sequence[Fix] = (),
+    ) -> Operand:  # fmt: skip
+        """Report an error and give a poisoned value."""
+        self.report(Diagnostic(code, message, span, label=label, labels=tuple(labels), notes=tuple(notes), fixes=tuple(fixes)))
+        return self.poison(span)
+
+    def text(self, span: Span) -> str:
+        """The program's text there; empty if its source is not at hand."""
+        return self.wording.text(span)
+
+    def where(self, x: Operand) -> Span:
+        """Where the program mentions a value: its last use if recorded, else where it was made."""
+        return self.wording.uses.get(x.value, self.spans[x.value])
+
+    def retyped(self, x: Operand, type: ArrayType) -> Operand:
+        """The same value under a type that says more or less (never another kind or shape)."""
+        return replace(x, type=type)
+
+
+# ---------------------------------------------------------------------------------------------------- emitted
+#
+# What a statement left in a builder, to be left there again for the next version of the program.
+
+class Emitted(NamedTuple):
+    """Ops in the root block, and what is known and said of their values; `next` is the id after them."""
+
+    next: int
+    ops: tuple[Op, ...]
+    types: dict[ValueId, ArrayType]
+    spans: dict[ValueId, Span]
+    facts: dict[ValueId, ValueFacts]
+    definitions: dict[ValueId, Op]
+    said: tuple[tuple[ValueId, str | Span], ...]
+
+
+def counts(b: Builder) -> tuple[int, ...]:
+    """Where a statement starts: what is reported, its first value and op, and what there is besides."""
+    ledger, reports = b.ledger, b.reports
+    more = (len(ledger.promises), len(ledger.input_sites), len(reports.warnings))
+    return (len(reports.diagnostics), b.next_id, len(b.root), *ledger.mark(), *more, *b.sizes.counts())
+
+
+def emitted_since(b: Builder, start: tuple[int, ...]) -> Emitted | None:
+    """What a statement emitted; None if it did more: reported, required or named a size, or has spans that do not move."""
+    said = tuple(b.wording.said)
+    reported, first, ops, *more = start
+    now = counts(b)
+    if now[0] != reported or list(now[3:]) != more:
+        return None
+    values = [ValueId(value) for value in range(first, b.next_id)]
+    spans = {value: b.spans[value] for value in values}
+    facts = {value: b.facts[value] for value in values if value in b.facts}
+    seen = [*spans.values(), *[word for _, word in said if isinstance(word, Span)]]
+    seen += [known.selected for known in facts.values() if known.selected is not None]
+    if not all(isinstance(span, PlacedSpan) for span in seen):
+        return None
+    types = {value: b.types[value] for value in values}
+    definitions = {value: b.definitions[value] for value in values if value in b.definitions}
+    return Emitted(b.next_id, tuple(b.root[ops:]), types, spans, facts, definitions, said)
+
+
+def emit_again(b: Builder, done: Emitted) -> None:
+    """The same values and ops, after the same ones before."""
+    b.next_id = done.next
+    b.root.extend(done.ops)
+    b.types.update(done.types)
+    b.spans.update(done.spans)
+    b.facts.update(done.facts)
+    b.definitions.update(done.definitions)
+    for value, word in done.said:
+        b.wording.add(value, word)

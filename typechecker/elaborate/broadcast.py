@@ -1,0 +1,208 @@
+"""Functions that are a scalar primitive under rank operators: elaborated as plain agreement.
+
+`-⍤1⍤1 2`, `+¨`, `∘.×`, `×˘⍨` only say which axes of the arguments meet.  `plan` works that out as an
+axis map, and `apply_map` spreads each argument along the axes it lacks and applies the primitive
+once, without a loop over cells.
+"""
+
+from __future__ import annotations
+
+from ...lang.diagnostics.model import Code, Label
+from ...lang.primitives.record import Role, Trait
+from ...lang.primitives.table import by_glyph
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ..core.arrays import Spread
+from ..diagnostics import show_type
+from ..elements import ArrayType
+from ..proof.obligations import Obligation, Relation, SizeFact
+from ..rules.common import check_axis, static_integer, transposed
+from ..sizes.polynomials import Size
+from ..values.facts import Operand, TupleOperand, Value
+from .context import Context, DerivedFunction, FunctionValue, PrimitiveFunction, static_vector
+
+# ---------------------------------------------------------------------------------------------------- pervasive
+
+@dataclass(frozen=True, slots=True)
+class AxisMap:
+    """Axis i of the left argument is axis `left[i]` of a result of rank `rank`; likewise `right`.  `swapped`: the
+    primitive's left argument is our right one."""
+
+    primitive: PrimitiveFunction
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    rank: int
+    swapped: bool = False
+
+
+def is_scalar_primitive(function: FunctionValue, *, dyadic: bool) -> bool:
+    """Does it pervade in this valence?"""
+    if not isinstance(function, PrimitiveFunction):
+        return False
+    row = by_glyph(function.glyph, Role.FUNCTION)
+    if row is None:
+        return False
+    use = row.dyadic if dyadic else row.monadic
+    return use is not None and Trait.SCALAR in use.traits
+
+
+def pervades(function: FunctionValue) -> bool:
+    """Is a monadic function a scalar primitive under operators that only cut its argument into cells?"""
+    while isinstance(function, DerivedFunction) and function.operator in ("¨", "˘", "⍤"):
+        if function.operator == "⍤" and ranks_of(function) is None:
+            return False
+        inner = function.operands[0]
+        if isinstance(inner, (Operand, TupleOperand)):
+            return False
+        function = inner
+    return is_scalar_primitive(function, dyadic=False)
+
+
+def innermost(function: FunctionValue) -> FunctionValue:
+    """The function below every `¨ ˘ ⍤r`."""
+    while isinstance(function, DerivedFunction):
+        inner = function.operands[0]
+        if isinstance(inner, (Operand, TupleOperand)):
+            break
+        function = inner
+    return function
+
+
+def ranks_of(function: DerivedFunction) -> tuple[int, int, int] | None:
+    """(monadic, left, right) ranks of `f⍤r`; None if its operand is a function or not static."""
+    operand = function.operands[1]
+    if not isinstance(operand, Operand):
+        return None
+    sizes = static_vector(operand)
+    if sizes is None or operand.type.rank > 1 or not 1 <= len(sizes) <= 3:
+        return None
+    known = [s.constant for s in sizes]
+    numbers = [n for n in known if n is not None]
+    if len(numbers) != len(known):
+        return None
+    match numbers:
+        case [r]:
+            return r, r, r
+        case [left, right]:
+            return right, left, right
+        case [monadic, left, right]:
+            return monadic, left, right
+        case _:
+            return None
+
+
+def cell_rank(asked: int, rank: int) -> int:
+    """`⍤r` clips r to the argument's rank; a negative r counts from the frame."""
+    return min(asked, rank) if asked >= 0 else max(0, rank + asked)
+
+
+def plan(function: FunctionValue, left: int, right: int) -> AxisMap | None:
+    """How the axes of arguments of these ranks meet, if the function is a dyadic scalar primitive under operators."""
+    if isinstance(function, PrimitiveFunction):
+        if not is_scalar_primitive(function, dyadic=True):
+            return None
+        return AxisMap(function, tuple(range(left)), tuple(range(right)), max(left, right))
+    if not isinstance(function, DerivedFunction) or isinstance(function.operands[0], (Operand, TupleOperand)):
+        return None
+    inner_function = function.operands[0]
+    match function.operator:
+        case "⍨":
+            inner = plan(inner_function, right, left)
+            return None if inner is None else AxisMap(inner.primitive, inner.right, inner.left, inner.rank, not inner.swapped)
+        case "∘.":
+            inner = plan(inner_function, 0, 0)
+            if inner is None:
+                return None
+            return AxisMap(inner.primitive, tuple(range(left)), tuple(range(left, left + right)), left + right, inner.swapped)
+        case "¨":
+            cells = (0, 0)
+        case "˘":
+            cells = (cell_rank(-1, left), cell_rank(-1, right))
+        case "⍤":
+            ranks = ranks_of(function)
+            if ranks is None:
+                return None
+            cells = (cell_rank(ranks[1], left), cell_rank(ranks[2], right))
+        case _:
+            return None
+    inner = plan(inner_function, *cells)
+    if inner is None:
+        return None
+    left_frame, right_frame = left - cells[0], right - cells[1]
+    frame = max(left_frame, right_frame)
+    return AxisMap(
+        inner.primitive,
+        (*range(left_frame), *[frame + axis for axis in inner.left]),
+        (*range(right_frame), *[frame + axis for axis in inner.right]),
+        frame + inner.rank,
+        inner.swapped,
+    )
+
+
+def apply_map(ctx: Context, map_: AxisMap, left: Operand, right: Operand, span: Span) -> Value:
+    """Spread both arguments as the map says and apply the primitive."""
+    if _is_prefix(map_.left) and _is_prefix(map_.right):
+        first, second = (right, left) if map_.swapped else (left, right)
+        return ctx.call(map_.primitive, first, second, span)
+    sizes: dict[int, Size] = {}
+    for x, axes, other in ((left, map_.left, right), (right, map_.right, left)):
+        for axis, size in zip(axes, x.type.shape, strict=True):
+            if axis not in sizes:
+                sizes[axis] = size
+            elif not ctx.builder.require(_lines_up(axis, sizes[axis], size, other, x, span)):
+                return ctx.builder.poison(span)
+    shape = tuple([sizes[axis] for axis in range(map_.rank)])
+    first = spread(ctx, left, map_.left, shape, span)
+    second = spread(ctx, right, map_.right, shape, span)
+    if map_.swapped:
+        first, second = second, first
+    return ctx.call(map_.primitive, first, second, span)
+
+
+def _is_prefix(axes: tuple[int, ...]) -> bool:
+    return axes == tuple(range(len(axes)))
+
+
+def _lines_up(axis: int, first: Size, second: Size, x: Operand, y: Operand, span: Span) -> Obligation:
+    return Obligation(
+        SizeFact(Relation.EQUAL, first, second),
+        Code.E101,
+        span,
+        f"these arrays do not line up: axes of {first} and {second} meet",
+        (Label(span, f"{show_type(x.type)} with {show_type(y.type)}"),),
+    )
+
+
+def spread(ctx: Context, x: Operand, axes: tuple[int, ...], shape: tuple[Size, ...], span: Span) -> Operand:
+    """x along `axes` of `shape`; unchanged where plain prefix agreement says the same."""
+    if _is_prefix(axes):
+        return x
+    type_ = ArrayType(x.type.element, shape)
+    return ctx.builder.emit(lambda result: Spread(result, x.value, axes), type_, span)
+
+
+# ---------------------------------------------------------------------------------------------------- axes
+#
+# Bracket axes, and moving axes to the front and back.
+
+def axis_number(ctx: Context, axis: Operand | None, default: int, rank: int, span: Span) -> int | None:
+    """The 0-based axis of `f[axis]`, or the default; None after E132."""
+    if axis is None:
+        return default
+    value = static_integer(ctx.builder, axis)
+    if value is None:
+        ctx.error(Code.E132, "an axis is one integer known before the program runs", span)
+        return None
+    return check_axis(ctx.builder, value - ctx.builder.index_origin, rank, span)
+
+
+def to_front(ctx: Context, x: Operand, axis: int, span: Span) -> Operand:
+    """`axis` first, the others in order."""
+    axes = tuple([0 if a == axis else a + 1 if a < axis else a for a in range(x.type.rank)])
+    return transposed(ctx.builder, x, axes, span)
+
+
+def from_front(ctx: Context, x: Operand, axis: int, span: Span) -> Operand:
+    """The first axis becomes axis number `axis`, the others in order."""
+    axes = tuple([axis if a == 0 else a - 1 if a <= axis else a for a in range(x.type.rank)])
+    return transposed(ctx.builder, x, axes, span)

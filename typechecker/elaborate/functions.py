@@ -1,0 +1,330 @@
+"""Dfns: statements in order, guards as branches.
+
+A call is expanded in place with its argument operands, so singletons and constants flow in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...lang.diagnostics.model import Code, Label
+from ...lang.syntax.source import Span
+from ...lang.tree import expressions as patterns_expressions, expressions as tree
+from ...lang.tree.expressions import Argument
+from ..core.blocks import Lift, defined_sizes
+from ..elements import ArrayType, Element, Kind, held, strong
+from ..frame_agreement import agree
+from ..rules.common import is_boolean, static_integer
+from ..sizes.polynomials import ZERO, Size, product
+from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned, leaves
+from . import branches, expressions, names
+from .context import (
+    AtopFunction,
+    BrokenFunction,
+    Context,
+    DerivedFunction,
+    DfnFunction,
+    ForkFunction,
+    Frame,
+    FunctionValue,
+    PrimitiveFunction,
+    enclosed,
+    rebuild,
+)
+
+# ---------------------------------------------------------------------------------------------------- dfns
+
+def call(ctx: Context, function: DfnFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """Expand a dfn on its arguments."""
+    frame = function.home.inner(span)
+    frame.bind(Argument.RIGHT, right)
+    if left is not None:
+        frame.bind(Argument.LEFT, left)
+    builder = ctx.builder
+    origin = builder.index_origin
+    builder.index_origin = frame.file.index_origin
+    defining = builder.ledger.clause_site is not None and _within(builder.ledger.clause_site.at, span)
+    elsewhere = not defining and not _within(function.node.span, span)
+    if elsewhere:
+        builder.reports.calls.append(span)
+    try:
+        value = _statements(ctx, function.node, 0, frame)
+    finally:
+        builder.index_origin = origin
+        if elsewhere:
+            builder.reports.calls.pop()
+    return value
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return inner.file == outer.file and outer.start <= inner.start and inner.end <= outer.end
+
+
+def _statements(ctx: Context, dfn: tree.Dfn, start: int, frame: Frame) -> Value:
+    """Run the statements from `start`; the value is the last expression's."""
+    value: Value | None = None
+    for at in range(start, len(dfn.body)):
+        statement = dfn.body[at]
+        if isinstance(statement, tree.Guard):
+            return _guard(ctx, dfn, at, statement, frame)
+        found = _statement(ctx, statement, frame)
+        value = found if found is not None else value
+    if value is None:
+        return ctx.error(Code.E134, "this function has no value: it does not end with an expression", dfn.span)
+    return value
+
+
+def _statement(ctx: Context, statement: tree.Statement, frame: Frame) -> Value | None:
+    """Run one statement other than a guard; its value if it has one."""
+    match statement:
+        case tree.Evaluate():
+            return ctx.expression(ctx, statement.value, frame)
+        case tree.BindArray():
+            if _is_alpha(statement.target):
+                if frame.find(Argument.LEFT) is not None:
+                    return None
+                default = ctx.expression(ctx, statement.value, frame)
+                frame.bind(Argument.LEFT, default)
+                return default
+            value = ctx.expression(ctx, statement.value, frame)
+            expressions.bind_target(ctx, statement.target, value, frame)
+            return value
+        case tree.BindFunction():
+            target = statement.target
+            frame.bind(target.definition, names.function(ctx, statement.value, frame, target.name))
+            return None
+        case tree.BindOperator():
+            frame.bind(statement.target.definition, names.operator(ctx, statement.value, frame))
+            return None
+        case _:
+            return ctx.error(
+                Code.E134,
+                "the value of this statement is a function: functions can be named and passed to operators, not returned",
+                statement.span,
+            )
+
+
+def _is_alpha(target: tree.Target) -> bool:
+    return isinstance(target, tree.NameTarget) and target.definition is Argument.LEFT
+
+
+def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, frame: Frame) -> Value:
+    """`cond : value`, then the rest: decided while checking if cond is static, else a branch."""
+    ctx.spend(guard.span)
+    condition = condition_operand(ctx, ctx.expression(ctx, guard.condition, frame), guard.condition.span)
+    if condition.poisoned:
+        return condition
+    known = static_integer(ctx.builder, condition)
+    if known is not None:
+        return ctx.expression(ctx, guard.value, frame) if known else _statements(ctx, dfn, at + 1, frame)
+
+    def then() -> Value:
+        return ctx.expression(ctx, guard.value, frame.inner())
+
+    def otherwise() -> Value:
+        if at + 1 == len(dfn.body):
+            return ctx.error(
+                Code.E134,
+                "this function has no value when its last condition does not hold",
+                guard.span,
+                notes=("end the function with an expression after the guards",),
+            )
+        return _statements(ctx, dfn, at + 1, frame.inner())
+
+    with ctx.deeper(guard.span):
+        rest = Label(dfn.body[-1].span, "the other exit")
+        return branches.branch(ctx, condition, then, otherwise, guard.span, guard.value.span, rest)
+
+
+def condition_operand(ctx: Context, value: Value, span: Span) -> Operand:
+    """A scalar bool (E303); the literals 0 and 1 will do."""
+    if is_poisoned(value):
+        return ctx.builder.poison(span)
+    x = expressions.single(ctx, value, span)
+    if x.poisoned:
+        return x
+    if x.type.rank > 0:
+        return ctx.error(
+            Code.E303,
+            f"a condition is one truth value, but this is an array of rank {x.type.rank}",
+            span,
+            notes=("reduce it: `∧/` (all) or `∨/` (any)",),
+        )
+    element = x.type.element
+    if is_boolean(element):
+        return ctx.builder.convert(x, Kind.BOOL, span)
+    return ctx.error(Code.E303, f"a condition is a bool, but this is {element.kind.value}", span, notes=("compare it: `x≠0`",))
+
+
+# ---------------------------------------------------------------------------------------------------- compose
+#
+# `⍨ ∘ ⍥ ⍛`: commute, beside and bind, over, behind.
+
+def as_function(ctx: Context, operand: FunctionValue | Value, operator: str, span: Span) -> FunctionValue:
+    """An operand that must be a function (E134)."""
+    if not isinstance(operand, (Operand, TupleOperand)):
+        return operand
+    if not is_poisoned(operand):
+        what = "an array" if isinstance(operand, Operand) else "a tuple"
+        ctx.error(Code.E134, f"`{operator}` needs a function as its operand, but this is {what}", span)
+    return BrokenFunction(span)
+
+
+def commute(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """`x f⍨ y` is `y f x`; `f⍨ y` is `y f y`; `A⍨` is always A."""
+    operand = derived.operands[0]
+    if isinstance(operand, (Operand, TupleOperand)):
+        return operand
+    return ctx.call(operand, right, right if left is None else left, span)
+
+
+def beside(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """`x f∘g y` is `x f g y`; an array operand is a bound argument."""
+    first, second = derived.operands
+    if isinstance(first, (Operand, TupleOperand)) or isinstance(second, (Operand, TupleOperand)):
+        if left is not None:
+            return ctx.error(Code.E130, "a function with a bound argument takes one argument, got two", span)
+        if isinstance(first, (Operand, TupleOperand)):
+            return ctx.call(as_function(ctx, second, "∘", derived.span), first, right, span)
+        assert isinstance(second, (Operand, TupleOperand))
+        return ctx.call(first, right, second, span)
+    return ctx.call(first, left, ctx.call(second, None, right, span), span)
+
+
+def over(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """`x f⍥g y` is `(g x) f g y`."""
+    first, second = [as_function(ctx, x, "⍥", derived.span) for x in derived.operands]
+    prepared = ctx.call(second, None, right, span)
+    if left is None:
+        return ctx.call(first, None, prepared, span)
+    return ctx.call(first, ctx.call(second, None, left, span), prepared, span)
+
+
+def behind(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """`x f⍛g y` is `(f x) g y`; `f⍛g y` is `(f y) g y`."""
+    first, second = derived.operands
+    if isinstance(first, (Operand, TupleOperand)):
+        return ctx.call(as_function(ctx, second, "⍛", derived.span), first, right, span)
+    function = as_function(ctx, second, "⍛", derived.span)
+    return ctx.call(function, ctx.call(first, None, right if left is None else left, span), right, span)
+
+
+# ---------------------------------------------------------------------------------------------------- valence
+#
+# Whether a function looks at a left argument, or drops it.
+#
+# A dfn without `⍺` may be called with two arguments, as in APL; from Python, where that is a mistake, it is refused.
+
+_FIRST = frozenset("¨˘⍤⍨∘⍥⍣")
+"""Operators that give their first operand two arguments where they are given two."""
+
+
+def drops_left(function: object) -> bool:
+    """Does a call with two arguments have the same value for every left argument, because none of its dfns has `⍺`?"""
+    match function:
+        case DfnFunction(node=node):
+            return not node.uses_alpha
+        case AtopFunction(inner=inner):
+            return drops_left(inner)
+        case ForkFunction(left=left, right=right):
+            return drops_left(left) and drops_left(right)
+        case DerivedFunction(operator="⍛", operands=(_, last)):
+            return drops_left(last)
+        case DerivedFunction(operator="⍤", operands=(_, last)) if not isinstance(last, (Operand, TupleOperand)):
+            return drops_left(last)
+        case DerivedFunction(operator=operator, operands=(first, *_)) if operator in _FIRST:
+            return drops_left(first)
+    return False
+
+
+# ---------------------------------------------------------------------------------------------------- patterns
+#
+# Functions that only spell a primitive: `{⍺+⍵}` and `+⍨` are `+`, so that they reduce and pervade as one.
+
+_COMMUTATIVE = "+×∧∨⌈⌊=≠⍲⍱"
+
+
+def simplified(function: FunctionValue) -> FunctionValue:
+    """The primitive that `{⍺ f ⍵}` (or `{⍵ f ⍺}` and `f⍨` for a commutative f) spells, else the function itself."""
+    commuted = commuted_primitive(function)
+    if commuted is not None:
+        return commuted if commuted.glyph in _COMMUTATIVE else function
+    if not isinstance(function, DfnFunction) or len(function.node.body) != 1:
+        return function
+    statement = function.node.body[0]
+    if not isinstance(statement, patterns_expressions.Evaluate) or not isinstance(statement.value, patterns_expressions.Dyadic):
+        return function
+    call = statement.value
+    if not isinstance(call.function, patterns_expressions.Primitive) or call.function.axis is not None:
+        return function
+    if not isinstance(call.left, patterns_expressions.Name) or not isinstance(call.right, patterns_expressions.Name):
+        return function
+    names = call.left.name + call.right.name
+    if names == "⍺⍵" or (names == "⍵⍺" and call.function.glyph in _COMMUTATIVE):
+        return PrimitiveFunction(call.function.span, call.function.glyph)
+    return function
+
+
+def commuted_primitive(function: FunctionValue) -> PrimitiveFunction | None:
+    """The f of `f⍨`, if it is a primitive without an axis."""
+    if not isinstance(function, DerivedFunction) or function.operator != "⍨":
+        return None
+    (operand,) = function.operands
+    return operand if isinstance(operand, PrimitiveFunction) and operand.axis is None else None
+
+
+# ---------------------------------------------------------------------------------------------------- lifting
+#
+# Lifting: applying a function to the cells of its arguments over a principal frame.
+#
+# The longest frame is the principal frame (ties: the first) and every other frame must be a prefix of
+# it.  An argument without a frame is not a parameter of the body: the body refers to it directly, so
+# that what is static about it stays static.
+
+def _element(x: Operand, frame: Sequence[Size]) -> Element:
+    """What a cell holds: where there is none, an integer is below 0, and so an index of any axis."""
+    element = strong(x.type.element)
+    is_bounded = element.kind is Kind.I64 and element.low is not None
+    return Element(Kind.I64, below=ZERO) if is_bounded and product(frame) == ZERO else element
+
+
+def lift(
+    ctx: Context, args: Sequence[Operand], cell_ranks: Sequence[int], body: Callable[[Sequence[Operand]], Value], span: Span
+) -> Value:
+    """`body` on every tuple of cells; `cell_ranks` are already clipped to the arguments' ranks."""
+    builder = ctx.builder
+    frames = [x.type.rank - r for x, r in zip(args, cell_ranks, strict=True)]
+    if not any(frames):
+        return body(args)
+    frame = agree(builder, args, [x.type.shape[:length] for x, length in zip(args, frames, strict=True)], span)
+    if frame is None:
+        return builder.poison(span)
+    framed = [i for i, length in enumerate(frames) if length]
+    cell_types = [ArrayType(_element(args[i], frame), args[i].type.shape[frames[i] :]) for i in framed]
+    params = builder.open_block(cell_types, span)
+    cells = list(args)
+    for i, param in zip(framed, params, strict=True):
+        cells[i] = param
+    with ctx.operator_body(span):
+        value = body(cells)
+    results = leaves(value)
+    block = builder.close_block(results)
+    if is_poisoned(value):
+        return builder.poison(span)
+    if isinstance(value, EnclosedOperand):
+        return enclosed(ctx, span)
+    local = {size for op in block.ops for size in defined_sizes(op)}
+    for x in results:
+        irregular = [s for s in x.type.shape if s.variables() & local]
+        if irregular:
+            return ctx.error(
+                Code.E401,
+                f"each cell would get its own length {irregular[0]}, but an array has one length along each axis",
+                span,
+                notes=("keep the length fixed inside the function: mask with `¿` or reduce there",),
+            )
+    types = [ArrayType(held(x.type.element), frame + x.type.shape) for x in results]
+    values = tuple([args[i].value for i in framed])
+    lengths = tuple([frames[i] for i in framed])
+
+    return rebuild(value, builder.emit_many(lambda made: Lift(made, values, lengths, frame, block), types, span))

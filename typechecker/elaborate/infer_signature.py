@@ -1,0 +1,231 @@
+"""Functions tried on arguments of symbolic sizes, to tell what they do before anything calls them.
+
+An annotated function is tried on what its signature declares.  Any other is a template: it is tried on floats (then
+integers, masks, text) of rank one and two, and what it needs of the sizes becomes its `where`; a function that takes
+none of these is generic, checked at each use.  Nothing that happens here is reported or kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...lang.tree.expressions import ArrayTypeExpression, BoundedSize, ShapeItem, ShapeVariable, SizeCall, SizeName
+from ..core.blocks import Block, Core, CoreInput, CoreOutput, mentioned
+from ..core.builder import Builder
+from ..elements import ArrayType, Element, Kind
+from ..proof.obligations import Relation, SizeFact
+from ..signatures.calls import instantiate, known_size
+from ..signatures.unify import Bindings
+from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, variable
+from ..usage.backward_analysis import demands_of_block
+from ..usage.grades import NONE, Grade
+from ..values.facts import Operand, Value, is_poisoned, leaves
+from . import type_expressions
+from .context import BrokenFunction, BudgetExceeded, Context, FunctionValue, Names, SignedFunction
+
+# ---------------------------------------------------------------------------------------------------- sampled
+#
+# A function tried on symbolic arguments as a program of its own: its arguments, and what it captures, are the inputs.
+
+def program_of(builder: Builder, arguments: Sequence[Operand], block: Block) -> Core:
+    """The block as a program; it stays whole when the builder drops the block."""
+    own, read = mentioned(block)
+    given = dict.fromkeys([*(x.value for x in arguments), *sorted(read - own)])
+    values = own | read | set(given)
+    spans = {value: builder.spans[value] for value in values}
+    inputs = tuple([CoreInput(f"argument {at + 1}", value, None, spans[value]) for at, value in enumerate(given)])
+    outputs = tuple([CoreOutput(f"result {at + 1}", value, spans[value]) for at, value in enumerate(block.results)])
+    types = {value: builder.types[value] for value in values}
+    return Core(Block((), block.ops, ()), inputs, (), outputs, (), types, spans, {}, (), ())
+
+
+# ---------------------------------------------------------------------------------------------------- sampling
+
+_KINDS = (Kind.F64, Kind.I64, Kind.BOOL, Kind.CHAR)
+_NUMBERS = (Kind.F64, Kind.I64)
+_MONADIC = ((1,), (2,))
+_DYADIC = ((1, 1), (2, 2), (2, 1))
+_LAST_RESORT_MONADIC = ((0,), (3,))
+_LAST_RESORT_DYADIC = ((1, 2), (0, 1), (1, 0), (0, 0))
+_NAMES = ((), ("n",), ("n", "m"), ("n", "m", "k"))
+_LEFT_NAMES = ((), ("n",), ("n", "k"))
+_RIGHT_NAMES = ((), ("m",), ("l", "m"))
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One way to apply a function: the arguments (left first) with how often their elements are read, and the result.
+
+    `facts` are what the sizes must satisfy.  `program` is the application by itself, in sizes of which `equal` says what some
+    are in terms of the others."""
+
+    arguments: tuple[tuple[Grade, ArrayType], ...]
+    results: tuple[ArrayType, ...]
+    facts: tuple[SizeFact, ...]
+    program: Core
+    equal: Mapping[SizeVariable, Size]
+
+
+def instances(ctx: Context, function: FunctionValue) -> list[Instance]:
+    """What a function does; empty if it is generic."""
+    if isinstance(function, BrokenFunction):
+        return []
+    if isinstance(function, SignedFunction):
+        found = _try(ctx, function, lambda: _declared(ctx, function), function.span)
+        return [] if found is None else [found]
+    valences = ((_MONADIC, _LAST_RESORT_MONADIC, (_NAMES,)), (_DYADIC, _LAST_RESORT_DYADIC, (_LEFT_NAMES, _RIGHT_NAMES)))
+    for wanted, others, names in valences:
+        usual = [made for ranks in wanted if (made := _of_ranks(ctx, function, ranks, names, _KINDS)) is not None]
+        if usual:
+            return usual
+        for ranks in others:
+            made = _of_ranks(ctx, function, ranks, names, _NUMBERS)
+            if made is not None:
+                return [made]
+    return []
+
+
+def _of_ranks(
+    ctx: Context, function: FunctionValue, ranks: Sequence[int], names: Sequence[Sequence[Sequence[str]]],
+    kinds: Sequence[Kind],
+) -> Instance | None:  # fmt: skip
+    """The function on arguments of these ranks, of the first kind that it takes."""
+    for kind in kinds:
+        for suffix in ("", *map(str, range(2, 9))):
+
+            def made(kind: Kind = kind, suffix: str = suffix) -> list[Operand]:
+                called = [[name + suffix for name in own[rank]] for rank, own in zip(ranks, names, strict=True)]
+                return [_argument(ctx, kind, own, function.span) for own in called]
+
+            found = _try(ctx, function, made, function.span)
+            if found is None:
+                break
+            if not _is_ambiguous(found):
+                return found
+    return None
+
+
+def _is_ambiguous(found: Instance) -> bool:
+    """Has a size that the function captures the name of one of its arguments'?"""
+    sizes = [size for type_ in (*[t for _, t in found.arguments], *found.results) for size in type_.shape]
+    sizes += [size for fact in found.facts for size in (fact.left, fact.right)]
+    sizes += [size for grade, _ in found.arguments for size in (grade.low, grade.high) if size is not None]
+    variables = {v for size in sizes for v in size.variables()}
+    return len({v.name for v in variables}) < len(variables)
+
+
+def _argument(ctx: Context, kind: Kind, names: Sequence[str], span: Span) -> Operand:
+    shape = tuple([variable(ctx.builder.sizes.create(name, SizeOrigin.INPUT)) for name in names])
+    type_ = ArrayType(Element(kind), shape)
+    return Operand(ctx.builder.fresh(type_, span), type_)
+
+
+def _declared(ctx: Context, function: SignedFunction) -> list[Operand]:
+    """Arguments as the signature declares them; shape variables stand for one axis, element variables for floats."""
+    bindings = Bindings(function.file.params)
+    types = [p.type for p in (function.signature.left, function.signature.right) if p is not None]
+    nodes = [node for node in types if isinstance(node, ArrayTypeExpression)]
+    if len(nodes) < len(types):
+        return []
+    for node in nodes:
+        for part in _sizes(node):
+            if isinstance(part, SizeName) and bindings.size(part.name) is None:
+                bindings.sizes[part.name] = variable(ctx.builder.sizes.create(part.name, SizeOrigin.INPUT))
+            elif isinstance(part, ShapeVariable) and part.name not in bindings.shapes:
+                bindings.shapes[part.name] = (variable(ctx.builder.sizes.create(f"..{part.name}", SizeOrigin.INPUT)),)
+            elif isinstance(part, BoundedSize):
+                return []
+        if node.element.name not in type_expressions.KINDS and node.element.name not in ("idx", "int", "perm"):
+            bindings.elements.setdefault(node.element.name, Element(Kind.F64))
+    type_expressions.meaningful_facts(ctx, function.signature.where, partial(known_size, ctx, bindings))
+    found: list[Operand] = []
+    for node in nodes:
+        made = instantiate(ctx, node, bindings, None)
+        if not isinstance(made, ArrayType):
+            return []
+        found.append(Operand(ctx.builder.fresh(made, node.span), made))
+    return found
+
+
+def _sizes(node: ArrayTypeExpression) -> Iterator[ShapeItem]:
+    pending: list[ShapeItem] = [*node.element.args, *node.shape]
+    while pending:
+        part = pending.pop(0)
+        if isinstance(part, SizeCall):
+            pending[:0] = part.args
+        else:
+            yield part
+
+
+def _try(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Operand]], span: Span) -> Instance | None:
+    """Apply the function inside a block that is thrown away; None if anything is wrong."""
+    builder = ctx.builder
+    guards, premises = len(builder.ledger.guards), len(builder.ledger.premises)
+    with ctx.aside(Names.FRESH):
+        builder.open_block((), span)
+        try:
+            args = arguments()
+            if not args:
+                return None
+            result = ctx.call(function, args[0] if len(args) == 2 else None, args[-1], span)
+            if is_poisoned(result) or any(d.is_error for d in builder.reports.diagnostics):
+                return None
+            block = builder.close_block(leaves(result))
+            facts = guarded = [guard.fact for guard in builder.ledger.guards[guards:] if guard.index is None]
+            if isinstance(function, SignedFunction):
+                facts = [fact for fact in builder.ledger.premises[premises:] if fact not in guarded]
+            said = [fact for fact in facts if not (fact.left.is_runtime() or fact.right.is_runtime())]
+            return _instance(ctx, args, result, block, said)
+        except (BudgetExceeded, RecursionError):
+            return None
+
+
+def _instance(ctx: Context, args: Sequence[Operand], result: Value, block: Block, facts: Sequence[SizeFact]) -> Instance:
+    builder = ctx.builder
+    ledger = builder.ledger
+    demands = demands_of_block(block, block.results, builder.types, builder.spans, ledger.premises, ledger.promises)
+    equal: dict[SizeVariable, Size] = {}
+    left: list[SizeFact] = []
+    for fact in facts:
+        found = _solved(SizeFact(fact.relation, fact.left.substitute(equal), fact.right.substitute(equal)))
+        if found is None:
+            left.append(fact)
+            continue
+        one, other = found
+        equal = {v: size.substitute({one: other}) for v, size in equal.items()}
+        equal[one] = other
+    remaining = [SizeFact(f.relation, f.left.substitute(equal), f.right.substitute(equal)) for f in left]
+
+    def with_sizes(type_: ArrayType) -> ArrayType:
+        return ArrayType(type_.element, tuple([size.substitute(equal) for size in type_.shape]), type_.permutation)
+
+    read = [(_substituted(demands.grade(x.value), equal), with_sizes(x.type)) for x in args]
+    made = [with_sizes(x.type) for x in leaves(result)]
+    wanted = tuple(dict.fromkeys(f for f in remaining if f.left != f.right))
+    return Instance(tuple(read), tuple(made), wanted, program_of(builder, args, block), equal)
+
+
+def _solved(fact: SizeFact) -> tuple[SizeVariable, Size] | None:
+    """The later of two variables that a fact says are equal, or the variable that it says what it is."""
+    if fact.relation is not Relation.EQUAL:
+        return None
+    sides = [(_lone(fact.left), fact.right), (_lone(fact.right), fact.left)]
+    found = [(v, size) for v, size in sides if v is not None and v not in size.variables()]
+    return max(found, key=lambda pair: pair[0].id, default=None)
+
+
+def _lone(size: Size) -> SizeVariable | None:
+    variables = size.variables()
+    if len(variables) != 1:
+        return None
+    (only,) = variables
+    return only if size == variable(only) else None
+
+
+def _substituted(grade: Grade, equal: dict[SizeVariable, Size]) -> Grade:
+    if grade == NONE:
+        return grade
+    return Grade(grade.low.substitute(equal), None if grade.high is None else grade.high.substitute(equal))

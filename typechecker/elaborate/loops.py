@@ -1,0 +1,411 @@
+r"""`f⍣n`, `f⍣(n ⋄ p)`, `f⍣\n`: loops with a trip count known before the program runs, or bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from enum import Enum
+
+from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ..core.arrays import RuntimeSize, ValueId
+from ..core.blocks import Block, Loop, defined_sizes
+from ..diagnostics import show_type
+from ..elements import ArrayType, Element, Kind, integer_range, plain, promote, ranged, strong
+from ..proof.constraints import LoopIndex
+from ..proof.obligations import Obligation, Relation, SizeFact
+from ..rules.common import bounded_fix, is_boolean, whole_numbers
+from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, variable
+from ..sizes.size import surely_machine
+from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
+from .context import BoundFunction, Context, DerivedFunction, FunctionValue, cast, extend, rebuild, same_structure
+from .functions import as_function, condition_operand
+
+# ---------------------------------------------------------------------------------------------------- states
+#
+# Types that a body must give back: the state of a loop, the accumulator of a fold.
+#
+# The body is elaborated on trial with the state's types; where it gives a wider element type the state is
+# promoted and the body elaborated again, until the types are stable.  Trials leave no trace.
+
+ROUNDS = 8
+_MOST_STEP, _MOST_START = 1 << 16, 1 << 32  # no loop runs so long that a counter within these wraps
+
+
+class Mismatch(Enum):
+    """Why a body cannot serve."""
+
+    POISONED = "an error was reported"
+    STRUCTURE = "its result is another tuple structure"
+    SHAPE = "its result has another shape"
+    TEXT = "text meets numbers"
+
+
+@dataclass(frozen=True, slots=True)
+class Stable:
+    """A body whose results have the state's types: `types` of the state, and the block over (others, state)."""
+
+    types: tuple[ArrayType, ...]
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Unstable:
+    """The first difference: the state's type and the body's, or nothing when poisoned."""
+
+    reason: Mismatch
+    state: ArrayType | None = None
+    result: ArrayType | None = None
+
+
+def state_types(value: Value) -> list[ArrayType]:
+    """Types of a state's arrays without singletons or weakness; ranges stay while they can."""
+    return [ArrayType(start(x.type.element), x.type.shape) for x in leaves(value)]
+
+
+def start(element: Element) -> Element:
+    """The element a state starts from: not weak, with no exact value."""
+    if element.below is not None or element.kind in (Kind.BOOL, Kind.CHAR):
+        return plain(element)
+    return Element(element.kind, 0, 1) if is_boolean(element) else Element(element.kind)
+
+
+def stabilise(
+    ctx: Context,
+    others: Sequence[ArrayType],
+    pattern: Value,
+    body: Callable[[Sequence[Operand], Value], Value],
+    span: Span,
+    *,
+    state_first: bool = False,
+    shared: bool = False,
+    trips: Size | None = None,
+) -> Stable | Unstable:
+    """Elaborate `body(others, state)` until its result has the state's types.
+
+    `pattern` is the initial state.  The block's parameters are the others and then the state (`state_first`: the
+    state and then the others).  `shared`: the others follow the state's element types, as items of a fold do.
+    `trips`: how often the body runs, from which the ranges of counters in the state follow.
+    """
+    builder = ctx.builder
+    types = state_types(pattern)
+    given = list(others)
+    counters: dict[int, Element] = {}
+    for _ in range(ROUNDS):
+        mark = builder.mark()
+        count = len(types)
+        order = [*types, *given] if state_first else [*given, *types]
+        params = builder.open_block(order, span)
+        state_params = params[:count] if state_first else params[len(given) :]
+        other_params = params[count:] if state_first else params[: len(given)]
+        with ctx.operator_body(span):
+            ranged_params = [_ranged(x, counters.get(i)) for i, x in enumerate(state_params)]
+            value = body(other_params, rebuild(pattern, ranged_params))
+        results = leaves(value)
+        block = builder.close_block(results)
+        if is_poisoned(value):
+            return Unstable(Mismatch.POISONED)
+        if not same_structure(pattern, value):
+            return Unstable(Mismatch.STRUCTURE)
+        local = {size for op in block.ops for size in defined_sizes(op)}
+        wider: list[ArrayType] = []
+        for old, new in zip(types, results, strict=True):
+            if not _same_shape(ctx, old, new.type) or any(s.variables() & local for s in new.type.shape):
+                return Unstable(Mismatch.SHAPE, old, new.type)
+            element = _joined(old.element, new.type.element)
+            if element is None:
+                return Unstable(Mismatch.TEXT, old, new.type)
+            wider.append(ArrayType(element, old.shape))
+        found = {} if trips is None else _counters(ctx, leaves(pattern), state_params, results, trips)
+        if wider == types and found == counters:
+            return Stable(tuple(types), _converted(ctx, block, results, types, span))
+        builder.rollback(mark)
+        types, counters = wider, found
+        if shared:
+            given = [ArrayType(t.element, g.shape) for t, g in zip(types, given, strict=True)]
+    return Unstable(Mismatch.SHAPE)
+
+
+def _ranged(x: Operand, element: Element | None) -> Operand:
+    return x if element is None else replace(x, type=ArrayType(element, x.type.shape))
+
+
+def _counters(
+    ctx: Context, initial: Sequence[Operand], params: Sequence[Operand], results: Sequence[Operand], trips: Size
+) -> dict[int, Element]:
+    """The ranges of integers of the state that start at a literal and step by one: from the start to the last turn's."""
+    found: dict[int, Element] = {}
+    for i, (first, param, result) in enumerate(zip(initial, params, results, strict=True)):
+        start = first.constant[0] if first.constant is not None and first.constant and not first.type.shape else None
+        if param.type.element.kind is not Kind.I64 or not isinstance(start, int):
+            continue
+        step = ctx.builder.sequences.step(result.value, param.value)
+        if step and abs(step) <= _MOST_STEP and abs(start) <= _MOST_START and surely_machine(trips):
+            last = trips * step + (start - step)
+            low, high = last.bounds()
+            found[i] = ranged(Kind.I64, start, high, most=last) if step > 0 else ranged(Kind.I64, low, start)
+    return found
+
+
+def _converted(ctx: Context, block: Block, results: Sequence[Operand], types: Sequence[ArrayType], span: Span) -> Block:
+    """The block with its results in the state's kinds."""
+    pairs = list(zip(results, types, strict=True))
+    return extend(ctx, block, lambda: [cast(ctx, x, type_.element, span) for x, type_ in pairs], span)[0]
+
+
+def _same_shape(ctx: Context, left: ArrayType, right: ArrayType) -> bool:
+    if left.rank != right.rank:
+        return False
+    pairs = list(zip(left.shape, right.shape, strict=True))
+    return all(ctx.builder.equal(a, b) is True for a, b in pairs)
+
+
+def changing(ctx: Context, found: Unstable, what: str, note: str, span: Span) -> Value:
+    """E402 for a state that does not keep its type."""
+    if found.reason is Mismatch.POISONED:
+        return ctx.builder.poison(span)
+    if found.reason is Mismatch.STRUCTURE:
+        return ctx.error(Code.E402, f"the function gives back another tuple than it gets, but {what} keeps its form", span)
+    if found.state is None or found.result is None:
+        return ctx.error(Code.E402, f"{what} does not keep one type", span)
+    message = f"{what} changes from {show_type(found.state)} to {show_type(found.result)}"
+    return ctx.error(Code.E402, message, span, notes=(note,), fixes=_shape_fixes(ctx, found.state, found.result))
+
+
+def _shape_fixes(ctx: Context, state: ArrayType, result: ArrayType) -> tuple[Fix, ...]:
+    """The `where` by which the state keeps its shape, if one fact about sizes is all that is missing."""
+    if state.rank != result.rank:
+        return ()
+    pairs = zip(state.shape, result.shape, strict=True)
+    facts = [SizeFact(Relation.EQUAL, a, b) for a, b in pairs if ctx.builder.equal(a, b) is not True]
+    return ctx.builder.ledger.clause(facts[0]) if len(facts) == 1 else ()
+
+
+def _joined(old: Element, new: Element) -> Element | None:
+    """The state's element, or a wider one if the body's does not fit."""
+    if old.below is not None and new.below == old.below:
+        return old
+    if old.below is not None or new.below is not None:
+        element = promote(
+            Element(Kind.I64) if old.below is not None else old, Element(Kind.I64) if new.below is not None else new
+        )
+    elif is_boolean(old) and is_boolean(new):
+        return old
+    else:
+        element = promote(old, new if not new.weak else _weak(new))
+    return None if element is None else plain(element)
+
+
+def _weak(element: Element) -> Element:
+    return Element(element.kind, element.low, element.high, weak=True)
+
+
+# ---------------------------------------------------------------------------------------------------- power
+
+_FIXED = "a loop needs a fixed shape: sizes inside a loop are those outside it"
+
+
+@dataclass(frozen=True, slots=True)
+class Trips:
+    """How often the loop runs, when it stops, and the array whose major cells its iterations are for, if it is a fold."""
+
+    count: Size
+    until: FunctionValue | None = None
+    cells: Operand | None = None
+
+
+def power(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """`f⍣n`: n times; `f⍣xs`: for each major cell c of xs, `c f state`; `f⍣(n ⋄ p)`: until p holds of the new state."""
+    prepared = _prepared(ctx, derived, "⍣", left, span)
+    if prepared is None:
+        return ctx.builder.poison(span)
+    function, trips = prepared
+    known = trips.count.constant
+    if trips.cells is None and known == 0:
+        return right
+    if trips.cells is None and known == 1:
+        with ctx.operator_body(span):
+            return ctx.call(function, None, right, span)
+    return _loop(ctx, function, trips, right, span, keep=False)
+
+
+def states(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """`f⍣\\n`, `f⍣\\xs`: all states, the initial one first."""
+    prepared = _prepared(ctx, derived, "⍣\\", left, span)
+    if prepared is None:
+        return ctx.builder.poison(span)
+    function, trips = prepared
+    if trips.until is not None:
+        return ctx.error(Code.E305, "`⍣\\` keeps every state, so it takes a count without a stopping condition", derived.span)
+    return _loop(ctx, function, trips, right, span, keep=True)
+
+
+def _prepared(
+    ctx: Context, derived: DerivedFunction, glyph: str, left: Value | None, span: Span
+) -> tuple[FunctionValue, Trips] | None:
+    """The function of the state, with the left argument of a repetition bound, and how often it runs."""
+    function = as_function(ctx, derived.operands[0], glyph, derived.span)
+    trips = _trips(ctx, derived, span)
+    if trips is None or left is None:
+        return None if trips is None else (function, trips)
+    if trips.cells is None:
+        return BoundFunction(derived.span, function, left), trips
+    where = ctx.builder.where(left) if isinstance(left, Operand) else span
+    ctx.error(
+        Code.E130,
+        f"a fold with `{glyph}` has the cells of its right operand for `⍺`, so it takes no left argument",
+        where,
+        notes=(f"bind what is the same in every iteration: `a∘f{glyph}xs`, or mention it inside the function",),
+    )
+    return None
+
+
+def _trips(ctx: Context, derived: DerivedFunction, span: Span) -> Trips | None:
+    """The trip count and stopping condition of the right operand (E601)."""
+    operand = derived.operands[1]
+    if isinstance(operand, FunctionValue):
+        ctx.error(
+            Code.E601,
+            "a loop needs a bound: `f⍣g` may never end",
+            derived.span,
+            notes=("give the most steps and the condition together: `f⍣(100 ⋄ g)`",),
+        )
+        return None
+    if isinstance(operand, TupleOperand):
+        ctx.error(
+            Code.E305, "the right operand of `⍣` is a count, or `(count ⋄ condition)` with a function as condition", derived.span
+        )
+        return None
+    assert isinstance(operand, Operand)
+    if operand.poisoned:
+        return None
+    where = ctx.builder.where(operand)
+    if operand.type.rank:
+        _warn_of_one(ctx, operand, where)
+        return Trips(operand.type.shape[0], derived.until, operand)
+    count = _count(ctx, operand, where)
+    return None if count is None else Trips(count, derived.until)
+
+
+def _warn_of_one(ctx: Context, cells: Operand, where: Span) -> None:
+    """W340: a vector of one number was a count once, and may be meant as one."""
+    element = cells.type.element
+    if cells.type.rank > 1 or cells.type.shape[0] != ONE or element.below is not None or not element.kind.is_integer:
+        return
+    text = ctx.builder.text(where)
+    fixes = (Fix(f"repeat that many times: `⊃{text}`", (Edit(where, f"(⊃{text})"),)),) if text else ()
+    message = "this folds over the one item of a vector; a count would be a scalar"
+    ctx.builder.report(Diagnostic(Code.W340, message, where, Severity.WARNING, fixes=fixes))
+
+
+def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
+    x = whole_numbers(ctx.builder, x, span)
+    element = x.type.element
+    static = x.static
+    if isinstance(static, Size):
+        inverse = ("functions have no inverses: write the other one, as `2 2 2⊤x` for digits of `2⊥`",)
+        notes = inverse if static.constant is not None else ()
+        fact = SizeFact(Relation.AT_MOST, ZERO, static)
+        fits = ctx.builder.require(Obligation(fact, Code.E601, span, f"a loop cannot run {static} times", notes=notes))
+        return static if fits else None
+    if not element.kind.is_integer and element.kind is not Kind.BOOL:
+        ctx.error(Code.E601, f"a trip count is an integer, but this is {element.kind.value}", span)
+        return None
+    x = ctx.builder.to_number(x, span)
+    element = x.type.element
+    low, high = integer_range(element)
+    cap = element.most if element.most is not None else None if high is None else number(high)
+    if element.kind in (Kind.U8, Kind.I32) and element.high is None:
+        cap = None
+    if cap is None or low is None or low < 0:
+        ctx.error(
+            Code.E601,
+            "this trip count has no bound known before the program runs",
+            span,
+            notes=("a count must be static, a bool, or a count such as `+/mask`",),
+            fixes=bounded_fix(ctx.builder, x),
+        )
+        return None
+    return runtime_count(ctx, x, cap, span)
+
+
+def runtime_count(ctx: Context, x: Operand, cap: Size, span: Span) -> Size:
+    """A run-time size with the value of a bounded scalar integer."""
+    x = ctx.builder.convert(x, Kind.I64, span)
+    size: SizeVariable = ctx.builder.runtime_size("k", cap, span)
+    ctx.builder.effect(RuntimeSize(x.value, size))
+    return variable(size)
+
+
+def _loop(ctx: Context, function: FunctionValue, trips: Trips, initial: Value, span: Span, *, keep: bool) -> Value:
+    mark = ctx.builder.mark()
+    turns = _Turns.of(ctx, trips, span)
+    found = stabilise(ctx, turns.types, initial, lambda given, state: turns.call(function, given, state), span,
+                      trips=trips.count)  # fmt: skip
+    if turns.index is not None:
+        ctx.builder.ledger.close_loop()
+    if isinstance(found, Unstable) and trips.count == ZERO:  # no turn needs what the body does
+        ctx.builder.rollback(mark)
+        turns = _Turns(ctx, span)
+        found = stabilise(ctx, (), initial, lambda _, state: state, span)
+    if isinstance(found, Unstable):
+        return changing(ctx, found, "the state of this loop", _FIXED, span)
+    args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(leaves(initial), found.types, strict=True)])
+    until: Block | None = None
+    if trips.until is not None:
+        until = _until(ctx, trips.until, initial, found, span)
+        if until is None:
+            return ctx.builder.poison(span)
+    types = [ArrayType(t.element, (trips.count + 1, *t.shape) if keep else t.shape) for t in found.types]
+    stable, condition = found, until
+    index, premised = (None, False) if turns.index is None else (turns.index.variable, turns.index.premised)
+
+    made = ctx.builder.emit_many(
+        lambda results: Loop(results, args, trips.count, stable.block, condition, keep, turns.cells, index, premised), types, span
+    )
+    return rebuild(initial, made)
+
+
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """What `⍺` is in the body: nothing, a size that the turn's number says (`item`), or a cell of an array."""
+
+    ctx: Context
+    span: Span
+    types: tuple[ArrayType, ...] = ()
+    cells: tuple[ValueId, ...] = ()
+    index: LoopIndex | None = None
+    item: Size | None = None
+    element: Element | None = None
+
+    @staticmethod
+    def of(ctx: Context, trips: Trips, span: Span) -> _Turns:
+        xs = trips.cells
+        if xs is None:
+            return _Turns(ctx, span)
+        steps = ctx.builder.sequences.of(xs.value)
+        if steps is None:
+            cell = ArrayType(strong(xs.type.element), xs.type.shape[1:])
+            return _Turns(ctx, span, (cell,), (xs.value,))
+        index = ctx.builder.open_loop(trips.count, span)
+        return _Turns(ctx, span, (), (), index, steps.start + steps.step * variable(index.variable), xs.type.element)
+
+    def call(self, function: FunctionValue, given: Sequence[Operand], state: Value) -> Value:
+        alpha = given[0] if given else None
+        if self.item is not None and self.element is not None:
+            alpha = self.ctx.builder.size_value(self.item, self.span)
+            if self.element.below is not None:
+                alpha = replace(alpha, type=ArrayType(Element(Kind.I64, below=self.element.below, weak=True), ()))
+        return self.ctx.call(function, alpha, state, self.span)
+
+
+def _until(ctx: Context, predicate: FunctionValue, initial: Value, found: Stable, span: Span) -> Block | None:
+    """The stopping condition: ⍵ is the new state, ⍺ the old one."""
+    params: Sequence[Operand] = ctx.builder.open_block([*found.types, *found.types], span)
+    count = len(found.types)
+    new, old = rebuild(initial, params[:count]), rebuild(initial, params[count:])
+    with ctx.operator_body(span):
+        condition = condition_operand(ctx, ctx.call(predicate, old, new, span), predicate.span)
+    block = ctx.builder.close_block([condition])
+    return None if is_poisoned(condition) else block

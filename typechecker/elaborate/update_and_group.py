@@ -1,0 +1,190 @@
+"""`f@i`: change at indices or where a mask holds."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...lang.diagnostics.model import Code
+from ...lang.primitives.table import identity_of
+from ...lang.syntax.source import Span
+from ..core.arrays import Indexing, KeyReduce, MaskUpdate, Spread
+from ..core.builder import Builder
+from ..diagnostics import show_type
+from ..elements import ArrayType, Kind, held
+from ..proof.obligations import Obligation, Relation, SizeFact
+from ..rules.common import common, is_boolean, joint_element, require_equal, reshaped
+from ..rules.index import index_operand
+from ..sizes.polynomials import ZERO, Size, product
+from ..values.facts import Operand, TupleOperand, Value, is_poisoned
+from . import indexing
+from .broadcast import is_scalar_primitive
+from .context import BoundFunction, Context, DerivedFunction, FunctionValue, PrimitiveFunction, cast
+from .expressions import single, static_size
+from .functions import as_function, simplified
+from .reductions import ScalarFold, scalar_fold
+
+# ---------------------------------------------------------------------------------------------------- at
+
+def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """`f@i x`, `A@i x`, `y f@i x`; i is indices, a mask, or a function of x giving the mask."""
+    change, where = derived.operands
+    x = single(ctx, right, span)
+    if x.poisoned:
+        return x
+    if isinstance(change, TupleOperand) or isinstance(where, TupleOperand):
+        return ctx.error(Code.E305, "`@` takes arrays or functions, not tuples", derived.span)
+    if left is not None:
+        if isinstance(change, Operand):
+            return ctx.error(Code.E130, "`A@i` takes one argument, got two", span)
+        change = BoundFunction(derived.span, change, left)
+    if x.type.rank == 0:
+        return ctx.error(Code.E131, "`@` changes major cells, but a scalar has none", span)
+    if isinstance(where, Operand):
+        places = where
+    else:
+        found = single(ctx, ctx.call(where, None, x, span), span)
+        if found.poisoned:
+            return found
+        places = ctx.builder.convert(found, Kind.BOOL, span) if is_boolean(found.type.element) else found
+        if places.type.element.kind is not Kind.BOOL:
+            return ctx.error(
+                Code.E303, f"a function on the right of `@` gives a mask, but this gives {show_type(places.type)}", derived.span
+            )
+    if places.type.element.kind is Kind.BOOL and places.type.rank > 0:
+        return _masked(ctx, change, places, x, span)
+    return _indexed(ctx, change, places, x, span)
+
+
+def _indexed(ctx: Context, change: FunctionValue | Operand, places: Operand, x: Operand, span: Span) -> Value:
+    """As `x[i] f← v` does: what is selected is given to the function, and replaced by what it gives."""
+    axes = [indexing.Entry(places, span)]
+    new = change
+    if not isinstance(new, Operand):
+        selected = indexing.index(ctx, x, axes, span)
+        new = single(ctx, selected if is_poisoned(selected) else ctx.call(new, None, selected, span), span)
+    return ctx.builder.poison(span) if new.poisoned else indexing.update(ctx, x, axes, new, span)
+
+
+def _promoted(ctx: Context, x: Operand, new: Operand, span: Span) -> tuple[Operand, Operand] | None:
+    pair = common(ctx.builder, [x, new], span, "the array and its new items mix text and numbers")
+    return None if pair is None else (pair[0], pair[1])
+
+
+def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Operand, span: Span) -> Value:
+    """Replace where the mask (over x's leading axes) holds."""
+    if mask.type.rank > x.type.rank:
+        return ctx.error(Code.E101, f"this mask has rank {mask.type.rank}, but the array only {x.type.rank}", span)
+    for axis, (a, b) in enumerate(zip(mask.type.shape, x.type.shape, strict=False)):
+        if not require_equal(ctx.builder, b, a, Code.E101, span, f"axis {axis} of the mask is {a} long, of the array {b}"):
+            return ctx.builder.poison(span)
+    if isinstance(change, Operand) and change.type.rank == 0:
+        pair = _promoted(ctx, x, change, span)
+        if pair is None:
+            return ctx.builder.poison(span)
+        base, value = pair
+        return ctx.builder.scalar("select", [mask, value, base], held(joint_element(pair)), span)
+    flat_shape = (product(mask.type.shape), *x.type.shape[mask.type.rank :])
+    flat, flat_mask = reshaped(ctx.builder, x, flat_shape, span), reshaped(ctx.builder, mask, flat_shape[:1], span)
+    selected = ctx.call(PrimitiveFunction(span, "⌿"), flat_mask, flat, span)
+    if not isinstance(selected, Operand) or selected.poisoned:
+        return ctx.builder.poison(span)
+    new = change if isinstance(change, Operand) else single(ctx, ctx.call(change, None, selected, span), span)
+    if new.poisoned:
+        return new
+    if new.type.rank == 0 and not isinstance(change, Operand):
+        return _masked(ctx, new, mask, x, span)
+    if not indexing.fits_selection(ctx, new, selected.type.shape, span):
+        return ctx.builder.poison(span)
+    pair = _promoted(ctx, flat, new, span)
+    if pair is None:
+        return ctx.builder.poison(span)
+    base, value = pair
+    type_ = ArrayType(held(joint_element(pair)), flat_shape)
+    made = ctx.builder.emit(lambda result: MaskUpdate(result, base.value, flat_mask.value, value.value), type_, span)
+    return reshaped(ctx.builder, made, x.type.shape, span)
+
+
+# ---------------------------------------------------------------------------------------------------- key
+#
+# `k f⌸ (idx ⋄ values)`: reduce values by key into k bins.
+
+_START: Final = {"⌈": "¯∞", "⌊": "∞"}
+"""What changes no number."""
+_ANY_FUNCTION: Final = (
+    "with another function `f`, of indices `i` and values `v`, write a loop: `{s ← ⍵ ⋄ s[i[⍺]] ← s[i[⍺]] f v[⍺] ⋄ s}⍣(⍳≢v) ⊢ k⍴0`"
+)
+
+
+def key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """Bins 0..k-1 (counted from the index origin); an unused bin holds the function's identity."""
+    function = simplified(as_function(ctx, derived.operands[0], "⌸", derived.span))
+    if left is None:
+        return ctx.error(Code.E133, "`f⌸` needs the number of bins on its left: `k f⌸ (idx ⋄ values)`", span,
+                         notes=("to count how often each item of x occurs write `+/(∪x)∘.=x`",))  # fmt: skip
+    bins = static_size(ctx, left, "the number of bins of `⌸`", span)
+    if bins is None:
+        return ctx.builder.poison(span)
+    if not isinstance(right, TupleOperand) or len(right.items) != 2:
+        return ctx.error(Code.E305, "`k f⌸` takes a pair `(idx ⋄ values)`", span)
+    if not isinstance(function, PrimitiveFunction) or not is_scalar_primitive(function, dyadic=True):
+        return ctx.error(Code.E620, "`⌸` takes a scalar primitive such as `+ × ⌈ ⌊ ∧ ∨` in this version", derived.span,
+                         notes=(_ANY_FUNCTION,))  # fmt: skip
+    indices, values = [single(ctx, item, span) for item in right.items]
+    if indices.poisoned or values.poisoned:
+        return ctx.builder.poison(span)
+    if not ctx.builder.require(
+        Obligation(SizeFact(Relation.AT_MOST, ZERO, bins), Code.E202, span, f"there cannot be {bins} bins")
+    ):
+        return ctx.builder.poison(span)
+    return _bins(ctx, function, bins, indices, values, span)
+
+
+def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operand, values: Operand, span: Span) -> Value:
+    index = index_operand(ctx.builder, indices, bins, span)
+    if index is None:
+        return ctx.builder.poison(span)
+    shape = indices.type.shape
+    if values.type.rank < len(shape):
+        if values.type.rank:
+            return ctx.error(
+                Code.E101, f"keys {show_type(indices.type)} and values {show_type(values.type)} do not line up", span
+            )
+        scalar = values
+        values = ctx.builder.emit(lambda result: Spread(result, scalar.value, ()), ArrayType(scalar.type.element, shape), span)
+    for axis, (a, b) in enumerate(zip(shape, values.type.shape, strict=False)):
+        if not require_equal(ctx.builder, a, b, Code.E101, span, f"axis {axis} of the keys is {a} long, of the values {b}"):
+            return ctx.builder.poison(span)
+    fold = scalar_fold(ctx, function, values, span)
+    if not isinstance(fold, ScalarFold):
+        return (
+            ctx.builder.poison(span)
+            if fold is None
+            else ctx.error(Code.E300, f"`{function.glyph}⌸` does not reduce these values", span)
+        )
+    if identity_of(function.glyph) is None and not _every_bin_used(ctx.builder, indices, bins):
+        glyph, start = function.glyph, _START.get(function.glyph, "start")
+        return ctx.error(
+            Code.E204,
+            f"`{glyph}` has no identity, so a bin that no key uses would have no value",
+            span,
+            notes=(f"give every bin a value: join one key for each bin, as `k {glyph}⌸ ((⍳k),i ⋄ (k⍴{start}),v)`",),
+        )
+    arg = cast(ctx, values, fold.element, span)
+    type_ = ArrayType(fold.element, (bins, *values.type.shape[len(shape) :]))
+    place = Indexing(0, 1, ctx.builder.index_origin)
+    return ctx.builder.emit(
+        lambda result: KeyReduce(result, fold.function, index.operand.value, arg.value, index.checked, place), type_, span
+    )
+
+
+def _every_bin_used(b: Builder, indices: Operand, bins: Size) -> bool:
+    """Known of keys written in the program, and of those that all positions of the bins are joined to."""
+    covers = b.known(indices).covers
+    if covers is not None and b.equal(covers, bins):
+        return True
+    count = bins.constant
+    if count is None or indices.constant is None:
+        return count == 0
+    base = 0 if indices.type.element.below is not None else b.index_origin
+    used = {int(v) - base for v in indices.constant if isinstance(v, int)}
+    return used >= set(range(count))

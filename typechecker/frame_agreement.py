@@ -1,0 +1,152 @@
+"""Prefix agreement: frames line up from the left, missing axes replicate whole cells.
+
+The longest frame is the principal frame; every other must be a prefix of it.  Each pair of sizes
+that meet is an obligation E101, whose message says which axes, offers the row-wise or transposed
+form where that would line up, and gives a counterexample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..lang.diagnostics.model import Code, Edit, Fix, Label
+from ..lang.syntax.source import Span
+from .diagnostics import Wording, show_type
+from .proof.obligations import Obligation, Relation, SizeFact
+from .sizes.polynomials import ONE, Size
+from .values.facts import Operand
+
+
+class Asked(Protocol):
+    """What agreeing asks of a builder."""
+
+    glyph: str
+    wording: Wording
+
+    def require(self, obligation: Obligation) -> bool: ...
+
+    def selection(self, x: Operand) -> Span | None: ...
+
+    def where(self, x: Operand) -> Span: ...
+
+    def text(self, span: Span) -> str: ...
+
+
+_MOST_CHARACTERS = 24  # of the program's text within a message
+
+
+def principal_frame(b: Asked, args: Sequence[Operand], span: Span) -> tuple[Size, ...] | None:
+    """The result shape of an element-wise application, None after an error."""
+    return agree(b, args, [a.type.shape for a in args], span)
+
+
+def agree(b: Asked, args: Sequence[Operand], frames: Sequence[tuple[Size, ...]], span: Span) -> tuple[Size, ...] | None:
+    """The principal frame of `args` whose frames are given; None after E101 (or E140)."""
+    principal = max(range(len(frames)), key=lambda i: (len(frames[i]), -i))
+    frame = frames[principal]
+    good = True
+    for i, other in enumerate(frames):
+        if i == principal:
+            continue
+        for axis, (mine, theirs) in enumerate(zip(other, frame, strict=False)):
+            if mine == theirs:
+                continue
+            good = b.require(_obligation(b, args, frames, principal, i, axis, span)) and good
+            if not good:
+                return None
+    return _most_precise(frames, principal)
+
+
+def _most_precise(frames: Sequence[tuple[Size, ...]], principal: int) -> tuple[Size, ...]:
+    """The principal frame, with a number wherever another frame has one (they are equal)."""
+    frame = list(frames[principal])
+    for other in frames:
+        for axis, size in enumerate(other):
+            if size.constant is not None:
+                frame[axis] = size
+    return tuple(frame)
+
+
+def _obligation(
+    b: Asked, args: Sequence[Operand], frames: Sequence[tuple[Size, ...]], principal: int, i: int, axis: int, span: Span
+) -> Obligation:  # fmt: skip
+    mine, theirs = frames[i][axis], frames[principal][axis]
+    first, second = (args[principal], args[i]) if principal < i else (args[i], args[principal])
+    one, two = (theirs, mine) if principal < i else (mine, theirs)
+    kept = [(x, place) for x in (first, second) if (place := b.selection(x)) is not None]
+    if axis == 0 and kept and mine.constant is not None and theirs.constant is not None:
+        x, place = kept[0]
+        count = str(one if x is first else two)
+        message = f"lengths {one} and {two} differ: {count} is the number of elements that a mask keeps"
+        labels = (*[Label(b.where(x), show_type(x.type)) for x in (first, second)], Label(place, f"this mask keeps {count}"))
+        hint = "select from both with the same mask: `(m⌿x) … m⌿y`"
+        return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E140, span, message, labels, (hint,))
+    if mine.constant is not None and theirs.constant is not None:
+        message = f"these arrays do not line up: axis {axis} is {one} on the left and {two} on the right"
+    elif mine.is_runtime() or theirs.is_runtime():
+        message = f"lengths {one} and {two} are not known to be equal"
+    elif axis == 0:
+        message = f"these arrays do not line up: leading axes {one} and {two} may differ"
+    else:
+        message = f"these arrays do not line up: axes {axis} ({one} and {two}) may differ"
+    labels = tuple(Label(b.where(x), show_type(x.type)) for x in (first, second))
+    notes, fixes = hints(b, args[principal], frames[principal], args[i], frames[i], span)
+    return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E101, span, message, labels, notes, fixes)
+
+
+def hints(
+    b: Asked, long: Operand, long_frame: tuple[Size, ...], short: Operand, short_frame: tuple[Size, ...], span: Span
+) -> tuple[tuple[str, ...], tuple[Fix, ...]]:  # fmt: skip
+    """(notes, repairs): forms that would line up.  A repair needs the function's own text at `span`."""
+    rank = len(short_frame)
+    if rank and rank < len(long_frame) and short_frame == long_frame[len(long_frame) - rank :]:
+        cells = "row" if rank == 1 else f"cell of rank {rank}"
+        left, right = sorted((long, short), key=lambda x: b.where(x).start)
+        texts = [_called(b, x, left=x is left) for x in (left, right, short)]
+        if not all(texts):
+            return (f"frames match from the left; to pair one argument with every {cells} of the other use `⍤{rank}`",), ()
+        rewritten = f"`{texts[0]} {b.glyph}⍤{rank} ⊢ {texts[1]}`"
+        said = f"frames match from the left; to use {texts[2]} with every {cells} write {rewritten}"
+        if b.text(span) not in ("", b.glyph):  # a derived function: what it does with `⍤` is its own affair
+            return ("frames match from the left; here one has the other's last axes (rows: `⍤1`)",), ()
+        if _beside(b, left, span) and _beside(b, right, span):
+            return (), (Fix(said, (Edit(Span(span.file, span.end, span.end), f"⍤{rank} ⊢"),)),)
+        return (said,), ()
+    if rank == len(long_frame) and rank > 1 and short_frame == long_frame[::-1]:
+        return turned(b, short, span)
+    if any(a != b and ONE in (a, b) for a, b in zip(long_frame, short_frame, strict=False)):
+        return ("an axis of length 1 is not stretched: use a scalar (`⊃x`)",), ()
+    if any(s.is_runtime() for s in (*long_frame, *short_frame)):
+        return ("select from both with the same mask: `(m⌿x) … m⌿y`",), ()
+    return (), ()
+
+
+def turned(b: Asked, x: Operand, span: Span) -> tuple[tuple[str, ...], tuple[Fix, ...]]:
+    """The suggestion to transpose an argument of the function at `span`."""
+    place = b.where(x)
+    if not _beside(b, x, span):
+        return ("the axes of one in reverse order (`⍉`) line up with the other's",), ()
+    said = f"did you mean `⍉{_called(b, x) or b.text(place)}`? its axes in reverse order line up"
+    text = b.text(place)
+    return (), (Fix(said, (Edit(place, f"⍉{text}" if place.start >= span.end else f"(⍉{text})"),)),)
+
+
+def _beside(b: Asked, x: Operand, span: Span) -> bool:
+    """Is a value written right beside the function, as its argument?"""
+    place = b.where(x)
+    if place.file != span.file or not b.text(place):
+        return False
+    if place.start >= span.end:
+        return b.text(Span(span.file, span.end, place.start)).strip() in ("", "(")
+    return place.end <= span.start and b.text(Span(span.file, place.end, span.start)).strip() in ("", ")")
+
+
+def _called(b: Asked, x: Operand, *, left: bool = False) -> str:
+    """A value as a message writes it: the short text that the program mentions it by, or its name; empty if it has neither."""
+    text = b.text(b.where(x))
+    if text.isidentifier() or text in ("⍺", "⍵"):
+        return text
+    if x.value in b.wording.names or not 0 < len(text) <= _MOST_CHARACTERS or "\n" in text:
+        return b.wording.names.get(x.value, "")
+    return f"({text})" if left else text

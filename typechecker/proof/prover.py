@@ -1,0 +1,445 @@
+"""Verdicts on size facts: normal form, premises, bounds, small numbers, then the solver.
+
+`decide` answers PROVED (true for all sizes the premises allow), NEVER (false for all), DEPENDS (with
+a counterexample) or UNKNOWN.  The steps are those of types.md 3.4.  PROVED and NEVER are sound, and every
+counterexample really falsifies the fact.  The solver is asked only about facts that some size of a signature, an
+input or a `param` occurs in, and only when small numbers do not show both that the fact can fail and that it can hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import product
+from math import gcd
+from typing import TYPE_CHECKING
+
+from ...lang.diagnostics.model import Verdict
+from ...lang.support.records import dataclass
+from ..sizes.polynomials import ONE, ZERO, Node, Opaque, Size, SizeVariable, number, variable
+from ..sizes.size import quotient
+from .obligations import Relation, SizeFact
+
+if TYPE_CHECKING:
+    from .solver import Unproved
+
+
+# ---------------------------------------------------------------------------------------------------- small_models
+#
+# Small sizes that break a fact, and small sizes that satisfy it: the examples that messages show.
+#
+# The search keeps every premise and every variable's own bounds and tries sums in increasing order, so that what it finds is
+# the nicest example there is in its range: numbers from 0, and those next to the constants of the fact.
+
+_MOST_VARIABLES = 4
+_LARGEST = (0, 24, 9, 4, 4)  # by the number of variables
+_CONSTANTS = (0, 9, 6, 2, 0)  # how many more numbers, next to constants of the fact
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`satisfiable`: did the search meet sizes that satisfy fact and premises?"""
+
+    counterexample: Mapping[SizeVariable, int] | None = None
+    satisfiable: bool = False
+
+
+def search(fact: SizeFact, premises: Sequence[SizeFact]) -> Found:
+    """Both kinds of example; give premises that are connected to the fact."""
+    variables = set(reach(fact))
+    for premise in premises:
+        variables |= reach(premise)
+    order = tuple(sorted(variables, key=lambda v: v.id))
+    if not order or len(order) > _MOST_VARIABLES:
+        return Found()
+    broken: Mapping[SizeVariable, int] | None = None
+    satisfiable = False
+    capped = [v for v in order if v.cap is not None]
+    for values in _candidates(len(order), _constants([fact, *premises])[: _CONSTANTS[len(order)]]):
+        sizes = {v: value + v.minimum for v, value in zip(order, values, strict=True)}
+        if any(v.cap is not None and sizes[v] > v.cap.evaluate(sizes) for v in capped):
+            continue
+        holds = fact.holds(sizes)
+        if (satisfiable if holds else broken is not None) or not all(p.holds(sizes) for p in premises):
+            continue
+        if holds:
+            satisfiable = True
+        else:
+            broken = sizes
+        if satisfiable and broken is not None:
+            break
+    return Found(broken, satisfiable)
+
+
+def reach(fact: SizeFact) -> frozenset[SizeVariable]:
+    """The variables of a fact and of their caps."""
+    found = set(fact.left.variables() | fact.right.variables())
+    pending = list(found)
+    while pending:
+        cap = pending.pop().cap
+        if cap is not None:
+            fresh = cap.variables() - found
+            found |= fresh
+            pending += fresh
+    return frozenset(found)
+
+
+@lru_cache(maxsize=64)
+def _candidates(count: int, extra: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    values = sorted({*range(_LARGEST[count] + 1), *extra})
+    return tuple(sorted(product(values, repeat=count), key=lambda c: (sum(c), c)))
+
+
+def _constants(facts: Sequence[SizeFact]) -> tuple[int, ...]:
+    """Numbers next to the constants that occur, smallest first."""
+    found: set[int] = set()
+    for fact in facts:
+        _collect(fact.left, found)
+        _collect(fact.right, found)
+    near = {c + step for c in found for step in (-1, 0, 1)}
+    return tuple(sorted(c for c in near if c > 4))
+
+
+def _collect(size: Size, found: set[int]) -> None:
+    for monomial, coefficient in size.terms:
+        found.add(abs(coefficient))
+        for atom, _ in monomial:
+            if isinstance(atom, Opaque):
+                for arg in atom.args:
+                    _collect(arg, found)
+
+
+# ---------------------------------------------------------------------------------------------------- decide
+
+_PROOF_STEPS = 200  # nodes of the search in `_nonnegative`
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`counterexample`: sizes that break the fact (DEPENDS).  `unproved`: what the solver did about an UNKNOWN one.  `by_solver`:
+    the verdict is the solver's word, of this run or an earlier one."""
+
+    verdict: Verdict
+    counterexample: Mapping[SizeVariable, int] | None = None
+    unproved: Unproved | None = None
+    by_solver: bool = False
+
+
+def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Decision:
+    """What is known about `fact` where `premises` hold and every variable is at least its minimum."""
+    verdict = settle(fact, premises)
+    if verdict is not Verdict.UNKNOWN:
+        return Decision(verdict)
+    related = connected(fact, premises)
+    found = _examples(fact, related)
+    symbolic = any(not v.is_runtime for v in fact.left.variables() | fact.right.variables())
+    if found.counterexample is not None and (found.satisfiable or not symbolic):
+        return Decision(Verdict.DEPENDS, found.counterexample)
+    if not symbolic or fact.relation is Relation.POWER:
+        return Decision(Verdict.UNKNOWN if found.counterexample is None else Verdict.DEPENDS, found.counterexample)
+    from .solver import ask
+
+    answered = ask(fact, related, found.counterexample)
+    if answered.verdict is Verdict.UNKNOWN and found.counterexample is not None:
+        return Decision(Verdict.DEPENDS, found.counterexample)
+    example = answered.example or found.counterexample
+    return Decision(answered.verdict, example if answered.verdict is Verdict.DEPENDS else None, answered.unproved, True)
+
+
+def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> Found:
+    """Small examples; with many sizes, of those that equalities leave open."""
+    found = search(fact, related)
+    if found != Found():
+        return found
+    rewrites, rest = _orient(related)
+    if not rewrites or any(name.cap is not None or (value.bounds()[0] or 0) < name.minimum for name, value in rewrites):
+        return found
+
+    def open_sizes(f: SizeFact) -> SizeFact:
+        return SizeFact(f.relation, _rewrite(f.left, rewrites), _rewrite(f.right, rewrites))
+
+    goal = open_sizes(fact)
+    reduced = search(goal, connected(goal, [open_sizes(premise) for premise in rest]))
+    if reduced.counterexample is None:
+        return found
+    sizes = dict(reduced.counterexample)
+    for name, value in reversed(rewrites):
+        for other in value.variables():
+            sizes.setdefault(other, other.minimum)
+        sizes[name] = value.evaluate(sizes)
+    if any(v not in sizes for f in (fact, *related) for v in reach(f)):
+        return found
+    breaks = not fact.holds(sizes) and all(premise.holds(sizes) for premise in related)
+    ordered = {v: sizes[v] for v in sorted(sizes, key=lambda v: v.id)}
+    return Found(ordered, reduced.satisfiable) if breaks else found
+
+
+def settle(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:
+    """PROVED, NEVER or UNKNOWN, without looking for a counterexample."""
+    if fact.left.constant is not None and fact.right.constant is not None:
+        return Verdict.PROVED if fact.holds({}) else Verdict.NEVER
+    if fact in premises:
+        return Verdict.PROVED
+    premises = connected(fact, premises)
+    rewrites, rest = _orient(premises)
+    left, right = _rewrite(fact.left, rewrites), _rewrite(fact.right, rewrites)
+    context = _Context([_rewrite(p, rewrites) for p in _inequalities(rest)])
+    goal = SizeFact(fact.relation, left, right)
+    if _proved(goal, context):
+        return Verdict.PROVED
+    return Verdict.NEVER if _refuted(goal, context) else Verdict.UNKNOWN
+
+
+# ------------------------------------------------------------------------------------ premises
+
+
+def connected(fact: SizeFact, premises: Sequence[SizeFact]) -> list[SizeFact]:
+    """The premises that share a variable with the fact, directly or through one another or a cap, in order."""
+    if not premises:
+        return []
+    mentioned = [reach(premise) for premise in premises]
+    reached = reach(fact)
+    chosen: set[int] = set()
+    grown = True
+    while grown:
+        grown = False
+        for index, variables in enumerate(mentioned):
+            if index not in chosen and variables & reached:
+                chosen.add(index)
+                reached |= variables
+                grown = True
+    return [premise for index, premise in enumerate(premises) if index in chosen]
+
+
+def _orient(premises: Sequence[SizeFact]) -> tuple[list[tuple[SizeVariable, Size]], list[SizeFact]]:
+    """Equalities and divisibilities as rewrites `variable ↦ size` that do not mention the variable; the premises they leave."""
+    rewrites: list[tuple[SizeVariable, Size]] = []
+    rest: list[SizeFact] = []
+    for index, premise in enumerate(premises):
+        left, right = _rewrite(premise.left, rewrites), _rewrite(premise.right, rewrites)
+        if premise.relation is Relation.EQUAL:
+            rule = _solve(left - right)
+            if rule is None:
+                rest.append(premise)
+            else:
+                rewrites.append(rule)
+        elif premise.relation is Relation.DIVIDES:
+            whole = _lone_variable(right)
+            least = left.bounds()[0]
+            if whole is not None and whole not in left.variables() and least is not None and least >= 0:
+                fresh = SizeVariable("q", -1 - index, whole.origin)
+                rewrites.append((whole, left * variable(fresh)))
+        else:
+            rest.append(premise)
+    return rewrites, rest
+
+
+def _solve(difference: Size) -> tuple[SizeVariable, Size] | None:
+    """difference = 0 solved for a variable that occurs once, linearly, with coefficient ±1."""
+    candidates: list[tuple[int, SizeVariable, Size]] = []
+    for monomial, coefficient in difference.terms:
+        if abs(coefficient) == 1 and len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], SizeVariable):
+            name = monomial[0][0]
+            rest = difference - variable(name) * coefficient
+            if name not in rest.variables():
+                candidates.append((name.id, name, -rest if coefficient == 1 else rest))
+    if not candidates:
+        return None
+    _, name, value = max(candidates, key=lambda c: c[0])  # the later-introduced variable goes
+    return name, value
+
+
+def _lone_variable(size: Size) -> SizeVariable | None:
+    if len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1:
+        atom, power = size.terms[0][0][0]
+        if power == 1 and isinstance(atom, SizeVariable):
+            return atom
+    return None
+
+
+def _rewrite(size: Size, rewrites: Sequence[tuple[SizeVariable, Size]]) -> Size:
+    present = size.variables()
+    for name, value in rewrites:
+        if name in present:
+            size = size.substitute({name: value})
+            present = size.variables()
+    return size
+
+
+def _inequalities(premises: Sequence[SizeFact]) -> list[Size]:
+    """Premises as sizes known to be ≥ 0."""
+    found: list[Size] = []
+    for p in premises:
+        match p.relation:
+            case Relation.AT_MOST:
+                found.append(p.right - p.left)
+            case Relation.LESS:
+                found.append(p.right - p.left - 1)
+            case Relation.EQUAL:
+                found += [p.right - p.left, p.left - p.right]
+            case Relation.POWER if p.left.constant is not None and p.left.constant >= 1:
+                found.append(p.right - 1)
+            case Relation.NOT_EQUAL | Relation.DIVIDES | Relation.POWER:
+                pass
+    return found
+
+
+# ------------------------------------------------------------------------------------- proving
+
+
+class _Context:
+    """Sizes known to be ≥ 0, and the steps left."""
+
+    def __init__(self, known: list[Size]) -> None:
+        self.known = [k for k in known if k != ZERO]
+        self.steps = _PROOF_STEPS
+        self.least: dict[SizeVariable, int] = {}
+        for k in self.known:
+            low = dict(k.terms).get((), 0)
+            name = _lone_variable(k - low)
+            if name is not None:
+                self.least[name] = max(-low, self.least.get(name, 0))
+
+
+def _proved(goal: SizeFact, context: _Context) -> bool:
+    difference = goal.right - goal.left
+    match goal.relation:
+        case Relation.EQUAL:
+            return difference == ZERO or (_nonnegative(difference, context) and _nonnegative(-difference, context))
+        case Relation.AT_MOST:
+            return _nonnegative(difference, context)
+        case Relation.LESS:
+            return _nonnegative(difference - 1, context)
+        case Relation.NOT_EQUAL:
+            return _nonnegative(difference - 1, context) or _nonnegative(-difference - 1, context)
+        case Relation.DIVIDES:
+            if goal.left.constant == 0:
+                return goal.right == ZERO
+            return _is_multiple(goal.right, goal.left)
+        case Relation.POWER:
+            return False
+
+
+def _refuted(goal: SizeFact, context: _Context) -> bool:
+    match goal.relation:
+        case Relation.EQUAL:
+            return _proved(SizeFact(Relation.NOT_EQUAL, goal.left, goal.right), context) or _unsolvable(goal.right - goal.left)
+        case Relation.NOT_EQUAL:
+            return _proved(SizeFact(Relation.EQUAL, goal.left, goal.right), context)
+        case Relation.AT_MOST:
+            return _proved(SizeFact(Relation.LESS, goal.right, goal.left), context)
+        case Relation.LESS:
+            return _proved(SizeFact(Relation.AT_MOST, goal.right, goal.left), context)
+        case Relation.DIVIDES:
+            value = (goal.right - quotient(goal.right, goal.left) * goal.left).constant
+            return value is not None and value != 0 and goal.left.constant is not None
+        case Relation.POWER:
+            least = goal.left.bounds()[0]
+            return least is not None and least >= 1 and _proved(SizeFact(Relation.LESS, goal.right, ONE), context)
+
+
+def _unsolvable(difference: Size) -> bool:
+    """2·x + 1 = 0 has no whole solution: the constant is no multiple of the other coefficients' divisor."""
+    common, constant = 0, 0
+    for monomial, coefficient in difference.terms:
+        if monomial:
+            common = gcd(common, coefficient)
+        else:
+            constant = coefficient
+    return common > 1 and constant % common != 0
+
+
+def _is_multiple(size: Size, divisor: Size) -> bool:
+    whole = quotient(size, divisor)
+    return whole * divisor == size
+
+
+def _nonnegative(size: Size, context: _Context, depth: int = 0) -> bool:
+    """Is size ≥ 0 provable?  Monotone bounds, then one elimination step at a time."""
+    context.steps -= 1
+    if context.steps < 0 or depth > 8:
+        return False
+    low = size.bounds()[0]
+    if low is not None and low >= 0:
+        return True
+    if _shifted_nonnegative(size, context.least):
+        return True
+    for monomial, coefficient in size.terms:
+        if len(monomial) != 1 or monomial[0][1] != 1:
+            continue
+        atom = monomial[0][0]
+        rest = Size({m: c for m, c in size.terms if m != monomial})
+        if isinstance(atom, Opaque):
+            if _by_node(atom, coefficient, rest, context, depth):
+                return True
+        elif coefficient < 0 and atom.cap is not None and _nonnegative(rest + atom.cap * coefficient, context, depth + 1):
+            return True
+    for known in context.known:  # size = known·λ + rest with rest ≥ 0
+        factor = _elimination_factor(size, known)
+        if factor is not None and _nonnegative(size - known * factor, context, depth + 1):
+            return True
+    return False
+
+
+def _by_node(atom: Opaque, coefficient: int, rest: Size, context: _Context, depth: int) -> bool:
+    """Eliminate c·node from c·node + rest ≥ 0."""
+    if atom.node in (Node.MAXIMUM, Node.MINIMUM):
+        outcomes = (_nonnegative(rest + arg * coefficient, context, depth + 1) for arg in atom.args)
+        one_suffices = (atom.node is Node.MAXIMUM) == (coefficient > 0)
+        return any(outcomes) if one_suffices else all(outcomes)
+    dividend, divisor = atom.args
+    value = divisor.constant
+    if atom.node is Node.QUOTIENT:
+        exact = _per_unit(rest, abs(coefficient))
+        if exact is not None and _nonnegative(divisor - 1, context, depth + 1):
+            if coefficient > 0:  # ⌊a÷d⌋ ≥ -m exactly when a ≥ d·-m
+                return _nonnegative(dividend + divisor * exact, context, depth + 1)
+            return _nonnegative(divisor * (exact + 1) - dividend - 1, context, depth + 1)  # ⌊a÷d⌋ ≤ m exactly when a < d·(m+1)
+        if value is not None and value > 0:  # (a-d+1)÷d ≤ ⌊a÷d⌋ ≤ a÷d
+            bound = dividend - value + 1 if coefficient > 0 else dividend
+            return _nonnegative(rest * value + bound * coefficient, context, depth + 1)
+        if coefficient < 0 and _nonnegative(dividend, context, depth + 1):  # ⌊a÷d⌋ ≤ a
+            return _nonnegative(rest + dividend * coefficient, context, depth + 1)
+        return False
+    positive = _nonnegative(divisor - 1, context, depth + 1)
+    if coefficient > 0:
+        return positive and _nonnegative(rest, context, depth + 1)
+    if positive and _nonnegative(rest + (divisor - 1) * coefficient, context, depth + 1):
+        return True
+    return _nonnegative(dividend, context, depth + 1) and _nonnegative(rest + dividend * coefficient, context, depth + 1)
+
+
+def _per_unit(rest: Size, coefficient: int) -> Size | None:
+    """m such that c·x + rest ≥ 0 says x ≥ -m and -c·x + rest ≥ 0 says x ≤ m, for whole x; None if there is no such size."""
+    if coefficient == 1:
+        return rest
+    return None if rest.constant is None else number(rest.constant // coefficient)
+
+
+def _shifted_nonnegative(size: Size, known: Mapping[SizeVariable, int]) -> bool:
+    """With every variable replaced by the least that is known of it plus a natural number, are all coefficients ≥ 0?"""
+    least = {v: max(v.minimum, known.get(v, 0)) for v in size.variables()}
+    shift = {v: variable(v) + low for v, low in least.items() if low > 0}
+    if not shift or any(isinstance(atom, Opaque) for monomial, _ in size.terms for atom, _ in monomial):
+        return False
+    return all(coefficient >= 0 for _, coefficient in size.substitute(shift).terms)
+
+
+def _elimination_factor(size: Size, known: Size) -> Size | None:
+    """What to multiply `known` by so that a negative term of `size` cancels: the quotient of a term pair, if not negative."""
+    coefficients = dict(size.terms)
+    for monomial, coefficient in known.terms:
+        if not monomial:
+            continue
+        have = coefficients.get(monomial)
+        if have is not None and have * coefficient > 0 and (have < 0 or size.bounds()[0] is not None):
+            return number(max(1, have // coefficient))
+    for monomial, coefficient in known.terms:
+        if not monomial or coefficient > 0:
+            continue
+        for other, have in size.terms:  # a product: n·m - k·m ≥ 0 from n - k ≥ 0
+            if have < 0 and len(other) > len(monomial) and have % coefficient == 0:
+                extra = quotient(Size({other: have}), Size({monomial: coefficient}))
+                if extra * Size({monomial: coefficient}) == Size({other: have}) and (extra.bounds()[0] or 0) >= 0:
+                    return extra if extra.bounds()[0] is not None else None
+    return None

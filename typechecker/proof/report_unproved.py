@@ -1,0 +1,201 @@
+"""What becomes of an obligation that is not proved (types.md 3.5): the code, the severity and what is said.
+
+Never true: an error wherever it is.  Depends on sizes known only when run: an error.  Depends on the sizes of a
+signature: an error with the `where` that would help.  Depends on inputs and params only: a warning, with the `where` of
+an input that would say so, and the caller keeps it as a guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
+
+from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Severity, Verdict
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ..core.blocks import CoreGuard
+from ..sizes.polynomials import ZERO, Node, Opaque, Size, SizeOrigin, SizeVariable, operand, show, variable
+from .obligations import Obligation, Relation, SizeFact
+from .prover import Decision, settle
+
+# ---------------------------------------------------------------------------------------------------- clauses
+#
+# The `where` clause that would make a fact about the sizes of a signature or of inputs hold, as text to insert.
+#
+# `h·(d÷h) = d` becomes `h∣d`; other facts are stated as they are, with every term on the side where it is positive, so that
+# the text needs no subtraction.  Only sizes that the signature names (and `param`s) can be written.
+
+@dataclass(frozen=True, slots=True)
+class ClauseSite:
+    """A declaration that may have a `where`: what it is called, where a clause goes, how it is joined to what is there, and the
+    sizes it may name.  `width`: of an input of texts, their width and where it is written."""
+
+    of: str
+    at: Span
+    joint: str
+    sizes: frozenset[SizeVariable]
+    width: tuple[SizeVariable, Span] | None = None
+
+
+def clause_site(
+    of: str, declaration: Span, where: Sequence[object], sizes: frozenset[SizeVariable],
+    width: tuple[SizeVariable, Span] | None = None,
+) -> ClauseSite:  # fmt: skip
+    """The end of a declaration that has these facts already."""
+    end = Span(declaration.file, declaration.end, declaration.end)
+    return ClauseSite(of, end, ", " if where else " where ", sizes, width)
+
+
+def first_clause(fact: SizeFact, premises: Sequence[SizeFact], sites: Sequence[ClauseSite]) -> tuple[Fix, ...]:
+    """The repair of the first declaration that can say what is missing; for two widths of texts, which data tells, one name."""
+    same = _one_width(fact, premises, [site.width for site in sites if site.width is not None])
+    if same is not None:
+        return (same,)
+    found = (clause_fix(fact, premises, site) for site in sites)
+    return tuple([fix for fix in found if fix is not None][:1])
+
+
+def _one_width(fact: SizeFact, premises: Sequence[SizeFact], widths: Sequence[tuple[SizeVariable, Span]]) -> Fix | None:
+    """The repair of a fact that two widths are equal: with one name, loading pads the texts to the widest.  Words alone where
+    something else is said of the other name."""
+    sides = fact.left.variables() | fact.right.variables()
+    found = dict.fromkeys(size for size, _ in widths if size in sides)
+    if fact.relation is not Relation.EQUAL or len(found) != 2 or {variable(size) for size in found} != {fact.left, fact.right}:
+        return None
+    kept, other = found
+    stated = any(other in (premise.left.variables() | premise.right.variables()) for premise in premises)
+    edits = () if stated else tuple([Edit(span, str(kept)) for size, span in widths if size == other])
+    return Fix(f"name the width `{kept}` instead of `{other}`: texts whose widths have one name are padded alike", edits)
+
+
+def clause_fix(fact: SizeFact, premises: Sequence[SizeFact], site: ClauseSite) -> Fix | None:
+    """An applicable repair of the declaration; None if the fact mentions what it cannot name."""
+    for candidate in _candidates(fact):
+        named = candidate.left.variables() | candidate.right.variables() <= site.sizes
+        if candidate.relation is Relation.EQUAL and ZERO in (candidate.left, candidate.right):
+            continue  # true for empty arrays only, which nobody means
+        if named and settle(fact, [*premises, candidate]) is Verdict.PROVED:
+            text = write_fact(candidate)
+            return Fix(f"add `where {text}` to {site.of}", (Edit(site.at, f"{site.joint}{text}"),))
+    return None
+
+
+def _candidates(fact: SizeFact) -> Iterator[SizeFact]:
+    """Facts from which this one follows, the most telling first; the last is the fact itself."""
+    difference = fact.right - fact.left
+    if fact.relation is Relation.EQUAL:
+        for monomial, _ in difference.terms:
+            for atom, power in monomial:
+                exact = isinstance(atom, Opaque) and atom.node is Node.QUOTIENT and power == 1
+                if exact and isinstance(atom, Opaque) and _vanishes_when_exact(difference, atom):
+                    yield SizeFact(Relation.DIVIDES, atom.args[1], atom.args[0])
+        for monomial, _ in difference.terms:
+            for atom, _ in monomial:
+                if isinstance(atom, Opaque) and atom.node in (Node.MAXIMUM, Node.MINIMUM):
+                    for one, other in permutations(atom.args, 2):
+                        yield positive(SizeFact(Relation.AT_MOST, one, other))
+    stated = positive(fact)
+    above = stated.right.constant
+    if fact.relation is Relation.LESS and above is not None and above > 0:
+        yield SizeFact(Relation.AT_MOST, stated.left, stated.right - 1)
+    yield stated
+
+
+def positive(fact: SizeFact) -> SizeFact:
+    """The same fact with every term on the side where it is positive: it is written without a subtraction."""
+    if fact.relation in (Relation.DIVIDES, Relation.POWER):
+        return fact
+    difference = fact.right - fact.left
+    above = Size({m: c for m, c in difference.terms if c > 0})
+    below = Size({m: -c for m, c in difference.terms if c < 0})
+    if fact.relation is Relation.EQUAL and fact.left.key > fact.right.key and below.constant is None and above.constant is None:
+        above, below = below, above
+    return SizeFact(fact.relation, below, above)
+
+
+def _vanishes_when_exact(difference: Size, node: Opaque) -> bool:
+    """Is the difference 0 once a÷b is taken for an exact division: b·difference with b·(a÷b) replaced by a?"""
+    dividend, divisor = node.args
+    total = ZERO
+    for monomial, coefficient in difference.terms:
+        powers = dict(monomial)
+        if powers.pop(node, 0) == 1:
+            total = total + Size({tuple(powers.items()): coefficient}) * dividend
+        elif any(isinstance(a, Opaque) and node in _inside(a) for a in powers):
+            return False
+        else:
+            total = total + Size({monomial: coefficient}) * divisor
+    return total == ZERO
+
+
+def _inside(atom: Opaque) -> set[Opaque]:
+    found: set[Opaque] = {atom}
+    for arg in atom.args:
+        for monomial, _ in arg.terms:
+            for inner, _ in monomial:
+                if isinstance(inner, Opaque):
+                    found |= _inside(inner)
+    return found
+
+
+# ----------------------------------------------------------------------------------- as it is written
+
+
+def write_fact(fact: SizeFact) -> str:
+    """The fact in the syntax of a `where`."""
+    left, right = fact.left, fact.right
+    if fact.relation is Relation.DIVIDES:
+        return f"{operand(left)}∣{show(right)}"
+    if fact.relation is Relation.POWER:
+        return f"{show(right)} = {show(left)}*p"
+    if fact.relation in (Relation.AT_MOST, Relation.LESS) and left.constant is not None:
+        return f"{show(right)} {'≥' if fact.relation is Relation.AT_MOST else '>'} {left.constant}"
+    return f"{show(left)} {fact.relation.value} {show(right)}"
+
+
+# ---------------------------------------------------------------------------------------------------- undecided
+
+CHECKED_AT_LOAD = "checked when the program is loaded"
+CHECKED_IN_TURN = "checked in each iteration of the loop"
+LINE_UP_CODES = frozenset({Code.E101, Code.E102, Code.E103, Code.E110})
+
+
+def describe(
+    obligation: Obligation, decision: Decision, premises: Sequence[SizeFact], spans: Mapping[SizeVariable, tuple[Span, str]],
+    sites: Sequence[ClauseSite], guards: Sequence[CoreGuard], *, signed: bool,
+) -> Diagnostic:  # fmt: skip
+    """The diagnostic of an obligation whose verdict is not PROVED; `guards` are what could be checked instead, if no
+    signature is being checked (`signed`)."""
+    fact, verdict = obligation.fact, decision.verdict
+    variables = fact.left.variables() | fact.right.variables()
+    checked = frozenset[SizeVariable]().union(*[guard.variables() for guard in guards])
+    turns = {v for guard in guards if (v := guard.index) is not None}
+    runtime = sorted((v for v in checked if v.is_runtime and not turns), key=lambda v: v.id)
+    found = decision.counterexample
+    shown = None if found is None else {v.name: n for v, n in found.items() if v in variables}
+    code, labels, notes, fixes = obligation.code, obligation.labels, obligation.notes, obligation.fixes
+    if code == Code.E201:
+        code = {Verdict.NEVER: Code.E200, Verdict.UNKNOWN: Code.E209}.get(verdict, Code.E201)
+    severity, origin = Severity.ERROR, None
+    if verdict is not Verdict.NEVER:
+        if verdict is Verdict.UNKNOWN:
+            notes = (*notes, f"neither a proof nor an example that breaks it was found{_solver(decision)}")
+        if runtime:
+            code = Code.E140 if code in LINE_UP_CODES else code
+            labels = (*labels, *(Label(spans[v][0], f"{v} is {spans[v][1]}") for v in runtime if v in spans))
+            notes = (*notes, *(f"{v} is known only when the program runs (0..{v.cap})" for v in runtime))
+        elif any(v.origin is SizeOrigin.RIGID for v in variables) or (turns and signed):
+            fixes = (*fixes, *[fix for guard in guards for fix in first_clause(guard.fact, premises, sites)])
+        else:
+            severity, code, origin = Severity.WARNING, Code.W201, code
+            notes = (*notes, *[fix.title for fix in fixes], CHECKED_IN_TURN if turns else CHECKED_AT_LOAD)
+            fixes = tuple([fix for guard in guards for fix in first_clause(guard.fact, premises, sites)])
+            # the program may be right: its declarations are what is repaired
+    return Diagnostic(
+        code, obligation.message, obligation.span, severity, labels=labels, notes=notes, fixes=fixes, goal=str(fact),
+        verdict=verdict, counterexample=shown, origin=origin,
+    )  # fmt: skip
+
+
+def _solver(decision: Decision) -> str:
+    return "" if decision.unproved is None else f"; {decision.unproved.value}"

@@ -1,0 +1,308 @@
+"""The last step behind `decide`: questions that normal form, bounds and small numbers leave open go to an SMT solver.
+
+`question` writes a fact and its premises as SMT-LIB text over whole numbers, `verdicts` asks and keeps what was
+answered, `cache` keeps it on disk between runs, and `child` runs `z3_leaf`, which alone imports z3, in a process of its
+own from the first question that no cache answers.  Without z3 every question stays open; nothing else changes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+from ...lang.diagnostics.model import Verdict
+from ...lang.support.caches import Cache
+from ...lang.support.parsing import decode
+from ...lang.support.records import dataclass
+from ..sizes.polynomials import Node, Opaque, Size, SizeVariable
+from . import z3_process
+from .obligations import Relation, SizeFact
+from .z3_process import Satisfiable
+
+# ---------------------------------------------------------------------------------------------------- question
+#
+# A fact and its premises as SMT-LIB text: the same text for the same question, whatever the sizes are called.
+#
+# Sizes are α-normalised (`v0`, `v1`, … in order of first occurrence), so the text is also the key under which a verdict
+# is kept.  Opaque nodes are purified: for `p÷q` and `q|p` fresh whole numbers d and r with `p = q·d + r`, `0 ≤ r < q`;
+# for `⌈` and `⌊` one that is among its operands and bounds them.  The solver's own division never appears, and what the
+# fresh numbers are for a divisor that is not positive is what `Size.evaluate` gives, so a model is an example.
+
+LINEAR, NONLINEAR = "QF_LIA", "QF_NIA"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Is `goal` true, false or neither where `premises` hold?  `sizes[i]` is what the texts call `v{i}`."""
+
+    sizes: tuple[SizeVariable, ...]
+    premises: str
+    goal: str
+    logic: str
+
+    @property
+    def key(self) -> str:
+        """Everything the verdict depends on but the solver."""
+        return f"{self.logic}\n{self.premises}\n{self.goal}"
+
+    def counterexample(self) -> str:
+        """Satisfiable exactly if the goal can be false."""
+        return f"{self.premises}\n(assert (not {self.goal}))"
+
+    def example(self) -> str:
+        """Satisfiable exactly if the goal can be true."""
+        return f"{self.premises}\n(assert {self.goal})"
+
+
+def question(fact: SizeFact, premises: Sequence[SizeFact]) -> Question:
+    """The question in its normal form; give only premises that matter."""
+    writer = _Writer()
+    goal = writer.fact(fact)
+    known = [writer.fact(premise) for premise in premises]
+    lines = [*writer.declarations, *writer.definitions, *known]
+    asserted = [line if line.startswith("(declare") else f"(assert {line})" for line in lines]
+    return Question(tuple(writer.sizes), "\n".join(asserted), goal, LINEAR if writer.linear else NONLINEAR)
+
+
+class _Writer:
+    """Names and definitions collected while writing."""
+
+    def __init__(self) -> None:
+        self.sizes: dict[SizeVariable, str] = {}
+        self.declarations: list[str] = []
+        self.definitions: list[str] = []
+        self.linear = True
+        self._divided: dict[tuple[str, str], tuple[str, str]] = {}
+        self._extreme: dict[str, str] = {}
+
+    def fact(self, fact: SizeFact) -> str:
+        left, right = self.size(fact.left), self.size(fact.right)
+        match fact.relation:
+            case Relation.EQUAL:
+                return f"(= {left} {right})"
+            case Relation.NOT_EQUAL:
+                return f"(not (= {left} {right}))"
+            case Relation.AT_MOST:
+                return f"(<= {left} {right})"
+            case Relation.LESS:
+                return f"(< {left} {right})"
+            case Relation.DIVIDES:
+                _, rest = self._division(fact.right, fact.left)  # the remainder by 0 is the number itself
+                return f"(= {rest} 0)"
+            case Relation.POWER:  # of a premise as much as is linear; nothing of the kind is asked
+                return f"(>= {right} 1)"
+
+    def size(self, size: Size) -> str:
+        terms = [self._term(coefficient, monomial) for monomial, coefficient in size.terms]
+        if not terms:
+            return "0"
+        return terms[0] if len(terms) == 1 else f"(+ {' '.join(terms)})"
+
+    def _term(self, coefficient: int, monomial: Sequence[tuple[SizeVariable | Opaque, int]]) -> str:
+        factors = [self._atom(atom) for atom, power in monomial for _ in range(power)]
+        if len(factors) > 1:
+            self.linear = False
+        if coefficient != 1 or not factors:
+            factors.insert(0, _integer(coefficient))
+        return factors[0] if len(factors) == 1 else f"(* {' '.join(factors)})"
+
+    def _atom(self, atom: SizeVariable | Opaque) -> str:
+        if isinstance(atom, SizeVariable):
+            return self._variable(atom)
+        match atom.node:
+            case Node.QUOTIENT:
+                return self._division(atom.args[0], atom.args[1])[0]
+            case Node.REMAINDER:
+                return self._division(atom.args[0], atom.args[1])[1]
+            case Node.MAXIMUM | Node.MINIMUM:
+                return self._extremum(atom)
+
+    def _variable(self, which: SizeVariable) -> str:
+        known = self.sizes.get(which)
+        if known is None:
+            known = self.sizes[which] = f"v{len(self.sizes)}"
+            self.declarations.append(f"(declare-const {known} Int)")
+            self.definitions.append(f"(>= {known} {_integer(which.minimum)})")
+            if which.cap is not None:
+                self.definitions.append(f"(<= {known} {self.size(which.cap)})")
+        return known
+
+    def _fresh(self, letter: str, count: int) -> str:
+        name = f"{letter}{count}"
+        self.declarations.append(f"(declare-const {name} Int)")
+        return name
+
+    def _division(self, dividend: Size, divisor: Size) -> tuple[str, str]:
+        """(quotient, remainder)."""
+        key = (dividend.key, divisor.key)
+        known = self._divided.get(key)
+        if known is None:
+            p, q = self.size(dividend), self.size(divisor)
+            count = len(self._divided)
+            known = self._divided[key] = whole, rest = self._fresh("d", count), self._fresh("r", count)
+            low = divisor.bounds()[0]
+            if divisor.constant is None:
+                self.linear = False
+            self.definitions.append(f"(= {p} (+ (* {q} {whole}) {rest}))")
+            positive = f"(and (<= 0 {rest}) (< {rest} {q}))"
+            if low is not None and low >= 1:
+                self.definitions.append(positive)
+            else:
+                negative = f"(and (< {q} {rest}) (<= {rest} 0))"
+                self.definitions.append(
+                    f"(or (and (>= {q} 1) {positive}) (and (= {q} 0) (= {whole} 0)) (and (< {q} 0) {negative}))"
+                )
+        return known
+
+    def _extremum(self, atom: Opaque) -> str:
+        known = self._extreme.get(atom.key)
+        if known is None:
+            args = [self.size(a) for a in atom.args]
+            known = self._extreme[atom.key] = self._fresh("m", len(self._extreme))
+            relation = ">=" if atom.node is Node.MAXIMUM else "<="
+            bounds = " ".join(f"({relation} {known} {a})" for a in args)
+            reached = " ".join(f"(= {known} {a})" for a in args)
+            self.definitions.append(f"(and {bounds} (or {reached}))")
+        return known
+
+
+def _integer(value: int) -> str:
+    return str(value) if value >= 0 else f"(- {-value})"
+
+
+# ---------------------------------------------------------------------------------------------------- cache
+#
+# Verdicts on disk, so that a fact proved once is not proved again by the next run.
+#
+# One small JSON file a question in the user's cache folder, named by the digest of the question and the solver's version
+# and steps; the question itself is in the file and compared.  Only entries that this user's runs wrote are read
+# (`lang.support.caches`); one that cannot be read, decoded or believed is as good as absent, and a folder that cannot be
+# written is no error.  `RHO_VERDICTS=off` turns it off.
+
+SWITCH = "RHO_VERDICTS"
+FORMAT = 2
+CACHE = Cache("verdicts", SWITCH, ".json", 65_536, 10_000)
+
+
+def read(key: str) -> Mapping[str, Any] | None:
+    """What was stored for a question, not yet believed."""
+    text = CACHE.read(key)
+    if text is None:
+        return None
+    try:
+        entry = decode(text.decode("ascii"))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(entry, dict) or entry.get("format") != FORMAT or entry.get("question") != key:
+        return None
+    return entry
+
+
+def write(key: str, found: Mapping[str, Any]) -> None:
+    """Store an answer; what goes wrong is nobody's concern."""
+    CACHE.write(key, json.dumps({"format": FORMAT, "question": key, **found}, ensure_ascii=True).encode("ascii"))
+
+
+# ---------------------------------------------------------------------------------------------------- verdicts
+#
+# Asking the solver, and keeping its answers: in memory for this process, on disk for the next.
+#
+# A proof or a refutation is the solver's word; an example is never taken on trust but evaluated, whether it comes from the
+# solver or from the cache.  What is interrupted, or has no answer because the solver's process ended, is not kept.
+
+class Unproved(Enum):
+    """Why a verdict is UNKNOWN."""
+
+    ABSENT = "the solver is not installed (`pip install 'rho-lang[solver]'`), and it might prove this"
+    FAILED = "the solver's process ended without an answer (it may have run out of memory)"
+    STOPPED = f"the solver gave up after at most {z3_process.STEPS:_} steps: it may well be true".replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """`example`: sizes that break the fact, if the verdict is DEPENDS."""
+
+    verdict: Verdict
+    example: Mapping[SizeVariable, int] | None = None
+    unproved: Unproved | None = None
+
+
+_kept: dict[str, tuple[Verdict, tuple[int, ...]]] = {}
+_MOST_KEPT = 10_000
+
+
+def ask(fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None = None) -> Answered:
+    """The solver's verdict; `known` is a counterexample found already, so that only NEVER or DEPENDS remain."""
+    if fact.relation is Relation.POWER:  # a premise says as much of it as is linear, which is not enough of what is asked
+        return Answered(Verdict.UNKNOWN)
+    asked = question(fact, premises)
+    version = z3_process.version()
+    if version is None:
+        return Answered(Verdict.UNKNOWN, unproved=Unproved.ABSENT)
+    key = f"z3 {version} {z3_process.STEPS}\n{'may be false' if known is not None else 'open'}\n{asked.key}"
+    found = _kept.get(key) or _stored(key, asked, fact, premises, known)
+    if found is None:
+        solved = _solve(asked, fact, premises, known)
+        if isinstance(solved, Unproved):
+            return Answered(Verdict.UNKNOWN, unproved=solved)
+        found = solved
+        write(key, {"verdict": found[0].value, "model": list(found[1])})
+    if len(_kept) < _MOST_KEPT:
+        _kept[key] = found
+    verdict, model = found
+    if verdict is Verdict.UNKNOWN:
+        return Answered(verdict, unproved=Unproved.STOPPED)
+    return Answered(verdict, dict(zip(asked.sizes, model, strict=True)) if model else None)
+
+
+def _solve(
+    asked: Question, fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None
+) -> tuple[Verdict, tuple[int, ...]] | Unproved:
+    """The verdict and the model that breaks the fact; why there is none without a solver or an answer."""
+    names = [f"v{i}" for i in range(len(asked.sizes))]
+    model: tuple[int, ...] = ()
+    can_fail = Satisfiable.UNKNOWN
+    if known is None:
+        answer = z3_process.solve(asked.counterexample(), asked.logic, names)
+        if answer is None or answer.satisfiable is Satisfiable.FAILED:
+            return Unproved.ABSENT if answer is None else Unproved.FAILED
+        can_fail = answer.satisfiable
+        if can_fail is Satisfiable.NO:
+            return Verdict.PROVED, ()
+        if can_fail is Satisfiable.YES and breaks(fact, premises, asked.sizes, answer.model):
+            model = answer.model
+    answer = z3_process.solve(asked.example(), asked.logic, names)
+    if answer is None or answer.satisfiable is Satisfiable.FAILED:
+        return Unproved.ABSENT if answer is None else Unproved.FAILED
+    if answer.satisfiable is Satisfiable.NO:
+        return Verdict.NEVER, ()
+    return (Verdict.DEPENDS, model) if model or known is not None else (Verdict.UNKNOWN, ())
+
+
+def _stored(
+    key: str, asked: Question, fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None
+) -> tuple[Verdict, tuple[int, ...]] | None:
+    """What the disk says, if it can be believed."""
+    entry = read(key)
+    if entry is None:
+        return None
+    verdicts = {verdict.value: verdict for verdict in Verdict}
+    verdict, model = verdicts.get(str(entry.get("verdict"))), entry.get("model")
+    if verdict is None or not isinstance(model, list) or not all(type(n) is int for n in model):
+        return None
+    if model and (verdict is not Verdict.DEPENDS or not breaks(fact, premises, asked.sizes, tuple(model))):
+        return None
+    if verdict is Verdict.DEPENDS and not model and known is None:
+        return None
+    return verdict, tuple(model)
+
+
+def breaks(fact: SizeFact, premises: Sequence[SizeFact], sizes: Sequence[SizeVariable], model: Sequence[int]) -> bool:
+    """Do these numbers keep every bound and premise and break the fact?"""
+    if len(sizes) != len(model):
+        return False
+    values = dict(zip(sizes, model, strict=True))
+    bounded = all(v.minimum <= n and (v.cap is None or n <= v.cap.evaluate(values)) for v, n in values.items())
+    return bounded and not fact.holds(values) and all(premise.holds(values) for premise in premises)

@@ -1,0 +1,165 @@
+"""The solver's process, seen from here: started by the first question, asked line by line, never trusted to live.
+
+The process runs `z3_leaf` alone, with its memory capped, in a session of its own, so that Ctrl-C reaches only this one.
+If it dies over a question (killed, out of memory, crashed) that question has no answer; the next one starts another
+process, but after `MOST_DEATHS` no more are started.  An interrupt ends the process and goes on as an interrupt.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from enum import Enum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ...lang.support.processes import in_children, lock
+from ...lang.support.records import dataclass
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+STEPS = 2_000_000
+MEGABYTES = 512
+ADDRESS_MEGABYTES = 3_072  # of the whole process: the library and the interpreter too
+PROCESSOR_SECONDS = 120  # of one question; its steps end it long before
+MOST_DEATHS = 3
+LEAF = os.path.join(os.path.dirname(__file__), "z3_leaf.py")
+
+
+class Satisfiable(Enum):
+    YES = "sat"
+    NO = "unsat"
+    UNKNOWN = "unknown"
+    FAILED = "no answer: its process ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`model` gives the whole numbers asked for, in order, if there are any."""
+
+    satisfiable: Satisfiable
+    model: tuple[int, ...] = ()
+
+
+@lru_cache(maxsize=1)
+def installed() -> tuple[str, str] | None:
+    """(the folder z3 is in, its version), found without importing it; None without z3."""
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        if "z3" in names:
+            for name in names:
+                if name.startswith("z3_solver-") and name.endswith((".dist-info", ".egg-info")):
+                    return os.path.abspath(folder or "."), name[len("z3_solver-") : -len(".dist-info")].rstrip(".")
+    return None
+
+
+def version() -> str | None:
+    """The installed solver's version."""
+    found = installed()
+    return None if found is None else found[1]
+
+
+class _Process:
+    """The process there is, if any, and how many have died."""
+
+    def __init__(self) -> None:
+        self._running: Popen[str] | None = None
+        self._lock = lock()
+        self.deaths = 0
+        in_children(self._forget)
+
+    def _forget(self) -> None:
+        """It is the parent's, whose answers a child would take that read from the same pipe."""
+        running, self._running = self._running, None
+        if running is not None:
+            running.returncode = 0  # nor is it the child's to wait for
+            for stream in (running.stdin, running.stdout):
+                if stream is not None:
+                    stream.close()
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any] | None:
+        """The answer's line; None if there is none."""
+        with self._lock:
+            running = self._start()
+            if running is None:
+                return None
+            try:
+                return self._exchange(running, question)
+            except BaseException:
+                self.stop()
+                raise
+
+    def _exchange(self, running: Popen[str], question: dict[str, Any]) -> dict[str, Any] | None:
+        assert running.stdin is not None and running.stdout is not None
+        try:
+            running.stdin.write(json.dumps(question) + "\n")
+            running.stdin.flush()
+            found = json.loads(running.stdout.readline())
+        except (OSError, ValueError):
+            found = None
+        if isinstance(found, dict):
+            return found
+        self.deaths += 1
+        self.stop()
+        return None
+
+    def _start(self) -> Popen[str] | None:
+        """The running process, or a new one."""
+        where = installed()
+        if self._running is not None or where is None or self.deaths >= MOST_DEATHS:
+            return self._running
+        import subprocess
+
+        limits = [str(number) for number in (MEGABYTES, ADDRESS_MEGABYTES, PROCESSOR_SECONDS)]
+        try:
+            self._running = subprocess.Popen(
+                [sys.executable, "-I", "-S", LEAF, where[0], *limits], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL, encoding="ascii", start_new_session=True,
+            )  # fmt: skip
+        except OSError:
+            self.deaths += 1
+        return self._running
+
+    def stop(self) -> None:
+        """End the process, if it has not ended itself."""
+        running, self._running = self._running, None
+        if running is not None:
+            running.kill()
+            for stream in (running.stdin, running.stdout):
+                if stream is not None:
+                    try:
+                        stream.close()
+                    except OSError:  # what was still to be written to it
+                        continue
+            running.wait()
+
+
+_process = _Process()
+
+
+def solve(text: str, logic: str, wanted: Sequence[str]) -> Answer | None:
+    """Ask whether the assertions of an SMT-LIB text can hold; None if z3 cannot be imported."""
+    found = _process.ask({"text": text, "logic": logic, "wanted": list(wanted), "steps": STEPS})
+    if found is None:
+        return Answer(Satisfiable.FAILED)
+    match found.get("found"):
+        case "absent":
+            _process.stop()
+            return None
+        case "interrupted":
+            raise KeyboardInterrupt
+        case "unsat":
+            return Answer(Satisfiable.NO)
+        case "sat":
+            model = found.get("model")
+            if isinstance(model, list) and all(type(n) is int for n in model):
+                return Answer(Satisfiable.YES, tuple(model))
+            return Answer(Satisfiable.UNKNOWN)
+        case _:
+            return Answer(Satisfiable.UNKNOWN)

@@ -1,0 +1,171 @@
+"""The typing rule of every primitive function: what it needs, what shape it gives, and the core ops it means.
+
+`apply` is the one entry.  A rule gets operands that are not poisoned, reports its own errors on the builder and then
+answers with a poisoned operand.  One primitive is one row of `MONADIC` or `DYADIC`; a function with a name (`⎕erf`) has none if
+its row in the table of primitives says that it gives floats; of one on cells of an array the row's type is the rule (`library`).
+"""
+
+from __future__ import annotations
+
+from ...lang.diagnostics.model import Code
+from ...lang.primitives.functions import LIBRARY
+from ...lang.primitives.record import Trait, Use
+from ...lang.syntax.source import Span
+from ..core.builder import Builder
+from ..elements import Kind
+from ..values.facts import Operand, TupleOperand, Value, is_poisoned
+from . import (
+    arithmetic,
+    arithmetic as numeric,
+    arithmetic as powers,
+    index,
+    logic,
+    logic as bits,
+    logic as masks,
+    search,
+    search as library,
+    search as text,
+    shape,
+    shape as join,
+    shape as take,
+)
+from .common import DyadicRule, MonadicRule
+
+
+def _gives_floats(use: Use | None) -> bool:
+    return use is not None and {Trait.SCALAR, Trait.FLOAT_RESULT} <= use.traits
+
+
+MONADIC: dict[str, MonadicRule] = {
+    "+": arithmetic.conjugate,
+    "-": arithmetic.negate,
+    "×": arithmetic.sign,
+    "÷": arithmetic.reciprocal,
+    "*": arithmetic.float_monadic("exp"),
+    "⍟": arithmetic.float_monadic("ln"),
+    "√": arithmetic.float_monadic("sqrt"),
+    "⌊": arithmetic.floor,
+    "⌈": arithmetic.ceiling,
+    "|": arithmetic.magnitude,
+    "!": arithmetic.float_monadic("factorial"),
+    "○": arithmetic.float_monadic("pi_times"),
+    "~": logic.negation,
+    "≠": logic.first_occurrence,
+    "≡": shape.depth,
+    "≢": shape.tally,
+    "⍴": shape.shape_of,
+    ",": shape.ravel,
+    "⍪": shape.table,
+    "∊": shape.enlist,
+    "⌷": shape.identity,
+    "⌽": shape.reverse,
+    "⊖": shape.reverse,
+    "⍉": shape.transpose,
+    "↑": shape.identity,
+    "↓": shape.identity,
+    "⊃": index.first,
+    "⍳": search.iota,
+    "⍸": masks.where,
+    "⍋": search.grade,
+    "⍒": search.grade,
+    "∪": search.unique,
+    "⌹": numeric.inverse,
+    "⊣": shape.identity,
+    "⊢": shape.identity,
+    "⍕": text.format_text,
+    **{kind.value: numeric.conversion(kind) for kind in Kind},
+    "⎕bnot": bits.complement,
+    **{row.glyph: arithmetic.float_monadic(row.glyph[1:]) for row in LIBRARY if _gives_floats(row.monadic)},
+    **{row.glyph: library.by_signature(row.monadic) for row in LIBRARY if row.monadic and library.has_signature(row)},
+}
+
+DYADIC: dict[str, DyadicRule] = {
+    **dict.fromkeys("+-×⌊⌈", arithmetic.dyadic),
+    "|": arithmetic.residue,
+    "÷": arithmetic.divide,
+    "*": powers.power,
+    "⍟": powers.logarithm,
+    "√": arithmetic.float_dyadic("root"),
+    "!": arithmetic.float_dyadic("binomial"),
+    "○": powers.circular,
+    **dict.fromkeys("∧∨⍲⍱", logic.logical),
+    **dict.fromkeys("<≤=≥>≠", logic.compare),
+    **dict.fromkeys("≡≢", logic.match),
+    "~": search.without,
+    "⍴": shape.reshape,
+    ",": join.join,
+    "⍪": join.join,
+    "⌽": shape.rotate,
+    "⊖": shape.rotate,
+    "⍉": shape.reorder,
+    "↑": take.take,
+    "↓": take.drop,
+    "↕": take.windows,
+    "⊃": index.pick,
+    "⌷": index.select_cells,
+    "⍳": search.index_of,
+    "⍸": search.interval_index,
+    "∊": search.member,
+    "⍷": search.find,
+    "⍋": search.grade_by,
+    "⍒": search.grade_by,
+    "∪": search.union,
+    "∩": search.intersection,
+    "/": masks.compress,
+    "⌿": masks.compress,
+    "\\": masks.expand,
+    "⍀": masks.expand,
+    "⊥": numeric.decode,
+    "⊤": numeric.encode,
+    "⌹": numeric.solve,
+    "?": numeric.random,
+    "⎕text": text.fixed_text,
+    **{row.glyph: arithmetic.float_dyadic(row.glyph[1:]) for row in LIBRARY if _gives_floats(row.dyadic)},
+    **{f"⎕{name}": bits.both(name) for name in ("band", "bor", "bxor")},
+    **{f"⎕{name}": bits.shift(name) for name in ("shl", "shr", "shru")},
+    "⊣": shape.left_argument,
+    "⊢": shape.right_argument,
+}
+
+
+def apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Operand | None, span: Span) -> Value:
+    """Apply a primitive function, a conversion or a library function."""
+    if is_poisoned(left) or is_poisoned(right) or (axis is not None and axis.poisoned):
+        return b.poison(span)
+    outer, b.glyph = b.glyph, glyph
+    try:
+        if glyph in ("⊣", "⊢") and axis is None:
+            return left if glyph == "⊣" and left is not None else right
+        return _apply(b, glyph, left, right, axis, span)
+    finally:
+        b.glyph = outer
+
+
+_INSTEAD = {
+    "?": ("`key?shape` gives numbers from 0 to 1, the same for the same key: one of 0..n-1 is `⌊n×key?⍬`",),
+    "⍕": ("`2⎕text x` writes rows of text with 2 digits after the point",),
+    "⊂": ("arrays do not nest: cut with masks (`m⌿x`), or sum the items of each part with `k f⌸ (idx ⋄ values)`",),
+}
+
+
+def _apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Operand | None, span: Span) -> Value:
+    if glyph == "¿" and isinstance(left, Operand):
+        return logic.select(b, left, right, axis, span)
+    if glyph == "?" and isinstance(left, TupleOperand) and isinstance(right, Operand):
+        left = numeric.key_pair(b, left, span)
+        if left.poisoned:
+            return left
+    if isinstance(left, TupleOperand) or isinstance(right, TupleOperand):
+        return b.error(Code.E305, f"`{glyph}` takes arrays, but this argument is a tuple", span,
+                       notes=("take a tuple apart with `(a b) ← t`",))  # fmt: skip
+    if glyph not in MONADIC and glyph not in DYADIC and glyph != "¿":
+        return b.error(Code.E620, f"`{glyph}` is not a function of this language", span, notes=_INSTEAD.get(glyph, ()))
+    if left is None:
+        monadic = MONADIC.get(glyph)
+        if monadic is None:
+            return b.error(Code.E133, f"`{glyph}` takes a left argument too", span, notes=_INSTEAD.get(glyph, ()))
+        return monadic(b, right, axis, span)
+    dyadic = DYADIC.get(glyph)
+    if dyadic is None:
+        return b.error(Code.E133, f"`{glyph}` takes no left argument", span, notes=_INSTEAD.get(glyph, ()))
+    return dyadic(b, left, right, axis, span)

@@ -1,0 +1,365 @@
+"""Annotated functions: their types are matched at every call, their bodies expanded in place.
+
+A parameter's shape gives the function's cell ranks; an argument of higher rank is lifted over.  Sizes
+bind as a name, or as `(c×n)+c'` or `(c×n)-c'`; any other size expression is an obligation, and so is every fact of the `where`.
+The body sees its arguments as the signature declares them: what more is known of them at a call stays outside.
+What the body needs was proved where the function was defined (`definitions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from ...lang.diagnostics.model import Code
+from ...lang.syntax.source import Span
+from ...lang.tree import program
+from ...lang.tree.expressions import (
+    ArrayTypeExpression,
+    BoundedSize,
+    Fact,
+    Parameter,
+    ShapeItem,
+    ShapeVariable,
+    SizeCall,
+    SizeName,
+    SizeNumber,
+    TupleTypeExpression,
+    TypeExpression,
+)
+from ..core.arrays import ValueId
+from ..core.blocks import CoreCall
+from ..diagnostics import show_type
+from ..elaborate import type_expressions
+from ..elaborate.context import Context, SignedFunction
+from ..elaborate.declarations import declared_grade
+from ..elaborate.functions import lift
+from ..elaborate.type_expressions import DeclaredType, TupleType
+from ..elements import ArrayType, Element, Kind
+from ..proof.obligations import Obligation, Proof, Relation, SizeFact
+from ..sizes.polynomials import Size
+from ..sizes.size import capacity
+from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
+from . import unify
+from .unify import CLASSES, Bindings, bind, bind_bounds, bind_caps, parameters, undetermined
+
+# ---------------------------------------------------------------------------------------------------- signature_text
+#
+# Signatures as text, for messages.
+
+def show_signature(signature: program.Signature) -> str:
+    """A signature as it could be written."""
+    parts = [_show(p.type) for p in (signature.left, signature.right) if p is not None]
+    return " → ".join([*parts, _show(signature.result)])
+
+
+def _show(node: TypeExpression) -> str:
+    if isinstance(node, TupleTypeExpression):
+        return "(" + " ⋄ ".join([_show(item) for item in node.items]) + ")"
+    element = node.element.name
+    if node.element.args:
+        element += "<" + "..".join([show_size(arg) for arg in node.element.args]) + ">"
+    return element + (f"[{' '.join([show_size(part) for part in node.shape])}]" if node.shape else "")
+
+
+def show_size(node: ShapeItem) -> str:
+    """An item of a shape as it could be written."""
+    match node:
+        case SizeNumber():
+            return str(node.value)
+        case SizeName():
+            return node.name
+        case ShapeVariable():
+            return f"..{node.name}"
+        case BoundedSize():
+            return f"{node.name}≤{show_size(node.bound)}"
+        case SizeCall():
+            shown = [show_size(arg) if not isinstance(arg, SizeCall) else f"({show_size(arg)})" for arg in node.args]
+            return node.function.join(shown) if len(shown) == 2 else node.function + shown[0]
+
+
+# ---------------------------------------------------------------------------------------------------- signatures
+
+def call(ctx: Context, function: SignedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """Match, lift, expand the body, check the result."""
+    signature = function.signature
+    if (left is None) != (signature.left is None):
+        wanted, got = (1, 2) if signature.left is None else (2, 1)
+        return ctx.error(
+            Code.E130,
+            f"`{function.name}` takes {wanted} argument{'s' * (wanted > 1)}, got {got}",
+            span,
+            notes=(f"{function.name} : {show_signature(signature)}",),
+        )
+    wanted_by = parameters(signature)
+    given = [v for v in (left, right) if v is not None]
+    arrays: list[Operand] = []
+    ranks: list[int] = []
+    for parameter, value in zip(wanted_by, given, strict=True):
+        rank = _cell_rank(parameter.type)
+        if not isinstance(value, Operand) or rank is None:
+            continue
+        if value.type.rank < rank:
+            return ctx.error(
+                Code.E131,
+                f"`{function.name}` needs cells of rank {rank} here, but this argument has rank {value.type.rank}",
+                span,
+                label=show_type(value.type),
+                notes=(f"{function.name} : {show_signature(signature)}",),
+            )
+        arrays.append(value)
+        ranks.append(rank)
+
+    def body(cells: list[Operand]) -> Value:
+        rest = list(cells)
+        args: list[Value] = []
+        for parameter, value in zip(wanted_by, given, strict=True):
+            lifted = isinstance(value, Operand) and _cell_rank(parameter.type) is not None
+            args.append(rest.pop(0) if lifted else value)
+        return _call_cells(ctx, function, wanted_by, args, span)
+
+    return lift(ctx, arrays, ranks, lambda cells: body(list(cells)), span)
+
+
+def _cell_rank(node: TypeExpression) -> int | None:
+    """The rank of a parameter's cells; None if it takes its argument whole."""
+    if isinstance(node, TupleTypeExpression) or any(isinstance(part, ShapeVariable) for part in node.shape):
+        return None
+    return 1 if node.element.name == "perm" else len(node.shape)
+
+
+def _call_cells(
+    ctx: Context, function: SignedFunction, wanted_by: Sequence[Parameter], args: list[Value], span: Span
+) -> Value:
+    bindings = Bindings(function.file.params)
+    for parameter, value in zip(wanted_by, args, strict=True):
+        if not bind(ctx, parameter.type, value, bindings, function.name, span):
+            return ctx.builder.poison(span)
+    bind_caps(bindings)
+    for parameter, value in zip(wanted_by, args, strict=True):
+        bind_bounds(parameter.type, value, bindings)
+    converted = _converted(ctx, function, wanted_by, args, bindings, span)
+    if converted is None:
+        return ctx.builder.poison(span)
+    stated = _facts(ctx, function, bindings, span)
+    if stated is None:
+        return ctx.builder.poison(span)
+    first, promised = ctx.builder.next_value, promises(ctx, function.signature, converted, bindings)
+    with _body(ctx, function, stated):
+        left = converted[0] if len(converted) == 2 else None
+        result = ctx.call(function.body, left, converted[-1], span)
+        if is_poisoned(result):
+            return ctx.builder.poison(span)
+        _open_shapes(function.signature.result, result, bindings)
+        wanted = instantiate(ctx, function.signature.result, bindings, result)
+        if wanted is None:
+            return ctx.builder.poison(span)
+        made = unify.conform(ctx, result, wanted, function.signature.result.span, f"the result of `{function.name}`")
+    if is_poisoned(made):
+        return made
+    if promised:
+        results = tuple([x.value for x in leaves(made)])
+        ctx.builder.ledger.promises.append(CoreCall(span, first, ctx.builder.next_value, results, promised))
+    return _as_declared(made, wanted)
+
+
+def _converted(
+    ctx: Context, function: SignedFunction, wanted_by: Sequence[Parameter], args: list[Value], bindings: Bindings, span: Span
+) -> list[Value] | None:  # fmt: skip
+    """The arguments as the signature declares them; None after an error.
+
+    What the `where` says of the sizes is taken for granted in the declared types: whether it holds is asked next (`_facts`).
+    """
+    converted: list[Value] = []
+    notes = (f"{function.name} : {show_signature(function.signature)}",)
+    facts = [node for node in function.signature.where if node.relation not in CLASSES]
+    assumed = type_expressions.meaningful_facts(ctx, facts, partial(known_size, ctx, bindings))
+    try:
+        for parameter, value in zip(wanted_by, args, strict=True):
+            wanted = instantiate(ctx, parameter.type, bindings, value)
+            if wanted is None:
+                return None
+            place, what = _place(ctx, value, span), f"this argument of `{function.name}`"
+            made = unify.conform(ctx, value, wanted, place, what, notes)
+            if is_poisoned(made):
+                return None
+            converted.append(_as_declared(made, wanted))
+    finally:
+        for fact in assumed:
+            ctx.builder.ledger.premises.remove(fact)
+    return converted
+
+
+def promises(
+    ctx: Context, signature: program.Signature, args: Sequence[Value], bindings: Bindings
+) -> tuple[tuple[ValueId, Size, Size | None], ...]:
+    """How often the elements of the arguments are read, where the signature says so."""
+    found: list[tuple[ValueId, Size, Size | None]] = []
+    for parameter, arg in zip(parameters(signature), args, strict=True):
+        if parameter.quantity is None or parameter.quantity.high is None:
+            continue
+        grade = declared_grade(ctx, parameter.quantity, partial(known_size, ctx, bindings))
+        if grade is not None:
+            found += [(x.value, grade.low, grade.high) for x in leaves(arg)]
+    return tuple(found)
+
+
+def _place(ctx: Context, value: Value, span: Span) -> Span:
+    """Where an argument is written, if that is known."""
+    return ctx.builder.wording.uses.get(value.value, span) if isinstance(value, Operand) else span
+
+
+def _as_declared(value: Value, wanted: DeclaredType | None) -> Value:
+    """The argument or result without what is known of it beyond its declared type (a size keeps the form it has)."""
+    if isinstance(value, Operand):
+        assert isinstance(wanted, ArrayType)
+        return Operand(value.value, ArrayType(wanted.element, value.type.shape, wanted.permutation))
+    assert isinstance(wanted, TupleType)
+    items: list[Value] = []
+    for item, type_ in zip(value.items, wanted.items, strict=True):
+        items.append(_as_declared(item, type_))
+    return TupleOperand(tuple(items))
+
+
+@contextmanager
+def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Iterator[None]:
+    """Inside the body: its `where` is known, nothing proved is proved again, and numbers are positions by its file's origin."""
+    builder = ctx.builder
+    before, origin = builder.ledger.proof, builder.index_origin
+    builder.index_origin = function.file.index_origin
+    builder.ledger.proof = function.proof if before is Proof.NONE or function.proof is Proof.SOLVER else before
+    builder.ledger.premises += stated
+    try:
+        yield
+    finally:
+        builder.ledger.proof, builder.index_origin = before, origin
+        for fact in stated:
+            builder.ledger.premises.remove(fact)
+
+
+def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Span) -> list[SizeFact] | None:
+    """The `where` at this call: what it says that no premise says; None after an error."""
+    stated: list[SizeFact] = []
+    good = True
+    nodes = [node for node in function.signature.where if node.relation not in CLASSES]
+    for fact, _ in type_expressions.facts(ctx, nodes, partial(known_size, ctx, bindings)):
+        message = f"`{function.name}` needs {fact}"
+        good = ctx.builder.require(Obligation(fact, Code.E201, span, message, notes=("stated by its `where`",))) and good
+        if fact not in ctx.builder.ledger.premises and fact not in stated:
+            stated.append(fact)
+    for node in function.signature.where:
+        if node.relation in CLASSES and isinstance(node.left, SizeName):
+            good = _class_holds(ctx, node, bindings.elements.get(node.left.name), function.name, span) and good
+    return stated if good else None
+
+
+def _class_holds(ctx: Context, node: Fact, element: Element | None, name: str, span: Span) -> bool:
+    assert isinstance(node.left, SizeName)
+    if element is None:
+        ctx.error(Code.E011, f"`{node.left.name}` is not an element variable of this signature", node.span)
+        return False
+    kind = element.kind
+    holds = {
+        "num": kind is not Kind.CHAR,
+        "real": kind is not Kind.CHAR and not kind.is_complex,
+        "int": kind.is_integer or kind is Kind.BOOL,
+        "ord": not kind.is_complex,
+    }[node.relation]
+    if not holds:
+        ctx.error(Code.E300, f"`{name}` needs {node.left.name} {node.relation}, but it is {kind.value} here", span)
+    return holds
+
+
+def known_size(ctx: Context, bindings: Bindings, node: SizeName | BoundedSize) -> Size | None:
+    found = bindings.size(node.name)
+    if found is None:
+        undetermined(ctx, node)
+    return found
+
+
+def instantiate(ctx: Context, node: TypeExpression, bindings: Bindings, value: Value | None) -> DeclaredType | None:
+    """The type a parameter or result has at this call.  `value` gives the sizes of `k≤n` items; without it they are bound."""
+    if isinstance(node, TupleTypeExpression):
+        parts = value.items if isinstance(value, TupleOperand) else ()
+        if len(parts) != len(node.items):
+            ctx.error(Code.E305, f"this is declared a tuple of {len(node.items)} items", node.span)
+            return None
+        items: list[DeclaredType] = []
+        for inner, item in zip(node.items, parts, strict=True):
+            made = instantiate(ctx, inner, bindings, item)
+            if made is None:
+                return None
+            items.append(made)
+        return TupleType(tuple(items))
+    if isinstance(value, Operand) and not _open_element(ctx, node, bindings, value):
+        return None
+    element = type_expressions.element_of(ctx, node.element, partial(known_size, ctx, bindings), bindings.elements)
+    if element is None:
+        return None
+    if node.element.name == "perm" and element.below is not None:
+        return ArrayType(element, (element.below,), True)
+    shape: list[Size] = []
+    for part in node.shape:
+        if isinstance(part, ShapeVariable):
+            if part.name not in bindings.shapes:
+                ctx.error(Code.E122, f"..{part.name} is not determined by any argument", part.span)
+                return None
+            shape.extend(bindings.shapes[part.name])
+        elif isinstance(part, BoundedSize):
+            size = _bounded(ctx, part, bindings, value, len(shape))
+            if size is None:
+                return None
+            shape.append(size)
+        else:
+            made_size = type_expressions.size_expression(ctx, part, partial(known_size, ctx, bindings))
+            if made_size is None:
+                return None
+            shape.append(made_size)
+    return ArrayType(element, tuple(shape))
+
+
+def _open_shapes(node: TypeExpression, value: Value, bindings: Bindings) -> None:
+    """The k of every `k≤d` among the axes of a result, which its other parts may name: `(idx<k>[n] ⋄ f64[k≤n])`."""
+    if isinstance(node, TupleTypeExpression):
+        if isinstance(value, TupleOperand):
+            for inner, item in zip(node.items, value.items, strict=False):
+                _open_shapes(inner, item, bindings)
+    elif isinstance(value, Operand) and len(node.shape) == value.type.rank:
+        for part, size in zip(node.shape, value.type.shape, strict=True):
+            if isinstance(part, BoundedSize):
+                bindings.sizes.setdefault(part.name, size)
+
+
+def _open_element(ctx: Context, node: ArrayTypeExpression, bindings: Bindings, value: Operand) -> bool:
+    """The k of `idx<k≤d>` and `perm<k≤d>`."""
+    for part in node.element.args:
+        size = value.type.shape[0] if node.element.name == "perm" and value.type.rank else value.type.element.below
+        if isinstance(part, BoundedSize) and size is not None and _at_most(ctx, part, bindings, size) is None:
+            return False
+    return True
+
+
+def _bounded(ctx: Context, part: BoundedSize, bindings: Bindings, value: Value | None, axis: int) -> Size | None:
+    """`k≤d` as an axis: whatever the value's size is, if it is at most d."""
+    if value is None:
+        return bindings.sizes.get(part.name)
+    if not isinstance(value, Operand) or axis >= value.type.rank:
+        return type_expressions.size_expression(ctx, part.bound, partial(known_size, ctx, bindings))
+    return _at_most(ctx, part, bindings, value.type.shape[axis])
+
+
+def _at_most(ctx: Context, part: BoundedSize, bindings: Bindings, size: Size) -> Size | None:
+    """`k≤d` for a size; one k is one size."""
+    bound = type_expressions.size_expression(ctx, part.bound, partial(known_size, ctx, bindings))
+    if bound is None:
+        return None
+    fact = SizeFact(Relation.AT_MOST, capacity(size), bound)
+    if not ctx.builder.require(Obligation(fact, Code.E201, part.span, f"the length {size} is not known to be at most {bound}")):
+        return None
+    bindings.sizes.setdefault(part.name, size)
+    known = bindings.opened.setdefault(part.name, size)
+    message = f"both lengths are declared {part.name}, but they are {known} and {size}"
+    code = Code.E140 if known.is_runtime() or size.is_runtime() else Code.E201
+    same = ctx.builder.require(Obligation(SizeFact(Relation.EQUAL, known, size), code, part.span, message))
+    return size if same else None

@@ -1,0 +1,253 @@
+"""Defining annotated functions: the body is checked once, for every size its signature allows.
+
+The parameters get sizes of their own (rigid ones), about which only the `where` is known; what cannot be proved for them
+is an error here, with the clause that would help, and calls need not look again.  A shape variable is tried with one, two
+and no axes and an element variable with the kinds of its class, and every call is checked again in those respects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Verdict
+from ...lang.support.records import dataclass
+from ...lang.tree import program
+from ...lang.tree.expressions import ArrayTypeExpression, BoundedSize, ShapeVariable, TupleTypeExpression, TypeExpression
+from ..elaborate import declarations, type_expressions
+from ..elaborate.context import (
+    BrokenFunction,
+    Context,
+    FileContext,
+    FunctionValue,
+    Names,
+    Outcome,
+    Reach,
+    SignedFunction,
+    Site,
+    absolute,
+    relative,
+)
+from ..elements import ArrayType, Element, Kind
+from ..proof.obligations import Proof
+from ..proof.report_unproved import ClauseSite, clause_site
+from ..sizes.polynomials import SizeOrigin, SizeVariable, variable
+from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
+from .calls import call, instantiate, known_size
+from .unify import (
+    CLASSES,
+    Bindings,
+    arrays,
+    bounded_sizes,
+    element_classes,
+    parameters,
+    shape_variables,
+    sizes_of,
+    well_formed,
+    without_unseen,
+)
+
+_CLASS_KINDS = {
+    "num": (Kind.F64, Kind.I64, Kind.C128),
+    "real": (Kind.F64, Kind.I64),
+    "int": (Kind.I64,),
+    "ord": (Kind.F64, Kind.I64, Kind.CHAR),
+}
+_ANY_KIND = (Kind.F64, Kind.CHAR, Kind.BOOL)
+_SHAPE_RANKS = (1, 2, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """What stands for the variables that are not sizes: axes of a shape variable, and which kind of every class."""
+
+    axes: int
+    kind: int
+
+    def element(self, class_: str | None) -> Element:
+        kinds = _ANY_KIND if class_ is None else _CLASS_KINDS[class_]
+        return Element(kinds[min(self.kind, len(kinds) - 1)])
+
+
+def define(ctx: Context, signature: program.Signature, body: FunctionValue, file: FileContext) -> FunctionValue:
+    """The annotated function, checked once; a broken one if a size of its signature breaks it."""
+    signature = without_unseen(signature, frozenset(file.params))
+    function = SignedFunction(signature.span, signature.target.name, signature, body, file)
+    outcome = None if isinstance(body, BrokenFunction) else _outcome(ctx, function)
+    if outcome is None:
+        return BrokenFunction(signature.span)
+    for diagnostic in outcome.diagnostics:
+        ctx.builder.report(diagnostic)
+    if not outcome.accepted:
+        return BrokenFunction(signature.span)
+    return replace(function, proof=outcome.proof)
+
+
+def _outcome(ctx: Context, function: SignedFunction) -> Outcome | None:
+    """What checking the definition finds; the same as in an earlier version of the program if nothing it means has changed.
+    None: the signature is refused by itself."""
+    memory, site = ctx.memory, function.file.sites.current
+    if site is None or site.reach is Reach.SIZES:
+        return _checked(ctx, function)
+    key = (site.key, _params(ctx, function) if site.reach is Reach.PARAMS else ())
+    known = memory.outcomes.get(key)
+    if known is not None:
+        ctx.nodes += known.nodes
+        return replace(known, diagnostics=tuple(absolute(known.diagnostics, site)))
+    before = ctx.nodes
+    found = _checked(ctx, function)
+    if found is None:
+        return None
+    kept = () if not found.diagnostics else relative(found.diagnostics, site) if _is_final(found, site) else None
+    if kept is not None:
+        memory.outcomes.put(key, replace(found, diagnostics=kept, nodes=ctx.nodes - before))
+    return found
+
+
+def _is_final(outcome: Outcome, site: Site) -> bool:
+    """Would it be refused again in the same words?  Not if a name's value came with other statements, or the solver failed."""
+    return site.reach is Reach.NOTHING and all(d.verdict is not Verdict.UNKNOWN for d in outcome.diagnostics)
+
+
+def _params(ctx: Context, function: SignedFunction) -> tuple[object, ...]:
+    """What is known of params, on which a definition that mentions them may rest."""
+    params = tuple([(name, v.id) for name, v in function.file.params.items()])
+    facts = [(f.relation, f.left.key, f.right.key) for f in ctx.builder.ledger.premises]
+    return (params, *facts)
+
+
+def _checked(ctx: Context, function: SignedFunction) -> Outcome | None:
+    """Check the body for each sample until one is refused."""
+    if not well_formed(ctx, function.signature, function.file.params):
+        return None
+    proofs: set[Proof] = {Proof.NONE} if shape_variables(function.signature) else {Proof.RULES}
+    reported: list[Diagnostic] = []
+    for sample in _samples(function.signature):
+        found, proof = _check(ctx, function, sample)
+        proofs.add(proof)
+        reported += found
+        if any(d.is_error for d in found):
+            return Outcome(tuple(reported), accepted=False, proof=Proof.NONE)
+    weakest = next(proof for proof in (Proof.NONE, Proof.SOLVER, Proof.RULES) if proof in proofs)
+    return Outcome(tuple(reported), accepted=True, proof=weakest)
+
+
+def _samples(signature: program.Signature) -> Iterator[_Sample]:
+    """Every number of axes once and every kind once; both vary together."""
+    ranks = _SHAPE_RANKS if shape_variables(signature) else (1,)
+    classes = element_classes(signature)
+    kinds = max([len(_ANY_KIND if c is None else _CLASS_KINDS[c]) for c in classes.values()], default=1)
+    for at in range(max(len(ranks), kinds)):
+        yield _Sample(ranks[at % len(ranks)], at % kinds)
+
+
+def _check(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], Proof]:
+    """(what is wrong for some size, by what the rest was proved: NONE where loading has to check a fact about params)."""
+    site = function.file.sites.current
+    captures = site is None or site.reach is not Reach.NOTHING
+    with ctx.aside(Names.FOLLOWING if captures else Names.FRESH):
+        return _check_aside(ctx, function, sample)
+
+
+def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], Proof]:
+    builder, signature = ctx.builder, function.signature
+    ledger = builder.ledger
+    guards, solved, promises = len(ledger.guards), len(ledger.solved), len(ledger.promises)
+    bindings = Bindings(function.file.params)
+    builder.open_block((), signature.span)
+    classes = element_classes(signature)
+    for name, class_ in classes.items():
+        bindings.elements[name] = sample.element(class_)
+    facts = [node for node in signature.where if node.relation not in CLASSES]
+    for parameter in parameters(signature):
+        _name_sizes(ctx, parameter.type, bindings, sample)
+    stated = type_expressions.meaningful_facts(ctx, facts, partial(known_size, ctx, bindings))
+    for parameter in parameters(signature):
+        _open_sizes(ctx, parameter.type, bindings)
+    args = [_sample(ctx, p.type, bindings) for p in parameters(signature)]
+    known = frozenset(v for size in bindings.sizes.values() for v in size.variables())
+    builder.ledger.clause_site = _site(signature, known | frozenset(bindings.params.values()))
+    for fact, _ in type_expressions.facts(ctx, facts, partial(known_size, ctx, bindings)):
+        if fact not in stated:
+            builder.ledger.premises.append(fact)
+    if not any(is_poisoned(x) for x in args):
+        result = call(ctx, function, args[0] if len(args) == 2 else None, args[-1], signature.span)
+        if declarations.states_quantities(signature) and not is_poisoned(result):
+            block = builder.close_block(leaves(result))
+            sizes = frozenset(bindings.sizes) | frozenset(bindings.params)
+            builder.reports.diagnostics += declarations.violations(
+                ctx,
+                signature,
+                args,
+                block,
+                partial(known_size, ctx, bindings),
+                sizes,
+                builder.ledger.promises[promises:-1],  # the last is what is being checked
+            )
+    found = [d for d in builder.reports.diagnostics if d.is_error or d.code == Code.W310]
+    proof = Proof.NONE if len(ledger.guards) > guards else Proof.SOLVER if len(ledger.solved) > solved else Proof.RULES
+    return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in found], proof
+
+
+def _site(signature: program.Signature, sizes: frozenset[SizeVariable]) -> ClauseSite:
+    return clause_site("the signature", signature.span, signature.where, sizes)
+
+
+def _of_rank(diagnostic: Diagnostic, signature: program.Signature, sample: _Sample) -> Diagnostic:
+    """Wrong for a number of axes other than one: say so."""
+    if sample.axes == 1 or not shape_variables(signature):
+        return diagnostic
+    return replace(diagnostic, notes=(*diagnostic.notes, f"a shape variable stands for {sample.axes or 'no'} axes here"))
+
+
+def _of_class(diagnostic: Diagnostic, signature: program.Signature, classes: dict[str, str | None]) -> Diagnostic:
+    """Text among the values of an unrestricted element variable: say which class would exclude it."""
+    free = [name for name, class_ in classes.items() if class_ is None]
+    if diagnostic.code not in (Code.E300, Code.E301, Code.E302, Code.E303) or not free or diagnostic.fixes:
+        return diagnostic
+    site = _site(signature, frozenset())
+    fix = Fix(f"add `where {free[0]} num` to the signature", (Edit(site.at, f"{site.joint}{free[0]} num"),))
+    return replace(diagnostic, notes=(*diagnostic.notes, f"{free[0]} may be any element type, text too"), fixes=(fix,))
+
+
+def _sample(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
+    """An argument of the declared type, whose sizes are bound."""
+    if isinstance(node, TupleTypeExpression):
+        items: list[Value] = []
+        for item in node.items:
+            items.append(_sample(ctx, item, bindings))
+        return TupleOperand(tuple(items))
+    made = instantiate(ctx, node, bindings, None)
+    if not isinstance(made, ArrayType):
+        return ctx.builder.poison(node.span)
+    return Operand(ctx.builder.fresh(made, node.span), made)
+
+
+def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: _Sample) -> None:
+    """Fresh sizes for the names and shape variables of a parameter."""
+    builder = ctx.builder
+    for array in arrays(node):
+        for name in _rigid(array):
+            if bindings.size(name) is None:
+                bindings.sizes[name] = variable(builder.sizes.create(name, SizeOrigin.RIGID))
+        for part in array.shape:
+            if isinstance(part, ShapeVariable) and part.name not in bindings.shapes:
+                names = [part.name] if sample.axes == 1 else [f"{part.name}{i}" for i in range(sample.axes)]
+                bindings.shapes[part.name] = tuple([variable(builder.sizes.create(n, SizeOrigin.RIGID)) for n in names])
+
+
+def _open_sizes(ctx: Context, node: TypeExpression, bindings: Bindings) -> None:
+    """The k of `k≤d` in a parameter: known only when run."""
+    for array in arrays(node):
+        for part in bounded_sizes(array):
+            if part.name not in bindings.sizes:
+                cap = type_expressions.size_expression(ctx, part.bound, partial(known_size, ctx, bindings))
+                if cap is not None:
+                    bindings.sizes[part.name] = variable(ctx.builder.runtime_size(part.name, cap, part.span))
+
+
+def _rigid(node: ArrayTypeExpression) -> list[str]:
+    """The rigid sizes of a parameter, in order of occurrence."""
+    parts = [part for part in (*node.element.args, *node.shape) if not isinstance(part, ShapeVariable)]
+    return [size.name for part in parts for size in sizes_of(part.bound if isinstance(part, BoundedSize) else part)]

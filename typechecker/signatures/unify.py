@@ -1,0 +1,634 @@
+"""Binding the variables of a signature at a call: what its sizes, shapes and element types stand for.
+
+A size binds where it stands alone, or as `(c×n)+c'` or `(c×n)-c'`; whatever else a parameter says about sizes becomes an
+obligation when the argument is held against the declared type (`signatures`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+
+from ...lang.diagnostics.model import Code, Edit, Fix
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...lang.tree import program
+from ...lang.tree.expressions import (
+    ArrayTypeExpression,
+    BoundedSize,
+    ElementName,
+    Fact,
+    Parameter,
+    ShapeItem,
+    ShapeVariable,
+    SizeCall,
+    SizeExpression,
+    SizeName,
+    SizeNumber,
+    TupleTypeExpression,
+    TypeExpression,
+)
+from ..diagnostics import show_type
+from ..elaborate.context import Context
+from ..elaborate.type_expressions import KINDS, DeclaredType, TupleType, meant_element, refuse_element
+from ..elements import ArrayType, Element, Kind, fits, integer_range, promote, strong, widens
+from ..proof.obligations import Obligation, Relation, SizeFact
+from ..rules.index import is_below_if_any
+from ..sizes.polynomials import ZERO, Size, SizeVariable, number as size_number, product, variable
+from ..sizes.size import capacity, quotient
+from ..values.facts import Operand, TupleOperand, Value, is_poisoned
+
+# ---------------------------------------------------------------------------------------------------- signature_binding
+
+@dataclass(slots=True)
+class Bindings:
+    """What the variables of a signature stand for at one call; `opened`: the lengths that `k≤n` items of it have; `bounds`:
+    what stands for the n of `k≤n` where nothing else does."""
+
+    params: Mapping[str, SizeVariable]
+    sizes: dict[str, Size] = field(default_factory=dict)
+    shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
+    elements: dict[str, Element] = field(default_factory=dict)
+    opened: dict[str, Size] = field(default_factory=dict)
+    bounds: list[tuple[SizeExpression, Size]] = field(default_factory=list)
+
+    def size(self, name: str) -> Size | None:
+        if name in self.sizes:
+            return self.sizes[name]
+        return variable(self.params[name]) if name in self.params else None
+
+
+def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, name: str, span: Span) -> bool:
+    """Let the sizes, shapes and elements of a parameter stand for the argument's."""
+    if isinstance(node, TupleTypeExpression):
+        if not isinstance(value, TupleOperand) or len(value.items) != len(node.items):
+            ctx.error(Code.E305, f"`{name}` takes a tuple of {len(node.items)} items here", span)
+            return False
+        return all(bind(ctx, part, item, bindings, name, span) for part, item in zip(node.items, value.items, strict=True))
+    if not isinstance(value, Operand):
+        ctx.error(Code.E305, f"`{name}` takes an array here, not a tuple", span)
+        return False
+    _bind_element(ctx, node.element, value, bindings)
+    shape = value.type.shape
+    items = node.shape
+    if node.element.name == "perm":
+        _bind_size(node.element.args[0], shape[0], bindings)
+        return True
+    variables = [i for i, part in enumerate(items) if isinstance(part, ShapeVariable)]
+    if variables:
+        at = variables[0]
+        after = len(items) - at - 1
+        if len(shape) < len(items) - 1:
+            ctx.error(
+                Code.E131, f"`{name}` needs at least {len(items) - 1} axes here, but this argument has rank {len(shape)}", span
+            )
+            return False
+        part = items[at]
+        assert isinstance(part, ShapeVariable)
+        middle = shape[at : len(shape) - after]
+        known = bindings.shapes.setdefault(part.name, middle)
+        if not _shapes_agree(ctx, known, middle, part, name, span):
+            return False
+        pairs = [*zip(items[:at], shape[:at], strict=True), *zip(items[at + 1 :], shape[len(shape) - after :], strict=True)]
+    else:
+        pairs = list(zip(items, shape, strict=True))
+    for item, size in pairs:
+        _bind_size(item, size, bindings)
+    return True
+
+
+def _shapes_agree(
+    ctx: Context, known: tuple[Size, ...], found: tuple[Size, ...], part: ShapeVariable, name: str, span: Span
+) -> bool:
+    if len(known) != len(found):
+        ctx.error(Code.E101, f"`..{part.name}` of `{name}` stands for {len(known)} axes and for {len(found)}", span)
+        return False
+    for a, b in zip(known, found, strict=True):
+        message = f"`..{part.name}` of `{name}` stands for {a} and for {b}"
+        if not ctx.builder.require(Obligation(SizeFact(Relation.EQUAL, a, b), Code.E201, span, message)):
+            return False
+    return True
+
+
+def _bind_element(ctx: Context, node: ElementName, value: Operand, bindings: Bindings) -> None:
+    if node.name in KINDS:
+        return
+    element = value.type.element
+    if node.name in ("idx", "perm", "int"):
+        return
+    element = (
+        strong(ctx.builder.to_number(value, ctx.builder.where(value)).type.element)
+        if element.below is not None
+        else strong(element)
+    )
+    element = Element(element.kind)
+    known = bindings.elements.get(node.name)
+    joint = element if known is None else promote(known, element)
+    bindings.elements[node.name] = element if joint is None else joint
+
+
+def bind_caps(bindings: Bindings) -> None:
+    """The n of `k≤n`, where no shape has bound it."""
+    for bound, size in bindings.bounds:
+        _bind_size(bound, size, bindings)
+
+
+def bind_bounds(node: TypeExpression, value: Value, bindings: Bindings) -> None:
+    """The n of `idx<n>`, where no shape has bound it."""
+    if isinstance(node, TupleTypeExpression):
+        if isinstance(value, TupleOperand):
+            for part, item in zip(node.items, value.items, strict=True):
+                bind_bounds(part, item, bindings)
+    elif node.element.name == "idx" and isinstance(value, Operand) and value.type.element.below is not None:
+        _bind_size(node.element.args[0], value.type.element.below, bindings)
+
+
+def sizes_bound_by(parameters: Sequence[ArrayTypeExpression]) -> frozenset[str]:
+    """The sizes that arguments of these types bind, whatever they are."""
+    bindings = Bindings({})
+    for array in parameters:
+        for part in (*array.shape, *(array.element.args if array.element.name == "perm" else ())):
+            _bind_size(part, ZERO, bindings)
+    bind_caps(bindings)
+    for array in parameters:
+        if array.element.name == "idx":
+            _bind_size(array.element.args[0], ZERO, bindings)
+    return frozenset(bindings.sizes)
+
+
+def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:
+    """Bind `n`, `(c×n)+c'`, `(c×n)-c'` (when it divides); leave the rest to obligations."""
+    match node:
+        case SizeName():
+            if bindings.size(node.name) is None:
+                bindings.sizes[node.name] = size
+        case BoundedSize():
+            bindings.sizes.setdefault(node.name, size)
+            bindings.bounds.append((node.bound, capacity(size)))
+        case SizeCall():
+            found = _linear(node, bindings)
+            if found is not None:
+                name, factor, offset = found
+                bindings.sizes.setdefault(name, quotient(size - offset, factor))
+        case _:
+            pass
+
+
+def _linear(node: SizeExpression, bindings: Bindings) -> tuple[str, int, Size] | None:
+    """(name, factor, offset) of `(c×n)±c'` with one unbound name."""
+    match node:
+        case SizeName():
+            return (node.name, 1, Size({})) if bindings.size(node.name) is None else None
+        case SizeCall(function="+", args=(a, b)):
+            for part, rest in ((a, b), (b, a)):
+                found, offset = _linear(part, bindings), _value(rest, bindings)
+                if found is not None and offset is not None:
+                    return found[0], found[1], found[2] + offset
+            return None
+        case SizeCall(function="-", args=(a, b)):
+            found, offset = _linear(a, bindings), _value(b, bindings)
+            return None if found is None or offset is None else (found[0], found[1], found[2] - offset)
+        case SizeCall(function="×", args=(a, b)):
+            for part, rest in ((a, b), (b, a)):
+                found, factor = _linear(part, bindings), _value(rest, bindings)
+                if found is not None and factor is not None and (factor.constant or 0) >= 1:
+                    return found[0], found[1] * (factor.constant or 1), found[2] * factor
+            return None
+        case _:
+            return None
+
+
+def _value(node: SizeExpression, bindings: Bindings) -> Size | None:
+    match node:
+        case SizeNumber():
+            return Size({(): node.value})
+        case SizeName():
+            return bindings.size(node.name)
+        case _:
+            return None
+
+
+# ---------------------------------------------------------------------------------------------------- matching
+#
+# Checking a value against a declared type, and converting it to that type where it widens.
+
+def conform(
+    ctx: Context, value: Value, wanted: DeclaredType, span: Span, what: str, notes: tuple[str, ...] = ()
+) -> Value:  # fmt: skip
+    """`value` as one of the declared type: sizes E200/E201, elements E300/E301/E302."""
+    if is_poisoned(value):
+        return ctx.builder.poison(span)
+    if isinstance(wanted, TupleType):
+        if not isinstance(value, TupleOperand) or len(value.items) != len(wanted.items):
+            return ctx.error(Code.E305, f"{what} is declared a tuple of {len(wanted.items)} items, but this is not one", span)
+        items: list[Value] = []
+        for item, type_ in zip(value.items, wanted.items, strict=True):
+            items.append(conform(ctx, item, type_, span, what, notes))
+        return ctx.builder.poison(span) if any(is_poisoned(item) for item in items) else TupleOperand(tuple(items))
+    if isinstance(value, TupleOperand):
+        return ctx.error(Code.E305, f"{what} is declared {show_type(wanted)}, but this is a tuple", span)
+    if value.type.rank != wanted.rank:
+        return ctx.error(
+            Code.E200,
+            f"{what} is declared {show_type(wanted)}, but this has rank {value.type.rank}: it can never work",
+            span,
+            label=show_type(value.type),
+            notes=notes,
+        )
+    for a, b in zip(value.type.shape, wanted.shape, strict=True):
+        fact = SizeFact(Relation.EQUAL, a, b)
+        message = f"{what} is declared {show_type(wanted)}, but this is {show_type(value.type)}"
+        if not ctx.builder.require(Obligation(fact, Code.E201, span, message, notes=notes)):
+            return ctx.builder.poison(span)
+    return element_as(ctx, value, wanted, span, what)
+
+
+def element_as(ctx: Context, x: Operand, wanted: ArrayType, span: Span, what: str) -> Operand:
+    """x with the declared element type, where it widens by itself."""
+    element = wanted.element
+    if element.below is not None:
+        return _position_as(ctx, x, element, wanted.permutation, span, what)
+    given = x.type.element
+    if Kind.CHAR in (given.kind, element.kind) and given.kind is not element.kind:
+        return ctx.error(Code.E300, f"{what} is declared {element.kind.value}, but this is {given.kind.value}", span)
+    number = ctx.builder.to_number(x, span)
+    given = number.type.element
+    if not widens(given, element):
+        low, high = integer_range(given)
+        if (
+            given.weak
+            and low is not None
+            and not given.kind.is_float
+            and not given.kind.is_complex
+            and not fits(given, element.kind)
+        ):
+            shown = low if low == high else f"{low}..{high}"
+            return ctx.error(Code.E302, f"{str(shown).replace('-', '¯')} does not fit {element.kind.value}", span)
+        fixes = _conversion(ctx, x, element.kind, span)
+        return ctx.error(
+            Code.E301,
+            f"{what} is declared {element.kind.value}, and {given.kind.value} does not narrow to it by itself",
+            span,
+            notes=() if fixes else (f"write `{element.kind.value} …` to convert (checked when it runs)",),
+            fixes=fixes,
+        )
+    if not _within_range(ctx, number, element, span, what, show_type(x.type)):
+        return ctx.builder.poison(span)
+    return ctx.builder.convert(number, element.kind, span)
+
+
+def _within_range(ctx: Context, x: Operand, element: Element, span: Span, what: str, label: str) -> bool:
+    """Is x within the declared `int<…>`?  E302, or E201 where the upper bound is a size."""
+    low, high = integer_range(x.type.element)
+    exact = x.static if isinstance(x.static, Size) else None
+    if element.low is not None and not (low is not None and low >= element.low):
+        least = str(element.low).replace("-", "¯")
+        if exact is None or not ctx.builder.at_most(size_number(element.low), exact):
+            ctx.error(Code.E302, f"{what} is declared at least {least}, but this may be less", span, label=label)
+            return False
+    if element.high is not None and not (high is not None and high <= element.high):
+        most = str(element.high).replace("-", "¯")
+        ctx.error(Code.E302, f"{what} is declared at most {most}, but this may be more", span, label=label)
+        return False
+    if element.most is None:
+        return True
+    top = exact or x.type.element.most or (None if high is None else size_number(high))
+    if top is None or (exact is None and ctx.builder.at_most(top, element.most) is False):
+        may = "more" if top is None else str(top)
+        ctx.error(Code.E302, f"{what} is declared at most {element.most}, but this may be {may}", span, label=label)
+        return False
+    message = f"{what} is declared at most {element.most}, but this may be {top}"
+    return ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, top, element.most), Code.E201, span, message))
+
+
+def _conversion(ctx: Context, x: Operand, kind: Kind, span: Span) -> tuple[Fix, ...]:
+    """The repair by an explicit conversion, where the value itself is underlined."""
+    text = ctx.builder.text(span)
+    if ctx.builder.wording.uses.get(x.value) != span or not text:
+        return ()
+    last = ctx.builder.text(Span(span.file, span.end, span.end + 1)) in ("", "\n")
+    converted = f"{kind.value} {text}" if last else f"({kind.value} {text})"
+    return (Fix(f"convert it: `{converted}` (checked when it runs)", (Edit(span, converted),)),)
+
+
+def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, span: Span, what: str) -> Operand:
+    assert element.below is not None
+    given = x.type.element
+    if permutation and not x.type.permutation:
+        return ctx.error(
+            Code.E301, f"{what} is declared a permutation, but this is not known to be one", span, label=show_type(x.type)
+        )
+    if given.below is not None:
+        if ctx.builder.at_most(given.below, element.below) is True:
+            return x
+        return ctx.error(Code.E310, f"{what} is declared idx<{element.below}>, but this is idx<{given.below}>", span)
+    stored = ctx.builder.to_position(x, span)
+    if stored.type.element.kind is Kind.I64 and _is_below(ctx, stored, element.below):
+        return ctx.builder.retyped(stored, ArrayType(element, stored.type.shape))
+    return ctx.error(
+        Code.E310,
+        f"{what} is declared idx<{element.below}>, but this is not known to be in that range",
+        span,
+        label=show_type(x.type),
+    )
+
+
+def _is_below(ctx: Context, x: Operand, size: Size) -> bool:
+    """Is every element of x, counted from 0, known to be a position of an axis of this size?"""
+    if product(map(capacity, x.type.shape)) == ZERO:
+        return True
+    low, high = integer_range(x.type.element)
+    exact = x.static if isinstance(x.static, Size) else None
+    if not (low is not None and low >= 0) and not (exact is not None and ctx.builder.at_most(ZERO, exact)):
+        return False
+    tops = (exact, x.type.element.most, None if high is None else size_number(high))
+    return any(
+        top is not None and (ctx.builder.at_most(top + 1, size) or is_below_if_any(ctx.builder, x, top + 1, size)) for top in tops
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- signature_form
+#
+# What a signature says by itself: its parameters, variables and classes, and whether its arguments determine every size.
+
+CLASSES = frozenset({"num", "real", "int", "ord"})
+_SIZED_ELEMENTS = ("idx", "int", "perm")
+
+
+def parameters(signature: program.Signature) -> list[Parameter]:
+    return [p for p in (signature.left, signature.right) if p is not None]
+
+
+def arrays(node: TypeExpression) -> list[ArrayTypeExpression]:
+    """The arrays of a type, tuples taken apart."""
+    if isinstance(node, ArrayTypeExpression):
+        return [node]
+    found: list[ArrayTypeExpression] = []
+    for item in node.items:
+        found.extend(arrays(item))
+    return found
+
+
+def parameter_arrays(signature: program.Signature) -> list[ArrayTypeExpression]:
+    return [array for p in parameters(signature) for array in arrays(p.type)]
+
+
+def shape_variables(signature: program.Signature) -> frozenset[str]:
+    """The names of the parameters' shape variables."""
+    parts = [part for array in parameter_arrays(signature) for part in array.shape]
+    return frozenset(part.name for part in parts if isinstance(part, ShapeVariable))
+
+
+def element_classes(signature: program.Signature) -> dict[str, str | None]:
+    """The element variables of the parameters and their classes."""
+    found: dict[str, str | None] = {}
+    for array in parameter_arrays(signature):
+        name = array.element.name
+        if name not in KINDS and name not in _SIZED_ELEMENTS:
+            found[name] = None
+    for node in signature.where:
+        if node.relation in CLASSES and isinstance(node.left, SizeName) and node.left.name in found:
+            found[node.left.name] = node.relation
+    return found
+
+
+def well_formed(ctx: Context, signature: program.Signature, params: Collection[str]) -> bool:
+    """E011 for what is not an element type, E121 for two shape variables in one shape, E122 for what no argument determines."""
+    elements = [array.element for array in (*parameter_arrays(signature), *arrays(signature.result))]
+    mistaken = dict.fromkeys([element.name for element in elements if _is_mistaken(element)])
+    for name in mistaken:
+        refuse_element(ctx, [element for element in elements if element.name == name])
+    if mistaken:
+        return False
+    good = True
+    for node in (*[p.type for p in parameters(signature)], signature.result):
+        for array in arrays(node):
+            variables = [part for part in array.shape if isinstance(part, ShapeVariable)]
+            if len(variables) > 1:
+                names = " and ".join([f"..{v.name}" for v in variables])
+                ctx.error(Code.E121, f"{names} cannot be told apart: one shape has at most one shape variable", variables[1].span)
+                good = False
+    known = determined(signature) | frozenset(params)
+    opened = frozenset(part.name for array in arrays(signature.result) for part in bounded_sizes(array))
+    shapes = shape_variables(signature)
+    reported: set[str] = set()
+    for size, in_result in _sizes(signature):
+        named = known | opened if in_result else known
+        unknown = next((name for name in sizes_of(size) if name.name not in named), None)
+        if unknown is not None and unknown.name not in reported:
+            undetermined(ctx, unknown)
+            reported.add(unknown.name)
+    for array in arrays(signature.result):
+        for part in array.shape:
+            if isinstance(part, ShapeVariable) and part.name not in shapes:
+                ctx.error(Code.E122, f"..{part.name} is not determined by any argument", part.span)
+                good = False
+    return good and not reported
+
+
+def _is_mistaken(element: ElementName) -> bool:
+    """Is this a slip or another language's word rather than a variable?"""
+    return element.name not in KINDS and not element.args and meant_element(element.name) is not None
+
+
+def undetermined(ctx: Context, size: SizeName | BoundedSize) -> None:
+    """E122 for a size."""
+    notes = (f"take {size.name} from the shape of an argument",)
+    ctx.error(Code.E122, f"{size.name} is not determined by any argument", size.span, notes=notes)
+
+
+def determined(signature: program.Signature) -> frozenset[str]:
+    """The sizes that the arguments determine."""
+    return sizes_bound_by(parameter_arrays(signature))
+
+
+def bounded_sizes(array: ArrayTypeExpression) -> list[BoundedSize]:
+    """The `k≤d` of a type: sizes known only when run."""
+    return [part for part in (*array.element.args, *array.shape) if isinstance(part, BoundedSize)]
+
+
+def _sizes(signature: program.Signature) -> Iterator[tuple[SizeExpression, bool]]:
+    """Every size whose names have to be known, in order, and whether it is of the result, which may name the k of its `k≤d`."""
+    results = arrays(signature.result)
+    for array in (*parameter_arrays(signature), *results):
+        for part in (*array.element.args, *array.shape):
+            if isinstance(part, BoundedSize):
+                yield part.bound, False
+            elif not isinstance(part, ShapeVariable):
+                yield part, any(array is one for one in results)
+    for node in signature.where:
+        if node.relation not in CLASSES and node.right is not None:
+            yield from ((node.left, False), (node.right, False))
+
+
+def sizes_of(node: SizeExpression) -> Iterator[SizeName]:
+    """The names in a size, from left to right."""
+    stack: list[SizeExpression] = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, SizeName):
+            yield part
+        elif isinstance(part, SizeCall):
+            stack.extend(reversed(part.args))
+
+
+# ---------------------------------------------------------------------------------------------------- unseen
+#
+# Sizes that stand in facts alone: `n = r×k` says that k divides n, `n = 2*p` that n is a power of 2.
+#
+# A size that no argument has is written in terms of those that arguments have, before anything else reads the facts: where
+# one unseen name stands once in an equality, the equality says what it is and when there is such a number.  It may stand in
+# other facts and in the result's type too.  Of a product of two names that stand nowhere else nothing is left to say.
+
+Known = Callable[[SizeName], bool]
+_Size = SizeExpression
+
+
+def without_unseen(signature: program.Signature, params: frozenset[str]) -> program.Signature:
+    """The signature with facts and result in the sizes of its arguments; what cannot be written so stays."""
+    if not signature.where:
+        return signature
+    known = determined(signature) | params
+    where, meant = solved(signature.where, lambda size: size.name in known)
+    result = signature.result
+    for name, value in meant:
+        result = _in_type(result, name, value)
+    return signature if where == signature.where else replace(signature, where=where, result=result)
+
+
+def solved(where: Sequence[Fact], known: Known) -> tuple[tuple[Fact, ...], list[tuple[str, _Size]]]:
+    """The facts in known sizes, and what the unseen ones stand for."""
+    facts = list(where)
+    meant: list[tuple[str, _Size]] = []
+    changed = True
+    while changed:
+        changed = False
+        for at, fact in enumerate(facts):
+            if fact.relation != "=" or fact.right is None:
+                continue
+            others = facts[:at] + facts[at + 1 :]
+            for side, other in ((fact.left, fact.right), (fact.right, fact.left)):
+                found = _equality(fact, side, other, others, known)
+                if found is not None:
+                    others = _powers_of(side, other, others)
+                    facts = [*others[:at], fact, *others[at:]]
+                    break
+            else:
+                continue
+            kept, name, value = found
+            facts = [*facts[:at], *kept, *facts[at + 1 :]]
+            if name is not None and value is not None:
+                facts = [_in_fact(f, name, value) for f in facts]
+                meant.append((name, value))
+            changed = True
+            break
+    return tuple(facts), meant
+
+
+def _equality(
+    fact: Fact, side: _Size, other: _Size, others: Sequence[Fact], known: Known
+) -> tuple[tuple[Fact, ...], str | None, _Size | None] | None:
+    """What remains of `side = other`, and the name that it settles; None if it settles nothing."""
+    if not all(known(name) for name in sizes_of(other)):
+        return None
+    unseen = [name.name for name in sizes_of(side) if not known(name)]
+    elsewhere = {name for f in others for name in _names_in(f)}
+    match side:
+        case SizeCall(function="*", args=(SizeNumber() as base, SizeName(name=name) as exponent)):
+            if known(exponent) or not all(_is_bound(f, name) for f in others if name in _names_in(f)):
+                return None
+            return (replace(fact, relation="*", left=base, right=other),), None, None
+        case SizeCall(function="×", args=(SizeName(name=x), SizeName(name=y))) if len(set(unseen)) == 2:
+            return None if {x, y} & elsewhere else ((), None, None)
+    if len(unseen) != 1:
+        return None
+    return _unseen_linear(fact, side, other, known)
+
+
+def _powers_of(side: _Size, other: _Size, others: Sequence[Fact]) -> list[Fact]:
+    """The other facts where `side`, if it is a power, is `other`."""
+    match side:
+        case SizeCall(function="*", args=(SizeNumber() as base, SizeName(name=name))):
+            return [_of_powers(f, name, base, other) for f in others]
+        case _:
+            return list(others)
+
+
+def _names_in(fact: Fact) -> list[str]:
+    return [name.name for part in (fact.left, fact.right) if part is not None for name in sizes_of(part)]
+
+
+def _is_bound(fact: Fact, name: str) -> bool:
+    """`p ≥ 1`, `2 ≤ p`: an exponent beside a small number."""
+    for one, other in ((fact.left, fact.right), (fact.right, fact.left)):
+        if isinstance(one, SizeName) and one.name == name and isinstance(other, SizeNumber):
+            return 0 <= other.value <= 62
+    return False
+
+
+def _of_powers(fact: Fact, name: str, base: SizeNumber, power: _Size) -> Fact:
+    """A bound of the exponent as one of the power, which grows with it."""
+    if name not in _names_in(fact) or fact.right is None:
+        return fact
+    sides = [replace(x, value=base.value**x.value) if isinstance(x, SizeNumber) else power for x in (fact.left, fact.right)]
+    return replace(fact, left=sides[0], right=sides[1])
+
+
+def _unseen_linear(fact: Fact, side: _Size, other: _Size, known: Known) -> tuple[tuple[Fact, ...], str, _Size] | None:
+    """The one unseen name of `side` where it stands in a sum or as a factor."""
+    match side:
+        case SizeName():
+            return (), side.name, other
+        case SizeCall(function="+", args=(a, b)):
+            part, rest = (b, a) if _is_known(a, known) else (a, b)
+            found = _unseen_linear(fact, part, SizeCall(fact.span, "-", (other, rest)), known)
+            enough = replace(fact, relation="≤", left=rest, right=other)
+            return None if found is None else ((enough, *found[0]), found[1], found[2])
+        case SizeCall(function="-", args=(a, b)) if _is_known(b, known):
+            return _unseen_linear(fact, a, SizeCall(fact.span, "+", (other, b)), known)
+        case SizeCall(function="×", args=(a, b)):
+            part, factor = (b, a) if _is_known(a, known) else (a, b)
+            found = _unseen_linear(fact, part, SizeCall(fact.span, "÷", (other, factor)), known)
+            whole = replace(fact, relation="∣", left=factor, right=other)
+            return None if found is None else ((whole, *found[0]), found[1], found[2])
+        case _:
+            return None
+
+
+def _is_known(size: _Size, known: Known) -> bool:
+    return all(known(name) for name in sizes_of(size))
+
+
+# ------------------------------------------------------------------------------------ replacing names
+
+
+def _in_size(size: ShapeItem, name: str, value: _Size) -> ShapeItem:
+    match size:
+        case SizeName():
+            return value if size.name == name else size
+        case SizeCall():
+            args = tuple([_sized(_in_size(arg, name, value)) for arg in size.args])
+            return replace(size, args=args)
+        case BoundedSize():
+            return replace(size, bound=_sized(_in_size(size.bound, name, value)))
+        case _:
+            return size
+
+
+def _sized(item: ShapeItem) -> _Size:
+    assert isinstance(item, SizeName | SizeNumber | SizeCall)
+    return item
+
+
+def _in_fact(fact: Fact, name: str, value: _Size) -> Fact:
+    if fact.relation in CLASSES or fact.right is None:
+        return fact
+    return replace(fact, left=_sized(_in_size(fact.left, name, value)), right=_sized(_in_size(fact.right, name, value)))
+
+
+def _in_type(node: TypeExpression, name: str, value: _Size) -> TypeExpression:
+    if isinstance(node, TupleTypeExpression):
+        return replace(node, items=tuple([_in_type(item, name, value) for item in node.items]))
+    args = [item for arg in node.element.args if not isinstance(item := _in_size(arg, name, value), ShapeVariable)]
+    element = replace(node.element, args=tuple(args))
+    return replace(node, element=element, shape=tuple([_in_size(part, name, value) for part in node.shape]))

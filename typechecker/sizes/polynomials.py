@@ -1,0 +1,456 @@
+"""The representation of sizes: variables, opaque nodes, and sums of monomials in canonical order, with numeric bounds.
+
+Nothing here simplifies opaque nodes; `sizes` builds them and is what other modules import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from enum import Enum
+from typing import ClassVar, TypeAlias
+
+from ...lang.support.records import dataclass
+
+# ---------------------------------------------------------------------------------------------------- size_terms
+
+class SizeOrigin(Enum):
+    INPUT = "an input's header"
+    PARAM = "a param"
+    RUNTIME = "known when run"
+    TURN = "the number of the iteration of a loop"
+    RIGID = "a signature"
+
+
+@dataclass(frozen=True, slots=True)
+class SizeVariable:
+    """A natural number.  Identity is `id` alone; `cap` bounds a run-time size, `minimum` is what facts in scope guarantee."""
+
+    name: str = field(compare=False)
+    id: int
+    origin: SizeOrigin = field(compare=False)
+    cap: Size | None = field(default=None, compare=False)
+    minimum: int = field(default=0, compare=False)
+
+    def __hash__(self) -> int:
+        return self.id
+
+    @property
+    def key(self) -> str:
+        return f"{self.id:06}{self.name}"
+
+    @property
+    def is_runtime(self) -> bool:
+        """Is it known only when run, found by an op or counted by a loop?"""
+        return self.origin is SizeOrigin.RUNTIME or self.origin is SizeOrigin.TURN
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Node(Enum):
+    QUOTIENT = "÷"  # floor(first ÷ second)
+    REMAINDER = "|"  # first modulo second (written second|first)
+    MAXIMUM = "⌈"
+    MINIMUM = "⌊"
+
+
+class Opaque:
+    """A non-polynomial node on normalised operands, built only by the functions below."""
+
+    __slots__ = ("args", "key", "node")
+
+    def __init__(self, node: Node, args: tuple[Size, ...]) -> None:
+        self.node = node
+        self.args = args
+        self.key = f"{node.value}({';'.join(a.key for a in args)})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Opaque) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+MOST_CHARACTERS = 20_000  # of a formula's key
+MOST_POWER = 64
+
+Atom: TypeAlias = SizeVariable | Opaque
+Monomial: TypeAlias = tuple[tuple[Atom, int], ...]
+Interval: TypeAlias = tuple[int | None, int | None]
+
+
+class Size:
+    """A normalised integer expression.  `terms` pairs monomials with non-zero coefficients, constant (empty monomial) last."""
+
+    __slots__ = ("_bounds", "_limits", "key", "terms")
+
+    build: ClassVar[Callable[[Node, tuple[Size, ...]], Size]]
+    write: ClassVar[Callable[[Size], str]]
+    """How nodes are simplified and sizes are written: `sizes` says so, which everybody imports them from."""
+
+    def __init__(self, terms: Mapping[Monomial, int]) -> None:
+        kept = [(m, c) for m, c in terms.items() if c]
+        kept.sort(key=_term_order)
+        self.terms: tuple[tuple[Monomial, int], ...] = tuple(kept)
+        self.key: str = "+".join(f"{c}*{_monomial_key(m)}" for m, c in self.terms)
+        self._bounds: Interval | None = None
+        self._limits: dict[int, Size] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Size) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"Size({self})"
+
+    @property
+    def constant(self) -> int | None:
+        """The number this is, if it mentions no atom."""
+        if not self.terms:
+            return 0
+        if len(self.terms) == 1 and not self.terms[0][0]:
+            return self.terms[0][1]
+        return None
+
+    def __add__(self, other: Size | int) -> Size:
+        terms = dict(self.terms)
+        for monomial, coefficient in as_size(other).terms:
+            terms[monomial] = terms.get(monomial, 0) + coefficient
+        return Size(terms)
+
+    def __neg__(self) -> Size:
+        return Size({m: -c for m, c in self.terms})
+
+    def __sub__(self, other: Size | int) -> Size:
+        return self + (-as_size(other))
+
+    def __mul__(self, other: Size | int) -> Size:
+        terms: dict[Monomial, int] = {}
+        for m1, c1 in self.terms:
+            for m2, c2 in as_size(other).terms:
+                product = _times(m1, m2)
+                terms[product] = terms.get(product, 0) + c1 * c2
+        return Size(terms)
+
+    def variables(self) -> frozenset[SizeVariable]:
+        """Every variable that occurs, also inside opaque nodes."""
+        found: set[SizeVariable] = set()
+        for monomial, _ in self.terms:
+            for atom, _ in monomial:
+                if isinstance(atom, SizeVariable):
+                    found.add(atom)
+                else:
+                    for arg in atom.args:
+                        found |= arg.variables()
+        return frozenset(found)
+
+    def evaluate(self, sizes: Mapping[SizeVariable, int]) -> int:
+        """The number for concrete sizes (KeyError for an unbound variable)."""
+        total = 0
+        for monomial, coefficient in self.terms:
+            for atom, power in monomial:
+                value = sizes[atom] if isinstance(atom, SizeVariable) else _evaluate(atom, sizes)
+                coefficient *= value**power
+            total += coefficient
+        return total
+
+    def substitute(self, sizes: Mapping[SizeVariable, Size]) -> Size:
+        """Replace variables by sizes and normalise again."""
+        if not any(v in sizes for v in self.variables()):
+            return self
+        total = ZERO
+        for monomial, coefficient in self.terms:
+            product = number(coefficient)
+            for atom, power in monomial:
+                if isinstance(atom, SizeVariable):
+                    factor = sizes.get(atom) or variable(atom)
+                else:
+                    factor = Size.build(atom.node, tuple(a.substitute(sizes) for a in atom.args))
+                for _ in range(power):
+                    product = product * factor
+            total = total + product
+        return total
+
+    def bounds(self) -> Interval:
+        """Inclusive numeric bounds by interval arithmetic; None is unbounded."""
+        if self._bounds is None:
+            self._bounds = self._interval()
+        return self._bounds
+
+    def limit(self, direction: int, find: Callable[[Size, int], Size]) -> Size:
+        """What `find` says of this size and direction, asked once."""
+        if self._limits is None:
+            self._limits = {}
+        if direction not in self._limits:
+            self._limits[direction] = find(self, direction)
+        return self._limits[direction]
+
+    def _interval(self) -> Interval:
+        low: int | None = 0
+        high: int | None = 0
+        for monomial, coefficient in self.terms:
+            interval: Interval = (1, 1)
+            for atom, power in monomial:
+                for _ in range(power if power < 4 else 1):
+                    interval = _interval_product(interval, atom_bounds(atom))
+                if power >= 4:
+                    interval = (0, None) if (interval[0] or 0) >= 0 and interval[0] is not None else (None, None)
+            term = _interval_product(interval, (coefficient, coefficient))
+            low = None if low is None or term[0] is None else low + term[0]
+            high = None if high is None or term[1] is None else high + term[1]
+        return low, high
+
+    def is_simple(self) -> bool:
+        """Is the formula within the limits that the checker sets itself?"""
+        return len(self.key) <= MOST_CHARACTERS and all(p <= MOST_POWER for m, _ in self.terms for _, p in m)
+
+    def is_runtime(self) -> bool:
+        """Does it mention a size known only when run?"""
+        return any(v.is_runtime for v in self.variables())
+
+    def __str__(self) -> str:
+        return Size.write(self)
+
+
+def number(value: int) -> Size:
+    return Size({(): value})
+
+
+def variable(which: SizeVariable) -> Size:
+    return Size({((which, 1),): 1})
+
+
+def as_size(value: Size | int) -> Size:
+    return number(value) if isinstance(value, int) else value
+
+
+def product(sizes: Iterable[Size]) -> Size:
+    """Π sizes; 1 of none."""
+    total = ONE
+    for size in sizes:
+        total = total * size
+    return total
+
+
+# ------------------------------------------------------------------------ normal form details
+
+
+def _monomial_key(monomial: Monomial) -> str:
+    return "·".join(f"{atom.key}^{power}" for atom, power in monomial)
+
+
+def _term_order(term: tuple[Monomial, int]) -> tuple[int, bool, str]:
+    monomial, coefficient = term
+    degree = sum(power for _, power in monomial)
+    return (-degree, degree == 0, _monomial_key(monomial)) if coefficient else (1, True, "")
+
+
+def _times(a: Monomial, b: Monomial) -> Monomial:
+    if not a or not b:
+        return a or b
+    powers: dict[Atom, int] = dict(a)
+    for atom, power in b:
+        powers[atom] = powers.get(atom, 0) + power
+    return tuple(sorted(powers.items(), key=lambda item: item[0].key))
+
+
+ZERO = number(0)
+ONE = number(1)
+
+
+def _evaluate(atom: Opaque, sizes: Mapping[SizeVariable, int]) -> int:
+    values = [a.evaluate(sizes) for a in atom.args]
+    match atom.node:
+        case Node.QUOTIENT:
+            return values[0] // values[1] if values[1] else 0
+        case Node.REMAINDER:
+            return values[0] % values[1] if values[1] else values[0]
+        case Node.MAXIMUM:
+            return max(values)
+        case Node.MINIMUM:
+            return min(values)
+
+
+# ------------------------------------------------------------------------------------- bounds
+
+
+def atom_bounds(atom: Atom) -> Interval:
+    """Inclusive numeric bounds of one atom."""
+    if isinstance(atom, SizeVariable):
+        return atom.minimum, atom.cap.bounds()[1] if atom.cap is not None else None
+    intervals = [a.bounds() for a in atom.args]
+    lows = [low for low, _ in intervals if low is not None]
+    highs = [high for _, high in intervals if high is not None]
+    match atom.node:
+        case Node.MAXIMUM:
+            return max(lows, default=None), max(highs) if len(highs) == len(intervals) else None
+        case Node.MINIMUM:
+            return min(lows) if len(lows) == len(intervals) else None, min(highs, default=None)
+        case Node.QUOTIENT:
+            (low, high), divisor = intervals[0], atom.args[1].constant
+            if divisor is not None and divisor > 0:
+                return None if low is None else low // divisor, None if high is None else high // divisor
+            if low is not None and low >= 0 and (intervals[1][0] or 0) >= 0:
+                return 0, high
+            return None, None
+        case Node.REMAINDER:
+            low, high = intervals[1]
+            if low is not None and low >= 1:
+                return 0, None if high is None else high - 1
+            if low is not None and low >= 0 and intervals[0][0] is not None and intervals[0][0] >= 0:
+                return 0, intervals[0][1]
+            return None, None
+
+
+def _interval_product(a: Interval, b: Interval) -> Interval:
+    if None not in a and None not in b:
+        corners = [x * y for x in a for y in b if x is not None and y is not None]
+        return min(corners), max(corners)
+    if a == (0, 0) or b == (0, 0):
+        return 0, 0
+    a_sign, b_sign = _sign(a), _sign(b)
+    if a_sign < 0:
+        low, high = _interval_product((None if a[1] is None else -a[1], None if a[0] is None else -a[0]), b)
+        return None if high is None else -high, None if low is None else -low
+    if b_sign < 0:
+        return _interval_product(b, a)
+    if a_sign > 0 and b_sign > 0:  # both not negative
+        low = (a[0] or 0) * (b[0] or 0)
+        high = None if a[1] is None or b[1] is None else a[1] * b[1]
+        return low, high
+    return None, None
+
+
+def _sign(interval: Interval) -> int:
+    """1: never negative, -1: never positive, 0: either."""
+    if interval[0] is not None and interval[0] >= 0:
+        return 1
+    return -1 if interval[1] is not None and interval[1] <= 0 else 0
+
+
+# ---------------------------------------------------------------------------------------------------- size_text
+#
+# How sizes are written: as types have them (`str` of a `Size`), and as formulas of costs.
+#
+# What `show` writes can be read back: sizes read right to left there, so every compound operand is in parentheses.
+
+_MOST_CHARACTERS = 100
+
+
+def show_short(size: Size) -> str:
+    """For messages: a long size is cut."""
+    return _cut(show(size))
+
+
+def show_short_formula(size: Size) -> str:
+    """For costs: a long formula is cut."""
+    return _cut(show_formula(size))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + "…"
+
+
+# --------------------------------------------------------------------------------- as types are written
+
+
+def show(size: Size) -> str:
+    """`(2×n)+1`, `n÷2`, `0⌈n-1`, `(n+1)-k`: the syntax of types."""
+    plus = [(m, c) for m, c in size.terms if c > 0]
+    minus = [(m, -c) for m, c in size.terms if c < 0]
+    if not minus:
+        return _sum(plus)
+    if not plus and size.constant is not None:
+        return f"¯{-size.constant}"
+    less = _wrapped(_sum(minus), compound=len(minus) > 1)
+    return f"{_wrapped(_sum(plus), compound=len(plus) > 1 or _is_compound(plus))}-{less}"
+
+
+def operand(size: Size) -> str:
+    """A size as the left operand of a function."""
+    return _wrapped(show(size), compound=len(size.terms) > 1 or _is_compound(size.terms))
+
+
+def _sum(terms: Sequence[tuple[Monomial, int]]) -> str:
+    if not terms:
+        return "0"
+    if len(terms) == 1:
+        return _product(*terms[0])
+    return "+".join(_wrapped(_product(m, c), compound=_is_compound([(m, c)])) for m, c in terms)
+
+
+def _is_compound(terms: Sequence[tuple[Monomial, int]]) -> bool:
+    """Is a lone term more than a name or a number?"""
+    return any(m and (c != 1 or len(m) > 1 or m[0][1] > 1 or not isinstance(m[0][0], SizeVariable)) for m, c in terms)
+
+
+def _product(monomial: Monomial, coefficient: int) -> str:
+    factors = [a for a, power in monomial for _ in range(power)]
+    alone = len(factors) == 1 and coefficient == 1
+    written = [_atom(a, alone=alone) for a in factors]
+    if coefficient != 1 or not written:
+        written.insert(0, str(coefficient))
+    return "×".join(written)
+
+
+def _atom(atom: Atom, *, alone: bool) -> str:
+    if isinstance(atom, SizeVariable):
+        return atom.name
+    args = atom.args
+    match atom.node:
+        case Node.QUOTIENT:
+            text = f"{operand(args[0])}÷{operand(args[1])}"
+        case Node.REMAINDER:
+            text = f"{operand(args[1])}|{operand(args[0])}"
+        case _:
+            text = atom.node.value.join([*(operand(a) for a in args[:-1]), show(args[-1])])
+    return text if alone else f"({text})"
+
+
+def _wrapped(text: str, *, compound: bool) -> str:
+    return f"({text})" if compound else text
+
+
+# ------------------------------------------------------------------------------------- as formulas
+
+
+def show_formula(size: Size) -> str:
+    """As costs are written, products before sums: `2·n+1`, `4·n·n`."""
+    if not size.terms:
+        return "0"
+    parts: list[str] = []
+    terms = [t for t in size.terms if t[0] and t[1] > 0] + [t for t in size.terms if t[0] and t[1] < 0]
+    number_at = len(terms) if terms and terms[0][1] > 0 else 0  # `n-k+1`, but `1-k`
+    terms[number_at:number_at] = [t for t in size.terms if not t[0]]
+    for monomial, coefficient in terms:
+        factors = [_factor(a, alone=len(size.terms) == 1 and len(monomial) == 1 and coefficient == 1 and p == 1)
+                   for a, p in monomial for _ in range(p)]  # fmt: skip
+        magnitude = abs(coefficient)
+        if magnitude != 1 or not factors:
+            factors.insert(0, str(magnitude))
+        parts.append(("-" if coefficient < 0 else "+") + "·".join(factors))
+    text = "".join(parts)
+    return text[1:] if text[0] == "+" else "¯" + text[1:] if len(parts) == 1 and size.constant is not None else text
+
+
+def _factor(atom: Atom, *, alone: bool) -> str:
+    if isinstance(atom, SizeVariable):
+        return atom.name
+    shown = [show_formula(a) for a in atom.args]
+    match atom.node:
+        case Node.QUOTIENT:
+            text = f"{_enclosed(shown[0], atom.args[0])}÷{_enclosed(shown[1], atom.args[1])}"
+        case Node.REMAINDER:
+            text = f"{_enclosed(shown[1], atom.args[1])}|{_enclosed(shown[0], atom.args[0])}"
+        case _:
+            text = atom.node.value.join([*(_enclosed(s, a) for s, a in zip(shown[:-1], atom.args[:-1], strict=True)), shown[-1]])
+    return text if alone else f"({text})"
+
+
+def _enclosed(text: str, size: Size) -> str:
+    simple = size.constant is not None or (len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1
+                                           and isinstance(size.terms[0][0][0][0], SizeVariable))  # fmt: skip
+    return text if simple else f"({text})"

@@ -1,0 +1,90 @@
+"""The size variables of a program, and which of them masks and integers name: one value names one size, however often it is
+made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ..core.arrays import ValueId
+from ..elements import ArrayType
+from ..proof.obligations import Relation, SizeFact
+from ..values.facts import MaskFacts
+from .polynomials import Size, SizeOrigin, SizeVariable, product, variable
+
+ASIDE = 1 << 40
+"""Ids from here on are of work aside: those of the program do not depend on it."""
+
+
+@dataclass(slots=True)
+class NamedSizes:
+    """`spans` says where and why a size came to be; ids count up in the order of creation, those of work aside on their own."""
+
+    spans: dict[SizeVariable, tuple[Span, str]] = field(default_factory=dict)
+    names: dict[str, int] = field(default_factory=dict)
+    next: list[int] = field(default_factory=lambda: [0])
+    _aside: list[int] = field(default_factory=lambda: [ASIDE])
+    _masks: dict[ValueId, SizeVariable] = field(default_factory=dict)
+    _values: dict[ValueId, SizeVariable] = field(default_factory=dict)
+    _same: dict[ValueId, ValueId] = field(default_factory=dict)
+
+    def trial(self, fresh_names: bool) -> NamedSizes:
+        """For work that is to leave no trace."""
+        names = {} if fresh_names else dict(self.names)
+        return NamedSizes(self.spans, names, self._aside, self._aside, dict(self._masks), dict(self._values), dict(self._same))
+
+    def counts(self) -> tuple[int, ...]:
+        """How many sizes there are, and what names them."""
+        return (self.next[0], len(self._masks), len(self._values), len(self._same))
+
+    def create(self, name: str, origin: SizeOrigin, cap: Size | None = None, minimum: int = 0) -> SizeVariable:
+        """A new size variable."""
+        self.names.setdefault(name, 1)
+        made = SizeVariable(name, self.next[0], origin, cap, minimum)
+        self.next[0] += 1
+        return made
+
+    def at_run_time(self, name: str, cap: Size, span: Span, why: str, least: int, origin: SizeOrigin) -> SizeVariable:
+        """A size from `least` to `cap`; its printed name is made unique."""
+        count = self.names.get(name, 0)
+        while count and f"{name}{count + 1}" in self.names:
+            count += 1
+        self.names[name] = count + 1
+        made = self.create(name if count == 0 else f"{name}{count + 1}", origin, cap, least)
+        self.spans[made] = (span, why)
+        return made
+
+    def share(self, value: ValueId, original: ValueId) -> None:
+        """Both name one size."""
+        if value != original:
+            self._same[value] = self._same.get(original, original)
+
+    def of_mask(
+        self, mask: ValueId, cap: Size, span: Span, facts: MaskFacts, types: Mapping[ValueId, ArrayType]
+    ) -> tuple[SizeVariable, tuple[SizeFact, ...]]:  # fmt: skip
+        """The number of true elements of a mask, and what holds now of it and of the opposite mask's."""
+        value = self._same.get(mask, mask)
+        known = self._masks.get(value)
+        learnt: tuple[SizeFact, ...] = ()
+        if known is None:
+            known = next((size for other, size in self._masks.items() if facts.same(other, value)), None)
+            if known is None:
+                why, least = "the number of elements this mask keeps", facts.least(value)
+                known = self.at_run_time("k", cap, span, why, least, SizeOrigin.RUNTIME)
+                opposite = next((size for other, size in self._masks.items() if facts.opposite(other, value)), None)
+                if opposite is not None:
+                    together = variable(opposite) + variable(known)
+                    learnt = (SizeFact(Relation.EQUAL, together, product(types[mask].shape)),)
+            self._masks[value] = known
+        return known, learnt
+
+    def of_integer(self, x: ValueId, cap: Size, span: Span, least: int) -> SizeVariable:
+        """The run-time size that an integer value names."""
+        value = self._same.get(x, x)
+        known = self._values.get(value)
+        if known is None:
+            known = self.at_run_time("k", cap, span, "the value of this integer", least, SizeOrigin.RUNTIME)
+            self._values[value] = known
+        return known

@@ -1,0 +1,365 @@
+"""Sizes: integer expressions over size variables in a normal form, so that equal-looking means equal.
+
+A `Size` is a sum of monomials with Python-int coefficients over *atoms*: a `SizeVariable` (a natural
+number known at load or, for `RUNTIME`, when run) or an opaque node (floor division, remainder, maximum,
+minimum) on normalised operands.  Two sizes with one normal form are equal for all values; the
+converse needs `typechecker.proof.prover`.  Sizes are immutable and hash by a canonical key.
+
+Sizes may be negative (they also carry singletons such as `¯2`); only those used in shapes are not.
+Division by zero never raises: `a÷0` evaluates to 0 and `0|a` to a, and whoever forms a division emits `divisor ≥ 1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import gcd
+
+from .polynomials import (
+    ONE,
+    ZERO,
+    Atom,
+    Interval,
+    Monomial,
+    Node,
+    Opaque,
+    Size,
+    SizeOrigin,
+    SizeVariable,
+    as_size,
+    number,
+    product,
+    show,
+    variable,
+)
+
+# ---------------------------------------------------------------------------------------------------- sizes
+
+__all__ = [
+    "ONE", "ZERO", "Atom", "Interval", "Monomial", "Node", "Opaque", "Size", "SizeOrigin", "SizeVariable", "as_size", "capacity",
+    "least", "maximum", "minimum", "monus", "number", "product", "quotient", "rebuild", "remainder", "variable",
+]  # fmt: skip
+
+# ------------------------------------------------------------------------------ opaque nodes
+
+
+def quotient(a: Size | int, b: Size | int) -> Size:
+    """⌊a÷b⌋; whoever forms it also requires b ≥ 1."""
+    a, b = as_size(a), as_size(b)
+    divisor = b.constant
+    if divisor == 0 or a == ZERO:
+        return ZERO
+    if divisor is not None and divisor > 0:
+        return _quotient_by_number(a, divisor)
+    if a.constant is not None and divisor is not None:
+        return number(a.constant // divisor)
+    whole, rest = _divide(a, b)
+    if rest == ZERO:
+        return whole
+    return whole + _atom(Opaque(Node.QUOTIENT, (rest, b)))
+
+
+def _quotient_by_number(a: Size, divisor: int) -> Size:
+    whole = Size({m: c // divisor for m, c in a.terms if c % divisor == 0})
+    rest = Size({m: c for m, c in a.terms if c % divisor})
+    value = rest.constant
+    if value is not None:
+        return whole + value // divisor
+    shift = dict(rest.terms).get((), 0)
+    common = divisor
+    for monomial, coefficient in rest.terms:
+        if monomial:
+            common = gcd(common, coefficient)
+    if common > 1:  # ⌊(g·r+c)÷(g·d)⌋ = ⌊(r+⌊c÷g⌋)÷d⌋
+        reduced = {m: c // common for m, c in rest.terms if m}
+        reduced[()] = shift // common
+        return whole + _quotient_by_number(Size(reduced), divisor // common)
+    head = rest - shift
+    if len(head.terms) == 1 and head.terms[0][1] == 1 and len(head.terms[0][0]) == 1:
+        atom, power = head.terms[0][0][0]
+        if power == 1 and isinstance(atom, Opaque) and atom.node is Node.QUOTIENT:
+            inner = atom.args[1].constant
+            if inner is not None and inner > 0:  # ⌊(⌊x÷i⌋+j)÷d⌋ = ⌊(x+j·i)÷(i·d)⌋
+                return whole + _quotient_by_number(atom.args[0] + shift * inner, inner * divisor)
+    low, high = rest.bounds()
+    if low is not None and high is not None and low // divisor == high // divisor:
+        return whole + low // divisor
+    return whole + _atom(Opaque(Node.QUOTIENT, (rest, number(divisor))))
+
+
+def remainder(a: Size | int, b: Size | int) -> Size:
+    """a modulo b with the sign of b (APL's `b|a`); a where b = 0."""
+    a, b = as_size(a), as_size(b)
+    divisor = b.constant
+    if divisor == 0:
+        return a
+    if divisor is not None:
+        rest = Size({m: c % divisor for m, c in a.terms})
+        value = rest.constant
+        if value is not None:
+            return number(value % divisor)
+        low, high = rest.bounds()
+        if divisor > 0 and low is not None and high is not None and low >= 0 and high < divisor:
+            return rest
+    else:
+        rest = _divide(a, b)[1]
+        if rest == ZERO:
+            return ZERO
+    if len(rest.terms) == 1 and rest.terms[0][1] == 1 and len(rest.terms[0][0]) == 1:
+        atom, power = rest.terms[0][0][0]
+        if power == 1 and isinstance(atom, Opaque) and atom.node is Node.REMAINDER and atom.args[1] == b:
+            return rest
+    return _atom(Opaque(Node.REMAINDER, (rest, b)))
+
+
+def maximum(*args: Size | int) -> Size:
+    return _extreme(Node.MAXIMUM, args)
+
+
+def minimum(*args: Size | int) -> Size:
+    return _extreme(Node.MINIMUM, args)
+
+
+def monus(a: Size | int, b: Size | int) -> Size:
+    """0⌈a-b: equal to a-b when a ≥ b is evident."""
+    return maximum(ZERO, as_size(a) - b)
+
+
+def _extreme(node: Node, given: Iterable[Size | int]) -> Size:
+    dual = Node.MINIMUM if node is Node.MAXIMUM else Node.MAXIMUM
+    items: dict[str, Size] = {}
+    for item in given:
+        for flat in _flatten(node, as_size(item)):
+            items[flat.key] = flat
+    args = list(items.values())
+    kept: list[Size] = []
+    for i, candidate in enumerate(args):
+        others = kept + args[i + 1 :]
+        absorbing = _node_args(dual, candidate)  # a⌈a⌊b is a
+        if not any(o in absorbing for o in others) and not any(_dominates(node, o, candidate) for o in others):
+            kept.append(candidate)
+    if len(kept) == 1:
+        return kept[0]
+    kept.sort(key=lambda s: (s.constant is None, s.key))
+    return _atom(Opaque(node, tuple(kept)))
+
+
+def _flatten(node: Node, size: Size) -> list[Size]:
+    """The alternatives of `max(…)+rest` (coefficient 1) as separate items."""
+    for monomial, coefficient in size.terms:
+        if coefficient == 1 and len(monomial) == 1:
+            atom, power = monomial[0]
+            if power == 1 and isinstance(atom, Opaque) and atom.node is node:
+                rest = size - _atom(atom)
+                return [flat for arg in atom.args for flat in _flatten(node, arg + rest)]
+    return [size]
+
+
+def _node_args(node: Node, size: Size) -> tuple[Size, ...]:
+    """The operands, when the size is exactly one such node."""
+    if len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1:
+        atom, power = size.terms[0][0][0]
+        if power == 1 and isinstance(atom, Opaque) and atom.node is node:
+            return atom.args
+    return ()
+
+
+def _dominates(node: Node, winner: Size, loser: Size) -> bool:
+    difference = winner - loser if node is Node.MAXIMUM else loser - winner
+    low = difference.bounds()[0]
+    return low is not None and low >= 0
+
+
+def _atom(atom: Atom) -> Size:
+    return Size({((atom, 1),): 1})
+
+
+BUILD: dict[Node, Callable[..., Size]] = {
+    Node.QUOTIENT: quotient, Node.REMAINDER: remainder, Node.MAXIMUM: maximum, Node.MINIMUM: minimum,
+}  # fmt: skip
+
+
+def rebuild(node: Node, args: tuple[Size, ...]) -> Size:
+    """The simplified node on new operands."""
+    return BUILD[node](*args)
+
+
+Size.build, Size.write = rebuild, show
+
+
+def _divide(a: Size, b: Size) -> tuple[Size, Size]:
+    """Polynomial division a = b·q + r by b's leading term; exact quotients are found, else (0, a) is allowed."""
+    leading, lead = b.terms[0]
+    whole, rest = ZERO, a
+    for _ in range(24):
+        step = next((s for m, c in rest.terms if (s := _term_quotient(m, c, leading, lead)) is not None), None)
+        if step is None:
+            break
+        whole, rest = whole + step, rest - step * b
+    if rest == ZERO or len(b.terms) == 1:
+        return whole, rest
+    return ZERO, a
+
+
+def _term_quotient(m: Monomial, c: int, by: Monomial, lead: int) -> Size | None:
+    if c % lead:
+        return None
+    powers = dict(m)
+    for atom, power in by:
+        left = powers.get(atom, 0) - power
+        if left < 0:
+            return None
+        powers[atom] = left
+    return Size({tuple((a, p) for a, p in powers.items() if p): c // lead})
+
+
+# --------------------------------------------------------------------------------- capacities
+
+
+def capacity(size: Size) -> Size:
+    """The least such bound that monotonicity gives: run-time sizes at their caps where that makes the size larger."""
+    return _limit(size, 1)
+
+
+def least(size: Size) -> Size:
+    """The greatest such lower bound: run-time sizes at their least values where that makes the size smaller."""
+    return _limit(size, -1)
+
+
+def _limit(size: Size, direction: int) -> Size:
+    """A bound from above (direction 1) or below (-1) without run-time sizes."""
+    return size.limit(direction, _limit_terms) if size.is_runtime() else size
+
+
+def _limit_terms(size: Size, direction: int) -> Size:
+    total = ZERO
+    for monomial, coefficient in size.terms:
+        way = direction if coefficient > 0 else -direction
+        term = number(coefficient)
+        for atom, power in monomial:
+            factor = _limit_atom(atom, way)
+            for _ in range(power):
+                term = term * factor
+        total = total + term
+    return total
+
+
+def _limit_atom(atom: Atom, way: int) -> Size:
+    if isinstance(atom, SizeVariable):
+        if not atom.is_runtime:
+            return variable(atom)
+        return _limit(atom.cap, 1) if way > 0 and atom.cap is not None else number(atom.minimum)
+    if atom.node is Node.REMAINDER:
+        return maximum(_limit(atom.args[1], 1) - 1, _limit(atom.args[0], 1)) if way > 0 else ZERO
+    if atom.node is Node.QUOTIENT:
+        return quotient(_limit(atom.args[0], way), maximum(1, _limit(atom.args[1], -way)))
+    return BUILD[atom.node](*(_limit(a, way) for a in atom.args))
+
+
+# ------------------------------------------------------------------------------------- machine integers
+
+
+def surely_machine(size: Size) -> bool:
+    """Is the value surely an i64?  A length is, and a sum of some; a `param` is; a product, or more than a `param`, may wrap."""
+    top = size.bounds()[1]
+    if top is not None:
+        return top < 1 << 63
+    positive = [(monomial, coefficient) for monomial, coefficient in size.terms if coefficient > 0]
+    if any(sum(power for _, power in monomial) > 1 or coefficient > 1 << 16 for monomial, coefficient in positive if monomial):
+        return False
+    atoms = [atom for monomial, _ in positive for atom, _ in monomial]
+    alone = len(positive) == 1 and positive[0][1] == 1
+    return all(_machine_atom(atom, alone) for atom in atoms)
+
+
+def _machine_atom(atom: Atom, alone: bool) -> bool:
+    if isinstance(atom, SizeVariable):
+        if atom.origin is SizeOrigin.PARAM:
+            return alone
+        return atom.cap is None or surely_machine(atom.cap)
+    if not alone:
+        return False
+    held = [surely_machine(arg) for arg in atom.args]
+    return all(held) if atom.node is Node.MAXIMUM else any(held) if atom.node is Node.MINIMUM else held[0] or held[-1]
+
+
+# ---------------------------------------------------------------------------------------------------- turn_sums
+#
+# Sums over the turns of a loop: polynomials in its index exactly, what else mentions it by a bound.
+#
+# A stand-in takes the index's place in formulas of work and reads, which otherwise know no size that only a run finds.
+
+_STAND_INS = 1 << 40  # ids below those of all sizes of programs and of proofs
+
+
+def stand_in(index: SizeVariable) -> SizeVariable:
+    """What stands for an index in formulas."""
+    return SizeVariable(index.name, -_STAND_INS - index.id, SizeOrigin.RIGID, index.cap, index.minimum)
+
+
+def with_stand_ins(size: Size) -> Size:
+    """The size with every index as its stand-in."""
+    turns = [v for v in size.variables() if v.origin is SizeOrigin.TURN]
+    return size.substitute({v: variable(stand_in(v)) for v in turns}) if turns else size
+
+
+def without_stand_ins(size: Size) -> Size:
+    """The size with every index itself."""
+    taken = [v for v in size.variables() if v.id <= -_STAND_INS]
+    return size.substitute({v: variable(_index(v)) for v in taken}) if taken else size
+
+
+def _index(name: SizeVariable) -> SizeVariable:
+    return SizeVariable(name.name, -_STAND_INS - name.id, SizeOrigin.TURN, name.cap, name.minimum)
+
+
+def summed(size: Size, index: SizeVariable, trip: Size) -> Size | None:
+    """The sum of a size over 0 ≤ i < trip, where its stand-in is i; None if it is no polynomial of degree ≤ 3."""
+    name = stand_in(index)
+    total = ZERO
+    for monomial, coefficient in size.terms:
+        degree = sum(power for atom, power in monomial if atom == name)
+        rest = Size({tuple((atom, power) for atom, power in monomial if atom != name): coefficient})
+        if degree > 3 or name in rest.variables():
+            exact = _quotient_sum(monomial, coefficient, name, index, trip)
+            if exact is None:
+                return None
+            total = total + exact
+        else:
+            total = total + rest * _power_sum(degree, trip)
+    return total
+
+
+def _quotient_sum(monomial: Monomial, coefficient: int, name: SizeVariable, index: SizeVariable, trip: Size) -> Size | None:
+    """Of a sum of an inner loop, p(i)÷d where d divides p(i) for every i: the sum of p(i), divided."""
+    for atom, power in monomial:
+        if not isinstance(atom, Opaque) or atom.node is not Node.QUOTIENT or power != 1:
+            continue
+        dividend, divisor = atom.args[0], atom.args[1].constant
+        rest = Size({tuple((other, times) for other, times in monomial if other != atom): coefficient})
+        if divisor is None or not 1 <= divisor <= 24 or dividend.variables() != {name} or name in rest.variables():
+            continue
+        inner = summed(dividend, index, trip)
+        if inner is not None and all(dividend.evaluate({name: i}) % divisor == 0 for i in range(divisor)):
+            return rest * quotient(inner, divisor)
+    return None
+
+
+def at_most_summed(size: Size, index: SizeVariable, trip: Size) -> Size:
+    """The sum, or as much as the largest turn in each."""
+    exact = summed(size, index, trip)
+    if exact is not None:
+        return exact
+    return capacity(size.substitute({stand_in(index): variable(index)})) * trip
+
+
+def _power_sum(degree: int, n: Size) -> Size:
+    """0*degree + 1*degree + … + (n-1)*degree."""
+    match degree:
+        case 0:
+            return n
+        case 1:
+            return quotient(n * n - n, 2)
+        case 2:
+            return quotient(n * n * n * 2 - n * n * 3 + n, 6)
+        case _:
+            return quotient(n * n * n * n - n * n * n * 2 + n * n, 4)

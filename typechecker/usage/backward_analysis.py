@@ -1,0 +1,371 @@
+"""Backward demand: how many times the reference evaluation reads each element of every value (types.md 4.2).
+
+The walk goes through a block from its results to its parameters.  When it meets the op that makes a value, all reads of
+that value are known; they are the demand on the op, and the op's operands are read accordingly.  A node that nothing
+demands does not run; one that is demanded runs once each time its block runs, and makes its result, unless it is a
+view, which hands the demand on.  Functions that were called are expanded in the core; a call of one whose signature
+states quantities reads its arguments as stated there, whatever its body does.
+
+Grades of values inside a block count the reads of one run of the block.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Generic, TypeAlias, TypeVar
+
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ..core import arrays as c
+from ..core.arrays import ValueId
+from ..core.blocks import Block, Branch, Core, CoreCall, Fold, FoldScan, Lift, Loop, Op, operands_of, results_of
+from ..elements import ArrayType
+from ..proof.obligations import Relation, SizeFact
+from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, product
+from ..sizes.size import minimum
+from .grades import NONE, ONCE, Grade, Setting, Tally, Use, exactly, less_one, operand_reads, part_of
+
+# ---------------------------------------------------------------------------------------------------- blocks
+#
+# How often the blocks of lifted functions, folds, loops and branches read what is around them: the same rules for the core
+# (`demand`) and for the phase graph (`backend.graph.passes.usage`).
+#
+# A walk goes backwards.  When it meets what makes a value, all reads of that value are known.  Grades of values inside a block
+# count the reads of one run of the block; a value that a block captures is read once each time the block runs.
+
+Value = TypeVar("Value", bound=int)
+Body = TypeVar("Body")
+Free: TypeAlias = dict[Value, Tally]
+
+
+@dataclass(frozen=True, slots=True)
+class Turns(Generic[Value]):
+    """How a loop runs, and what its body's parameters are: a cell of each of `cells`, then the state."""
+
+    trip: Size
+    index: SizeVariable | None
+    cells: Sequence[Value]
+    initial: Sequence[Value]
+    keep: bool
+
+
+class Walk(ABC, Generic[Value, Body]):
+    """Backwards over blocks whose ops the subclass knows."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.grades: dict[Value, Grade] = {}
+        self.uses: dict[Value, tuple[Use, ...]] = {}
+
+    @abstractmethod
+    def ops(self, body: Body, tallies: Free[Value], *, live: bool) -> None:
+        """The ops of a block, from last to first."""
+
+    @abstractmethod
+    def param_values(self, body: Body) -> tuple[Value, ...]:
+        """The parameters of a block."""
+
+    @abstractmethod
+    def result_uses(self, body: Body, demands: Sequence[Grade]) -> list[tuple[Value, Use]]:
+        """The results of a block, read as often as `demands` say."""
+
+    def finish(self, value: Value, tallies: Free[Value]) -> Grade:
+        """All reads of a value are known: keep its grade."""
+        tally = tallies.pop(value, None)
+        if tally is None:
+            self.grades[value] = NONE
+            return NONE
+        tally.settle(self.setting)
+        self.grades[value] = tally.grade.of_any_turn()
+        self.uses[value] = tuple(sorted(tally.uses, key=lambda use: (use.span.file, use.span.start)))
+        return tally.grade
+
+    def block(self, body: Body, demands: Sequence[Grade], *, live: bool) -> tuple[list[Grade], Free[Value]]:
+        """The grades of the parameters, and the reads of outer values."""
+        tallies: Free[Value] = {}
+        for value, use in self.result_uses(body, demands):
+            tallies.setdefault(value, Tally()).add(use)
+        self.ops(body, tallies, live=live)
+        params = [self.finish(param, tallies) for param in self.param_values(body)]
+        for tally in tallies.values():
+            tally.settle(self.setting)
+        return params, tallies
+
+    def lift(self, body: Body, args: Sequence[Value], frames: Sequence[int], frame: Sequence[Size], span: Span,
+             demands: Sequence[Grade], tallies: Free[Value], *, runs: bool) -> None:  # fmt: skip
+        """A function that runs once a point of `frame`."""
+        params, free = self.block(body, [demand.delta() for demand in demands], live=runs)
+        if not runs:
+            return
+        whole = " ".join(str(size) for size in frame)
+        for arg, length, grade in zip(args, frames, params, strict=True):
+            times = product(frame[length:])
+            own = " ".join(str(size) for size in frame[:length])
+            why = "" if times == ONE else f"the function is lifted over ⟨{whole}⟩; this supplies only ⟨{own}⟩"
+            tallies.setdefault(arg, Tally()).add(Use(span, grade.times(exactly(times)), why))
+        count = product(frame)
+        capture(free, exactly(count), f"captured by a function that runs {count} times", tallies)
+
+    def fold(self, body: Body, args: Sequence[Value], length: Size, span: Span, tallies: Free[Value], *, scan: bool, runs: bool
+             ) -> None:  # fmt: skip
+        """A fold or scan over `length` cells."""
+        params, free = self.block(body, [ONCE if runs else NONE] * len(args), live=runs)
+        if not runs:
+            return
+        several = self.setting.proved(Relation.AT_MOST, number(2), length)
+        single = self.setting.proved(Relation.AT_MOST, length, ONE)
+        half = len(args)
+        for i, arg in enumerate(args):
+            grade = ONCE  # of one item there is only its copy
+            if not scan and not single:
+                grade = params[i].join(params[half + i])
+                grade = grade if several else grade.join(ONCE)
+            elif scan and not single:
+                grade = ONCE.join(params[half + i])
+            tallies.setdefault(arg, Tally()).add(Use(span, grade))
+        times = less_one(length)
+        capture(free, times, f"captured by a function that runs {times} times", tallies)
+
+    def loop(self, body: Body, until: Body | None, turns: Turns[Value], span: Span, tallies: Free[Value], *, runs: bool) -> None:
+        """A loop, which may end early and whose turns may have a number."""
+        params, free = self.block(body, [ONCE if runs else NONE] * len(turns.initial), live=runs)
+        if until is not None:
+            tested, outer = self.block(until, [ONCE if runs else NONE], live=runs)
+            count = len(turns.cells)
+            params[count:] = [a.plus(b) for a, b in zip(params[count:], tested[len(turns.initial) :], strict=True)]
+            for value, tally in outer.items():
+                free.setdefault(value, Tally()).include(tally)
+        if not runs:
+            return
+        trips = exactly(turns.trip)
+        if until is not None:
+            trips = Grade(minimum(trips.low, ONE), trips.high)
+        for value, grade in zip(turns.cells, params, strict=False):
+            each = grade if until is None else Grade(ZERO, grade.high)
+            tallies.setdefault(value, Tally()).add(Use(span, each))
+        for value, grade in zip(turns.initial, params[len(turns.cells) :], strict=True):
+            first = grade if turns.index is None else grade.first_turn(turns.index)
+            if turns.keep or trips.high == ZERO:
+                first = ONCE  # a copy into the states
+            elif not self.setting.proved(Relation.AT_MOST, ONE, trips.low):
+                first = grade.join(ONCE)
+            tallies.setdefault(value, Tally()).add(Use(span, first))
+        if turns.index is None:
+            capture(free, trips, f"in a loop of {turns.trip}", tallies)
+            return
+        for value, tally in free.items():
+            tallies.setdefault(value, Tally()).include(tally.summed(turns.index, trips, f"in a loop of {turns.trip}"))
+
+    def branch(self, then: Body, otherwise: Body, condition: Value, span: Span, demands: Sequence[Grade], tallies: Free[Value],
+               *, runs: bool) -> None:  # fmt: skip
+        """Two arms of which one runs."""
+        taken = self.block(then, demands, live=runs)[1]
+        other = self.block(otherwise, demands, live=runs)[1]
+        if not runs:
+            return
+        tallies.setdefault(condition, Tally()).add(Use(span, ONCE))
+        for value in taken | other:
+            why = "only if the condition holds" if value not in other else ""
+            if value not in taken:
+                why = "only if the condition does not hold"
+            tallies.setdefault(value, Tally()).include(taken.get(value, Tally()).join(other.get(value, Tally()), why))
+
+
+def capture(free: Free[Value], times: Grade, why: str, tallies: Free[Value]) -> None:
+    """Outer values that a block reads each time it runs."""
+    for value, tally in free.items():
+        tallies.setdefault(value, Tally()).include(tally.times(times, why))
+
+
+# ---------------------------------------------------------------------------------------------------- demand
+
+_Free = Free[ValueId]
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """The grade of every value, and where each is read (a few places a value)."""
+
+    grades: Mapping[ValueId, Grade]
+    uses: Mapping[ValueId, tuple[Use, ...]]
+
+    def grade(self, value: ValueId) -> Grade:
+        return self.grades.get(value, NONE)
+
+    def uses_of(self, value: ValueId) -> tuple[Use, ...]:
+        return self.uses.get(value, ())
+
+
+def demands_of(core: Core) -> Demands:
+    """The demands of a whole program, whose outputs and prints are read once."""
+    walk = _Walk(Setting(core.types, core.facts()), core.spans, nested(core.calls))
+    roots = [(output.value, Use(output.span, ONCE, "")) for output in core.outputs]
+    return walk.whole(core.block, roots, [entry.value for entry in core.inputs])
+
+
+def demands_of_block(
+    block: Block, results: Sequence[ValueId], types: Mapping[ValueId, ArrayType], spans: Mapping[ValueId, Span],
+    premises: Sequence[SizeFact], calls: Sequence[CoreCall] = (),
+) -> Demands:  # fmt: skip
+    """The demands of a function's body, each of whose results is read once; values that it never reads may be absent."""
+    walk = _Walk(Setting(types, premises), spans, nested(calls))
+    return walk.whole(block, [(result, Use(spans[result], ONCE, "")) for result in results], [])
+
+
+class _Walk(Walk[ValueId, Block]):
+    def __init__(self, setting: Setting, spans: Mapping[ValueId, Span], calls: Sequence[_Call]) -> None:
+        super().__init__(setting)
+        self.spans = spans
+        self.calls = calls
+
+    def whole(self, block: Block, roots: Sequence[tuple[ValueId, Use]], outer: Sequence[ValueId]) -> Demands:
+        tallies: _Free = {}
+        for value, use in roots:
+            tallies.setdefault(value, Tally()).add(use)
+        self.ops(block, tallies, live=True)
+        for value in dict.fromkeys([*outer, *tallies]):
+            self.finish(value, tallies)
+        return Demands(self.grades, self.uses)
+
+    def param_values(self, body: Block) -> tuple[ValueId, ...]:
+        return body.params
+
+    def result_uses(self, body: Block, demands: Sequence[Grade]) -> list[tuple[ValueId, Use]]:
+        return [(value, Use(self.spans[value], demand)) for value, demand in zip(body.results, demands, strict=True)]
+
+    def ops(self, block: Block, tallies: _Free, *, live: bool) -> None:
+        self.run(block.ops, self.calls, tallies, live=live)
+
+    def run(self, ops: Sequence[Op], calls: Sequence[_Call], tallies: _Free, *, live: bool) -> None:
+        """The ops from last to first; those of a call together."""
+        end = len(ops)
+        while end:
+            call = _call_of(ops, end - 1, calls)
+            if call is None:
+                end -= 1
+                self.op(ops[end], tallies, live=live)
+            else:
+                start = end
+                while start and _call_of(ops, start - 1, (call,)) is not None:
+                    start -= 1
+                self.call(call, ops[start:end], tallies, live=live)
+                end = start
+
+    def call(self, expanded: _Call, ops: Sequence[Op], tallies: _Free, *, live: bool) -> None:
+        """The body of a call: its arguments are read as its signature states.
+
+        The body's own reads count too where they are not within what is stated: of a result that is a view of an argument
+        and is read twice, of an argument that the function also captures."""
+        call = expanded.call
+        promised: dict[ValueId, Grade] = {}
+        for value, low, high in call.reads:
+            promised[value] = promised.get(value, NONE).plus(Grade(low, high))
+        before = {value: tallies.pop(value, None) for value in promised}
+        outside, self.calls = self.calls, expanded.inside  # also in the blocks of these ops, which are part of the same call
+        self.run(ops, expanded.inside, tallies, live=live)
+        self.calls = outside
+        demands = [self.grades.get(result, NONE) for result in call.results]
+        runs = any(not demand.is_zero for demand in demands)
+        for value, grade in promised.items():
+            found, known = tallies.pop(value, None), before[value]
+            if known is not None:
+                tallies[value] = known
+            if found is None and not runs:
+                continue
+            own = Tally() if found is None else found
+            own.settle(self.setting)
+            stated = grade if own.grade.within(grade, self.setting.premises) else grade.join(own.grade)
+            if runs:
+                tallies.setdefault(value, Tally()).add(Use(call.span, stated, _why(own)))
+            else:
+                tallies.setdefault(value, Tally()).include(own)
+
+    def op(self, op: Op, tallies: _Free, *, live: bool) -> None:
+        match op:
+            case c.Print():
+                if live:
+                    tallies.setdefault(op.arg, Tally()).add(Use(self.spans[op.arg], ONCE))
+            case c.RuntimeSize():
+                if live:
+                    tallies.setdefault(op.value, Tally()).add(Use(self.spans[op.value], ONCE))
+            case Lift() | Fold() | FoldScan() | Loop() | Branch() | c.Library():
+                demands = [self.finish(result, tallies) for result in op.results]
+                self.several(op, demands, tallies)
+            case c.Slice():
+                part = part_of(op, self.finish(op.result, tallies), self.setting)
+                tallies.setdefault(op.arg, Tally()).add_part(part, self.spans[op.result])
+            case _:
+                demand = self.finish(op.result, tallies)
+                for read in operand_reads(op, demand, self.setting):
+                    tallies.setdefault(read.value, Tally()).add(Use(self.spans[op.result], read.grade, read.why))
+
+    def several(self, op: Op, demands: list[Grade], tallies: _Free) -> None:
+        """Ops with several results or with blocks."""
+        runs = any(not demand.is_zero for demand in demands)
+        match op:
+            case c.Library():
+                for read in operand_reads(op, ONCE, self.setting) if runs else ():
+                    tallies.setdefault(read.value, Tally()).add(Use(self.spans[op.results[0]], read.grade, read.why))
+            case Lift():
+                self.lift(op.body, op.args, op.frames, op.frame, self.spans[op.results[0]], demands, tallies, runs=runs)
+            case Fold() | FoldScan():
+                span, scan = self.spans[op.results[0]], isinstance(op, FoldScan)
+                self.fold(op.body, op.args, self.setting.shape(op.args[0])[0], span, tallies, scan=scan, runs=runs)
+            case Loop():
+                turns = Turns(op.trip, op.index, op.cells, op.initial, keep=op.keep)
+                self.loop(op.body, op.until, turns, self.spans[op.results[0]], tallies, runs=runs)
+            case Branch():
+                self.branch(
+                    op.then, op.otherwise, op.condition, self.spans[op.condition], demands, tallies, runs=runs or prints(op)
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call and the calls in its body, in order."""
+
+    call: CoreCall
+    inside: list[_Call]
+
+
+def nested(calls: Sequence[CoreCall]) -> list[_Call]:
+    """The calls that are in no other's body, in order."""
+    outermost: list[_Call] = []
+    around: list[_Call] = []
+    for call in sorted(calls, key=lambda call: (call.first, -call.last)):
+        while around and around[-1].call.last <= call.first:
+            around.pop()
+        made = _Call(call, [])
+        (around[-1].inside if around else outermost).append(made)
+        around.append(made)
+    return outermost
+
+
+def _call_of(ops: Sequence[Op], at: int, calls: Sequence[_Call]) -> _Call | None:
+    """Which of these calls an op is in the body of; a size that an op takes is defined just before it."""
+    while isinstance(ops[at], c.RuntimeSize) and at + 1 < len(ops):
+        at += 1
+    op = ops[at]
+    made = (results_of(op) or operands_of(op)) if calls else ()
+    before = bisect_right(calls, made[0], key=lambda known: known.call.first) if made else 0
+    return calls[before - 1] if before and made[0] < calls[before - 1].call.last else None
+
+
+def _why(tally: Tally) -> str:
+    """What multiplies the reads inside a call, if it is one thing."""
+    return tally.uses[0].why if len(tally.uses) == 1 else ""
+
+
+def prints(op: Branch) -> bool:
+    """Does an arm print?  Then the branch runs although nothing needs its results."""
+    pending = [op]
+    while pending:
+        branch = pending.pop()
+        for inner in (*branch.then.ops, *branch.otherwise.ops):
+            if isinstance(inner, c.Print):
+                return True
+            if isinstance(inner, Branch):
+                pending.append(inner)
+    return False

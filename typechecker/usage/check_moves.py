@@ -1,0 +1,287 @@
+"""`move x gpu0` in a schedule hands the elements of x over for good, so each may be read at most once (E502).
+
+What is known without a device decides: the grade of x must be at most 1 for all sizes that the program's inputs may have.
+The directive itself, and which device it names, is the scheduler's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Verdict
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ...lang.tree import program
+from ..core.arrays import ValueId
+from ..core.blocks import Core, results_of
+from ..diagnostics import names_of_sizes, show_signature_type, show_type
+from ..elements import ArrayType
+from ..proof.obligations import Relation, SizeFact
+from ..proof.prover import Decision, decide
+from ..proof.report_unproved import positive
+from ..sizes.polynomials import ONE, Node, Opaque, Size, number, show
+from .backward_analysis import Demands, demands_of
+from .grades import ONCE, Grade, Use
+
+# ---------------------------------------------------------------------------------------------------- written
+#
+# Grades as a signature could state them: `1`, `0..1`, `(2×n)+m`, `0⌈n-1`.
+
+def written(grade: Grade) -> str:
+    """The quantity that is exactly this grade; `ω` where it has no bound, or none that may be stated (a divisor may be 0)."""
+    if grade.high is None or not (_divides_surely(grade.low) and _divides_surely(grade.high)):
+        return "ω"
+    high = show(grade.high)
+    return high if grade.is_exact else f"{show(grade.low)}..{high}"
+
+
+def is_writable(grade: Grade, names: frozenset[str]) -> bool:
+    """Are all its sizes among these names?"""
+    return all(v.name in names for size in (grade.low, grade.high or number(0)) for v in size.variables())
+
+
+def _divides_surely(size: Size) -> bool:
+    """Is every divisor at least 1 whatever the sizes are?"""
+    atoms = [atom for monomial, _ in size.terms for atom, _ in monomial if isinstance(atom, Opaque)]
+    for atom in atoms:
+        if atom.node in (Node.QUOTIENT, Node.REMAINDER) and (atom.args[1].bounds()[0] or 0) < 1:
+            return False
+        if not all(_divides_surely(arg) for arg in atom.args):
+            return False
+    return True
+
+
+# ---------------------------------------------------------------------------------------------------- contracts
+#
+# Quantities that signatures state, held against what the body demands (types.md 4.2, *checking an annotation*).
+#
+# The inferred interval must lie inside the declared one for all sizes the `where` allows: E500 if elements are read more
+# often than declared, E501 if an erased parameter (`0`) is read at all, E503 if elements may be read less often.  The
+# message points at the places that read, says what multiplies the reads there, and offers the inferred quantity.
+
+Mentions = Mapping[ValueId, Sequence[tuple[Span, Span]]]
+"""Where the program writes a value as an argument: (the function, the argument)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What a signature states about one array of a parameter, declared at `origin`; `names` are the sizes it may mention."""
+
+    name: str
+    value: ValueId
+    declared: Grade
+    span: Span
+    origin: Span
+    names: frozenset[str]
+
+
+def violation(contract: Contract, demands: Demands, premises: Sequence[SizeFact], mentions: Mentions) -> Diagnostic | None:
+    """What is wrong with one contract, if anything."""
+    inferred = demands.grade(contract.value)
+    uses = sites(demands.uses_of(contract.value), mentions.get(contract.value, ()))
+    upper, lower = _goal(inferred.high, contract.declared.high), _goal(contract.declared.low, inferred.low)
+    if contract.declared.high is not None and inferred.high is None:
+        return _too_often(contract, inferred, uses, None, Decision(Verdict.UNKNOWN))
+    if upper is not None:
+        decision = decide(upper, premises)
+        if decision.verdict is not Verdict.PROVED:
+            make = _erased if contract.declared.is_zero else _too_often
+            return make(contract, inferred, uses, upper, decision)
+    if lower is not None:
+        decision = decide(lower, premises)
+        if decision.verdict is not Verdict.PROVED:
+            return _too_rarely(contract, inferred, uses, lower, decision)
+    return None
+
+
+def _goal(small: Size | None, large: Size | None) -> SizeFact | None:
+    """small ≤ large, unless it is evident."""
+    if small is None or large is None or small == large:
+        return None
+    return SizeFact(Relation.AT_MOST, small, large)
+
+
+def sites(uses: Sequence[Use], mentions: Sequence[tuple[Span, Span]]) -> list[Use]:
+    """The uses, at the arguments themselves where these are known."""
+    found: list[Use] = []
+    for use in uses:
+        places = [argument for function, argument in mentions if function == use.span]
+        taken = {site.span for site in found}
+        free = [place for place in dict.fromkeys(places) if place not in taken]
+        found.append(replace(use, span=free[0]) if free else use)
+    return sorted(found, key=lambda use: (use.span.file, use.span.start))
+
+
+def _too_often(contract: Contract, inferred: Grade, uses: list[Use], goal: SizeFact | None, decision: Decision) -> Diagnostic:
+    limit = contract.declared.high
+    multiplied = [u for u in uses if u.why and u.grade.high != limit]
+    primary = multiplied[0] if multiplied else uses[0] if uses else None
+    others = [use for use in uses if use is not primary]
+    notes: list[str] = []
+    if primary is not None and primary.why:
+        notes.append(f"{primary.why}, so each element is used {times(primary.grade)}")
+    if goal is not None and decision.verdict is Verdict.DEPENDS and decision.counterexample is not None:
+        notes.append(f"fine when {goal}")
+    message = f"{_declared(contract)} but is read {times(inferred)}"
+    return _contracts_diagnostic(Code.E500, message, contract, inferred, primary, others, notes, goal, decision)
+
+
+def _erased(contract: Contract, inferred: Grade, uses: list[Use], goal: SizeFact | None, decision: Decision) -> Diagnostic:
+    message = f"`{contract.name}` is declared `0` (only its shape is used), but its data is read {times(inferred)}"
+    return _contracts_diagnostic(Code.E501, message, contract, inferred, uses[0] if uses else None, uses[1:], [], goal, decision)
+
+
+def _too_rarely(contract: Contract, inferred: Grade, uses: list[Use], goal: SizeFact, decision: Decision) -> Diagnostic:
+    message = f"{_declared(contract)} but is {'never read' if inferred.is_zero else 'read ' + times(inferred)}"
+    notes = list(dict.fromkeys(f"it is read {use.why}" for use in uses if use.why.startswith("only if")))
+    return _contracts_diagnostic(Code.E503, message, contract, inferred, None, uses, notes, goal, decision)
+
+
+def _contracts_diagnostic(
+    code: Code, message: str, contract: Contract, inferred: Grade, primary: Use | None, others: Sequence[Use],
+    notes: Sequence[str], goal: SizeFact | None, decision: Decision,
+) -> Diagnostic:  # fmt: skip
+    shown = [use for use in others if use.span != contract.origin and (primary is None or use.span != primary.span)]
+    labels = [Label(use.span, f"read {times(use.grade)} here") for use in shown]
+    if primary is not None:
+        labels.append(Label(contract.span, "declared here"))
+    label = "" if primary is None else f"read {times(primary.grade)} here"
+    found = decision.counterexample
+    stated = None if goal is None or _is_numeric(goal) else str(goal)
+    return Diagnostic(
+        code, message, contract.span if primary is None else primary.span, label=label, labels=tuple(labels), notes=tuple(notes),
+        fixes=(_fix(contract, inferred),), goal=stated, verdict=decision.verdict,
+        counterexample=None if found is None else {v.name: n for v, n in found.items()},
+    )  # fmt: skip
+
+
+def _is_numeric(goal: SizeFact) -> bool:
+    return goal.left.constant is not None and goal.right.constant is not None
+
+
+def _fix(contract: Contract, inferred: Grade) -> Fix:
+    text = written(inferred) if is_writable(inferred, contract.names) else "ω"
+    return Fix(f"declare it `{text}`", (Edit(contract.span, text),))
+
+
+def _declared(contract: Contract) -> str:
+    gloss = " (each element read once)" if contract.declared == ONCE else ""
+    return f"`{contract.name}` is declared `{written(contract.declared)}`{gloss}"
+
+
+def times(grade: Grade) -> str:
+    """`once`, `n·m times`, `0..1 times`."""
+    if grade.is_zero:
+        return "0 times"
+    return "once" if grade == ONCE else f"{grade} times"
+
+
+# ---------------------------------------------------------------------------------------------------- moves
+
+Named = Callable[[str], ValueId | None]
+"""The array a top-level name stands for at the end of the program."""
+
+
+def read_after_moves(core: Core, named: Named, mentions: Mentions) -> list[Diagnostic]:
+    """What is wrong with the `move` directives of a program."""
+    found: list[Diagnostic] = []
+    demands: Demands | None = None
+    premises = [guard.fact for guard in core.guards]
+    for directive, name in _moves(core.schedules):
+        value = named(name.text)
+        if value is None:
+            continue
+        demands = demands_of(core) if demands is None else demands
+        grade = demands.grade(value)
+        if grade.high is None:
+            decision, goal = Decision(Verdict.UNKNOWN), None
+        else:
+            goal = SizeFact(Relation.AT_MOST, grade.high, ONE)
+            decision = decide(goal, premises)
+        if decision.verdict is not Verdict.PROVED:
+            found.append(_diagnostic(directive, name, demands, value, mentions, goal, decision))
+    return found
+
+
+def _moves(schedules: Sequence[program.Schedule]) -> Iterator[tuple[program.Directive, program.DirectiveWord]]:
+    """Every `move` with each name that it moves; the last word names the device."""
+    for schedule in schedules:
+        for directive in schedule.directives:
+            words = [word for word in directive.words if isinstance(word, program.DirectiveWord)]
+            if len(words) > 2 and words[0].text == "move":
+                yield from ((directive, name) for name in words[1:-1])
+
+
+def _diagnostic(
+    directive: program.Directive, name: program.DirectiveWord, demands: Demands, value: ValueId, mentions: Mentions,
+    goal: SizeFact | None, decision: Decision,
+) -> Diagnostic:  # fmt: skip
+    uses = sites(demands.uses_of(value), mentions.get(value, ()))
+    often = [use for use in uses if use.grade.high != ONE]
+    last = often[0] if often else uses[-1] if uses else None
+    span: Span = name.span if last is None else last.span
+    labels = [Label(name.span, "moved here")]
+    labels += [Label(use.span, f"read {times(use.grade)} here") for use in uses if last is not None and use.span != last.span]
+    notes = tuple(dict.fromkeys(use.why for use in uses if use.why))
+    example = decision.counterexample
+    numeric = goal is None or (goal.left.constant is not None and goal.right.constant is not None)
+    return Diagnostic(
+        Code.E502,
+        f"`{name.text}` is moved by the schedule, so it can be read once, but it is read {times(demands.grade(value))}",
+        span, label="" if last is None else f"read {times(last.grade)} here", labels=tuple(labels), notes=notes,
+        fixes=_fixes(directive, name),
+        goal=None if numeric else str(goal), verdict=decision.verdict,
+        counterexample=None if example is None else {v.name: n for v, n in example.items()},
+    )  # fmt: skip
+
+
+def _fixes(directive: program.Directive, name: program.DirectiveWord) -> tuple[Fix, ...]:
+    """`move x gpu0` becomes `replicate x`; a directive that moves several names is left to its author."""
+    if len(directive.words) != 3:
+        return ()
+    text = f"replicate {name.text}"
+    return (Fix(f"keep a copy wherever it is read: `{text}`", (Edit(directive.span, text),)),)
+
+
+# ---------------------------------------------------------------------------------------------------- describe
+#
+# Quantities for people and editors: of the inputs and named values of a program, and of the parameters of its functions.
+
+@dataclass(frozen=True, slots=True)
+class NamedQuantity:
+    """A named value of a program: how often each element is read, and where."""
+
+    name: str
+    value: ValueId
+    span: Span
+    type: str
+    grade: Grade
+    uses: tuple[Use, ...]
+
+    def line(self) -> str:
+        return f"{self.name} : {written(self.grade)} {self.type}"
+
+
+def named_quantities(core: Core, demands: Demands | None = None) -> tuple[NamedQuantity, ...]:
+    """Inputs and top-level names in the order of the program; params have no elements to read."""
+    found = demands_of(core) if demands is None else demands
+    params = {param.name for param in core.params}
+    top = {entry.value for entry in core.inputs} | {r for op in core.block.ops for r in results_of(op)}
+    return tuple(
+        NamedQuantity(name, value, core.spans[value], show_type(core.types[value]), found.grade(value), found.uses_of(value))
+        for value, name in core.names.items()
+        if value in top and name not in params
+    )
+
+
+def show_instance(
+    name: str, arguments: Sequence[tuple[Grade, ArrayType]], results: Sequence[ArrayType], facts: Sequence[SizeFact]
+) -> str:  # fmt: skip
+    """`matmul : m f64[n k] → n f64[k m] → f64[n m]`, as a signature would say it."""
+    names = names_of_sizes([type_ for _, type_ in arguments], results)
+    made = [show_signature_type(type_, names) for type_ in results]
+    result = made[0] if len(made) == 1 else f"({' ⋄ '.join(made)})"
+    parts = [*(f"{written(grade)} {show_signature_type(type_, names)}" for grade, type_ in arguments), result]
+    where = f" where {', '.join(str(positive(fact)) for fact in facts)}" if facts else ""
+    return f"{name} : {' → '.join(parts)}{where}"

@@ -1,0 +1,485 @@
+"""How often one op reads the elements of its operands, when its result is demanded a given number of times.
+
+A *view* (transpose, reverse, rotate, spread, slice, windows, a reshape that keeps the number of elements) passes the
+demand on to its operand; every other op runs once if it is demanded at all, makes its result, and reads its operands as
+below.  Ops with blocks (`Lift Loop Fold FoldScan Branch`) are in `demand`, not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from ...lang.diagnostics.model import Verdict
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ..core import arrays as c, blocks
+from ..core.arrays import ValueId
+from ..elements import ArrayType
+from ..proof.obligations import Relation, SizeFact
+from ..proof.prover import settle
+from ..sizes.polynomials import ONE, ZERO, Node, Opaque, Size, SizeVariable, as_size, product, variable
+from ..sizes.size import (
+    at_most_summed,
+    capacity,
+    least,
+    maximum,
+    minimum,
+    monus,
+    quotient,
+    stand_in,
+    summed,
+    with_stand_ins,
+    without_stand_ins,
+)
+
+# ---------------------------------------------------------------------------------------------------- grades
+#
+# Grades: intervals `low..high` of natural numbers, both formulas in sizes; `high` may be ω (no bound).
+#
+# Addition and multiplication are pointwise (0·ω is 0), `join` is the smallest interval that holds both, and a grade is
+# within another if its interval is.  A formula with more than 64 monomials is given up: its `low` becomes 0, its `high` ω.
+#
+# Grades never mention sizes known only when run: those count from their least value to their cap.
+
+MOST_MONOMIALS = 64
+_LONGEST_KEY = 4000  # of a formula whose monomials hold formulas
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """`low..high`; a `high` of None is ω."""
+
+    low: Size
+    high: Size | None
+
+    @property
+    def is_zero(self) -> bool:
+        """Is nothing ever read?"""
+        return self.high == ZERO
+
+    @property
+    def is_exact(self) -> bool:
+        return self.low == self.high
+
+    def plus(self, other: Grade) -> Grade:
+        if self.is_zero:
+            return other
+        if other.is_zero:
+            return self
+        high = None if self.high is None or other.high is None else self.high + other.high
+        return _capped(self.low + other.low, high)
+
+    def times(self, other: Grade) -> Grade:
+        if self.is_zero or other.is_zero:
+            return NONE
+        if self == ONCE:
+            return other
+        if other == ONCE:
+            return self
+        high = None if self.high is None or other.high is None else self.high * other.high
+        return _capped(self.low * other.low, high)
+
+    def join(self, other: Grade) -> Grade:
+        """The smallest grade that holds both."""
+        if self == other:
+            return self
+        high = None if self.high is None or other.high is None else maximum(self.high, other.high)
+        return _capped(minimum(self.low, other.low), high)
+
+    def at_most(self) -> Grade:
+        """`0..high`: of a value of which only a part is read."""
+        return Grade(ZERO, self.high)
+
+    def delta(self) -> Grade:
+        """The demand on the operands of a node that is demanded this often: it runs once, or never."""
+        return NONE if self.is_zero else ONCE
+
+    def within(self, other: Grade, premises: Sequence[SizeFact]) -> bool:
+        """Is the interval proved to lie inside `other`'s?"""
+        return _at_most(other.low, self.low, premises) and _at_most(self.high, other.high, premises)
+
+    def holds(self, count: int, sizes: Mapping[SizeVariable, int]) -> bool:
+        """Does a counted number of reads lie in the interval?"""
+        return self.low.evaluate(sizes) <= count and (self.high is None or count <= self.high.evaluate(sizes))
+
+    def of_any_turn(self) -> Grade:
+        """The least and the most of all turns."""
+        low, high = without_stand_ins(self.low), None if self.high is None else without_stand_ins(self.high)
+        return self if (low, high) == (self.low, self.high) else Grade(maximum(ZERO, least(low)), high and capacity(high))
+
+    def first_turn(self, index: SizeVariable) -> Grade:
+        """In the first turn of a loop with an index."""
+        first = {stand_in(index): ZERO}
+        return Grade(self.low.substitute(first), None if self.high is None else self.high.substitute(first))
+
+    def summed(self, index: SizeVariable, trips: Grade) -> Grade:
+        """Over the turns of a loop with an index."""
+        high = None if self.high is None or trips.high is None else at_most_summed(self.high, index, trips.high)
+        low = summed(self.low, index, trips.low)
+        return _capped(ZERO if low is None else low, high)
+
+    def __str__(self) -> str:
+        if self.high is None:
+            return "ω" if self.low == ZERO else f"{self.low}..ω"
+        return str(self.high) if self.is_exact else f"{self.low}..{self.high}"
+
+
+def exactly(count: Size | int) -> Grade:
+    """As often as a size says, which is never negative; a size known only when run counts from its least value to its cap, but
+    the number of a loop's turn stands for itself until the loop sums over it."""
+    size = with_stand_ins(as_size(count))
+    if not size.is_runtime():
+        return Grade(size, size)
+    return Grade(maximum(ZERO, least(size)), maximum(ZERO, capacity(size)))
+
+
+def up_to(count: Size | int) -> Grade:
+    """Between never and this often."""
+    return exactly(count).at_most()
+
+
+def less_one(count: Size) -> Grade:
+    """`count`∸1."""
+    whole = exactly(count)
+    assert whole.high is not None
+    return Grade(monus(whole.low, 1), monus(whole.high, 1))
+
+
+def _capped(low: Size, high: Size | None) -> Grade:
+    return Grade(ZERO if _is_large(low) else low, None if high is None or _is_large(high) else high)
+
+
+def _is_large(size: Size) -> bool:
+    return len(size.terms) > MOST_MONOMIALS or len(size.key) > _LONGEST_KEY
+
+
+def _at_most(small: Size | None, large: Size | None, premises: Sequence[SizeFact]) -> bool:
+    if large is None:
+        return True
+    if small is None:
+        return False
+    if small in (large, ZERO):
+        return True
+    return settle(SizeFact(Relation.AT_MOST, small, large), premises) is Verdict.PROVED
+
+
+NONE = Grade(ZERO, ZERO)
+ONCE = Grade(ONE, ONE)
+ANY = Grade(ZERO, None)
+
+
+# ---------------------------------------------------------------------------------------------------- reads
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One operand read by one op; `why` says what multiplies the reads, "" if nothing does."""
+
+    value: ValueId
+    grade: Grade
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A read of the major cells `start ≤ i < stop` of an operand of this shape, each as often as the result is demanded.
+
+    `whole` tells that all other axes are taken in full."""
+
+    shape: tuple[Size, ...]
+    start: Size
+    stop: Size
+    demand: Grade
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is known about sizes and types where an op stands."""
+
+    types: Mapping[ValueId, ArrayType]
+    premises: Sequence[SizeFact]
+
+    def shape(self, value: ValueId) -> tuple[Size, ...]:
+        return self.types[value].shape
+
+    def count(self, value: ValueId) -> Size:
+        """The number of elements."""
+        return product(self.types[value].shape)
+
+    def proved(self, relation: Relation, left: Size, right: Size) -> bool:
+        if left == right:
+            return relation is not Relation.LESS
+        return settle(SizeFact(relation, left, right), self.premises) is Verdict.PROVED
+
+    def keeps_elements(self, op: c.Reshape) -> bool:
+        """Is this reshape a view: has its result exactly the elements of its operand?"""
+        given, made = self.count(op.arg), self.count(op.result)
+        return self.proved(Relation.EQUAL, given, made) or any(
+            fact.relation is Relation.DIVIDES and fact.right == given and fact.left * quotient(given, fact.left) == made
+            for fact in self.premises
+        )
+
+
+def part_of(op: c.Slice, demand: Grade, setting: Setting) -> Part:
+    """The major cells that a take or drop reads (those outside the operand are fills)."""
+    given, made = setting.shape(op.arg), setting.shape(op.result)
+    if not given:
+        return Part(given, ZERO, ONE, demand, True)
+    starts = (*op.starts, *[ZERO] * (len(given) - len(op.starts)))
+    whole = all(
+        setting.proved(Relation.AT_MOST, start, ZERO) and setting.proved(Relation.AT_MOST, size, start + length)
+        for start, length, size in zip(starts[1:], made[1:], given[1:], strict=True)
+    )
+    return Part(given, starts[0], starts[0] + made[0], demand, whole)
+
+
+def operand_reads(op: blocks.Op, demand: Grade, setting: Setting) -> list[Read]:
+    """The reads of an op without blocks.  `demand` is that of its result; a slice is `part_of` instead."""
+    if demand.is_zero:
+        return []
+    match op:
+        case c.Reshape() | c.Transpose() | c.Spread() | c.Reverse() | c.Rotate() | c.Windows():
+            return _view(op, demand, setting)
+        case c.Scalar():
+            made = setting.shape(op.result)
+            return [_extended(arg, made[len(setting.shape(arg)) :], made) for arg in op.args]
+        case c.Gather() | c.Update() | c.MaskUpdate() | c.Compress() | c.Expand() | c.Where():
+            return _selection(op, setting)
+        case c.Contract():
+            left, right = setting.shape(op.left), setting.shape(op.right)
+            return [_paired(op.left, right[1:], "columns of the right"), _paired(op.right, left[:-1], "rows of the left")]
+        case c.Library(name="decode", args=(radix, arg)):
+            left, right = setting.shape(radix), setting.shape(arg)
+            return [_paired(radix, right[1:], "columns of the right"), _paired(arg, left[:-1], "rows of the left")]
+        case c.Library(name="encode", args=(radix, arg)):
+            left, right = setting.shape(radix), setting.shape(arg)
+            return [_paired(radix, right, "elements of the right"), _paired(arg, left[1:], "columns of the left")]
+        case _:
+            return [Read(value, ONCE) for value in plain_operands(op)]
+
+
+def plain_operands(op: blocks.Op) -> tuple[ValueId, ...]:
+    """The operands of an op that loads each element once."""
+    match op:
+        case c.Join() | c.Stack() | c.Library():
+            return op.args
+        case c.Reduce() | c.Scan() | c.Format():
+            return (op.arg,)
+        case c.KeyReduce():
+            return op.indices, op.arg
+        case _:
+            return ()
+
+
+def _view(op: blocks.Op, demand: Grade, setting: Setting) -> list[Read]:
+    match op:
+        case c.Reshape():
+            if setting.keeps_elements(op):
+                return [Read(op.arg, demand)]
+            return [Read(op.arg, _cycled(setting.count(op.arg), setting.count(op.result), setting), "reshape cycles through it")]
+        case c.Transpose():
+            return [Read(op.arg, demand if len(set(op.axes)) == len(op.axes) else demand.at_most())]
+        case c.Spread():
+            added = [size for axis, size in enumerate(setting.shape(op.result)) if axis not in op.axes]
+            times = product(added)
+            return [Read(op.arg, demand.times(exactly(times)), _why(times, "it is replicated"))]
+        case c.Reverse():
+            return [Read(op.arg, demand)]
+        case c.Rotate():
+            return [Read(op.arg, demand), Read(op.amount, ONCE)]
+        case c.Windows():
+            times = product(setting.shape(op.result)[op.count : 2 * op.count])
+            return [Read(op.arg, demand.times(up_to(times)), _why(times, "windows overlap"))]
+    return []
+
+
+def _cycled(given: Size, made: Size, setting: Setting) -> Grade:
+    """Reads of each of `given` elements by a reshape to `made` elements; without elements there is nothing to read."""
+    if given == ONE:
+        return exactly(made)
+    if made == ZERO:
+        return NONE
+    if made == ONE or setting.proved(Relation.AT_MOST, _rounded_up(made), given):
+        return up_to(ONE)
+    return Grade(exactly(quotient(made, given)).low, exactly(quotient(made + given - 1, given)).high)
+
+
+def _rounded_up(size: Size) -> Size:
+    """At least this size: every b·⌊a÷b⌋ in it becomes a."""
+    total = ZERO
+    for monomial, coefficient in size.terms:
+        powers = dict(monomial)
+        extra = ONE
+        for atom in [atom for atom, power in monomial if power == 1 and isinstance(atom, Opaque)]:
+            if not isinstance(atom, Opaque) or atom.node is not Node.QUOTIENT or coefficient < 0:
+                continue
+            whole, divisor = atom.args
+            low = whole.bounds()[0]
+            if low is None or low < 0:
+                continue
+            lone = next((v for v, p in powers.items() if p and isinstance(v, SizeVariable) and variable(v) == divisor), None)
+            number = divisor.constant
+            if lone is not None:
+                powers[lone] -= 1
+            elif number is not None and number > 0 and coefficient % number == 0:
+                coefficient //= number
+            else:
+                continue
+            del powers[atom]
+            extra = extra * whole
+        total = total + Size({tuple((a, p) for a, p in powers.items() if p): coefficient}) * extra
+    return total
+
+
+def _selection(op: blocks.Op, setting: Setting) -> list[Read]:
+    match op:
+        case c.Gather():
+            indices = setting.types[op.indices]
+            others = [Read(value, ONCE) for value in (op.indices, *op.beside)]
+            if indices.permutation and setting.shape(op.arg)[op.axis] == indices.shape[0]:
+                return [Read(op.arg, ONCE), *others]
+            times = product(indices.shape)
+            return [Read(op.arg, up_to(times), _why(times, "several indices may be the same")), *others]
+        case c.Update():
+            reads = [Read(op.arg, up_to(ONE)), *[Read(index, ONCE) for index in op.indices if index is not None]]
+            if setting.shape(op.value):
+                return [*reads, Read(op.value, ONCE)]
+            places = ONE
+            for axis, index in enumerate(op.indices):
+                places = places * (setting.shape(op.arg)[axis] if index is None else setting.count(index))
+            return [*reads, Read(op.value, exactly(places), _why(places, "it goes to every selected place"))]
+        case c.MaskUpdate():
+            reads = [Read(op.arg, up_to(ONE)), Read(op.mask, ONCE)]
+            places = setting.count(op.arg)
+            scalar = not setting.shape(op.value)
+            return [*reads, Read(op.value, up_to(places) if scalar else ONCE)]
+        case c.Compress():
+            return [Read(op.mask, ONCE), Read(op.arg, up_to(ONE))]
+        case c.Expand():
+            return [Read(op.mask, ONCE), Read(op.arg, ONCE)]
+        case c.Where():
+            return [Read(op.mask, ONCE)]
+    return []
+
+
+def _extended(arg: ValueId, missing: Sequence[Size], frame: Sequence[Size]) -> Read:
+    """An operand that the function is lifted over; axes it lacks replicate it."""
+    times = product(missing)
+    own = " ".join(str(s) for s in frame[: len(frame) - len(missing)])
+    whole = " ".join(str(s) for s in frame)
+    why = f"the function is lifted over ⟨{whole}⟩; this supplies only ⟨{own}⟩"
+    return Read(arg, exactly(times), _why(times, why))
+
+
+def _paired(value: ValueId, others: Sequence[Size], what: str) -> Read:
+    times = product(others)
+    return Read(value, exactly(times), _why(times, f"it meets all {times} {what}"))
+
+
+def _why(times: Size, text: str) -> str:
+    return "" if times == ONE else text
+
+
+# ---------------------------------------------------------------------------------------------------- tally
+#
+# What has been found so far about the reads of one value: their sum, where they are, and parts not yet put together.
+#
+# Two takes or drops that share no major cell read different elements, so they join instead of adding up (types.md 4.2,
+# *partition*): `(k↑x)` and `k↓x` together read each element of x once.
+
+MOST_USES = 8  # kept for messages
+_MOST_PARTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A place that reads a value this often, and what multiplies the reads there ("" if nothing does)."""
+
+    span: Span
+    grade: Grade
+    why: str = ""
+
+
+@dataclass(slots=True)
+class Tally:
+    grade: Grade = NONE
+    uses: list[Use] = field(default_factory=list)
+    parts: list[tuple[Part, Span]] = field(default_factory=list)
+
+    def add(self, use: Use) -> None:
+        if not use.grade.is_zero:
+            self.grade = self.grade.plus(use.grade)
+            self.uses.append(use)
+            del self.uses[MOST_USES:]
+
+    def add_part(self, part: Part, span: Span) -> None:
+        if not part.demand.is_zero:
+            self.parts.append((part, span))
+
+    def settle(self, setting: Setting) -> None:
+        """Put the parts together: disjoint ones join, the others add up."""
+        groups: list[list[tuple[Part, Span]]] = []
+        for part, span in self.parts:
+            home = next((g for g in groups if len(self.parts) <= _MOST_PARTS and _apart_from_all(part, g, setting)), None)
+            if home is None:
+                groups.append([(part, span)])
+            else:
+                home.append((part, span))
+        self.parts = []
+        for group in groups:
+            covering = _covers([part for part, _ in group], setting)
+            total: Grade | None = None
+            for part, _ in group:
+                total = part.demand if total is None else total.join(part.demand)
+            assert total is not None
+            grade = total if covering else total.at_most()
+            self.grade = self.grade.plus(grade)
+            self.uses += [Use(span, grade, "" if covering else "only a part of it") for _, span in group[:MOST_USES]]
+            del self.uses[MOST_USES:]
+
+    def times(self, count: Grade, why: str) -> Tally:
+        """The same inside something that runs `count` times.  Parts are settled already."""
+        uses = [Use(u.span, u.grade.times(count), f"{u.why}, {why}" if u.why else why) for u in self.uses]
+        return Tally(self.grade.times(count), [use for use in uses if not use.grade.is_zero])
+
+    def summed(self, index: SizeVariable, trips: Grade, why: str) -> Tally:
+        """The same in a loop whose turns differ.  Parts are settled already."""
+        uses = [Use(u.span, u.grade.summed(index, trips), f"{u.why}, {why}" if u.why else why) for u in self.uses]
+        return Tally(self.grade.summed(index, trips), [use for use in uses if not use.grade.is_zero])
+
+    def join(self, other: Tally, why: str) -> Tally:
+        """Either this or the other, known only when run."""
+        uses = [Use(u.span, u.grade.at_most(), u.why or why) for u in self.uses + other.uses]
+        return Tally(self.grade.join(other.grade), uses[:MOST_USES])
+
+    def include(self, other: Tally) -> None:
+        """Both this and the other."""
+        self.grade = self.grade.plus(other.grade)
+        self.uses = (self.uses + other.uses)[:MOST_USES]
+
+
+def _apart_from_all(part: Part, group: Sequence[tuple[Part, Span]], setting: Setting) -> bool:
+    return all(
+        setting.proved(Relation.AT_MOST, part.stop, other.start) or setting.proved(Relation.AT_MOST, other.stop, part.start)
+        for other, _ in group
+    )
+
+
+def _covers(group: Sequence[Part], setting: Setting) -> bool:
+    """Do the parts together take every element of the operand?"""
+    if not all(part.whole for part in group):
+        return False
+    shape = group[0].shape
+    if not shape:
+        return True
+    reached, rest = ZERO, list(group)
+    while rest:
+        following = next((p for p in rest if setting.proved(Relation.AT_MOST, p.start, reached)), None)
+        if following is None:
+            return False
+        rest.remove(following)
+        reached = following.stop
+        if setting.proved(Relation.AT_MOST, shape[0], reached):
+            return True
+    return False

@@ -1,0 +1,462 @@
+"""What is known of a value beside its type: one record a value, from the rule that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...lang.support.records import dataclass
+from ...lang.syntax.source import Span
+from ..core import arrays as c, blocks
+from ..core.arrays import Literal, Payload, Scalar, ValueId
+from ..core.blocks import OPERANDS, Op
+from ..diagnostics import Wording
+from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, ranged
+from ..sizes.polynomials import ONE, ZERO, Size, number, product
+from ..sizes.size import maximum, minimum, monus, surely_machine
+from .constant_folding import fold
+
+# ---------------------------------------------------------------------------------------------------- operands
+#
+# What the elaborator knows about a value: its core id, type, and what is static about it.
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An array value.
+
+    `static`: its singleton: a size for a scalar (`≢x`, `3`, a `param`), a tuple of sizes for a vector (`⍴x`, `2 3`);
+    sizes may be negative here.  `constant`: the literal data in row-major order when it was written in the program or
+    folded (any kind; kept only up to 4096 items).  `poisoned`: an error was reported; every rule returns a poisoned
+    operand quietly when given one.
+    """
+
+    value: ValueId
+    type: ArrayType
+    static: Size | tuple[Size, ...] | None = None
+    constant: tuple[Payload, ...] | None = None
+    poisoned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TupleOperand:
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EnclosedOperand(TupleOperand):
+    """`⊂x`: one item.  Only `⌷` (its left argument: cells), `⊃` and `f¨` (the whole array beside each element) take it."""
+
+
+Value: TypeAlias = Operand | TupleOperand
+
+
+def leaves(value: Value) -> tuple[Operand, ...]:
+    """The arrays of a value, tuples flattened in order."""
+    if isinstance(value, Operand):
+        return (value,)
+    found: list[Operand] = []
+    stack: list[Value] = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, TupleOperand):
+            stack.extend(reversed(item.items))
+        else:
+            found.append(item)
+    return tuple(found)
+
+
+def is_poisoned(value: Value | None) -> bool:
+    if value is None or isinstance(value, Operand):
+        return value is not None and value.poisoned
+    return any(x.poisoned for x in leaves(value))
+
+
+# ---------------------------------------------------------------------------------------------------- value_facts
+
+@dataclass(frozen=True, slots=True)
+class ValueFacts:
+    """`quotients`: the exact fractions behind a division, so that `⌊n÷2` is a size; `digits`: how many a logarithm rounded up
+    counts; `negated`: what was negated, so that `(-+/m)↓x` is bounded; `modulus`: of what this is a remainder; `selected`: the
+    mask of known data that kept these cells; each position of an axis of
+    length `covers` is an item."""
+
+    quotients: tuple[tuple[Size, Size], ...] | None = None
+    digits: int | None = None
+    negated: Operand | None = None
+    modulus: Size | None = None
+    selected: Span | None = None
+    covers: Size | None = None
+
+
+NOTHING = ValueFacts()
+
+
+# ---------------------------------------------------------------------------------------------------- mask_facts
+#
+# What the ops that made a mask say about how many of its elements hold.
+#
+# Two masks computed alike from the same values are one mask, whose elements that hold are as many; of a mask and its opposite
+# every element holds in one; and some hold whatever the data are: ones that the program joins to a mask, the blank of
+# `' '=t,' '`, the first of equal cells, the place of the greatest integer.  Looking further than `DEPTH` ops back is given up,
+# which only forgets something true.
+
+DEPTH = 48
+
+_BUT_FOR_NAN = (frozenset({"lt", "ge"}), frozenset({"le", "gt"}))
+_OPPOSITE = frozenset({frozenset({"eq", "ne"}), frozenset({"and", "nand"}), frozenset({"or", "nor"}), *_BUT_FOR_NAN})
+_WITH_BLOCKS = (blocks.Lift, blocks.Loop, blocks.Branch, blocks.Fold, blocks.FoldScan)
+
+
+class MaskFacts:
+    """Answers about the values of one builder; which are the same is remembered, for values never change."""
+
+    __slots__ = ("_at_most", "_definitions", "_least", "_same", "_types")
+
+    def __init__(
+        self, definitions: Mapping[ValueId, Op], types: Mapping[ValueId, ArrayType], at_most: Callable[[Size, Size], bool | None]
+    ) -> None:
+        self._definitions = definitions
+        self._types = types
+        self._at_most = at_most
+        self._same: dict[tuple[ValueId, ValueId], bool] = {}
+        self._least: dict[ValueId, int] = {}
+
+    def same(self, x: ValueId, y: ValueId, depth: int = DEPTH) -> bool:
+        """Are two values the same because the same ops made them from the same values?"""
+        if x == y:
+            return True
+        pair = (min(x, y), max(x, y))
+        known = self._same.get(pair)
+        if known is None:
+            known = self._same[pair] = depth > 0 and self._made_alike(x, y, depth - 1)
+        return known
+
+    def _made_alike(self, x: ValueId, y: ValueId, depth: int) -> bool:
+        first, second = self._definitions.get(x), self._definitions.get(y)
+        if first is None or second is None or type(first) is not type(second):
+            return False
+        if isinstance(first, _WITH_BLOCKS):
+            return False
+        mine, theirs = self._types[x], self._types[y]
+        if mine.shape != theirs.shape or mine.element.kind is not theirs.element.kind:
+            return False
+        for field in fields(first):
+            a, b = getattr(first, field.name), getattr(second, field.name)
+            if field.name in ("result", "results") or a == b:
+                continue
+            if field.name not in OPERANDS:
+                return False
+            pairs = [*zip(a, b, strict=True)] if isinstance(a, tuple) and len(a) == len(b) else [(a, b)]
+            if not all(p == q or (None not in (p, q) and self.same(p, q, depth)) for p, q in pairs):
+                return False
+        return True
+
+    def opposite(self, x: ValueId, y: ValueId) -> bool:
+        """Does each element of one mask hold exactly where the other's does not?"""
+        first, second = self._definitions.get(x), self._definitions.get(y)
+        for op, other in ((first, y), (second, x)):
+            if isinstance(op, c.Scalar) and op.function == "not" and self.same(op.args[0], other):
+                return True
+        if not (isinstance(first, c.Scalar) and isinstance(second, c.Scalar)) or len(first.args) != 2:
+            return False
+        pair = frozenset({first.function, second.function})
+        floats = any(self._types[arg].element.kind.is_float for arg in first.args)
+        if pair not in _OPPOSITE or (floats and pair in _BUT_FOR_NAN) or self._types[x].shape != self._types[y].shape:
+            return False
+        return all(self.same(p, q) for p, q in zip(first.args, second.args, strict=True))
+
+    def least(self, mask: ValueId, depth: int = DEPTH) -> int:
+        """A number of elements that hold at least, whatever the data are, by what is known of sizes now."""
+        if depth == DEPTH:
+            self._least.clear()
+        known = self._least.get(mask)
+        if known is None:
+            op = self._definitions.get(mask)
+            known = self._least[mask] = 0 if op is None or not depth else self._of(op, mask, depth - 1)
+        return known
+
+    def _of(self, op: Op, mask: ValueId, depth: int) -> int:
+        shape = self._types[mask].shape
+        match op:
+            case c.Literal():
+                return sum(1 for item in op.data if item not in (0, ""))
+            case c.Scalar(function="convert" | "convert_checked", args=(arg,)):
+                return self.least(arg, depth)
+            case c.Scalar(function="or"):
+                return max(self.least(arg, depth) for arg in op.args if len(self._types[arg].shape) == len(shape))
+            case c.Scalar(function="eq", args=(x, y)):
+                return max(self._extreme(x, y), self._extreme(y, x), self._written(x, y), self._written(y, x))
+            case c.Join() | c.Stack():
+                return sum([self.least(arg, depth) for arg in op.args])
+            case c.Reverse() | c.Rotate() | c.Scan(function="or"):
+                return self.least(op.arg, depth)
+            case c.Transpose():
+                return self.least(op.arg, depth) if len(self._types[op.arg].shape) == len(shape) else 0
+            case c.Reshape() | c.Spread():
+                holding, whole = self.least(op.arg, depth), product(self._types[op.arg].shape)
+                if product(shape) == whole:
+                    return holding
+                return max(product(shape).bounds()[0] or 0, 0) if holding and whole.constant == holding else 0
+            case c.Library(name="first_occurrence"):
+                return 1 if self._at_most(ONE, shape[0]) is True else 0
+            case _:
+                return 0
+
+    def _written(self, x: ValueId, y: ValueId) -> int:
+        """How many items of x, of those that the program writes, are the integer or character y."""
+        items, sought = self._definitions.get(x), self._definitions.get(y)
+        kinds = [self._types[value].element.kind for value in (x, y)]
+        if not isinstance(sought, c.Literal) or self._types[y].shape or not all(k.is_integer or k is Kind.CHAR for k in kinds):
+            return 0
+        match items:
+            case c.Literal():
+                return items.data.count(sought.data[0])
+            case c.Join() | c.Stack():
+                return sum([self._written(arg, y) for arg in items.args])
+            case c.Reshape() | c.Spread() if product(self._types[items.arg].shape) == product(self._types[x].shape):
+                return self._written(items.arg, y)
+            case _:
+                return 0
+
+    def _extreme(self, x: ValueId, y: ValueId) -> int:
+        """1 if y is the greatest or the least of the integers x (a NaN would be equal to nothing)."""
+        op = self._definitions.get(y)
+        if not isinstance(op, c.Reduce) or op.function not in ("max", "min") or self._types[y].shape:
+            return 0
+        kind = self._types[x].element.kind
+        return int(len(self._types[x].shape) == 1 and (kind.is_integer or kind is Kind.BOOL) and self.same(x, op.arg))
+
+
+# ---------------------------------------------------------------------------------------------------- sequences
+#
+# Values that step evenly: `⍳n`, `a+b×⍳n`, a reversal or a part of one, found by looking at the ops that made them.
+
+SEQUENCES_DEPTH = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Item i is `start + step·i`."""
+
+    start: Size
+    step: Size
+
+
+class Sequences:
+    """Answers about the values of one builder."""
+
+    __slots__ = ("_at_most", "_definitions", "_types")
+
+    def __init__(
+        self, definitions: Mapping[ValueId, Op], types: Mapping[ValueId, ArrayType], at_most: Callable[[Size, Size], bool | None]
+    ) -> None:
+        self._definitions = definitions
+        self._types = types
+        self._at_most = at_most
+
+    def of(self, value: ValueId, depth: int = SEQUENCES_DEPTH) -> Sequence | None:
+        """The sequence that a vector is, or None."""
+        op = self._definitions.get(value)
+        if op is None or not depth or len(self._types[value].shape) != 1:
+            return None
+        match op:
+            case c.Iota():
+                return Sequence(ZERO, ONE)
+            case c.Literal():
+                return _of_numbers(op.data)
+            case c.Reverse():
+                inner, length = self.of(op.arg, depth - 1), self._types[value].shape[0]
+                return None if inner is None else Sequence(inner.start + inner.step * (length - 1), -inner.step)
+            case c.Slice():
+                return self._part(op, value, depth)
+            case c.Scalar():
+                return self._scalar(op, depth)
+            case _:
+                return None
+
+    def _part(self, op: c.Slice, value: ValueId, depth: int) -> Sequence | None:
+        """Take or drop, unless it may insert fills."""
+        inner = self.of(op.arg, depth - 1)
+        if inner is None:
+            return None
+        length, whole, begin = self._types[value].shape[0], self._types[op.arg].shape[0], op.starts[0]
+        inside = length == monus(whole, begin) or self._at_most(begin + length, whole) is True
+        if not inside or self._at_most(ZERO, begin) is not True:
+            return None
+        return Sequence(inner.start + inner.step * begin, inner.step)
+
+    def _scalar(self, op: c.Scalar, depth: int) -> Sequence | None:
+        if op.function in ("convert", "neg") and len(op.args) == 1:
+            inner = self.of(op.args[0], depth - 1)
+            if inner is None or op.function == "convert":
+                return inner
+            return Sequence(-inner.start, -inner.step)
+        if op.function not in ("add", "sub", "mul"):
+            return None
+        x, y = (self.of(arg, depth - 1) for arg in op.args)
+        a, b = (self.size(arg, depth - 1) for arg in op.args)
+        match op.function:
+            case "add" if x is not None and b is not None:
+                return Sequence(x.start + b, x.step)
+            case "add" if a is not None and y is not None:
+                return Sequence(a + y.start, y.step)
+            case "sub" if x is not None and b is not None:
+                return Sequence(x.start - b, x.step)
+            case "sub" if a is not None and y is not None:
+                return Sequence(a - y.start, -y.step)
+            case "mul" if x is not None and b is not None:
+                return Sequence(x.start * b, x.step * b)
+            case "mul" if a is not None and y is not None:
+                return Sequence(a * y.start, a * y.step)
+            case "add" | "sub" if x is not None and y is not None:
+                way = 1 if op.function == "add" else -1
+                return Sequence(x.start + y.start * way, x.step + y.step * way)
+            case _:
+                return None
+
+    def step(self, value: ValueId, start: ValueId, depth: int = SEQUENCES_DEPTH) -> int | None:
+        """The literal that a value is more than another."""
+        if value == start:
+            return 0
+        op = self._definitions.get(value)
+        if not isinstance(op, c.Scalar) or not depth:
+            return None
+        if op.function == "convert":
+            return self.step(op.args[0], start, depth - 1)
+        if op.function not in ("add", "sub"):
+            return None
+        left, right = op.args
+        way = 1 if op.function == "add" else -1
+        for base, other, sign in ((left, right, way), (right, left, 1)):
+            if base is right and way < 0:
+                return None
+            before, by = self.step(base, start, depth - 1), self.size(other, depth - 1)
+            if before is not None and by is not None and by.constant is not None:
+                return before + sign * by.constant
+        return None
+
+    def size(self, value: ValueId, depth: int = SEQUENCES_DEPTH) -> Size | None:
+        """The size that a scalar is, or None."""
+        op = self._definitions.get(value)
+        if op is None or not depth or self._types[value].shape:
+            return None
+        match op:
+            case c.Literal(data=(int() as only,)) if not isinstance(only, bool):
+                return number(only)
+            case c.SizeVector(sizes=(only,)):
+                return only
+            case c.Scalar(function="convert", args=(arg,)):
+                return self.size(arg, depth - 1)
+            case c.Scalar(function="neg", args=(arg,)):
+                inner = self.size(arg, depth - 1)
+                return None if inner is None else -inner
+            case c.Scalar(function="add" | "sub" | "mul" | "min" | "max", args=args):
+                x, y = (self.size(arg, depth - 1) for arg in args)
+                if x is None or y is None:
+                    return None
+                made = {"add": lambda: x + y, "sub": lambda: x - y, "mul": lambda: x * y,
+                        "min": lambda: minimum(x, y), "max": lambda: maximum(x, y)}[op.function]()  # fmt: skip
+                return made if surely_machine(made) else None
+            case _:
+                return None
+
+
+def _of_numbers(data: tuple[Payload, ...]) -> Sequence | None:
+    """At least two numbers that step evenly."""
+    numbers = [item for item in data if isinstance(item, int) and not isinstance(item, bool)]
+    if len(numbers) != len(data) or len(numbers) < 2:
+        return None
+    step = numbers[1] - numbers[0]
+    even = all(after - before == step for before, after in pairwise(numbers))
+    return Sequence(number(numbers[0]), number(step)) if even else None
+
+
+# ---------------------------------------------------------------------------------------------------- conversions
+#
+# The builder's conversions and element-wise application (a mixin of `Builder`).
+#
+# Positions (`idx<n>`) are stored from 0.  `to_number` is the only place that adds the index origin and
+# `to_position` the only one that subtracts it.  Conversions keep singletons and ranges.
+
+class Conversions:
+    index_origin: int
+    wording: Wording
+
+    if TYPE_CHECKING:
+
+        def where(self, x: Operand) -> Span: ...
+
+        def emit(
+            self, make: Callable[[ValueId], Op], type: ArrayType, span: Span, *, static: Size | tuple[Size, ...] | None = None,
+            constant: tuple[Payload, ...] | None = None,
+        ) -> Operand: ...  # fmt: skip
+
+    def to_number(self, x: Operand, span: Span) -> Operand:
+        """A position becomes a number by adding the index origin; other values are unchanged."""
+        element = x.type.element
+        if element.below is None or x.poisoned:
+            return x
+        origin = self.index_origin
+        top = (element.below - 1 + origin).bounds()[1]
+        most = element.below - 1 + origin if top is None else None
+        number = ArrayType(Element(Kind.I64, origin, top, weak=element.weak, most=most), x.type.shape)
+        if origin == 0:
+            return Operand(x.value, number, x.static, x.constant)
+        one = self.emit(lambda r: Literal(r, (origin,)), ArrayType(Element(Kind.I64, origin, origin, weak=True), ()), span)
+        constant = None if x.constant is None else tuple(int(c) + origin for c in x.constant if isinstance(c, int))
+        return self.emit(lambda r: Scalar(r, "add", (x.value, one.value)), number, span, static=shifted(x.static, origin),
+                         constant=constant)  # fmt: skip
+
+    def to_position(self, x: Operand, span: Span) -> Operand:
+        """A number used as an index becomes one counted from 0 (i64); a position is unchanged."""
+        element = x.type.element
+        if x.poisoned or element.below is not None:
+            return x
+        x = self.convert(x, Kind.I64, span)
+        origin = self.index_origin
+        if origin == 0:
+            return x
+        low, high = integer_range(x.type.element)
+        most = None if x.type.element.most is None else x.type.element.most - origin
+        low, high = None if low is None else low - origin, None if high is None else high - origin
+        shifted_element = ranged(Kind.I64, low, high, most=most)
+        one = self.emit(lambda r: Literal(r, (origin,)), ArrayType(Element(Kind.I64, origin, origin, weak=True), ()), span)
+        constant = None if x.constant is None else tuple(int(c) - origin for c in x.constant if isinstance(c, int))
+        return self.emit(lambda r: Scalar(r, "sub", (x.value, one.value)), ArrayType(shifted_element, x.type.shape), span,
+                         static=shifted(x.static, -origin), constant=constant)  # fmt: skip
+
+    def convert(self, x: Operand, kind: Kind, span: Span) -> Operand:
+        """To `kind`; checked when run (E703) only where the range does not show that it fits."""
+        if x.poisoned:
+            return x
+        x = self.to_number(x, span)
+        element = x.type.element
+        if element.kind is kind:
+            return x
+        known_limits = limits(kind)
+        if known_limits is not None and limits(element.kind) is not None:
+            low, high = integer_range(element)
+            inside = fits(element, kind)
+            target = ranged(kind, low, high, weak=element.weak, most=element.most) if inside else Element(kind)
+            function = "convert" if inside else "convert_checked"
+        else:
+            narrows = known_limits is not None or (element.kind.is_complex and not kind.is_complex) or kind is Kind.CHAR
+            rounds = kind in (Kind.F32, Kind.C64) and element.kind in (Kind.F64, Kind.C128) and not element.weak
+            narrows = narrows or rounds
+            target = Element(kind, weak=element.weak)
+            function = "convert_checked" if narrows or element.kind is Kind.CHAR else "convert"
+        constant = fold("convert", element.kind, kind, (x.constant,), ((None,),)) if function == "convert" else None
+        static = x.static if kind is Kind.I64 else None
+        made = self.emit(lambda r: Scalar(r, function, (x.value,)), ArrayType(target, x.type.shape), span, static=static,
+                         constant=constant)  # fmt: skip
+        self.wording.add(made.value, self.where(x))  # messages point at what the program mentions
+        return made
+
+
+def shifted(static: Size | tuple[Size, ...] | None, by: int) -> Size | tuple[Size, ...] | None:
+    """A singleton plus a number."""
+    if static is None:
+        return None
+    return static + by if isinstance(static, Size) else tuple(s + by for s in static)
