@@ -142,7 +142,8 @@ def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend
     restricted = restrict(phase, box)
     results = result_boxes(phase, types.types, box)
     local: dict[ValueId, ArrayType] = {}
-    for read, new, part, full in zip(phase.reads, restricted.phase.reads, restricted.boxes, restricted.whole, strict=True):
+    for read, new, part, full in zip(phase.reads, restricted.phase.reads, restricted.boxes, restricted.is_unnarrowed,
+        strict=True):
         old = types.types[read.value]
         local[new.value] = old if full else replace(old, shape=_sizes(extents(part)))
     for result, part in zip(phase.results, results, strict=True):
@@ -153,7 +154,8 @@ def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend
         kernel = known[key] = backend.structured(restricted.phase, Types(local, types.sizes, types.guards))
     wanted = [
         (new.value, read.value, part, full)
-        for read, new, part, full in zip(phase.reads, restricted.phase.reads, restricted.boxes, restricted.whole, strict=True)
+        for read, new, part, full in zip(phase.reads, restricted.phase.reads, restricted.boxes, restricted.is_unnarrowed,
+        strict=True)
     ]
     partial = makes is Makes.PARTIALS
     places = [(result.value, box if partial else part) for result, part in zip(phase.results, results, strict=True)]
@@ -175,7 +177,7 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
     reads = restricted.phase.reads
     wanted = [
         (new.value, read.value, part, full)
-        for read, new, part, full in zip(turn.reads, reads, restricted.boxes, restricted.whole, strict=True)
+        for read, new, part, full in zip(turn.reads, reads, restricted.boxes, restricted.is_unnarrowed, strict=True)
     ]
     shape = _sizes(extents(box))
     local = {

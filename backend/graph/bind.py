@@ -52,12 +52,12 @@ _ADDRESSES: Final = 1 << 63
 
 @dataclass(frozen=True, slots=True)
 class BoundGraph:
-    """A graph whose only size variables are known when run; `sizes` are the numbers that were put in.  `lies`: the stores of
-    inputs, by name, and of outputs, by `output NAME`; what is not in one lies at home."""
+    """A graph whose only size variables are known when run; `sizes` are the numbers that were put in.  `stores`: where
+    inputs are, by name, and outputs, by `output NAME`; what is not in a store is in the memory of the client."""
 
     graph: Graph
     sizes: Mapping[SizeVariable, int]
-    lies: Mapping[str, str] = field(default_factory=dict)
+    stores: Mapping[str, str] = field(default_factory=dict)
 
 
 def bind(graph: Graph, sizes: Mapping[SizeVariable, int]) -> BoundGraph:
@@ -119,12 +119,12 @@ class _Binder:
     def size(self, size: Size) -> Size:
         if size.constant is not None:
             return size
-        found = self.memo.get(size)
-        if found is None:
+        bound_size = self.memo.get(size)
+        if bound_size is None:
             for v in size.variables():
                 self.variable(v)
-            found = self.memo[size] = size.substitute(self.known)
-        return found
+            bound_size = self.memo[size] = size.substitute(self.known)
+        return bound_size
 
     def variable(self, v: SizeVariable) -> SizeVariable:
         """A run-time size with its cap as a number; the known sizes are numbers already."""
@@ -208,8 +208,8 @@ class Steps:
                 total = Steps((0,) * rank, self.constant)
                 for index, coefficient in zip(indices, self.coefficients, strict=True):
                     terms = {term.axis: term.coefficient for term in index.terms}
-                    own = Steps(tuple(terms.get(axis, 0) for axis in range(rank)), index.constant)
-                    total = total.plus(own.times(coefficient))
+                    steps = Steps(tuple(terms.get(axis, 0) for axis in range(rank)), index.constant)
+                    total = total.plus(steps.times(coefficient))
                 return total
             case _:
                 return None
@@ -233,32 +233,33 @@ class KnownValues:
                 self.literals[phase.result] = phase.data[0]
             if not isinstance(phase, Structured | Constant) or types[results(phase)[0]].element.kind is not Kind.I64:
                 continue
-            found = self.computed(phase) if isinstance(phase, Structured) else _of_numbers(phase.data, types[phase.result].shape)
-            if found is not None:
-                self.steps[results(phase)[0]] = found
+            steps = self.computed(phase) if isinstance(phase, Structured) else _of_numbers(phase.data, types[phase.result].shape)
+            if steps is not None:
+                self.steps[results(phase)[0]] = steps
 
     def computed(self, phase: Structured) -> Steps | None:
         """The affine function of its axes that a phase computes."""
         (first, *others), rank = phase.results, len(axis_sizes(phase.axes))
         if others or first.reduction is not None or len(phase.body) > _MOST_NODES:
             return None
-        found: list[Steps | None] = []
+        node_steps: list[Steps | None] = []
         for node in phase.body:
             match node:
                 case AxisNode():
-                    found.append(Steps(tuple(int(a == node.axis) for a in range(rank)), ZERO))
+                    node_steps.append(Steps(tuple(int(a == node.axis) for a in range(rank)), ZERO))
                 case SizeNode():
-                    found.append(Steps((0,) * rank, node.size))
+                    node_steps.append(Steps((0,) * rank, node.size))
                 case ConstantNode():
-                    whole = isinstance(node.value, int) and node.kind is Kind.I64
-                    found.append(Steps((0,) * rank, number(int(node.value))) if whole and isinstance(node.value, int) else None)
+                    is_integer = isinstance(node.value, int) and node.kind is Kind.I64
+                    node_steps.append(Steps((0,) * rank, number(int(node.value))) if is_integer and isinstance(node.value,
+                        int) else None)
                 case ApplyNode():
-                    found.append(_applied(node, [found[a] for a in node.args]))
+                    node_steps.append(_applied(node, [node_steps[a] for a in node.args]))
                 case ReadNode():
                     read = phase.reads[node.index]
                     steps = self.steps.get(read.value)
-                    found.append(None if steps is None else steps.through(read, rank))
-        return found[first.node]
+                    node_steps.append(None if steps is None else steps.through(read, rank))
+        return node_steps[first.node]
 
 
 _MOST_NODES: Final = 32

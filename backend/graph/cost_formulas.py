@@ -62,10 +62,10 @@ class Cost:
 
     def total(self) -> Size:
         """All operations together, for a first comparison."""
-        found = ZERO
+        total = ZERO
         for count in self.operations.values():
-            found = found + count
-        return found
+            total = total + count
+        return total
 
 
 FREE: Final = Cost({}, ZERO, ZERO, ZERO, ZERO, ())
@@ -157,11 +157,12 @@ def _block(graph: SubGraph, types: Types) -> Cost:
 def _turns(phase: Loop, index: SizeVariable, types: Types) -> Cost:
     """The sum over the turns of a loop with an index; scratch is the largest turn's."""
     inside = set(phase.body.params)
-    for own in traverse.all_phases(phase.body):
-        inside.update(traverse.uses(own), traverse.results(own), *[graph.params for graph in traverse.subgraphs(own)])
+    for inner_phase in traverse.all_phases(phase.body):
+        inside.update(traverse.uses(inner_phase), traverse.results(inner_phase),
+            *[graph.params for graph in traverse.subgraphs(inner_phase)])
     known = {value: types[value] for value in inside}
-    turn = in_terms_of(Graph(phase.body.phases, known, {}, (), (), ()), {index: variable(stand_in(index))})
-    inner, trip = _block(SubGraph((), turn.phases, ()), turn.types), capacity(phase.trip)
+    iteration = in_terms_of(Graph(phase.body.phases, known, {}, (), (), ()), {index: variable(stand_in(index))})
+    inner, trip = _block(SubGraph((), iteration.phases, ()), iteration.types), capacity(phase.trip)
 
     def over_turns(count: Size) -> Size:
         return at_most_summed(count, index, trip)
@@ -232,9 +233,9 @@ def larger(a: Size, b: Size) -> Size:
     if _covers(b, a):
         return b
     if len(a.key) + len(b.key) <= _MOST_CHARACTERS and len(a.terms) + len(b.terms) <= _MOST_TERMS:
-        found = maximum(a, b)
-        if len(found.key) <= _MOST_CHARACTERS:
-            return found
+        upper = maximum(a, b)
+        if len(upper.key) <= _MOST_CHARACTERS:
+            return upper
     return _each_larger(a, b)
 
 
@@ -272,11 +273,11 @@ class Logarithms:
         constant = size.constant
         if constant is not None:
             return number(ceiling_log2(constant))
-        found = self.known.get(size)
-        if found is None:
-            found = SizeVariable(f"(⌈2⍟{size})", -1 - len(self.known), SizeOrigin.INPUT)
-            self.known[size] = found
-        return variable(found)
+        logarithm = self.known.get(size)
+        if logarithm is None:
+            logarithm = SizeVariable(f"(⌈2⍟{size})", -1 - len(self.known), SizeOrigin.INPUT)
+            self.known[size] = logarithm
+        return variable(logarithm)
 
 
 def ceiling_log2(count: int) -> int:
@@ -314,8 +315,8 @@ class Span:
 def graph_span(graph: Graph) -> Span:
     """The span of a whole program, in the sizes of its inputs and params."""
     logs = Logarithms()
-    found = _Walk(graph.types, logs).block(graph.phases)
-    return Span(found, {v: size for size, v in logs.known.items()})
+    cost = _Walk(graph.types, logs).block(graph.phases)
+    return Span(cost, {v: size for size, v in logs.known.items()})
 
 
 class _Walk:
@@ -345,10 +346,10 @@ class _Walk:
         """The run-time sizes a phase needs (not those it defines)."""
         if not self.defined:
             return set()
-        found = {v for size in traverse.sizes(phase) for v in size.variables()}
+        variables = {v for size in traverse.sizes(phase) for v in size.variables()}
         for value in traverse.results(phase):
-            found.update(v for size in self.types[value].shape for v in size.variables())
-        return found - set(traverse.defines(phase))
+            variables.update(v for size in self.types[value].shape for v in size.variables())
+        return variables - set(traverse.defines(phase))
 
     def phase(self, phase: Phase) -> Size:
         """What one phase adds to a chain."""

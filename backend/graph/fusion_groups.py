@@ -109,8 +109,8 @@ class _Open:
 def find_chains(phases: Sequence[Phase], graph: Graph, is_known: Callable[[Structured], bool]) -> list[Chain]:
     """The chains of a block, in the order of their places.  `is_known`: can all of a phase's body be done by rows?"""
     finder = _Finder(graph, is_known)
-    for place, phase in enumerate(phases):
-        finder.visit(place, phase)
+    for position, phase in enumerate(phases):
+        finder.visit(position, phase)
     return finder.chains()
 
 
@@ -122,14 +122,14 @@ class _Finder:
         self.maker: dict[ValueId, _Open] = {}
         self.made_at: dict[ValueId, int] = {}
 
-    def visit(self, place: int, phase: Phase) -> None:
-        joined = self.join(place, phase) if isinstance(phase, Structured) and self.qualifies(phase) else None
+    def visit(self, position: int, phase: Phase) -> None:
+        joined = self.join(position, phase) if isinstance(phase, Structured) and self.qualifies(phase) else None
         for value in traverse.uses(phase):
             chain = self.maker.get(value)
             if chain is not None and chain is not joined and chain.limit is None:
-                chain.limit = place
+                chain.limit = position
         for value in traverse.results(phase):
-            self.made_at[value] = place
+            self.made_at[value] = position
             if joined is not None:
                 self.maker[value] = joined
 
@@ -147,29 +147,29 @@ class _Finder:
             return False
         return self.is_known(phase)
 
-    def join(self, place: int, phase: Structured) -> _Open | None:
+    def join(self, position: int, phase: Structured) -> _Open | None:
         """The chain that the phase becomes part of, perhaps a new one."""
         sizes = _numbers(phase.axes)
         assert sizes is not None
         for chain in reversed(self.open):
             if self.fits(chain, phase, sizes):
-                self.add(chain, place, phase, on_rows=sizes == chain.frame and not has_reduction(phase))
+                self.add(chain, position, phase, on_rows=sizes == chain.frame and not has_reduction(phase))
                 return chain
         if sizes and _is_worth(sizes) and self.runs_along(phase):
             chain = _Open(sizes[:-1], sizes[-1])
             self.open.append(chain)
-            self.add(chain, place, phase, on_rows=False)
+            self.add(chain, position, phase, on_rows=False)
             return chain
         return None
 
-    def add(self, chain: _Open, place: int, phase: Structured, *, on_rows: bool) -> None:
-        chain.members.append((place, phase))
-        made = {r.value for r in phase.results}
+    def add(self, chain: _Open, position: int, phase: Structured, *, on_rows: bool) -> None:
+        chain.members.append((position, phase))
+        results = {r.value for r in phase.results}
         if has_reduction(phase) or on_rows:
-            chain.rows |= made
+            chain.rows |= results
             chain.reduces |= not on_rows
         else:
-            chain.elements |= made
+            chain.elements |= results
         chain.outside |= {(r.value, r.projection) for r in phase.reads if r.value not in chain.rows | chain.elements}
         chain.nodes += len(phase.body)
 
@@ -199,25 +199,25 @@ class _Finder:
 
     def runs_along(self, phase: Structured) -> bool:
         """Do neighbours along the row lie next to each other, in values that lie in rows?"""
-        last, found = len(phase.axes) - 1, False
+        last, moves_along = len(phase.axes) - 1, False
         for read in phase.reads:
             shape = self.graph.types[read.value].shape
             if not read.projection.stages:
-                found = True
+                moves_along = True
                 continue
             (stage,) = read.projection.stages
             if not isinstance(stage, Affine):
-                found = True  # another shape of what lies in rows
+                moves_along = True  # another shape of what lies in rows
                 continue
-            for place, index in enumerate(stage.indices):
+            for axis, index in enumerate(stage.indices):
                 moves = [term.coefficient for term in index.terms if term.axis == last]
-                if moves and (abs(moves[0]) != 1 or any(size.constant != 1 for size in shape[place + 1 :])):
+                if moves and (abs(moves[0]) != 1 or any(size.constant != 1 for size in shape[axis + 1 :])):
                     return False
-                found |= bool(moves)
-        return found
+                moves_along |= bool(moves)
+        return moves_along
 
     def chains(self) -> list[Chain]:
-        made = []
+        chains = []
         for chain in self.open:
             if len(chain.members) < 2 or not chain.reduces:
                 continue
@@ -227,13 +227,13 @@ class _Finder:
                 continue
             last = chain.members[-1][0]
             at = last if chain.limit is None else min(last, chain.limit)
-            made.append(Chain(tuple(phase for _, phase in chain.members), at))
-        return sorted(made, key=lambda chain: chain.at)
+            chains.append(Chain(tuple(phase for _, phase in chain.members), at))
+        return sorted(chains, key=lambda chain: chain.at)
 
 
 def _numbers(axes: Sequence[Axis]) -> Numbers | None:
-    found = [axis.size.constant for axis in axes]
-    return None if None in found else tuple(int(n) for n in found if n is not None)
+    sizes = [axis.size.constant for axis in axes]
+    return None if None in sizes else tuple(int(n) for n in sizes if n is not None)
 
 
 def _is_plain(projection: Projection) -> bool:
@@ -263,7 +263,7 @@ def joined(phases: Sequence[Structured], wanted: Sequence[ValueId]) -> Joined:
     axes = tuple(Axis(axis.size, AxisKind.PARALLEL) for axis in widest.axes)
     space: tuple[Size, ...] = traverse.axis_sizes(axes)
     builder, rows = BodyBuilder(), _along_rows(axes)
-    made: dict[ValueId, int] = {}
+    node_of: dict[ValueId, int] = {}
     is_row: dict[ValueId, bool] = {}
     for phase in phases:
         on_rows = len(phase.axes) < len(axes)
@@ -272,8 +272,8 @@ def joined(phases: Sequence[Structured], wanted: Sequence[ValueId]) -> Joined:
             match node:
                 case ReadNode():
                     read = phase.reads[node.index]
-                    if read.value in made:
-                        places.append(made[read.value])
+                    if read.value in node_of:
+                        places.append(node_of[read.value])
                         continue
                     path = compose(space, rows, read.projection) if on_rows else read.projection
                     places.append(builder.read(Read(read.value, path), node))
@@ -282,24 +282,24 @@ def joined(phases: Sequence[Structured], wanted: Sequence[ValueId]) -> Joined:
                 case _:
                     places.append(builder.add(node))
         for result in phase.results:
-            place = places[result.node]
+            value_node = places[result.node]
             if result.reduction is not None:
-                place = builder.add(ApplyNode(ALONG[result.reduction], (place,), node_kind(builder, place)))
-            made[result.value] = place
+                value_node = builder.add(ApplyNode(ALONG[result.reduction], (value_node,), node_kind(builder, value_node)))
+            node_of[result.value] = value_node
             is_row[result.value] = on_rows or result.reduction is not None
-    results = [Result(value, made[value], None) for value in wanted]
-    whole = builder.finish(replace(widest, axes=axes), results)
-    return Joined(whole, tuple(is_row[value] for value in wanted))
+    results = [Result(value, node_of[value], None) for value in wanted]
+    merged = builder.finish(replace(widest, axes=axes), results)
+    return Joined(merged, tuple(is_row[value] for value in wanted))
 
 
 def levels(phase: Structured) -> list[int]:
     """Of each node of a joined body, how many reductions of the row must be known before it."""
-    found: list[int] = []
+    node_levels: list[int] = []
     for node in phase.body:
         args = node.args if isinstance(node, ApplyNode) else ()
-        level = max((found[arg] for arg in args), default=0)
-        found.append(level + (isinstance(node, ApplyNode) and node.function.startswith("along_")))
-    return found
+        level = max((node_levels[arg] for arg in args), default=0)
+        node_levels.append(level + (isinstance(node, ApplyNode) and node.function.startswith("along_")))
+    return node_levels
 
 
 def may_write_over(chain: Joined) -> bool:
@@ -309,12 +309,12 @@ def may_write_over(chain: Joined) -> bool:
         return False
     body, level = chain.phase.body, levels(chain.phase)
     reduced = [level[node.args[0]] for node in body if isinstance(node, ApplyNode) and node.function.startswith("along_")]
-    made = [level[r.node] for r, on_row in zip(chain.phase.results, chain.is_row, strict=True) if not on_row]
-    return made[0] >= max([*reduced, *made])
+    element_levels = [level[r.node] for r, on_row in zip(chain.phase.results, chain.is_row, strict=True) if not on_row]
+    return element_levels[0] >= max([*reduced, *element_levels])
 
 
-def node_kind(builder: BodyBuilder, place: int) -> Kind:
-    return getattr(builder.nodes[place], "kind", Kind.I64)
+def node_kind(builder: BodyBuilder, index: int) -> Kind:
+    return getattr(builder.nodes[index], "kind", Kind.I64)
 
 
 # ---------------------------------------------------------------------------------------------------- neighbours
@@ -347,33 +347,33 @@ class _Group:
     limit: int | None = None
 
 
-def find_groups(phases: Sequence[Phase], graph: Graph, kept: AbstractSet[ValueId]) -> list[tuple[int, tuple[Phase, ...]]]:
-    """Groups with the places in the block before which they run; values in `kept` are wanted at its end."""
+def find_groups(phases: Sequence[Phase], graph: Graph, live_out: AbstractSet[ValueId]) -> list[tuple[int, tuple[Phase, ...]]]:
+    """Groups with the places in the block before which they run; values in `live_out` are read after it."""
     if not any(isinstance(phase, LibraryPhase) and phase.op == "rotate" for phase in phases):
         return []
-    finder = _NeighboursFinder(phases, graph, kept | graph.roots)
-    for place, phase in enumerate(phases):
-        finder.visit(place, phase)
+    finder = _NeighboursFinder(phases, graph, live_out | graph.roots)
+    for position, phase in enumerate(phases):
+        finder.visit(position, phase)
     groups = {id(group): group for group in finder.maker.values()}
-    found: list[tuple[int, tuple[Phase, ...]]] = []
+    groups_at: list[tuple[int, tuple[Phase, ...]]] = []
     for group in groups.values():
         last = max(group.members)
         at = last if group.limit is None else min(last, group.limit)
         members = group.members | finder.constants_of(group)
-        found.append((at, tuple(members[place] for place in sorted(members))))
-    return sorted(found, key=lambda each: each[0])
+        groups_at.append((at, tuple(members[position] for position in sorted(members))))
+    return sorted(groups_at, key=lambda each: each[0])
 
 
 def as_map(members: Sequence[Phase], wanted: tuple[ValueId, ...]) -> Map:
     """A group as a map of one cell, which no graph contains; the same one for the same phases, since code is kept with it."""
     key = tuple(map(id, members)), wanted
-    found = _maps.get(key)
-    if found is None or any(old is not new for old, new in zip(found.body.phases, members, strict=True)):
+    cached = _maps.get(key)
+    if cached is None or any(old is not new for old, new in zip(cached.body.phases, members, strict=True)):
         while len(_maps) >= _MOST_MAPS:
             _maps.pop(next(iter(_maps)), None)
         last = members[-1]
-        found = _maps[key] = Map(last.id, last.span, (), (), (), wanted, SubGraph((), tuple(members), wanted))
-    return found
+        cached = _maps[key] = Map(last.id, last.span, (), (), (), wanted, SubGraph((), tuple(members), wanted))
+    return cached
 
 
 def is_group(phase: Phase) -> bool:
@@ -386,35 +386,35 @@ _MOST_MAPS: Final = 256
 
 
 class _NeighboursFinder:
-    def __init__(self, phases: Sequence[Phase], graph: Graph, kept: AbstractSet[ValueId]) -> None:
-        self.graph, self.kept = graph, kept
+    def __init__(self, phases: Sequence[Phase], graph: Graph, live_out: AbstractSet[ValueId]) -> None:
+        self.graph, self.kept = graph, live_out
         self.users: dict[ValueId, list[Phase]] = {}
-        self.constants = {place: p for place, p in enumerate(phases) if isinstance(p, Constant) and len(p.data) == 1}
+        self.constants = {position: p for position, p in enumerate(phases) if isinstance(p, Constant) and len(p.data) == 1}
         for phase in phases:
             for value in dict.fromkeys(traverse.uses(phase)):
                 self.users.setdefault(value, []).append(phase)
         self.rotations: dict[ValueId, tuple[int, LibraryPhase]] = {}
         self.maker: dict[ValueId, _Group] = {}
 
-    def visit(self, place: int, phase: Phase) -> None:
+    def visit(self, position: int, phase: Phase) -> None:
         if isinstance(phase, LibraryPhase) and self.is_rotation(phase):
-            self.rotations[phase.results[0]] = place, phase
+            self.rotations[phase.results[0]] = position, phase
             return
-        group = self.join(place, phase) if isinstance(phase, Structured) and self.qualifies(phase) else None
+        group = self.join(position, phase) if isinstance(phase, Structured) and self.qualifies(phase) else None
         for value in traverse.uses(phase):
             maker = self.maker.get(value)
             if maker is not None and maker is not group and maker.limit is None:
-                maker.limit = place
+                maker.limit = position
 
     def constants_of(self, group: _Group) -> dict[int, Constant]:
         """By their places."""
         ids = {member.id for member in group.members.values()}
-        found: dict[int, Constant] = {}
-        for place, constant in self.constants.items():
+        constants: dict[int, Constant] = {}
+        for position, constant in self.constants.items():
             users = self.users.get(constant.result, [])
             if users and constant.result not in self.kept and ids.issuperset(user.id for user in users):
-                found[place] = constant
-        return found
+                constants[position] = constant
+        return constants
 
     def is_rotation(self, phase: LibraryPhase) -> bool:
         """One that only maps read."""
@@ -438,7 +438,7 @@ class _NeighboursFinder:
         space = self.space(phase.results[0].value)
         return space is not None and prod(space) >= NEIGHBOURS_LEAST
 
-    def join(self, place: int, phase: Structured) -> _Group | None:
+    def join(self, position: int, phase: Structured) -> _Group | None:
         """The group that the phase becomes part of, perhaps a new one of rotations that it reads."""
         space = self.space(phase.results[0].value)
         assert space is not None
@@ -447,9 +447,9 @@ class _NeighboursFinder:
         near = [*(read.value for read in phase.reads), *(rotation.args[0] for rotation in waiting.values())]
         groups = {id(group): group for value in near if (group := self.maker.get(value)) is not None and group.space == space}
         chosen: list[_Group] = []
-        joined = self.joined(space, chosen, waiting, place, phase)
+        joined = self.joined(space, chosen, waiting, position, phase)
         for group in sorted(groups.values(), key=lambda group: -max(group.members)):  # what was made last first
-            larger = self.joined(space, [*chosen, group], waiting, place, phase)
+            larger = self.joined(space, [*chosen, group], waiting, position, phase)
             if larger is not None:
                 chosen, joined = [*chosen, group], larger
         if joined is None:
@@ -459,23 +459,23 @@ class _NeighboursFinder:
         for rotation in waiting.values():
             maker = self.maker.get(rotation.args[0])
             if maker is not None and maker is not joined and maker.limit is None:
-                maker.limit = place
+                maker.limit = position
         return joined
 
-    def joined(self, space: NeighboursNumbers, groups: Sequence[_Group], waiting: dict[int, LibraryPhase], place: int,
+    def joined(self, space: NeighboursNumbers, groups: Sequence[_Group], waiting: dict[int, LibraryPhase], position: int,
         phase: Structured
                ) -> _Group | None:  # fmt: skip
         """Groups and a phase, with the rotations that it reads, as one; None if they cannot be."""
         if (not groups and not waiting) or any(group.limit is not None for group in groups):
             return None
-        made = _Group(space)
+        union = _Group(space)
         for group in groups:
-            made.members |= group.members
-        made.members |= {**waiting, place: phase}
-        made.members = dict(sorted(made.members.items()))
+            union.members |= group.members
+        union.members |= {**waiting, position: phase}
+        union.members = dict(sorted(union.members.items()))
         rotated: dict[ValueId, ValueId] = {}
         inside, elsewhere, sources, nodes = set[ValueId](), set[ValueId](), set[ValueId](), 0
-        for member in made.members.values():
+        for member in union.members.values():
             inside.update(traverse.results(member))
             sources.update(traverse.operands(member))
             match member:
@@ -487,7 +487,7 @@ class _NeighboursFinder:
                     nodes += len(member.body)
                     elsewhere.update(rotated.get(read.value, read.value) for read in member.reads if read.projection.stages)
         too_large = len(sources - inside) > NEIGHBOURS_MOST_SOURCES or nodes > NEIGHBOURS_MOST_NODES
-        return made if inside.isdisjoint(elsewhere) and not too_large else None
+        return union if inside.isdisjoint(elsewhere) and not too_large else None
 
 
 # ---------------------------------------------------------------------------------------------------- elementwise
@@ -512,7 +512,7 @@ def merge_loop(loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[V
     for phase in loop.body.phases:
         if not isinstance(phase, Structured) or phase.axes != axes or any(r.reduction for r in phase.results):
             return None
-        own: list[int] = []
+        new_index: list[int] = []
         for node in phase.body:
             match node:
                 case ReadNode():
@@ -520,23 +520,23 @@ def merge_loop(loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[V
                     if read.value in places or read.value in inside:
                         if read.projection.stages or read.value not in places:
                             return None
-                        own.append(places[read.value])
+                        new_index.append(places[read.value])
                         continue
                     if read not in outside:
                         outside[read] = len(body)
                         reads.append(read)
                         body.append(replace(node, index=len(reads) - 1))
-                    own.append(outside[read])
+                    new_index.append(outside[read])
                 case ApplyNode():
                     if node.span is not None:
                         return None
-                    body.append(replace(node, args=tuple(own[arg] for arg in node.args)))
-                    own.append(len(body) - 1)
+                    body.append(replace(node, args=tuple(new_index[arg] for arg in node.args)))
+                    new_index.append(len(body) - 1)
                 case _:
                     body.append(node)
-                    own.append(len(body) - 1)
+                    new_index.append(len(body) - 1)
         for result in phase.results:
-            places[result.value] = own[result.node]
+            places[result.value] = new_index[result.node]
     if not all(value in places for value in loop.body.results):
         return None
     results = tuple(Result(r, places[v], None) for r, v in zip(loop.results, loop.body.results, strict=True))

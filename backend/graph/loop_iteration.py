@@ -101,10 +101,10 @@ def captured(loop: Loop) -> tuple[ValueId, ...]:
     """The values around a loop that its body reads."""
     blocks = traverse.subgraphs(loop)
     inner = [phase for block in blocks for phase in traverse.all_phases(block)]
-    own = {v for block in (*blocks, *(g for phase in inner for g in traverse.subgraphs(phase))) for v in block.params}
-    own |= {v for phase in inner for v in traverse.results(phase)}
+    defined = {v for block in (*blocks, *(g for phase in inner for g in traverse.subgraphs(phase))) for v in block.params}
+    defined |= {v for phase in inner for v in traverse.results(phase)}
     used = (v for block in blocks for phase in block.phases for v in traverse.uses(phase))
-    return tuple(v for v in dict.fromkeys((*used, *(v for block in blocks for v in block.results))) if v not in own)
+    return tuple(v for v in dict.fromkeys((*used, *(v for block in blocks for v in block.results))) if v not in defined)
 
 
 def turn_of(bound: BoundGraph, loop: Loop, axes: Axes) -> Turn:
@@ -112,35 +112,36 @@ def turn_of(bound: BoundGraph, loop: Loop, axes: Axes) -> Turn:
     maker = _Maker(bound, loop, axes)
     body = maker.merged()
     entries = [maker.copy(old, new) for old, new in zip(loop.initial, loop.body.params, strict=True)]
-    made = {value: phase for phase in body.phases for value in traverse.results(phase)}
+    maker_of = {value: phase for phase in body.phases for value in traverse.results(phase)}
     placed: dict[PhaseId, int | None] = {}
     phases: list[Phase] = [*entries, *body.phases]
     next: list[ValueId] = []
     for value, axis in zip(loop.body.results, axes, strict=True):
-        phase = made.get(value)
+        phase = maker_of.get(value)
         if phase is None or value in next or not _can_leave(phase, axis) or placed.setdefault(phase.id, axis) != axis:
             carried = maker.value(body.types[value])
             phases.append(maker.copy(value, carried))
             value = carried
         next.append(value)
     stop = maker.stop
-    if stop is not None and (stop not in made or stop in next or placed.setdefault(made[stop].id, None) is not None):
+    if stop is not None and (stop not in maker_of or stop in next or placed.setdefault(maker_of[stop].id, None) is not None):
         stop = maker.value(body.types[stop])
         phases.append(maker.copy(maker.stop or stop, stop))
     graph = replace(body, phases=tuple(phases), types={**body.types, **maker.types}, roots=frozenset())
     return Turn(loop, axes, replace(bound, graph=graph), tuple(next), tuple(maker.edges), stop)
 
 
-def leaving(bound: BoundGraph, loop: Loop, turn: Turn) -> Turn:
+def leaving(bound: BoundGraph, loop: Loop, iteration: Turn) -> Turn:
     """What follows the last turn where results are wanted whole at home."""
-    maker = _Maker(bound, loop, turn.axes)
-    maker.last_value = max(maker.last_value, *map(int, turn.bound.graph.types))
-    maker.last_phase = max(maker.last_phase, *(int(phase.id) for phase in traverse.all_phases(turn.bound.graph)))
-    maker.types |= turn.bound.graph.types
-    entries = [maker.copy(old, new) for old, new in zip(turn.next, loop.body.params, strict=True)]
-    whole = [maker.copy(old, new) for old, new in zip(loop.body.params, loop.results, strict=True)]
-    graph = replace(bound.graph, phases=(*entries, *whole), types={**turn.bound.graph.types, **maker.types}, roots=frozenset())
-    return Turn(loop, turn.axes, replace(bound, graph=graph), loop.results)
+    maker = _Maker(bound, loop, iteration.axes)
+    maker.last_value = max(maker.last_value, *map(int, iteration.bound.graph.types))
+    maker.last_phase = max(maker.last_phase, *(int(phase.id) for phase in traverse.all_phases(iteration.bound.graph)))
+    maker.types |= iteration.bound.graph.types
+    entries = [maker.copy(old, new) for old, new in zip(iteration.next, loop.body.params, strict=True)]
+    copies = [maker.copy(old, new) for old, new in zip(loop.body.params, loop.results, strict=True)]
+    graph = replace(bound.graph, phases=(*entries, *copies), types={**iteration.bound.graph.types, **maker.types},
+        roots=frozenset())
+    return Turn(loop, iteration.axes, replace(bound, graph=graph), loop.results)
 
 
 def _can_leave(phase: Phase, axis: int | None) -> bool:
@@ -215,15 +216,15 @@ class _Maker:
         stand_ins = [Input(self.phase_id(), loop.span, f"state {value}", value) for value in outside]
         wanted = loop.body.results if self.stop is None else (*loop.body.results, self.stop)
         next = [value for value in wanted if value not in outside]
-        whole = replace(
+        joint = replace(
             graph, phases=(*stand_ins, *phases), types={**graph.types, **self.types}, inputs=(), params=(), guards=(),
             names={}, roots=frozenset((*self.roots, *next)),
         )  # fmt: skip
-        found = optimise(whole, frozenset({"invariants"}))
-        self.last_value = max(self.last_value, *map(int, found.types))
-        self.last_phase = max(self.last_phase, *(int(phase.id) for phase in traverse.all_phases(found)))
-        kept = tuple(phase for phase in found.phases if not isinstance(phase, Input))
-        return replace(graph, phases=kept, types={**whole.types, **found.types})
+        optimised = optimise(joint, frozenset({"invariants"}))
+        self.last_value = max(self.last_value, *map(int, optimised.types))
+        self.last_phase = max(self.last_phase, *(int(phase.id) for phase in traverse.all_phases(optimised)))
+        remaining = tuple(phase for phase in optimised.phases if not isinstance(phase, Input))
+        return replace(graph, phases=remaining, types={**joint.types, **optimised.types})
 
     def until(self) -> list[Phase]:
         """What decides whether a turn was the last, of its states and those before it."""
@@ -279,14 +280,14 @@ class _Maker:
         self.edges.append(taking.id)
         self.roots.append(edge)
         shift = -count if back else count
-        own = affine(shape, _moved(len(shape), axis, shift), shape, fills=True)
+        shifted = affine(shape, _moved(len(shape), axis, shift), shape, fills=True)
         round_ = affine(shape, _moved(len(shape), axis, 0 if back else count - rows), self.types[edge].shape, fills=True)
         limit = count if back else rows - count
         body: list[Node] = [
             ReadNode(0, kind), ReadNode(1, kind), AxisNode(axis), ConstantNode(Kind.I64, limit),
             ApplyNode("lt", (2, 3), Kind.BOOL), ApplyNode("select", (4, 1, 0) if back else (4, 0, 1), kind),
         ]  # fmt: skip
-        return [taking, self.structured(phase.id, shape, (Read(value, own), Read(edge, round_)), body, result)]
+        return [taking, self.structured(phase.id, shape, (Read(value, shifted), Read(edge, round_)), body, result)]
 
     def joined(self, phase: LibraryPhase, axis: int, makers: Mapping[ValueId, Phase]) -> Structured:
         """Each element from the operand in which it lies; operands that are parts of values are read there."""
@@ -314,11 +315,11 @@ class _Maker:
             body.append(ReadNode(len(reads) - 1, kind))
             starts.append((start, len(body) - 1))
             start += rows
-        found = starts[-1][1]
+        chosen = starts[-1][1]
         for (_, node), (limit, _) in reversed(list(pairwise(starts))):
             body += [ConstantNode(Kind.I64, limit), ApplyNode("lt", (0, len(body)), Kind.BOOL)]
-            body.append(ApplyNode("select", (len(body) - 1, node, found), kind))
-            found = len(body) - 1
+            body.append(ApplyNode("select", (len(body) - 1, node, chosen), kind))
+            chosen = len(body) - 1
         return self.structured(phase.id, shape, reads, body, phase.results[0])
 
 
@@ -382,14 +383,14 @@ def unrolled(bound: BoundGraph, loop: Loop) -> BoundGraph:
         if phase.id == loop.id:
             state = loop.initial
             for _ in range(loop.trip.constant or 0):
-                own = dict(zip(loop.body.params, state, strict=True))
-                phases += [copier.copied(inner, own) for inner in loop.body.phases]
-                state = tuple(own.get(value, value) for value in loop.body.results)
+                current = dict(zip(loop.body.params, state, strict=True))
+                phases += [copier.copied(inner, current) for inner in loop.body.phases]
+                state = tuple(current.get(value, value) for value in loop.body.results)
             names = dict(zip(loop.results, state, strict=True))
         else:
             phases.append(renamed(phase, names))
-    made = replace(graph, phases=tuple(phases), types=copier.types, names=copier.names)
-    return BoundGraph(made, bound.sizes)
+    flat = replace(graph, phases=tuple(phases), types=copier.types, names=copier.names)
+    return BoundGraph(flat, bound.sizes)
 
 
 def renamed(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
@@ -408,24 +409,24 @@ class _Copier:
     names: dict[ValueId, str]
     fresh: int
 
-    def copied(self, phase: Phase, own: dict[ValueId, ValueId]) -> Phase:
-        """The phase with an id, values and sub-graphs of its own; `own` says what has been copied, and is added to."""
+    def copied(self, phase: Phase, names: dict[ValueId, ValueId]) -> Phase:
+        """The phase with an id, values and sub-graphs of its own; `names` maps what has been copied, and is extended."""
 
         def inside(sub: SubGraph) -> SubGraph:
-            params = tuple(self.value(param, own) for param in sub.params)
-            phases = tuple(self.copied(inner, own) for inner in sub.phases)
-            return SubGraph(params, phases, tuple(own.get(value, value) for value in sub.results))
+            params = tuple(self.value(param, names) for param in sub.params)
+            phases = tuple(self.copied(inner, names) for inner in sub.phases)
+            return SubGraph(params, phases, tuple(names.get(value, value) for value in sub.results))
 
-        made = traverse.with_subgraphs(traverse.rename_operands(phase, own), inside)
-        results = tuple(self.value(value, own) for value in traverse.results(phase))
-        return replace(_making(made, results), id=PhaseId(self.new()))
+        copy = traverse.with_subgraphs(traverse.rename_operands(phase, names), inside)
+        results = tuple(self.value(value, names) for value in traverse.results(phase))
+        return replace(_making(copy, results), id=PhaseId(self.new()))
 
-    def value(self, value: ValueId, own: dict[ValueId, ValueId]) -> ValueId:
-        made = own[value] = ValueId(self.new())
-        self.types[made] = self.types[value]
+    def value(self, value: ValueId, names: dict[ValueId, ValueId]) -> ValueId:
+        copy = names[value] = ValueId(self.new())
+        self.types[copy] = self.types[value]
         if value in self.names:
-            self.names[made] = self.names[value]
-        return made
+            self.names[copy] = self.names[value]
+        return copy
 
     def new(self) -> int:
         self.fresh += 1

@@ -221,9 +221,9 @@ class LibraryPhase:
     @property
     def indexing(self) -> Indexing | None:
         """How the program writes the indices of a gather, an update or a reduction by key."""
-        place = self.attributes.get("place")
-        assert place is None or isinstance(place, Indexing)
-        return place
+        indexing = self.attributes.get("place")
+        assert indexing is None or isinstance(indexing, Indexing)
+        return indexing
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,9 +163,9 @@ def _known_digits(first: Affine, second: Reshaped) -> Affine | None:
             indices.append(first.indices[here])
             here, there = here + 1, there + 1
             continue
-        start, end, flat, points, made = here, there, 0, 1, 1
-        while points != made or start == here or end == there:
-            is_source = start == here or (points < made and end > there)
+        start, end, flat, points, target_points = here, there, 0, 1, 1
+        while points != target_points or start == here or end == there:
+            is_source = start == here or (points < target_points and end > there)
             if (start if is_source else end) >= len(source if is_source else target):
                 return None
             length = (source[start] if is_source else target[end]).constant
@@ -177,11 +177,11 @@ def _known_digits(first: Affine, second: Reshaped) -> Affine | None:
                     return None
                 flat, points, start = flat * int(length) + int(at), points * int(length), start + 1
             else:
-                made, end = made * int(length), end + 1
+                target_points, end = target_points * int(length), end + 1
         for size in target[there:end]:
-            made //= int(size.constant or 1)
-            indices.append(constant_index(number(flat // made)))
-            flat %= made
+            target_points //= int(size.constant or 1)
+            indices.append(constant_index(number(flat // target_points)))
+            flat %= target_points
         here, there = start, end
     if any(size != ONE for size in (*source[here:], *target[there:])):
         return None
@@ -302,10 +302,10 @@ def _reshaped_box(source: Sequence[int], target: Sequence[int], box: Box) -> Box
         high.append(last % size)
         first, last = first // size, last // size
     result: list[tuple[int, int]] = []
-    whole = False
+    is_full = False
     for size, start, stop in zip(target, reversed(low), reversed(high), strict=True):
-        result.append((0, size) if whole else (start, stop + 1))
-        whole = whole or start != stop
+        result.append((0, size) if is_full else (start, stop + 1))
+        is_full = is_full or start != stop
     return tuple(result)
 
 
@@ -388,8 +388,8 @@ def is_unread(phase: Phase) -> bool:
 
 def wanted_of(phase: LibraryPhase) -> tuple[int, int] | None:
     """The places that are read of the axis that a grade or a sort orders; None where all are (`rules.orders`)."""
-    found = phase.attributes.get("wanted")
-    return found if isinstance(found, tuple) else None
+    limits = phase.attributes.get("wanted")
+    return limits if isinstance(limits, tuple) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,22 +436,22 @@ class Operands:
     def kind(self, which: int) -> Kind:
         return self.args[which].element.kind
 
-    def made(self) -> Size:
+    def result_items(self) -> Size:
         """Items of the first result."""
         return product(capacity(s) for s in self.results[0].shape)
 
-    def made_bytes(self) -> Size:
-        return self.made() * self.results[0].element.kind.bytes
+    def result_bytes(self) -> Size:
+        return self.result_items() * self.results[0].element.kind.bytes
 
     def attribute(self, name: str) -> object:
         return self.phase.attributes.get(name)
 
     def function(self) -> str:
-        found = self.attribute("function")
-        assert isinstance(found, str)
-        return found
+        function = self.attribute("function")
+        assert isinstance(function, str)
+        return function
 
     def axis(self) -> int:
-        found = self.attribute("axis")
-        assert isinstance(found, int)
-        return found
+        axis = self.attribute("axis")
+        assert isinstance(axis, int)
+        return axis

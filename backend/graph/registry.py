@@ -57,11 +57,11 @@ def signature_of(phase: LibraryPhase, types: Types) -> Signature:
     cell = LIBRARY[phase.op].signature(cells_of(phase, types))
     if not frame:
         return cell
-    own = [AxisSignature(j, tuple(j if f else None for f in flags)) for j in range(frame)]
+    signature = [AxisSignature(j, tuple(j if f else None for f in flags)) for j in range(frame)]
     for s in cell:
         operands = tuple(a if a is None else a + (frame if f else 0) for a, f in zip(s.operands, flags, strict=True))
-        own.append(AxisSignature(None if s.result is None else s.result + frame, operands, s.combine))
-    return tuple(own)
+        signature.append(AxisSignature(None if s.result is None else s.result + frame, operands, s.combine))
+    return tuple(signature)
 
 
 def may_fail(phase: LibraryPhase) -> bool:
@@ -91,17 +91,17 @@ def _stacked(cells: Cells) -> Signature:
 
 
 def _rotated(cells: Cells) -> Signature:
-    k, whole = cells.axis, bool(cells.args[1])
+    k, has_amounts = cells.axis, bool(cells.args[1])
     return tuple(
-        AxisSignature(a, (a, (a if a < k else a - 1) if whole else None)) for a in range(len(cells.results[0])) if a != k
+        AxisSignature(a, (a, (a if a < k else a - 1) if has_amounts else None)) for a in range(len(cells.results[0])) if a != k
     )
 
 
 def _gathered(cells: Cells) -> Signature:
-    k, rank, whole = cells.axis, len(cells.args[1]), (None,) * (len(cells.args) - 2)
-    before = [AxisSignature(a, (a, None, *whole)) for a in range(k)]
-    picked = [AxisSignature(k + i, (None, i, *whole)) for i in range(rank)]
-    behind = [AxisSignature(a - 1 + rank, (a, None, *whole)) for a in range(k + 1, len(cells.args[0]))]
+    k, rank, unsplit = cells.axis, len(cells.args[1]), (None,) * (len(cells.args) - 2)
+    before = [AxisSignature(a, (a, None, *unsplit)) for a in range(k)]
+    picked = [AxisSignature(k + i, (None, i, *unsplit)) for i in range(rank)]
+    behind = [AxisSignature(a - 1 + rank, (a, None, *unsplit)) for a in range(k + 1, len(cells.args[0]))]
     return (*before, *picked, *behind)
 
 
@@ -109,7 +109,7 @@ def _updated(cells: Cells) -> Signature:
     indexed = cells.attributes["indexed"]
     assert isinstance(indexed, tuple)
     value = cells.args[-1]
-    found: list[AxisSignature] = []
+    signature: list[AxisSignature] = []
     position, used = 0, 0
     for axis, has_index in enumerate(indexed):
         if has_index:
@@ -117,9 +117,9 @@ def _updated(cells: Cells) -> Signature:
             used += 1
             continue
         inner = (None,) * (len(cells.args) - 2)
-        found.append(AxisSignature(axis, (axis, *inner, position if value else None)))
+        signature.append(AxisSignature(axis, (axis, *inner, position if value else None)))
         position += 1
-    return tuple(found)
+    return tuple(signature)
 
 
 def _mask_updated(cells: Cells) -> Signature:

@@ -52,10 +52,10 @@ def nothing(op: Operands) -> Size:
 def cell_by_cell(rule: Rule) -> Rule:
     """An op that runs cell by cell over a frame: what one cell needs is at most what all need, and a cell's result."""
 
-    def found(op: Operands) -> Size:
-        return rule(op) + op.made_bytes() if op.framed else rule(op)
+    def bytes_of_all(op: Operands) -> Size:
+        return rule(op) + op.result_bytes() if op.framed else rule(op)
 
-    return found
+    return bytes_of_all
 
 
 results: Final = cell_by_cell(nothing)
@@ -85,7 +85,7 @@ def gather(op: Operands) -> Size:
     if not op.framed:
         return indices
     if not op.flags[1]:
-        return indices + op.made_bytes()
+        return indices + op.result_bytes()
     before = product(capacity(s) for s in op.cells.args[0][: op.axis()])
     return indices + op.items(1) * before * 9
 
@@ -107,7 +107,7 @@ def update(op: Operands) -> Size:
         places = places * product(capacity(s) for s in op.cells.args[used])
         casts = casts + op.items(used) * (0 if op.kind(used) is Kind.I64 else 8)
     simple = last == 1 and not op.framed
-    values = op.items(len(op.args) - 1) * op.size(len(op.args) - 1) + op.made_bytes() if op.framed else ZERO
+    values = op.items(len(op.args) - 1) * op.size(len(op.args) - 1) + op.result_bytes() if op.framed else ZERO
     return places * (8 if simple else 24) + lines + casts + values
 
 
@@ -161,10 +161,10 @@ def scan(op: Operands) -> Size:
 
 
 def contract(op: Operands) -> Size:
-    whole = op.made_bytes() if op.framed else ZERO
+    stacked = op.result_bytes() if op.framed else ZERO
     if not op.kind(0).is_integer:
-        return whole + _summed(op)
-    return whole + _exact(op.cells, op.items(0), op.items(1), op.made())
+        return stacked + _summed(op)
+    return stacked + _exact(op.cells, op.items(0), op.items(1), op.result_items())
 
 
 def _summed(op: Operands) -> Size:
@@ -184,13 +184,13 @@ def _summed(op: Operands) -> Size:
     return minimum(points, ONE * _BOXES) * (kind.bytes * (1 + kind.is_complex) + 9)
 
 
-def _exact(cells: Cells, left: Size, right: Size, made: Size) -> Size:
+def _exact(cells: Cells, left: Size, right: Size, items: Size) -> Size:
     """Exact products of integers through binary64; see `backend.library.products`."""
     rows = product(capacity(s) for s in cells.args[0][:-1]).constant
     columns = product(capacity(s) for s in cells.args[1][1:]).constant
     if min(rows if rows is not None else WORTH_BLAS, columns if columns is not None else WORTH_BLAS) < WORTH_BLAS:
         return ZERO
-    return left * 16 + right * 16 + made * 16
+    return left * 16 + right * 16 + items * 16
 
 
 def decode(op: Operands) -> Size:
@@ -199,17 +199,17 @@ def decode(op: Operands) -> Size:
     radices = capacity(left[-1]) if left else ONE
     digits = capacity(right[0]) if right else ONE
     length = maximum(radices, digits)
-    copies = op.made_bytes() if op.framed else ZERO
+    copies = op.result_bytes() if op.framed else ZERO
     if op.kind(0).is_integer:
         frames = op.frame
-        return copies + rows * length * frames * 16 + _exact(op.cells, rows * length * frames, op.items(1), op.made())
-    return copies + op.made_bytes() * 3 + minimum(length, CHUNK + 1) * _PYTHON
+        return copies + rows * length * frames * 16 + _exact(op.cells, rows * length * frames, op.items(1), op.result_items())
+    return copies + op.result_bytes() * 3 + minimum(length, CHUNK + 1) * _PYTHON
 
 
 def encode(op: Operands) -> Size:
     columns = product(capacity(s) for s in op.cells.args[0][1:])
-    own = product(capacity(s) for s in op.cells.args[1])
-    number = columns * own * op.frame
+    digits = product(capacity(s) for s in op.cells.args[1])
+    number = columns * digits * op.frame
     return number * (3 * max(op.size(0), 8) + 4)
 
 
@@ -271,7 +271,7 @@ def _search(op: Operands, table: int, arg: int, *, by_items: bool) -> Size:
     frames = op.frame if op.framed else ONE
     a_whole = a_items if not op.framed or op.flags[arg] else a_items * frames
     t_rows = t_items if by_items or len(shape) <= 1 else op.frame * capacity(shape[0])
-    a_rows = a_whole if single else op.made()
+    a_rows = a_whole if single else op.result_items()
     several = op.framed and op.flags[table]
     through_table = minimum(a_rows, LOOKED_UP) * 40 + _table(t_kind, a_kind, t_rows + a_rows)
     lookup = maximum(t_rows * 17 + minimum(a_rows, QUERIES) * 48, through_table)
@@ -282,15 +282,15 @@ def _search(op: Operands, table: int, arg: int, *, by_items: bool) -> Size:
         width = max(t_kind.bytes, a_kind.bytes)
         cast = width if t_kind is not a_kind else 0
         keys = every * cast + ((t_items + a_whole) * (width + 1) if _is_real(t_kind) or _is_real(a_kind) else ZERO)
-        found = lookup + keys + copied
+        total = lookup + keys + copied
     else:
         parts = max(_parts(t_kind), _parts(a_kind))
         real = _is_real(t_kind) or _is_real(a_kind)
-        found = (t_items + a_whole) * ((25 if real else 16) * parts) + (t_rows + a_rows) * 31 + copied
-        found = found + minimum(a_rows, QUERIES) * 48
+        total = (t_items + a_whole) * ((25 if real else 16) * parts) + (t_rows + a_rows) * 31 + copied
+        total = total + minimum(a_rows, QUERIES) * 48
     if several:
-        found = found + (t_rows + a_rows) * 64
-    return found
+        total = total + (t_rows + a_rows) * 64
+    return total
 
 
 def _table(table: Kind, arg: Kind, rows: Size) -> Size:
@@ -303,7 +303,7 @@ def index_of(op: Operands) -> Size:
 
 
 def member_of(op: Operands) -> Size:
-    return _search(op, 1, 0, by_items=True) + op.made() * 8
+    return _search(op, 1, 0, by_items=True) + op.result_items() * 8
 
 
 @cell_by_cell
@@ -314,7 +314,7 @@ def interval_index(op: Operands) -> Size:
         sort = 32 + kind.bytes + 1  # or where each bound is passed, in items that ascend
         cast = 0 if op.kind(0) is op.kind(1) else 8
         return table * (sort + cast) + items * (1 + cast)
-    rows = op.made() + capacity(op.cells.args[0][0])
+    rows = op.result_items() + capacity(op.cells.args[0][0])
     return (items + table) * ((24 if _is_real(kind) else 16) * _parts(kind)) + rows * 45
 
 
@@ -332,7 +332,7 @@ def match(op: Operands) -> Size:
 
 def key_reduce(op: Operands) -> Size:
     function, kind = op.function(), op.kind(1)
-    cells, items, made = op.items(0), op.items(1), op.made()
+    cells, items, groups = op.items(0), op.items(1), op.result_items()
     if op.framed:
         cells = maximum(cells, product(capacity(s) for s in op.cells.args[0]) * op.frame)
         items = maximum(items, product(capacity(s) for s in op.cells.args[1]) * op.frame)
@@ -340,16 +340,16 @@ def key_reduce(op: Operands) -> Size:
     if function in REDUCTIONS or (function == "gcd" and kind.is_integer):
         block = minimum(items, ONE * BINNED) * (8 + 2 * kind.bytes)
         copied = items * kind.bytes if op.framed else ZERO
-        return cast + cells * (27 if function == "gcd" else 10) + block + copied + made * (2 * kind.bytes + 2)
+        return cast + cells * (27 if function == "gcd" else 10) + block + copied + groups * (2 * kind.bytes + 2)
     ordered = cells * 26 + items * kind.bytes
     group = from_the_right(function, kind, items, cells, ONE)
-    together = minimum(cells, made) * 40 + minimum(items, made) * (4 * max(kind.bytes, 8))
+    together = minimum(cells, groups) * 40 + minimum(items, groups) * (4 * max(kind.bytes, 8))
     return cast + ordered + maximum(group, together)
 
 
 @cell_by_cell
 def random(op: Operands) -> Size:
-    return minimum(op.made() * 80, _RANDOM) + 1024
+    return minimum(op.result_items() * 80, _RANDOM) + 1024
 
 
 def format(op: Operands) -> Size:
@@ -358,7 +358,7 @@ def format(op: Operands) -> Size:
 
 def read_text(op: Operands) -> Size:
     """Rows of text, and their numbers, as Python's."""
-    return op.items(0) * 8 + op.made() * 120
+    return op.items(0) * 8 + op.result_items() * 120
 
 
 # ---------------------------------------------------------------------------------------------------- scratch_linear
@@ -389,13 +389,13 @@ def transform(op: Operands) -> Size:
     """`fft ifft rfft irfft` of lines, one after the other.  See Note [Transforms]."""
     kind, result = op.kind(0), op.results[0].element.kind
     cast = ZERO if kind in _WHOLE else op.items(0) * (16 if kind.is_complex else 8)
-    kept = ZERO if result in _WHOLE else op.made() * (16 if result.is_complex else 8)
+    converted = ZERO if result in _WHOLE else op.result_items() * (16 if result.is_complex else 8)
     real = not (kind.is_complex and result.is_complex)
     *frame, line = op.results[0].shape if kind.is_complex else op.args[0].shape
     length, lanes = capacity(line), 1 if product(capacity(size) for size in frame).constant in (0, 1) else 2
     if length.constant is not None:
-        return cast + kept + number(_line_bytes(length.constant, real, lanes))
-    return cast + kept + length * (16 * (5 + real + 5 * lanes))
+        return cast + converted + number(_line_bytes(length.constant, real, lanes))
+    return cast + converted + length * (16 * (5 + real + 5 * lanes))
 
 
 def _line_bytes(length: int, real: bool, lanes: int) -> int:
@@ -454,8 +454,8 @@ class _Matrices:
         for which in range(len(op.args)):
             wide = wide if op.kind(which) in _WHOLE else wide + op.items(which) * self.width
         for result in op.results:
-            made = product(capacity(size) for size in result.shape) * self.width
-            wide = wide if result.element.kind in _WHOLE else wide + made
+            written = product(capacity(size) for size in result.shape) * self.width
+            wide = wide if result.element.kind in _WHOLE else wide + written
         return items * self.width + wide
 
 
@@ -502,11 +502,11 @@ def inverse(op: Operands) -> Size:
 
 def _solving(a: _Matrices, right: Size) -> Size:
     """Square: the solution, then a factorisation that looks at the rank; else a factorisation, then its triangle is solved."""
-    triangle, made = a.columns * a.columns, a.columns * right
+    triangle, solution = a.columns * a.columns, a.columns * right
     looked = a.frame * triangle + maximum(triangle + a.panels, a.frame * triangle)
-    square = maximum(triangle + made + a.columns, a.frame * maximum(triangle, made), looked)
+    square = maximum(triangle + solution + a.columns, a.frame * maximum(triangle, solution), looked)
     if a.rows == a.columns:
         return square
     factored = a.frame * (a.cell + a.across) + maximum(a.across + a.cell + a.panels, a.frame * a.down)
-    solved = a.frame * (a.across * (2 if a.complex else 1) + triangle + made) + triangle + made
+    solved = a.frame * (a.across * (2 if a.complex else 1) + triangle + solution) + triangle + solution
     return maximum(square, factored, solved)

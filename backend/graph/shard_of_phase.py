@@ -8,7 +8,7 @@ box.  Between them each stage keeps to the box that reaches it.  A stage that fi
 outside its box then lies outside the operand, for the box is the bounding box cut off at the operand.  A reshape keeps to
 boxes where both its sides, group of axes by group of axes, are the same run of points in row-major order, or where one side is a
 run inside the run that the other is; where they are not, the shard reads the operand through its whole shape, with nothing in it
-outside the box (`Restricted.whole`).
+outside the box (`Restricted.is_unnarrowed`).
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ def view_of(
 
 @dataclass(frozen=True, slots=True)
 class Restricted:
-    """`phase` reads operand i as value -1-i.  `boxes` are what it reads; `whole[i]`: operand i is to have its whole shape, of
+    """`phase` reads operand i as value -1-i.  `boxes` are what it reads; `is_unnarrowed[i]`: operand i has its full shape, of
     which only the box matters."""
 
     phase: Structured
     boxes: tuple[Box, ...]
-    whole: tuple[bool, ...]
+    is_unnarrowed: tuple[bool, ...]
 
 
 def restrict(
@@ -74,22 +74,22 @@ def restrict(
     extents = tuple(stop - start for start, stop in box)
     reads: list[Read] = []
     boxes: list[Box] = []
-    wholes: list[bool] = []
-    for place, read in enumerate(phase.reads):
-        needed = box_needed(extents, read.projection, box) if held is None else held[place]
+    unnarrowed: list[bool] = []
+    for position, read in enumerate(phase.reads):
+        needed = box_needed(extents, read.projection, box) if held is None else held[position]
         narrow = _narrowed(read.projection, box, needed)
-        wholes.append(narrow is None)
+        unnarrowed.append(narrow is None)
         boxes.append(needed)
         if narrow is None:
             narrow = (_moved(box, [axis.size for axis in phase.axes]), *read.projection.stages)
-        reads.append(Read(ValueId(-1 - place), simplify(sizes_of(extents), narrow)))
+        reads.append(Read(ValueId(-1 - position), simplify(sizes_of(extents), narrow)))
     axes = tuple(Axis(number(size), axis.kind) for size, axis in zip(extents, phase.axes, strict=True))
-    origins = {axis: _Origin(len(phase.reads) + place, value) for place, (axis, value) in enumerate((moving or {}).items())}
+    origins = {axis: _Origin(len(phase.reads) + position, value) for position, (axis, value) in enumerate((moving or {}).items())}
     nowhere = Projection((Affine((), ()),))
     reads += [Read(origin.value, simplify(sizes_of(extents), nowhere.stages)) for origin in origins.values()]
     body, places = _body(phase.body, [start for start, _ in box], {axis: one.read for axis, one in origins.items()})
     results = tuple(Result(r.value, places[r.node], r.reduction) for r in phase.results)
-    return Restricted(replace(phase, axes=axes, reads=tuple(reads), body=body, results=results), tuple(boxes), tuple(wholes))
+    return Restricted(replace(phase, axes=axes, reads=tuple(reads), body=body, results=results), tuple(boxes), tuple(unnarrowed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,9 @@ def _narrowed(projection: Projection, box: Box, needed: Box) -> tuple[Stage, ...
     if not projection.stages and needed != box:
         points = tuple(AffineIndex((Term(axis, 1),), number(0)) for axis in range(len(box)))
         return (_between(Affine(points, _extents(box)), box, needed),)
-    for place, stage in enumerate(projection.stages):
+    for position, stage in enumerate(projection.stages):
         reached = box_needed(extents, Projection((stage,)), current)
-        if place == len(projection.stages) - 1:
+        if position == len(projection.stages) - 1:
             reached = needed
         if any(start >= stop for start, stop in reached):
             return (*stages, _nowhere(needed)) if needed else None
@@ -165,7 +165,7 @@ def _same_run(source: Sequence[int], box: Box, target: Sequence[int], reached: B
 
 def _groups(source: Sequence[int], target: Sequence[int]) -> list[tuple[range, range]]:
     """The shortest runs of axes of equal products, from the front."""
-    found: list[tuple[range, range]] = []
+    groups: list[tuple[range, range]] = []
     i = j = first = second = 0
     left = right = 1
     while i < len(source) or j < len(target):
@@ -176,11 +176,11 @@ def _groups(source: Sequence[int], target: Sequence[int]) -> list[tuple[range, r
             right *= target[j]
             j += 1
         if left == right and i > first and j > second:
-            found.append((range(first, i), range(second, j)))
+            groups.append((range(first, i), range(second, j)))
             first, second, left, right = i, j, 1, 1
     if first < i or second < j:
-        found.append((range(first, i), range(second, j)))
-    return found
+        groups.append((range(first, i), range(second, j)))
+    return groups
 
 
 def _run(extents: Sequence[int], box: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
@@ -194,18 +194,18 @@ def _run(extents: Sequence[int], box: Sequence[tuple[int, int]]) -> tuple[int, i
 
 def _body(nodes: Sequence[Node], origin: Sequence[int], moving: Mapping[int, int]) -> tuple[tuple[Node, ...], list[int]]:
     """The body with coordinates of the whole space, and where each node went."""
-    made: list[Node] = []
+    body: list[Node] = []
     places: list[int] = []
     for node in nodes:
         if isinstance(node, ApplyNode):
             node = replace(node, args=tuple(places[arg] for arg in node.args))
-        made.append(node)
+        body.append(node)
         if isinstance(node, AxisNode) and (origin[node.axis] or node.axis in moving):
             read = moving.get(node.axis)
-            made.append(ConstantNode(Kind.I64, origin[node.axis]) if read is None else ReadNode(read, Kind.I64))
-            made.append(ApplyNode("add", (len(made) - 2, len(made) - 1), Kind.I64))
-        places.append(len(made) - 1)
-    return tuple(made), places
+            body.append(ConstantNode(Kind.I64, origin[node.axis]) if read is None else ReadNode(read, Kind.I64))
+            body.append(ApplyNode("add", (len(body) - 2, len(body) - 1), Kind.I64))
+        places.append(len(body) - 1)
+    return tuple(body), places
 
 
 def _extents(box: Box) -> tuple[Size, ...]:

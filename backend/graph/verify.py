@@ -88,10 +88,10 @@ class _Checker:
     ids: set[int] = field(default_factory=set)
 
     def type(self, value: ValueId) -> ArrayType:
-        found = self.graph.types.get(value)
-        if found is None:
+        known_type = self.graph.types.get(value)
+        if known_type is None:
             raise GraphError(f"value {value} has no type")
-        return found
+        return known_type
 
     def block(self, phases: Sequence[Phase], *, effects: bool = True) -> None:
         for phase in phases:
@@ -242,21 +242,21 @@ class _Checker:
                 state = [self.type(v) for v in phase.initial]
                 folded = [self.type(v) for v in phase.cells]
                 _require(all(t.shape for t in folded), "a folded operand is scalar")
-                own = [ArrayType(t.element, t.shape[1:]) for t in folded]
-                made = self.subgraph(phase.body, [*own, *state], effects=effects, index=phase.index)
-                self.same(made, state, "the new state")
+                elements = [ArrayType(t.element, t.shape[1:]) for t in folded]
+                next_state = self.subgraph(phase.body, [*elements, *state], effects=effects, index=phase.index)
+                self.same(next_state, state, "the new state")
                 if phase.until is not None:
-                    found = self.subgraph(phase.until, [*state, *state], effects=False)
-                    self.same(found, [ArrayType(Element(Kind.BOOL), ())], "`until`")
-                kept = [ArrayType(t.element, (phase.trip + 1, *t.shape)) for t in state] if phase.keep else state
-                self.same(results, kept, "a result")
+                    exit_test = self.subgraph(phase.until, [*state, *state], effects=False)
+                    self.same(exit_test, [ArrayType(Element(Kind.BOOL), ())], "`until`")
+                stacked = [ArrayType(t.element, (phase.trip + 1, *t.shape)) for t in state] if phase.keep else state
+                self.same(results, stacked, "a result")
             case Branch():
                 condition = self.type(phase.condition)
                 self.same([condition], [ArrayType(Element(Kind.BOOL), ())], "the condition")
                 for arm in (phase.then, phase.otherwise):
-                    made = self.subgraph(arm, [], effects=effects)
+                    next_state = self.subgraph(arm, [], effects=effects)
                     if not phase.defines:
-                        self.same(made, results, "an arm")
+                        self.same(next_state, results, "an arm")
             case Map():
                 _require(len(phase.frames) == len(phase.args) == len(phase.body.params), "operands and params differ in number")
                 cells: list[ArrayType] = []
@@ -264,14 +264,14 @@ class _Checker:
                     type = self.type(arg)
                     _require(agree(type.shape[:count], phase.frame[:count]), f"operand {arg} has another frame")
                     cells.append(ArrayType(type.element, type.shape[count:]))
-                made = self.subgraph(phase.body, cells, effects=False)
-                self.same(results, [ArrayType(t.element, phase.frame + t.shape) for t in made], "a result")
+                next_state = self.subgraph(phase.body, cells, effects=False)
+                self.same(results, [ArrayType(t.element, phase.frame + t.shape) for t in next_state], "a result")
             case Fold():
                 items = [self.type(a) for a in phase.args]
                 _require(all(t.shape for t in items), "a folded operand is scalar")
                 cells = [ArrayType(t.element, t.shape[1:]) for t in items]
-                made = self.subgraph(phase.body, [*cells, *cells], effects=False)
-                self.same(made, cells, "the accumulator")
+                next_state = self.subgraph(phase.body, [*cells, *cells], effects=False)
+                self.same(next_state, cells, "the accumulator")
                 self.same(results, items if phase.scan else cells, "a result")
 
     def subgraph(

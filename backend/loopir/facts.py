@@ -183,22 +183,22 @@ class Definitions:
 
     def bounds(self, register: str) -> tuple[Index, ...]:
         """Facts of an opaque register that its definition says."""
-        own = Index(((register, 1),))
+        itself = Index(((register, 1),))
         if register in self._turns:
             low, high = self._turns[register]
-            return plus(own, Index((), -low)), minus(Index((), high), own)
+            return plus(itself, Index((), -low)), minus(Index((), high), itself)
         match self.of.get(register):
             case Apply(function="max", kind=Kind.I64) as node:
-                return tuple(minus(own, self.form(name)) for name in node.args)
+                return tuple(minus(itself, self.form(name)) for name in node.args)
             case Apply(function="min", kind=Kind.I64) as node:
-                return tuple(minus(self.form(name), own) for name in node.args)
+                return tuple(minus(self.form(name), itself) for name in node.args)
             case Apply(function="shr", kind=Kind.I64, args=(_, value)) if not self.form(value).terms:
                 constant = self.form(value).constant
-                return (own, minus(Index((), constant), own)) if constant >= 0 else ()
+                return (itself, minus(Index((), constant), itself)) if constant >= 0 else ()
             case Apply(function="convert" | "convert_checked", compute=Kind.BOOL):
-                return own, minus(ONE, own)
+                return itself, minus(ONE, itself)
             case Apply(function="convert" | "convert_checked", compute=Kind.U8):
-                return own, minus(Index((), 255), own)
+                return itself, minus(Index((), 255), itself)
         return ()
 
     def compared(self, register: str) -> tuple[str, Index] | None:
@@ -309,11 +309,11 @@ class Facts:
             present = by.get(register, ())
             if form in present or len(present) >= _MOST_FACTS:
                 continue
-            own = coefficient(form, register)
+            multiple = coefficient(form, register)
             for other in (*present, *self._about(register)):
                 c = coefficient(other, register)
-                if c * own < 0:
-                    waiting.append(tight(combined(form, abs(c), other, abs(own))))
+                if c * multiple < 0:
+                    waiting.append(tight(combined(form, abs(c), other, abs(multiple))))
             by[register] = (*present, form)
             added.append(form)
         self._by, self._assumed = by, (*self._assumed, *added)
@@ -345,9 +345,9 @@ class Facts:
 
     def within(self, loop: For) -> Facts:
         """The facts in an iteration of a loop."""
-        own = index(loop.index)
-        lower = [minus(own, form) for form in loop.lower]
-        return self.also([*lower, *(combined(form, 1, plus(own, ONE), -1) for form in loop.upper)])
+        counter = index(loop.index)
+        lower = [minus(counter, form) for form in loop.lower]
+        return self.also([*lower, *(combined(form, 1, plus(counter, ONE), -1) for form in loop.upper)])
 
     # -- asking
 
@@ -385,9 +385,9 @@ class Facts:
             return tuple(self._renamed(form) for form in self._about(register.removesuffix(_PRIME)))
         node = self.definitions.of.get(register)
         if isinstance(node, Apply) and node.function == "residue" and node.kind is Kind.I64:
-            size, own = self.definitions.form(node.args[0]), Index(((register, 1),))
+            size, remainder = self.definitions.form(node.args[0]), Index(((register, 1),))
             last = plus(size, Index((), -1))
-            return (own, minus(last, own)) if self.proves(last) else ()
+            return (remainder, minus(last, remainder)) if self.proves(last) else ()
         return self.definitions.bounds(register)
 
     def _innermost(self, form: Index) -> str:
@@ -407,10 +407,10 @@ class Facts:
         if left[0] < 0:
             return False
         register = self._innermost(form)
-        own = coefficient(form, register)
+        multiple = coefficient(form, register)
         for fact in (*self.by.get(register, ()), *self._about(register)):
             c = coefficient(fact, register)
-            if c * own > 0 and self._proves(combined(form, abs(c), fact, -abs(own)), left):
+            if c * multiple > 0 and self._proves(combined(form, abs(c), fact, -abs(multiple)), left):
                 return True
         alternatives = self.definitions.alternatives(register.removesuffix(_PRIME))
         if register.endswith(_PRIME):

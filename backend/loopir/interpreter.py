@@ -149,14 +149,14 @@ class _Machine:
 
     def place(self, access: Load | Store) -> int:
         """The item of the view that an access means."""
-        place = 0
+        offset = 0
         indices = tuple(map(self.form, access.indices))
         shape = self.shapes[access.view]
         if len(indices) != len(shape) or not all(0 <= i < size for i, size in zip(indices, shape, strict=True)):
             raise Undefined(f"{access.view}{list(indices)} of shape {shape}")
         for i, size in zip(indices, shape, strict=True):
-            place = place * size + i
-        return place
+            offset = offset * size + i
+        return offset
 
     def block(self, body: tuple[Statement, ...]) -> None:
         for statement in body:
@@ -212,13 +212,13 @@ class _Machine:
         return self.memory[statement.view][self.place(statement)]
 
     def store(self, statement: Store) -> None:
-        items, place, value = self.memory[statement.view], self.place(statement), self.value(statement.value)
+        items, offset, value = self.memory[statement.view], self.place(statement), self.value(statement.value)
         if statement.join is not None:
-            if items[place] is _UNWRITTEN:
+            if items[offset] is _UNWRITTEN:
                 raise Undefined(f"{statement.view} is joined to, and nothing was written there")
             kind = self.program_view(statement).kind
-            value = self.meaning(statement.join, kind, [items[place], value], kind, 0)
-        items[place] = value
+            value = self.meaning(statement.join, kind, [items[offset], value], kind, 0)
+        items[offset] = value
 
     def box(self, box: Box) -> tuple[tuple[int, ...], list[int]]:
         """The shape of a box, and the places of its items in the view."""
@@ -228,7 +228,7 @@ class _Machine:
             shape += [] if size is None else [count]
             if start < 0 or count < 0 or start + count > length:
                 raise Undefined(f"items {start} to {start + count} of an axis of {box.view} of length {length}")
-            places = [place * length + i for place in places for i in range(start, start + count)]
+            places = [outer * length + i for outer in places for i in range(start, start + count)]
         return tuple(shape), places
 
     def call(self, call: Call) -> None:
@@ -237,16 +237,16 @@ class _Machine:
         given: list[Items] = []
         for box in call.reads:
             shape, places = self.box(box)
-            items = [self.memory[box.view][place] for place in places]
+            items = [self.memory[box.view][offset] for offset in places]
             given.append((shape, [None if item is _UNWRITTEN else item for item in items]))
         targets = [self.box(box) for box in call.writes]
         try:
-            made = self.routines(call.routine, given, [shape for shape, _ in targets], list(map(self.form, call.numbers)))
+            results = self.routines(call.routine, given, [shape for shape, _ in targets], list(map(self.form, call.numbers)))
         except Failed:
             raise self.leave(-1, ()) from None
-        for box, (_, places), written in zip(call.writes, targets, made, strict=True):
-            for place, item in zip(places, written, strict=True):
-                self.memory[box.view][place] = _UNWRITTEN if item is None else item
+        for box, (_, places), written in zip(call.writes, targets, results, strict=True):
+            for offset, item in zip(places, written, strict=True):
+                self.memory[box.view][offset] = _UNWRITTEN if item is None else item
 
     def leave(self, check: int, values: tuple[str, ...]) -> _Leave:
         return _Leave(Record(check, tuple(map(self.value, values)), tuple(self.around)))
@@ -272,22 +272,22 @@ class _Machine:
             self.around.pop()
             values = [registers[c.yielded] for c in loop.carried]
             joins = {s.name: s.args[-1] for s in loop.body if isinstance(s, Apply)} if any(ordered) else {}
-            for c, own, is_ordered in zip(loop.carried, items, ordered, strict=True):
+            for c, joined_items, is_ordered in zip(loop.carried, items, ordered, strict=True):
                 if is_ordered:
-                    own[i] = registers[joins[c.yielded]]
+                    joined_items[i] = registers[joins[c.yielded]]
             if loop.until is not None and self.holds(loop.until):
                 break
-        for c, value, own, is_ordered in zip(loop.carried, values, items, ordered, strict=True):
-            registers[c.result] = self.halved(c, own) if is_ordered else value
+        for c, value, joined_items, is_ordered in zip(loop.carried, values, items, ordered, strict=True):
+            registers[c.result] = self.halved(c, joined_items) if is_ordered else value
 
     def halved(self, carried: Carried, items: dict[int, Any]) -> Any:
         """Items in the order of sums."""
         half = LANES // 2
         while half:
-            for place in range(half):
-                if place + half in items:
-                    pair = [items[place], items.pop(place + half)]
-                    items[place] = self.meaning(carried.reduction or "", carried.kind, pair, carried.kind, 0)
+            for lane in range(half):
+                if lane + half in items:
+                    pair = [items[lane], items.pop(lane + half)]
+                    items[lane] = self.meaning(carried.reduction or "", carried.kind, pair, carried.kind, 0)
             half //= 2
         return items[0]
 

@@ -333,9 +333,9 @@ def uses(statement: Statement) -> tuple[str, ...]:
         case Apply(args=args):
             return args
         case Load() | Store():
-            own = (statement.value,) if isinstance(statement, Store) else ()
+            stored = (statement.value,) if isinstance(statement, Store) else ()
             mask = (statement.mask,) if statement.mask is not None else ()
-            return *own, *mask, *(name for form in statement.indices for name, _ in form.terms)
+            return *stored, *mask, *(name for form in statement.indices for name, _ in form.terms)
         case Fail(_, condition, values):
             return condition, *values
         case Call():
@@ -472,9 +472,9 @@ class Builder:
         return f"{prefix}{self._names}"
 
     def view(self, prefix: str, kind: Kind, shape: tuple[Index, ...], role: Role, *, private: bool = False) -> View:
-        made = View(self.fresh(prefix), kind, shape, role, private=private)
-        self.views[made.name] = made
-        return made
+        view = View(self.fresh(prefix), kind, shape, role, private=private)
+        self.views[view.name] = view
+        return view
 
     # --------------------------------------------------------------------------------------- statements
 
@@ -580,9 +580,9 @@ def power(b: Builder, base: str, exponent: str, kind: Kind) -> str:
     left = exponent if kind is wide else b.apply("convert", (exponent,), kind, wide)
     carried = [(kind, b.constant(kind, 1), None), (kind, base, None), (wide, left, None)]
     with b.range(LoopKind.SERIAL, Index((), 63), carried) as loop:
-        made, square, left = loop.inside
+        result, square, left = loop.inside
         is_odd = b.apply("ne", (b.apply("band", (left, one), wide, wide), b.constant(wide, 0)), wide, Kind.BOOL)
-        more = b.apply("select", (is_odd, b.apply("mul", (made, square), kind, kind), made), kind, kind)
+        more = b.apply("select", (is_odd, b.apply("mul", (result, square), kind, kind), result), kind, kind)
         rest = b.apply("shr", (one, left), wide, wide)
         loop.yields = more, b.apply("mul", (square, square), kind, kind), rest
         loop.until = b.compare("le", at(rest), ZERO)

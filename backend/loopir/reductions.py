@@ -65,21 +65,21 @@ class Reduction:
     def entry(self, b: Builder) -> list[tuple[Kind, str, None]]:
         """What a loop carries at first."""
         bits = self.of_no_item, 0 if self.in_order else (1 << 63) - 1
-        return [(kind, b.constant(kind, own), None) for kind, own in zip(self.kinds, bits, strict=False)]
+        return [(kind, b.constant(kind, pattern), None) for kind, pattern in zip(self.kinds, bits, strict=False)]
 
-    def of_item(self, b: Builder, item: str, place: str) -> list[str]:
+    def of_item(self, b: Builder, item: str, position: str) -> list[str]:
         """The state of an item."""
         if not self.finds_place:
             return [item]
-        return [item, place if self.counted is Kind.I64 else b.apply("convert", (place,), Kind.I64, self.counted)]
+        return [item, position if self.counted is Kind.I64 else b.apply("convert", (position,), Kind.I64, self.counted)]
 
     def joined(self, b: Builder, left: Sequence[str], right: Sequence[str]) -> list[str]:
         if not self.finds_place:
             return [b.apply(self.function, (left[0], right[0]), self.kind, self.kind)]
-        (best, place), (item, there) = left, right
+        (best, position), (item, there) = left, right
         wins = self.is_better(b, item, best)
         if not self.in_order:
-            is_worse, is_first = self.is_better(b, best, item), b.compare("lt", at(there), at(place))
+            is_worse, is_first = self.is_better(b, best, item), b.compare("lt", at(there), at(position))
             equals = b.apply("and", (_not(b, is_worse), is_first), Kind.BOOL, Kind.BOOL)
             wins = b.apply("or", (wins, equals), Kind.BOOL, Kind.BOOL)
         pairs = zip(self.kinds, right, left, strict=True)
@@ -136,7 +136,7 @@ MOST_UNROLLED: Final = 8
 
 def unrolled(b: Builder, sums: Sequence[Reduction], length: int, items: Callable[[Index], Sequence[str]]) -> list[str]:
     """A few items, whose number is known: lanes halved in registers."""
-    rows = [list(items(Index((), place))) for place in range(length)]
+    rows = [list(items(Index((), position))) for position in range(length)]
     half = LANES // 2
     while half:
         for lane in range(half):
@@ -186,7 +186,7 @@ def of_any_length(b: Builder, sums: Sequence[Reduction], length: Index, items: I
     def item(lane: Index) -> list[str]:
         is_there = b.compare("lt", lane, length)
         rows = zip(sums, items(lane, is_there), strict=True)
-        return [b.apply("select", (is_there, own, b.constant(s.kind, s.of_no_item)), s.kind, s.kind) for s, own in rows]
+        return [b.apply("select", (is_there, item, b.constant(s.kind, s.of_no_item)), s.kind, s.kind) for s, item in rows]
 
     with b.block() as some:
         totals: list[str] = []
@@ -207,12 +207,12 @@ def from_the_right(b: Builder, kinds: Sequence[Kind], length: Index, first: Call
     """Reductions by functions that are not associative, of at least one item: the state is the last item at first, then what
     `following` makes of each item before and the state."""
 
-    def place(index: Index) -> Index:
+    def mirrored(index: Index) -> Index:
         return plus(plus(length, times(index, -1)), Index((), -1))
 
-    carried = [(kind, item, None) for kind, item in zip(kinds, first(place(ZERO)), strict=True)]
+    carried = [(kind, item, None) for kind, item in zip(kinds, first(mirrored(ZERO)), strict=True)]
     with b.loop(LoopKind.SERIAL, (ONE,), (length,), carried) as loop:
-        loop.yields = tuple(following(place(at(loop.index)), loop.inside))
+        loop.yields = tuple(following(mirrored(at(loop.index)), loop.inside))
     return list(loop.results)
 
 
@@ -367,8 +367,8 @@ class _Along(_Block):
             rows = (plus(length, Index((), 1 - LANES)),)
             with b.loop(LoopKind.SERIAL, (ZERO,), rows, step=LANES) as row, b.range(LoopKind.VECTOR, Index((), LANES)) as lane:
                 self.join(at(lane.index), ZERO, items(plus(plus(start, at(row.index)), at(lane.index)), None))
-            whole = times(whole_multiples(b, length, LANES), LANES)
-            start, left = plus(start, whole), plus(length, times(whole, -1))
+            full_lanes = times(whole_multiples(b, length, LANES), LANES)
+            start, left = plus(start, full_lanes), plus(length, times(full_lanes, -1))
             done = times(whole_multiples(b, left, filled), filled)
             with b.range(LoopKind.VECTOR, done) as lane:
                 self.join(at(lane.index), ZERO, items(plus(start, at(lane.index)), None))
@@ -444,15 +444,15 @@ class Threads:
 
     `lanes` are held there; the others are joined with these by their thread, as halving does.  Neighbouring threads have
     neighbouring lanes, or (`across`) neighbouring cells, of which there are `cells` at most.  `most`: no cell has more items; of
-    longer ones, blocks are done.  `beside`: how many others carry something in the block's memory."""
+    longer ones, blocks are done.  `other_states`: how many more values are carried in the block's memory."""
 
     def __init__(self, b: Builder, states: Sequence[Reduction], most: int, *, across: bool = False, are_cells: bool,
-                 beside: int = 0) -> None:  # fmt: skip
+                 other_states: int = 0) -> None:  # fmt: skip
         self.b, self.states, self.most, self.across = b, states, min(most, BLOCK), across
         self.kinds = [kind for state in states for kind in state.kinds]
         self.lanes = min(HELD if across else LANES, 1 << (most - 1).bit_length())
         self.cells = (8 if across else 1) * LANES // self.lanes if are_cells else 1
-        while 8 * (len(self.kinds) + beside) * self.lanes * self.cells > SHARED:
+        while 8 * (len(self.kinds) + other_states) * self.lanes * self.cells > SHARED:
             if self.cells > 1:
                 self.cells //= 2
             else:

@@ -126,23 +126,23 @@ class Scatter(Written):
         def inside(key: str) -> None:
             b.fail(0, b.apply("outside", (key, entries), Kind.I64, Kind.BOOL))
 
-        def joined(held: str, place: Index) -> str:
-            item = only or b.load(items.name, (place,))
+        def joined(held: str, position: Index) -> str:
+            item = only or b.load(items.name, (position,))
             return b.apply(self.function, (held, item), self.kind, self.kind)
 
         if self.runs:
             self.by_runs(b, inside, joined)
         else:
-            whole = times(whole_multiples(b, at(count), _TOGETHER), _TOGETHER)
+            full_groups = times(whole_multiples(b, at(count), _TOGETHER), _TOGETHER)
             most = plus(at(count), Index((), 1 - _TOGETHER))
-            for lower, upper, together in (((ZERO,), most, _TOGETHER), ((ZERO, whole), at(count), 1)):
+            for lower, upper, together in (((ZERO,), most, _TOGETHER), ((ZERO, full_groups), at(count), 1)):
                 with b.loop(LoopKind.SERIAL, lower, (upper,), step=together) as loop:
                     for number in range(together):
-                        place = plus(at(loop.index), Index((), number))
-                        key = b.load(keys.name, (place,))
+                        position = plus(at(loop.index), Index((), number))
+                        key = b.load(keys.name, (position,))
                         inside(key)
                         entry = Index((), number % self.tables), at(key)
-                        b.store(tables.name, entry, joined(b.load(tables.name, entry), place))
+                        b.store(tables.name, entry, joined(b.load(tables.name, entry), position))
         return Program("scatter", (count, entries), (keys, items, tables), (*b.preamble, *b.statements))
 
     def by_runs(self, b: Builder, inside: Callable[[str], None], joined: Callable[[str, Index], str]) -> None:
@@ -171,7 +171,7 @@ class Uniforms(Written):
 
     def program(self) -> Program:
         b = Builder()
-        keys = [(f"low{place}", f"high{place}") for place in range(PHILOX_ROUNDS)]
+        keys = [(f"low{number}", f"high{number}") for number in range(PHILOX_ROUNDS)]
         out = View("out", Kind.F64, (times(at("count"), 2),), Role.OUTPUT)
         names = ("count", "first", "low", "high", *(name for pair in keys for name in pair))
 
@@ -189,12 +189,12 @@ class Uniforms(Written):
                 left, right = word("bxor", counter[1], low), word("bxor", counter[3], high)
                 counter = [word("bxor", top(odd, 32), left), word("band", odd, _LOW),
                            word("bxor", top(even, 32), right), word("band", even, _LOW)]  # fmt: skip
-            for place in range(2):
-                upper, lower = counter[2 * place : 2 * place + 2]
+            for half in range(2):
+                upper, lower = counter[2 * half : 2 * half + 2]
                 bits = word("bor", integer(b, "shl", b.constant(Kind.I64, 26), top(upper, 5)), top(lower, 6))
-                whole = b.apply("convert", (bits,), Kind.I64, Kind.F64)
-                scaled = b.apply("mul", (whole, b.constant(Kind.F64, bits_of(Kind.F64, 2.0**-53))), Kind.F64, Kind.F64)
-                b.store(out.name, (plus(times(at(loop.index), 2), Index((), place)),), scaled)
+                mantissa = b.apply("convert", (bits,), Kind.I64, Kind.F64)
+                scaled = b.apply("mul", (mantissa, b.constant(Kind.F64, bits_of(Kind.F64, 2.0**-53))), Kind.F64, Kind.F64)
+                b.store(out.name, (plus(times(at(loop.index), 2), Index((), half)),), scaled)
         return Program("uniforms", names, (out,), (*b.preamble, *b.statements))
 
 
@@ -269,43 +269,43 @@ class _Selecting:
         parameters = ("tables", "items", "due", "first", "cell")
         return Program("selecting", parameters, tuple(views), (*b.preamble, *b.statements))
 
-    def group(self, table: Index, group: Index, place: str) -> str:
+    def group(self, table: Index, group: Index, position: str) -> str:
         """Eight items; the place that is due next."""
         b, first = self.b, times(group, _SELECTING_TOGETHER)
         word = b.load("words", (table, group))
         with b.block() as some:
             after = times(plus(group, ONE), _SELECTING_TOGETHER)
             with b.block() as slow:
-                last = self.one_by_one(table, first, after, place)
+                last = self.one_by_one(table, first, after, position)
             if self.code.form is Form.CELLS:
                 b.statements += slow
             else:
                 with b.block() as fast:
-                    end = self.all(table, first, word, place)
-                room = b.compare("le", plus(at(place), Index((), _SELECTING_TOGETHER)), at("due"))
+                    end = self.all(table, first, word, position)
+                room = b.compare("le", plus(at(position), Index((), _SELECTING_TOGETHER)), at("due"))
                 (last,) = b.choose(room, fast, slow, [(Kind.I64, end, last)])
-        return b.choose(b.compare("ne", at(word), ZERO), some, (), [(Kind.I64, last, place)])[0]
+        return b.choose(b.compare("ne", at(word), ZERO), some, (), [(Kind.I64, last, position)])[0]
 
-    def all(self, table: Index, first: Index, word: str, place: str) -> str:
+    def all(self, table: Index, first: Index, word: str, position: str) -> str:
         """Every item where the next one is due."""
         b, sevens, ones = self.b, self.b.constant(Kind.I64, _SEVENS), self.b.constant(Kind.I64, _ONES)
         # each byte that is not 0 becomes 1; then byte k counts those up to k
         low = integer(b, "add", integer(b, "band", word, sevens), sevens)
         held = integer(b, "band", self.shifted(integer(b, "bor", low, word), 7), ones)
         upto = integer(b, "mul", held, ones)
-        self.write(table, first, at(place))
+        self.write(table, first, at(position))
         for item in range(1, _SELECTING_TOGETHER):
             before = integer(b, "band", self.shifted(upto, 8 * item - 8), b.constant(Kind.I64, 255))
-            self.write(table, plus(first, Index((), item)), plus(at(place), at(before)))
-        return integer(b, "add", place, self.shifted(upto, 56))
+            self.write(table, plus(first, Index((), item)), plus(at(position), at(before)))
+        return integer(b, "add", position, self.shifted(upto, 56))
 
     def shifted(self, value: str, by: int) -> str:
         return integer(self.b, "shru", self.b.constant(Kind.I64, by), value) if by else value
 
-    def one_by_one(self, table: Index, lower: Index, upper: Index, place: str) -> str:
+    def one_by_one(self, table: Index, lower: Index, upper: Index, position: str) -> str:
         """Items that are held and due; the place that is due next."""
         b = self.b
-        with b.loop(LoopKind.SERIAL, (lower,), (upper,), [(Kind.I64, place, None)]) as item:
+        with b.loop(LoopKind.SERIAL, (lower,), (upper,), [(Kind.I64, position, None)]) as item:
             now = at(item.inside[0])
             held = b.load("mask", (table, at(item.index)))
             is_due = b.apply("and", (held, b.compare("lt", now, at("due"))), Kind.BOOL, Kind.BOOL)
@@ -315,21 +315,21 @@ class _Selecting:
             item.yields = (integer(b, "add", item.inside[0], b.apply("convert", (is_due,), Kind.BOOL, Kind.I64)),)
         return item.results[0]
 
-    def write(self, table: Index, item: Index, place: Index) -> None:
+    def write(self, table: Index, item: Index, position: Index) -> None:
         b = self.b
         match self.code.form:
             case Form.CELLS:
                 with b.range(LoopKind.VECTOR, at("cell")) as number:
-                    b.store("result", (place, at(number.index)), b.load("source", (table, item, at(number.index))))
+                    b.store("result", (position, at(number.index)), b.load("source", (table, item, at(number.index))))
             case Form.ITEMS:
                 for part in (Index((), number) for number in range(self.numbers)):
                     source = (plus(times(item, self.numbers), part),) if self.code.unit else (item, part)
-                    b.store("result", (plus(times(place, self.numbers), part),), b.load("source", (table, *source)))
+                    b.store("result", (plus(times(position, self.numbers), part),), b.load("source", (table, *source)))
             case Form.PLACES:
-                b.store("result", (place,), b.number(plus(at("first"), item)))
+                b.store("result", (position,), b.number(plus(at("first"), item)))
             case Form.PAIRS:
                 for half, coordinate in ((ZERO, plus(at("first"), table)), (ONE, item)):
-                    b.store("result", (plus(times(place, 2), half),), b.number(coordinate))
+                    b.store("result", (plus(times(position, 2), half),), b.number(coordinate))
 
 
 # ---------------------------------------------------------------------------------------------------- card_keyed
@@ -391,16 +391,16 @@ class _Keyed:
 
     def few(self) -> None:
         b, most = self.b, Index((), MOST_BINS)
-        own = b.view("own", self.kind, (most,), Role.SCRATCH, private=True).name
+        bins = b.view("own", self.kind, (most,), Role.SCRATCH, private=True).name
         nothing = b.constant(self.kind, bits_of(self.kind, neutral(self.function, self.kind)))
         with b.loop(LoopKind.PARALLEL, (ZERO,), (at("count"),), step=_CHUNK) as chunk:
             with b.loop(LoopKind.VECTOR, (ZERO,), (most, at("bins"))) as entry:
-                b.store(own, (at(entry.index),), nothing)
+                b.store(bins, (at(entry.index),), nothing)
             ends = plus(at(chunk.index), Index((), _CHUNK)), at("count")
             with b.loop(LoopKind.VECTOR, (at(chunk.index),), ends) as item:
-                b.store(own, (self.key(item.index),), b.load("items", (at(item.index),)), join=self.function)
+                b.store(bins, (self.key(item.index),), b.load("items", (at(item.index),)), join=self.function)
             with b.loop(LoopKind.VECTOR, (ZERO,), (most, at("bins"))) as entry:
-                total = b.load(own, (at(entry.index),))
+                total = b.load(bins, (at(entry.index),))
                 is_more = b.apply("ne", (total, nothing), self.kind, Kind.BOOL)
                 b.store("tables", (at(entry.index),), total, is_more, self.function)
 
@@ -408,10 +408,10 @@ class _Keyed:
         b = self.b
         with b.range(LoopKind.VECTOR, at("bins")) as entry, b.range(LoopKind.VECTOR, at("width")) as column:
             here = at(column.index)
-            first, last = (b.load("starts", (place,)) for place in (at(entry.index), plus(at(entry.index), ONE)))
+            first, last = (b.load("starts", (bound,)) for bound in (at(entry.index), plus(at(entry.index), ONE)))
 
-            def item(place: Index) -> str:
-                return b.load("items", (at(b.load("order", (place,))), here))
+            def item(position: Index) -> str:
+                return b.load("items", (at(b.load("order", (position,))), here))
 
             with b.block() as some:
                 head = [(self.kind, item(at(first)), None)]
@@ -495,22 +495,22 @@ class Scanning:
     def number(self, value: float) -> str:
         return self.b.constant(self.kind, bits_of(self.kind, value))
 
-    def load(self, view: str, *place: Index, mask: str | None = None) -> str:
+    def load(self, view: str, *indices: Index, mask: str | None = None) -> str:
         """An item as it is joined."""
-        b, item = self.b, self.b.load(view, place, mask)
+        b, item = self.b, self.b.load(view, indices, mask)
         if self.scan.kind is not Kind.BOOL:
             return item
         number = b.apply("convert", (item,), Kind.BOOL, Kind.U8)
         return b.apply("bxor", (number, self.number(1)), Kind.U8, Kind.U8) if self.scan.function == "eq" else number
 
-    def item(self, *place: Index, mask: str | None = None) -> str:
+    def item(self, *indices: Index, mask: str | None = None) -> str:
         """An item of the source."""
-        return self.load("source", *place, mask=mask)
+        return self.load("source", *indices, mask=mask)
 
-    def store(self, view: str, value: str, *place: Index) -> None:
+    def store(self, view: str, value: str, *indices: Index) -> None:
         if self.scan.kind is Kind.BOOL:
             value = self.b.apply("eq" if self.scan.function == "eq" else "ne", (value, self.number(0)), Kind.U8, Kind.BOOL)
-        self.b.store(view, place, value)
+        self.b.store(view, indices, value)
 
     def joined(self, left: str, right: str) -> str:
         return self.b.apply(self.function, (left, right), self.kind, self.kind)
@@ -586,40 +586,40 @@ class _Lines(Scanning):
         are_enough = b.compare("le", Index((), _LINES), lines)
         b.choose(b.apply("and", (is_short, are_enough), Kind.BOOL, Kind.BOOL), side_by_side, one_by_one)
 
-    def chain(self, first: Index, whole: Index, end: Index, take: Take, give: Give) -> str:
-        """Scan a chain of items, up to `whole` so many together; its total."""
+    def chain(self, first: Index, unrolled_end: Index, end: Index, take: Take, give: Give) -> str:
+        """Scan a chain of items, up to `unrolled_end` so many together; returns its total."""
         b, total = self.b, self.nothing
-        for start, stop, together in ((first, whole, _SCANS_TOGETHER), (whole, end, 1)):
+        for start, stop, together in ((first, unrolled_end, _SCANS_TOGETHER), (unrolled_end, end, 1)):
             if start == stop:
                 continue
             most = plus(stop, Index((), 1 - together))
             with b.loop(LoopKind.SERIAL, (start,), (most,), [(self.kind, total, None)], step=together) as loop:
                 (total,) = loop.inside
-                for place in [plus(at(loop.index), Index((), ahead)) for ahead in range(together)]:
-                    total = self.joined(total, take(place))
-                    give(place, total)
+                for index in [plus(at(loop.index), Index((), ahead)) for ahead in range(together)]:
+                    total = self.joined(total, take(index))
+                    give(index, total)
                 loop.yields = (total,)
             (total,) = loop.results
         return total
 
     def short_lines(self, lines: Index, length: Index, before: str) -> None:
         b = self.b
-        runs, whole = whole_multiples(b, length, RUN), times(whole_multiples(b, length, _SCANS_TOGETHER), _SCANS_TOGETHER)
+        runs, full_groups = whole_multiples(b, length, RUN), times(whole_multiples(b, length, _SCANS_TOGETHER), _SCANS_TOGETHER)
         with b.range(LoopKind.VECTOR, lines) as line:
 
-            def run(start: Index, whole: Index, end: Index, before_run: str) -> str:
+            def run(start: Index, unrolled_end: Index, end: Index, before_run: str) -> str:
                 first = self.joined(before, before_run)
 
-                def give(place: Index, total: str) -> None:
-                    self.store("result", self.joined(first, total), at(line.index), place)
+                def give(index: Index, total: str) -> None:
+                    self.store("result", self.joined(first, total), at(line.index), index)
 
-                return self.chain(start, whole, end, lambda place: self.item(at(line.index), place), give)
+                return self.chain(start, unrolled_end, end, lambda index: self.item(at(line.index), index), give)
 
             with b.range(LoopKind.SERIAL, runs, [(self.kind, self.nothing, None)]) as loop:
                 start, (before_run,) = times(at(loop.index), RUN), loop.inside
                 end = plus(start, Index((), RUN))
                 loop.yields = (self.joined(before_run, run(start, end, end, before_run)),)
-            run(times(runs, RUN), whole, length, loop.results[0])
+            run(times(runs, RUN), full_groups, length, loop.results[0])
 
     def block(self, line: Index, start: Index, length: Index, before_block: str) -> str:
         """The items of a block, and its total."""
@@ -633,33 +633,33 @@ class _Lines(Scanning):
         before, rest = group.results[0], plus(start, times(runs, RUN))
         before_rest = self.joined(before_block, before)
 
-        def take(place: Index) -> str:
-            return self.item(line, plus(rest, place))
+        def take(index: Index) -> str:
+            return self.item(line, plus(rest, index))
 
-        def give(place: Index, total: str) -> None:
-            self.store("result", self.joined(before_rest, total), line, plus(rest, place))
+        def give(index: Index, total: str) -> None:
+            self.store("result", self.joined(before_rest, total), line, plus(rest, index))
 
         left = plus(items, times(runs, -RUN))
-        whole = times(whole_multiples(b, left, _SCANS_TOGETHER), _SCANS_TOGETHER)
-        return self.joined(before, self.chain(ZERO, whole, left, take, give))
+        full_groups = times(whole_multiples(b, left, _SCANS_TOGETHER), _SCANS_TOGETHER)
+        return self.joined(before, self.chain(ZERO, full_groups, left, take, give))
 
     def runs(self, count: Index, line: Index, start: Index, before_block: str, before: str) -> str:
         """Whole runs side by side; what is before them in the block joined with their totals."""
-        b, whole = self.b, Index((), RUN)
+        b, run_length = self.b, Index((), RUN)
         scanned, totals = self.room(_RUNS, RUN), self.room(_RUNS)
         with b.range(LoopKind.VECTOR, count) as run:
 
-            def take(place: Index) -> str:
-                return self.item(line, plus(plus(start, times(at(run.index), RUN)), place))
+            def take(index: Index) -> str:
+                return self.item(line, plus(plus(start, times(at(run.index), RUN)), index))
 
-            def give(place: Index, total: str) -> None:
-                b.store(scanned, (at(run.index), place), total)
+            def give(index: Index, total: str) -> None:
+                b.store(scanned, (at(run.index), index), total)
 
-            b.store(totals, (at(run.index),), self.chain(ZERO, whole, whole, take, give))
+            b.store(totals, (at(run.index),), self.chain(ZERO, run_length, run_length, take, give))
         with b.range(LoopKind.SERIAL, count, [(self.kind, before, None)]) as run:
             (before_run,) = run.inside
             first = self.joined(before_block, before_run)
-            with b.range(LoopKind.VECTOR, whole) as item:
+            with b.range(LoopKind.VECTOR, run_length) as item:
                 shown = self.joined(first, b.load(scanned, (at(run.index), at(item.index))))
                 self.store("result", shown, line, plus(plus(start, times(at(run.index), RUN)), at(item.index)))
             run.yields = (self.joined(before_run, b.load(totals, (at(run.index),))),)
@@ -692,9 +692,9 @@ class _Columns(Scanning):
                 before_run = b.load(run_room, here)
                 before, ends = self.joined(b.load(block_room, here), before_run), (plus(at(run.index), Index((), RUN)), length)
                 with b.loop(LoopKind.SERIAL, (at(run.index),), ends, [(self.kind, self.nothing, None)]) as item:
-                    place = table, at(item.index), plus(first, at(cell.index))
-                    item.yields = (self.joined(item.inside[0], self.item(*place)),)
-                    self.store("result", self.joined(before, item.yields[0]), *place)
+                    point = table, at(item.index), plus(first, at(cell.index))
+                    item.yields = (self.joined(item.inside[0], self.item(*point)),)
+                    self.store("result", self.joined(before, item.yields[0]), *point)
                 b.store(run_room, here, self.joined(before_run, item.results[0]))
             with b.range(LoopKind.VECTOR, cells) as cell:
                 here = (at(cell.index),)
@@ -783,9 +783,9 @@ class _Scan(Scanning):
         b, left = self.b, plus(at("length"), times(start, -1))
         with b.range(LoopKind.VECTOR, Index((), BLOCK)) as item:
             is_there = b.compare("lt", at(item.index), left)
-            found = self.item(line, plus(start, at(item.index)), mask=is_there)
-            found = b.apply("select", (is_there, found, self.nothing), self.kind, self.kind)
-            b.store(self.tile, (self.place(item.index),), found)
+            item_or_zero = self.item(line, plus(start, at(item.index)), mask=is_there)
+            item_or_zero = b.apply("select", (is_there, item_or_zero, self.nothing), self.kind, self.kind)
+            b.store(self.tile, (self.place(item.index),), item_or_zero)
         with b.range(LoopKind.VECTOR, Index((), _CARD_SCANS_RUNS)) as run:
             with b.range(LoopKind.SERIAL, Index((), RUN), self.entry()) as item:
                 here = (plus(times(at(run.index), RUN + 1), at(item.index)),)

@@ -209,8 +209,8 @@ class _Rules:
             return
         if row.result_kind(node.compute, node.parameter) not in (None, node.kind):
             self.wrong(f"{node.function} of {node.compute.value} does not give {node.kind.value}")
-        for place, name in enumerate(node.args):
-            self.use(name, Kind.BOOL if node.function == "select" and place == 0 else node.compute)
+        for position, name in enumerate(node.args):
+            self.use(name, Kind.BOOL if node.function == "select" and position == 0 else node.compute)
         if may_fail(node) is (node.check < 0):
             self.wrong(f"{node.function} of {node.compute.value} has {'no' if node.check < 0 else 'a'} check")
 
@@ -326,13 +326,13 @@ ANY: Final = index("?")
 
 def accesses(body: tuple[Statement, ...], facts: Facts) -> list[Access]:
     """All accesses of a block."""
-    found: list[Access] = []
+    result: list[Access] = []
     for node, there in everywhere(body, facts):
         if isinstance(node, Call):
-            found += [Access(any_item(box, node), there) for box in node.boxes]
+            result += [Access(any_item(box, node), there) for box in node.boxes]
         elif isinstance(node, Load | Store):
-            found.append(Access(node, there.assuming(node.mask)))
-    return found
+            result.append(Access(node, there.assuming(node.mask)))
+    return result
 
 
 def any_item(box: Box, call: Call) -> Load | Store:
@@ -349,7 +349,7 @@ def apart(access: Access, later: Access, loop: For, inner: frozenset[str]) -> bo
     if both.never:
         return True
     pairs = [pair for pair in zip(access.node.indices, later.node.indices, strict=True) if ANY not in pair]
-    return any(both.differs(minus(both.later(other), both.definitions.expand(own))) for own, other in pairs)
+    return any(both.differs(minus(both.later(other), both.definitions.expand(earlier))) for earlier, other in pairs)
 
 
 class _Proofs:

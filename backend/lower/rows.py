@@ -333,7 +333,7 @@ class _CardRows(Rows, OnCard):
         b, are_cells, most = self.b, self.kernel.axes > 1, self.rows.most
         states = list(map(self.reductions_of, self.plan.sweeps))
         count = sum(map(len, states))
-        sweeps = [Threads(b, own, most, are_cells=are_cells, beside=count - len(own)) for own in states]
+        sweeps = [Threads(b, own, most, are_cells=are_cells, other_states=count - len(own)) for own in states]
         self.enter([], self.known)
         with self.cells(sweeps[0].cells) as (point, cells):
             for sweep, threads in zip(self.plan.sweeps, sweeps, strict=True):

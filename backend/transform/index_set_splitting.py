@@ -66,17 +66,17 @@ class _Splitting:
         self.wanted = _wanted(program, self.definitions)
 
     def block(self, body: tuple[Statement, ...], facts: Facts) -> tuple[Statement, ...]:
-        kept: list[Statement] = []
+        result: list[Statement] = []
         for statement in body:
             match statement:
                 case For():
-                    kept += self.loop(statement, facts)
+                    result += self.loop(statement, facts)
                 case If(condition, then, otherwise, _):
                     arms = self.block(then, facts.assuming(condition)), self.block(otherwise, facts.assuming(condition, False))
-                    kept.append(replace(statement, then=arms[0], otherwise=arms[1]))
+                    result.append(replace(statement, then=arms[0], otherwise=arms[1]))
                 case _:
-                    kept.append(statement)
-        return tuple(kept)
+                    result.append(statement)
+        return tuple(result)
 
     def loop(self, loop: For, facts: Facts) -> list[Statement]:
         borders = self.borders(loop, facts)
@@ -98,14 +98,14 @@ class _Splitting:
         is_clamped = len(loop.lower) > 1 or len(loop.upper) > 1
         if loop.step != 1 or loop.until is not None or is_clamped or _is_halved(loop) or _is_short(loop, _SHORT, facts):
             return []
-        changing, here, own = within(loop), facts.within(loop), index(loop.index)
+        changing, here, counter = within(loop), facts.within(loop), index(loop.index)
         borders: list[Index] = []
         for statement in walk(loop.body):
             for form in self.below(statement):
                 border = _border(form, loop.index)
                 if border is None or border in borders or any(name in changing for name, _ in border.terms):
                     continue
-                if not here.proves(minus(own, border)) and not here.proves(minus(minus(border, ONE), own)):
+                if not here.proves(minus(counter, border)) and not here.proves(minus(minus(border, ONE), counter)):
                     borders.append(border)
         borders = borders[:_MOST_BORDERS]
         return borders[::-1] if len(borders) > 1 and _is_above(borders[0], borders[1], facts) else borders
@@ -183,5 +183,5 @@ def _wanted(program: Program, definitions: Definitions) -> set[str]:
             wanted.add(name)
             node = definitions.of.get(name)
             if isinstance(node, Apply) and (node.compute is Kind.BOOL or node.kind is Kind.I64):
-                waiting += [arg for own in node.args for arg, _ in definitions.form(own).terms]
+                waiting += [arg for operand in node.args for arg, _ in definitions.form(operand).terms]
     return wanted

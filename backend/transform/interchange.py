@@ -100,15 +100,15 @@ class _Interchanging:
         try:
             nest = self.nest(loop)
             cells, inside = self.cells(nest, loop), facts.within(loop)  # what is read off first, then what has to be proved
-            for own in nest.loops:
-                if not is_independent(own, inside):
+            for point_loop in nest.loops:
+                if not is_independent(point_loop, inside):
                     raise _NotOne
-                inside = inside.within(own)
-            made = self.interchanged(loop, nest, cells)
+                inside = inside.within(point_loop)
+            interchanged = self.interchanged(loop, nest, cells)
         except _NotOne:
             return [replace(loop, body=self.block(loop.body, facts.within(loop)))]
         self.has_moved = True
-        return made
+        return interchanged
 
     # ------------------------------------------------------------------------------------------- legality
 
@@ -148,24 +148,24 @@ class _Interchanging:
                 if not stored.isdisjoint(touched):
                     raise _NotOne
                 continue
-            place = self.expanded(statement.indices)
-            names = {name for form in place for name, _ in form.terms}
+            indices = self.expanded(statement.indices)
+            names = {name for form in indices for name, _ in form.terms}
             if statement.view not in stored:
                 if not names.isdisjoint(changing) and not names.isdisjoint(points):
                     raise _NotOne  # neighbouring points read neighbours, but one iteration after the other does not
                 continue
-            cell = cells.setdefault((statement.view, place), _Cell(statement.view, place))
+            cell = cells.setdefault((statement.view, indices), _Cell(statement.view, indices))
             if statement.mask is not None or cell.item or not names.isdisjoint(changing):
                 raise _NotOne
             if isinstance(statement, Load):
                 cell.loads.append(statement.name)
             elif statement.join is None:
                 cell.item = statement.value
-        made = list(cells.values())
-        pairs = [(one.place, other.place) for one, other in combinations(made, 2) if one.view == other.view]
-        if not made or not all(cell.item for cell in made) or not all(any(map(_differ, *pair)) for pair in pairs):
+        ordered = list(cells.values())
+        pairs = [(one.place, other.place) for one, other in combinations(ordered, 2) if one.view == other.view]
+        if not ordered or not all(cell.item for cell in ordered) or not all(any(map(_differ, *pair)) for pair in pairs):
             raise _NotOne
-        return made
+        return ordered
 
     # -------------------------------------------------------------------------------------------- writing
 
@@ -201,14 +201,15 @@ class _Interchanging:
         """Iterations of a point, from these items on."""
         index_here = self.names.fresh(around.index)
         inside = [self.names.fresh("item") for _ in cells]
-        known = {around.index: index_here} | {name: own for cell, own in zip(cells, inside, strict=True) for name in cell.loads}
+        known = {around.index: index_here} | {name: register for cell, register in zip(cells, inside,
+            strict=True) for name in cell.loads}
         handed = {cell.view for cell in cells}
         body, known = copied(
             tuple(s for s in nest.point if not (isinstance(s, Load | Store) and s.view in handed)), self.names, known
         )
         carried = tuple(
-            Carried(own, self.kinds[cell.view], first, known.get(cell.item, cell.item), self.names.fresh("item"))
-            for cell, own, first in zip(cells, inside, initial, strict=True)
+            Carried(register, self.kinds[cell.view], first, known.get(cell.item, cell.item), self.names.fresh("item"))
+            for cell, register, first in zip(cells, inside, initial, strict=True)
         )
         return For(index_here, lower, upper, LoopKind.SERIAL, body, carried)
 
@@ -230,8 +231,8 @@ class _Interchanging:
                 same = both
             stands = same
         carried = tuple(
-            Carried(own, c.kind, first, c.result, self.names.fresh("item"))
-            for own, c, first in zip(now, inner.carried, initial, strict=True)
+            Carried(register, c.kind, first, c.result, self.names.fresh("item"))
+            for register, c, first in zip(now, inner.carried, initial, strict=True)
         )
         return For(self.names.fresh("stretch"), (ZERO,), (count,), LoopKind.SERIAL, tuple(body), carried, stands)
 

@@ -83,11 +83,11 @@ class _Fusing:
 
     def joined(self, done: list[Statement], second: For, facts: Facts) -> For:
         """The loop, fused with the last one of `done`, which it then takes the place of."""
-        place = len(done) - 1
-        while place >= 0 and not isinstance(done[place], For | If | Store | Call):
-            place -= 1
-        first = done[place] if place >= 0 else None
-        between = tuple(done[place + 1 :])
+        position = len(done) - 1
+        while position >= 0 and not isinstance(done[position], For | If | Store | Call):
+            position -= 1
+        first = done[position] if position >= 0 else None
+        between = tuple(done[position + 1 :])
         if not isinstance(first, For) or not _is_alike(first, second) or not _may_move(between, first):
             return second
         results = {c.result for c in first.carried}
@@ -99,7 +99,7 @@ class _Fusing:
         fused = self.fused(first, second, delay)
         self.definitions.add((fused,))
         self.has_fused = True
-        done[place:] = between
+        done[position:] = between
         return fused
 
     # ------------------------------------------------------------------------------------------- delays
@@ -115,12 +115,12 @@ class _Fusing:
         views = _loaded(first) & also_stored | stored & (_loaded(second) | also_stored)
         if first.kind is LoopKind.PARALLEL:
             views -= self.private
-        own, other = (
+        earlier, other = (
             [a for a in accesses(loop.body, facts.within(loop)) if a.node.view in views] if views else []
             for loop in (first, second)
         )
         pairs = [
-            (a, b) for a in own for b in other
+            (a, b) for a in earlier for b in other
             if a.node.view == b.node.view and (isinstance(a.node, Store) or isinstance(b.node, Store))
         ]  # fmt: skip
         may_wait = may_wait and any(isinstance(a.node, Store) and isinstance(b.node, Load) for a, b in pairs)
@@ -132,26 +132,26 @@ class _Fusing:
     def edges(self, first: For, second: For, delay: int) -> tuple[int, int] | None:
         """How many iterations before the second loop the first one begins, and ends; None where that is not known."""
         if not delay and all(
-            set(map(self.definitions.expand, own)) == set(map(self.definitions.expand, other))
-            for own, other in ((first.lower, second.lower), (first.upper, second.upper))
+            set(map(self.definitions.expand, bounds)) == set(map(self.definitions.expand, other))
+            for bounds, other in ((first.lower, second.lower), (first.upper, second.upper))
         ):
             return 0, 0
         if any(len(bounds) > 1 for bounds in (first.lower, first.upper, second.lower, second.upper)):
             return None
         begins, ends = (
-            self.definitions.expand(minus(plus(own, Index((), delay)), other))
-            for own, other in ((second.lower[0], first.lower[0]), (second.upper[0], first.upper[0]))
+            self.definitions.expand(minus(plus(later, Index((), delay)), other))
+            for later, other in ((second.lower[0], first.lower[0]), (second.upper[0], first.upper[0]))
         )
         if begins.terms or ends.terms or begins.constant < 0 or ends.constant < 0:
             return None
         return begins.constant, ends.constant
 
     def is_legal(self, first: For, second: For, pairs: list[tuple[Access, Access]], delay: int) -> bool:
-        own = within(first)
+        defined = within(first)
         behind = index(first.index, (second.index, -1), constant=-1 - delay)
         orders = [behind] if first.kind is LoopKind.SERIAL else [behind, index(second.index, (first.index, -1), constant=-1)]
         for a, b in pairs:
-            inner = [form for form in a.facts.assumed if any(name in own for name, _ in form.terms)]
+            inner = [form for form in a.facts.assumed if any(name in defined for name, _ in form.terms)]
             distances = [minus(x, y) for x, y in zip(a.node.indices, b.node.indices, strict=True)]
             for order in orders:
                 both = b.facts.also([*inner, order])
@@ -162,15 +162,15 @@ class _Fusing:
     def fused(self, first: For, second: For, delay: int) -> For:
         edges = self.edges(first, second, delay)
         assert edges is not None
-        own, other = first.body, renamed(second.body, {second.index: first.index})
+        body, other = first.body, renamed(second.body, {second.index: first.index})
         if delay:
             other = Number(second.index, index(first.index, constant=-delay)), *second.body
         if edges[1]:
-            own = self.guarded(minus(first.upper[0], plus(index(first.index), ONE)), own)
+            body = self.guarded(minus(first.upper[0], plus(index(first.index), ONE)), body)
         if edges[0]:
             other = self.guarded(minus(index(first.index, constant=-delay), second.lower[0]), other)
         upper = tuple(plus(form, Index((), delay)) for form in second.upper) if delay or edges[1] else first.upper
-        return replace(first, upper=upper, body=own + other, carried=first.carried + second.carried)
+        return replace(first, upper=upper, body=body + other, carried=first.carried + second.carried)
 
     def guarded(self, form: Index, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
         """A block that is done where a form is not negative."""
@@ -185,8 +185,8 @@ def _is_alike(first: For, second: For) -> bool:
         return False
     if statements(first.body) + statements(second.body) > _MOST_STATEMENTS or fails(first.body) or fails(second.body):
         return False
-    own, other = ({s.view for s in walk(loop.body) if isinstance(s, Load | Store)} for loop in (first, second))
-    return bool(own & other)
+    views, other = ({s.view for s in walk(loop.body) if isinstance(s, Load | Store)} for loop in (first, second))
+    return bool(views & other)
 
 
 def _loaded(loop: For) -> set[str]:

@@ -69,7 +69,7 @@ class _Hoisting:
     def block(self, body: tuple[Statement, ...], facts: Facts, loop: _Inside | None, *, in_branch: bool = False
               ) -> tuple[Statement, ...]:  # fmt: skip
         """A block of the body of `loop`, which is given what leaves it."""
-        kept: list[Statement] = []
+        remaining: list[Statement] = []
         for statement in body:
             leaving: list[Statement] = [statement]
             match statement:
@@ -85,14 +85,14 @@ class _Hoisting:
                     leaving = [replace(statement, then=arms[0], otherwise=arms[1])]
                 case Fail(_, condition, _):
                     facts = facts.assuming(condition, False)
-            for own in leaving:
-                if loop is not None and self.is_invariant(own, loop, in_branch):
-                    loop.out.append(own)
+            for part in leaving:
+                if loop is not None and self.is_invariant(part, loop, in_branch):
+                    loop.out.append(part)
                 else:
-                    kept.append(own)
+                    remaining.append(part)
                     if loop is not None:
-                        loop.varying.update(defined(own))
-        return tuple(kept)
+                        loop.varying.update(defined(part))
+        return tuple(remaining)
 
     def is_invariant(self, statement: Statement, loop: _Inside, in_branch: bool) -> bool:
         """May a statement be done before the loop?"""
@@ -170,7 +170,7 @@ class _Sharing:
 
     def block(self, body: tuple[Statement, ...], known: dict[Expression, str], items: dict[Item, str]) -> tuple[Statement, ...]:
         """A block, after which `known` and `items` hold what its end knows."""
-        kept: list[Statement] = []
+        remaining: list[Statement] = []
         for original in body:
             statement: Statement
             if isinstance(original, For | If):
@@ -182,7 +182,7 @@ class _Sharing:
 
                 if isinstance(original, For):
                     self.joins.update(c.yielded for c in original.carried if c.reduction is not None)
-                kept.append(rebuilt(original, self.use, self.form, inner))
+                remaining.append(rebuilt(original, self.use, self.form, inner))
                 continue
             statement = rebuilt(original, self.use, self.form, lambda block: block)
             match statement:
@@ -193,12 +193,12 @@ class _Sharing:
                         continue
                     known[key] = statement.name
                 case Load():
-                    place = (statement.view, statement.indices, statement.mask)
-                    present = items.get(place)
+                    item = (statement.view, statement.indices, statement.mask)
+                    present = items.get(item)
                     if present is not None:
                         self.same[statement.name] = present
                         continue
-                    items[place] = statement.name
+                    items[item] = statement.name
                 case Store():
                     _forget(items, statement.view, statement.indices)
                     if statement.mask is None and statement.join is None:
@@ -206,8 +206,8 @@ class _Sharing:
                 case Call():
                     for view in rewriting_stored_views((statement,)):
                         _forget(items, view)
-            kept.append(statement)
-        return tuple(kept)
+            remaining.append(statement)
+        return tuple(remaining)
 
 
 def _expression(statement: Constant | Number | Apply) -> Expression:
@@ -222,8 +222,8 @@ def _expression(statement: Constant | Number | Apply) -> Expression:
 
 def _forget(items: dict[Item, str], view: str, indices: tuple[Index, ...] | None = None) -> None:
     """A store to the view, at the indices or anywhere: what it may have written is not known any more."""
-    for place in [p for p in items if p[0] == view and not (indices is not None and _beside(p[1], indices))]:
-        del items[place]
+    for item in [p for p in items if p[0] == view and not (indices is not None and _beside(p[1], indices))]:
+        del items[item]
 
 
 def _beside(left: tuple[Index, ...], right: tuple[Index, ...]) -> bool:
@@ -350,26 +350,26 @@ class _Live:
                 self.waiting += self.needs.get(name, ())
 
     def block(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        kept: list[Statement] = []
+        live: list[Statement] = []
         for statement in body:
             match statement:
                 case For():
                     carried = tuple(c for c in statement.carried if self.wanted(c))
                     inner = self.block(statement.body)
                     if inner or carried:
-                        kept.append(replace(statement, carried=carried, body=inner))
+                        live.append(replace(statement, carried=carried, body=inner))
                 case If():
                     results = tuple(r for r in statement.results if r.name in self.live)
                     then, otherwise = self.block(statement.then), self.block(statement.otherwise)
                     if then or otherwise or results:
-                        kept.append(replace(statement, then=then, otherwise=otherwise, results=results))
+                        live.append(replace(statement, then=then, otherwise=otherwise, results=results))
                 case Store() | Fail() | Call():
                     if self.acts(statement):
-                        kept.append(statement)
+                        live.append(statement)
                 case _:
                     if statement.name in self.live or self.acts(statement):
-                        kept.append(statement)
-        return tuple(kept)
+                        live.append(statement)
+        return tuple(live)
 
     def wanted(self, carried: Carried) -> bool:
         return carried.result in self.live or carried.inside in self.live

@@ -41,10 +41,10 @@ class Names:
         stem = name.split(".")[0]
         while True:
             self._next[stem] = self._next.get(stem, 0) + 1
-            made = f"{stem}.{self._next[stem]}"
-            if made not in self._taken:
-                self._taken.add(made)
-                return made
+            candidate = f"{stem}.{self._next[stem]}"
+            if candidate not in self._taken:
+                self._taken.add(candidate)
+                return candidate
 
 
 def rebuilt(
@@ -80,8 +80,8 @@ def rebuilt(
             return Fail(statement.check, use(statement.condition), tuple(map(use, statement.values)))
         case Call():
 
-            def box(own: Box) -> Box:
-                return Box(own.view, forms(own.start), tuple(None if size is None else form(size) for size in own.shape))
+            def box(old: Box) -> Box:
+                return Box(old.view, forms(old.start), tuple(None if size is None else form(size) for size in old.shape))
 
             return Call(statement.routine, tuple(map(box, statement.reads)), tuple(map(box, statement.writes)),
                         forms(statement.numbers))  # fmt: skip
@@ -91,8 +91,8 @@ def rebuilt(
             name, inside = define(statement.index), [define(c.inside) for c in statement.carried]
             body = block(statement.body)
             carried = tuple(
-                replace(c, inside=own, initial=first, yielded=use(c.yielded), result=define(c.result))
-                for c, own, first in zip(statement.carried, inside, initial, strict=True)
+                replace(c, inside=register, initial=first, yielded=use(c.yielded), result=define(c.result))
+                for c, register, first in zip(statement.carried, inside, initial, strict=True)
             )
             return For(name, lower, upper, statement.kind, body, carried, perhaps(statement.until), statement.step)
         case If():

@@ -76,12 +76,12 @@ class _Unrolling:
             return [replace(loop, body=self.block(loop.body))]
         done: list[Statement] = []
         values = [c.initial for c in loop.carried]
-        for place in range(trip):
-            start = plus(loop.lower[0], Index((), place * loop.step))
-            own = self.names.fresh(loop.index)
-            body, new = copied(loop.body, self.names, {loop.index: own, **_pairs(loop, values)})
-            self.definitions.add((Number(own, start), *body))
-            done += [Number(own, start), *self.block(body)]
+        for iteration in range(trip):
+            start = plus(loop.lower[0], Index((), iteration * loop.step))
+            counter = self.names.fresh(loop.index)
+            body, new = copied(loop.body, self.names, {loop.index: counter, **_pairs(loop, values)})
+            self.definitions.add((Number(counter, start), *body))
+            done += [Number(counter, start), *self.block(body)]
             values = [new.get(c.yielded, c.yielded) for c in loop.carried]
         # A copy, which folding takes away, so that results keep their names.
         done += [Apply(c.result, c.kind, "convert", (v,), c.kind) for c, v in zip(loop.carried, values, strict=True)]
@@ -220,8 +220,8 @@ def _is_short(view: View) -> bool:
 
 
 def _joined(forms: tuple[Index, ...], row: Index, length: int, item: Index | None = None) -> tuple[Index, ...]:
-    whole = times(row, length)
-    return *forms[:-2], whole if item is None else plus(whole, item)
+    row_start = times(row, length)
+    return *forms[:-2], row_start if item is None else plus(row_start, item)
 
 
 def _block(body: tuple[Statement, ...], lengths: dict[str, int]) -> tuple[Statement, ...]:
@@ -247,8 +247,8 @@ def _block(body: tuple[Statement, ...], lengths: dict[str, int]) -> tuple[Statem
 # The caller goes through the iterations (`first` says which), or points do (`interchanging`).  Nothing goes from one to the next
 # but what is in memory; which of two buffers holds the state follows from the iteration.
 
-def parallelise_iteration(program: Program, turn: str | None) -> Program | None:
-    """`turn`: the view that says which buffer holds the state.  None: not all of an iteration is nests."""
+def parallelise_iteration(program: Program, parity_view: str | None) -> Program | None:
+    """`parity_view`: the view that says which buffer holds the state.  None: not all of an iteration is nests."""
     program = replace(program, views=tuple(replace(view, private=False) for view in program.views))
     known, forms = set(problems(program)), Definitions(program)
 
@@ -269,15 +269,15 @@ def parallelise_iteration(program: Program, turn: str | None) -> Program | None:
     inputs = [view.name for view in program.views if view.role is Role.INPUT]
     if all(_is_nest(s, inputs) for s in program.body):
         return program  # points go through all iterations
-    place = next((place for place, statement in enumerate(program.body) if isinstance(statement, For)), len(program.body))
-    loop, after = program.body[place], program.body[place + 1 :]
+    position = next((place for place, statement in enumerate(program.body) if isinstance(statement, For)), len(program.body))
+    loop, after = program.body[position], program.body[position + 1 :]
     assert isinstance(loop, For)
-    is_plain = loop.until is None and all(isinstance(s, Store) and s.view == turn for s in after)
-    if not is_plain or not all(_is_nest(s, inputs) for s in (*program.body[:place], *loop.body)):
+    is_plain = loop.until is None and all(isinstance(s, Store) and s.view == parity_view for s in after)
+    if not is_plain or not all(_is_nest(s, inputs) for s in (*program.body[:position], *loop.body)):
         return None
     here = Number(loop.index, index("first")), *(Number(c.inside, index(c.initial)) for c in loop.carried)
-    views = tuple(view for view in program.views if view.name != turn)
-    return replace(program, views=views, body=(*program.body[:place], *here, *loop.body))
+    views = tuple(view for view in program.views if view.name != parity_view)
+    return replace(program, views=views, body=(*program.body[:position], *here, *loop.body))
 
 
 def _with_loops(body: tuple[Statement, ...], change: Callable[[For], For]) -> tuple[Statement, ...]:

@@ -75,28 +75,28 @@ class _Folding:
 
     def block(self, body: tuple[Statement, ...], facts: Facts) -> tuple[Statement, ...]:
         """A block where `facts` hold; what is known of a check that did not fail holds for what follows it."""
-        kept: list[Statement] = []
+        result: list[Statement] = []
         for statement in body:
             match statement:
                 case Apply():
-                    kept += self.apply(statement, facts)
+                    result += self.apply(statement, facts)
                 case Number(name, form):
-                    kept += self.number(name, self.form(form))
+                    result += self.number(name, self.form(form))
                 case Load() | Store():
-                    kept += self.access(statement, facts)
+                    result += self.access(statement, facts)
                 case Fail(_, condition, _):
                     if facts.decides(condition) is not False:
-                        kept.append(self.plainly(statement))
+                        result.append(self.plainly(statement))
                     facts = facts.assuming(condition, False)
                 case For():
-                    kept += self.loop(statement, facts)
+                    result += self.loop(statement, facts)
                 case If():
-                    kept += self.branch(statement, facts)
+                    result += self.branch(statement, facts)
                 case Call():
-                    kept.append(self.plainly(statement))
+                    result.append(self.plainly(statement))
                 case _:
-                    kept.append(statement)
-        return tuple(kept)
+                    result.append(statement)
+        return tuple(result)
 
     def plainly(self, statement: Statement) -> Statement:
         return rebuilt(statement, self.use, self.form, lambda body: body)
@@ -129,9 +129,9 @@ class _Folding:
             self.definitions.learn(node.name, chosen)
             return []
         if node.function == "residue" and node.kind is Kind.I64:
-            size, place = map(self.definitions.form, node.args)
-            for turns in (0, 1, -1):
-                shifted = plus(place, times(size, turns))
+            size, dividend = map(self.definitions.form, node.args)
+            for multiple in (0, 1, -1):
+                shifted = plus(dividend, times(size, multiple))
                 if facts.proves(shifted) and facts.proves(minus(minus(size, shifted), ONE)):
                     self.definitions.forms[node.name] = self.definitions.expand(shifted)
                     return self.number(node.name, self.form(shifted))
@@ -152,15 +152,15 @@ class _Folding:
                     if facts.proves(times(difference, sign)):
                         return args[0] if (node.function == "min") is left else args[1]
             case "and" | "or":
-                for own, other in (args, args[::-1]):
-                    if facts.decides(own) is (node.function == "and") or self.use(own) == self.use(other):
+                for operand, other in (args, args[::-1]):
+                    if facts.decides(operand) is (node.function == "and") or self.use(operand) == self.use(other):
                         return other
             case "convert" if node.kind is node.compute:
                 return args[0]
             case function if function in REDUCTIONS:
                 nothing = bits_of(node.compute, neutral(function, node.compute))
-                for own, other in (args, args[::-1]):
-                    if self.definitions.of.get(self.use(own)) == Constant(self.use(own), node.compute, nothing):
+                for operand, other in (args, args[::-1]):
+                    if self.definitions.of.get(self.use(operand)) == Constant(self.use(operand), node.compute, nothing):
                         return other
         return None
 
@@ -175,10 +175,10 @@ class _Folding:
     def branch(self, node: If, facts: Facts) -> list[Statement]:
         value = facts.decides(node.condition)
         if value is not None:
-            kept = self.block(node.then if value else node.otherwise, facts)
+            taken = self.block(node.then if value else node.otherwise, facts)
             for chosen in node.results:
                 self.definitions.learn(chosen.name, chosen.then if value else chosen.otherwise)
-            return list(kept)
+            return list(taken)
         then = self.block(node.then, facts.assuming(node.condition))
         otherwise = self.block(node.otherwise, facts.assuming(node.condition, False))
         results = []
@@ -220,11 +220,11 @@ class _Folding:
 
 def _needed(bounds: tuple[Index, ...], is_implied: Callable[[Index, Index], bool]) -> tuple[Index, ...]:
     """The bounds that no other makes needless."""
-    kept = list(dict.fromkeys(bounds))
-    for bound in tuple(kept):
-        if any(other is not bound and is_implied(bound, other) for other in kept):
-            kept.remove(bound)
-    return tuple(kept)
+    needed = list(dict.fromkeys(bounds))
+    for bound in tuple(needed):
+        if any(other is not bound and is_implied(bound, other) for other in needed):
+            needed.remove(bound)
+    return tuple(needed)
 
 
 # ---------------------------------------------------------------------------------------------------- progressions
@@ -247,9 +247,9 @@ class Progression:
     first: int
     direction: Direction = Direction.UP
 
-    def item(self, place: Index, length: Index) -> Index:
+    def item(self, position: Index, length: Index) -> Index:
         """The item at a place, as an index."""
-        up = place if self.direction is Direction.UP else minus(minus(length, ONE), place)
+        up = position if self.direction is Direction.UP else minus(minus(length, ONE), position)
         return plus(up, Index((), self.first))
 
 
@@ -353,7 +353,7 @@ class _Narrowing:
             if isinstance(statement, Store) and statement.view in self.scratch:
                 stored.setdefault(statement.view, []).append(self.ranges.get(statement.value) if statement.join is None else None)
         for view, ranges in stored.items():
-            known = [own for own in ranges if own is not None]
+            known = [limits for limits in ranges if limits is not None]
             if len(known) == len(ranges):
                 self.stored[view] = min(0, *(low for low, _ in known)), max(0, *(high for _, high in known))
 
@@ -382,22 +382,22 @@ class _Narrowing:
         constants = {s.name: s.bits for s in walk(self.program.body) if isinstance(s, Constant) and s.kind is Kind.I64}
         wide = set(self.wide_uses())
         arithmetic: set[str] = set()
-        beside: list[tuple[str, str]] = []
+        meetings: list[tuple[str, str]] = []
         """A member, and a constant that it meets."""
         for statement in walk(self.program.body):
             members = self.members(statement)
-            own = [name for name in members if name not in constants]
-            for name in own:
-                self.join(own[0], name)
-            if own:
-                beside += [(own[0], name) for name in members if name in constants]
+            variables = [name for name in members if name not in constants]
+            for name in variables:
+                self.join(variables[0], name)
+            if variables:
+                meetings += [(variables[0], name) for name in members if name in constants]
                 if isinstance(statement, Apply) and statement.function in ARITHMETIC:
-                    arithmetic.add(own[0])
+                    arithmetic.add(variables[0])
         groups: dict[str, list[str]] = {}
         for name in self.group_of:
             groups.setdefault(self.group(name), []).append(name)
         ranges = {group: [self.ranges.get(name) or self.stored[name] for name in names] for group, names in groups.items()}
-        for name, constant in beside:
+        for name, constant in meetings:
             ranges[self.group(name)].append((constants[constant],) * 2)
         worth = {self.group(name) for name in arithmetic}
         kinds: dict[str, Kind] = {}

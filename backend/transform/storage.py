@@ -98,7 +98,7 @@ class Site:
     loops: tuple[For, ...]
 
 
-def producer_of(place: int, statement: Statement) -> Producer | None:
+def producer_of(position: int, statement: Statement) -> Producer | None:
     loops: list[For] = []
     scalars: list[Statement] = []
     while True:
@@ -110,7 +110,7 @@ def producer_of(place: int, statement: Statement) -> Producer | None:
                     return None
                 scalars += before
             case Store(mask=None, join=None):
-                return Producer(place, tuple(loops), tuple(scalars), statement)
+                return Producer(position, tuple(loops), tuple(scalars), statement)
             case _:
                 return None
 
@@ -121,27 +121,27 @@ def _is_scalar(statement: Statement) -> bool:
 
 def sites_of(parts: list[Part], first: int, name: str, sources: set[str]) -> Iterator[Site]:
     """The accesses of what stands from `first` on, in their order, where the view is loaded or its sources are stored."""
-    for place in range(first, len(parts)):
-        part = parts[place]
+    for position in range(first, len(parts)):
+        part = parts[position]
         if name in part.loaded or not part.stored.isdisjoint(sources):
-            for site in _within(place, part.segment, part.facts, ()):
+            for site in _within(position, part.segment, part.facts, ()):
                 node = site.access.node
                 if node.view == name if isinstance(node, Load) else node.view in sources:
                     yield site
 
 
-def _within(place: int, body: tuple[Statement, ...], facts: Facts, loops: tuple[For, ...]) -> Iterator[Site]:
+def _within(position: int, body: tuple[Statement, ...], facts: Facts, loops: tuple[For, ...]) -> Iterator[Site]:
     for statement in body:
         match statement:
             case Load() | Store():
-                yield Site(place, Access(statement, facts.assuming(statement.mask)), loops)
+                yield Site(position, Access(statement, facts.assuming(statement.mask)), loops)
             case Fail():
                 facts = facts.assuming(statement.condition, False)
             case For():
-                yield from _within(place, statement.body, facts.within(statement), (*loops, statement))
+                yield from _within(position, statement.body, facts.within(statement), (*loops, statement))
             case If(condition, then, otherwise, _):
-                yield from _within(place, then, facts.assuming(condition), loops)
-                yield from _within(place, otherwise, facts.assuming(condition, False), loops)
+                yield from _within(position, then, facts.assuming(condition), loops)
+                yield from _within(position, otherwise, facts.assuming(condition, False), loops)
 
 
 class Item:
@@ -183,13 +183,13 @@ class Item:
         self.is_loaded = self.is_loaded and any(isinstance(s, Load) and s.name == producer.store.value for s in producer.scalars)
         conditions = [*point[1]]
         for loop in producer.loops:
-            own = point[0][loop.index]
+            iteration = point[0][loop.index]
             for bounds, sign, least in ((loop.lower, 1, ZERO), (loop.upper, -1, ONE)):
                 for bound in bounds:
                     there = self.definitions.expand(bound)
                     # Bounds of inner loops may mention outer ones.
                     inside = substitute(there, point[0])
-                    conditions.append(minus(times(minus(own, inside), sign), least))
+                    conditions.append(minus(times(minus(iteration, inside), sign), least))
         # A load that is done is in its view.
         facts = access.facts.also(
             bound
@@ -227,16 +227,16 @@ class Item:
         indices = producer.indices
         point: dict[str, Index] = {}
         conditions: list[Index] = []
-        for own, form in zip(producer.store.indices, map(self.definitions.expand, wanted), strict=True):
-            own = self.definitions.expand(own)
-            moving = [(name, c) for name, c in own.terms if name in indices]
-            if any(name in within(loop) and name not in indices for loop in producer.loops for name, _ in own.terms):
+        for stored_index, form in zip(producer.store.indices, map(self.definitions.expand, wanted), strict=True):
+            stored_index = self.definitions.expand(stored_index)
+            moving = [(name, c) for name, c in stored_index.terms if name in indices]
+            if any(name in within(loop) and name not in indices for loop in producer.loops for name, _ in stored_index.terms):
                 return None
             match moving:
                 case []:
-                    conditions += [minus(form, own), minus(own, form)]
+                    conditions += [minus(form, stored_index), minus(stored_index, form)]
                 case [(name, 1)] if name not in point:
-                    point[name] = minus(form, minus(own, index(name)))
+                    point[name] = minus(form, minus(stored_index, index(name)))
                 case _:
                     return None
         return (point, conditions) if len(point) == len(indices) else None
@@ -285,17 +285,17 @@ def forward_stores(program: Program) -> Program:
     return replace(program, body=body) if forwarding.has_forwarded else program
 
 
-def _replaced(body: Segment, made: dict[str, Segment]) -> Segment:
+def _replaced(body: Segment, replacements: dict[str, Segment]) -> Segment:
     """A block in which loads, by name, are other statements."""
     done: list[Statement] = []
     for statement in body:
         match statement:
             case Load():
-                done += made.get(statement.name, (statement,))
+                done += replacements.get(statement.name, (statement,))
             case For():
-                done.append(replace(statement, body=_replaced(statement.body, made)))
+                done.append(replace(statement, body=_replaced(statement.body, replacements)))
             case If(_, then, otherwise, _):
-                done.append(replace(statement, then=_replaced(then, made), otherwise=_replaced(otherwise, made)))
+                done.append(replace(statement, then=_replaced(then, replacements), otherwise=_replaced(otherwise, replacements)))
             case _:
                 done.append(statement)
     return tuple(done)
@@ -322,17 +322,17 @@ class _Forwarding:
         """A block in which views that are made and used up there are forwarded, then those of inner blocks."""
         parts: list[Part] = []
         places: dict[str, list[int]] = {}
-        for place, statement in enumerate(body):
+        for position, statement in enumerate(body):
             parts.append(Part((statement,), facts))
-            producer = producer_of(place, statement)
+            producer = producer_of(position, statement)
             if producer is not None and self.views[producer.store.view].role is Role.SCRATCH:
-                places.setdefault(producer.store.view, []).append(place)
+                places.setdefault(producer.store.view, []).append(position)
             if isinstance(statement, Fail):
                 facts = facts.assuming(statement.condition, False)
         # Index vectors first: what they read is then judged by what it is.
-        for name, own in sorted(places.items(), key=lambda pair: self.views[pair[0]].kind is not Kind.I64):
-            if self.stores[name] == len(own) <= _MOST_PRODUCERS and 0 < self.loads[name] <= _MOST_LOADS:
-                self.view(name, own, parts)
+        for name, positions in sorted(places.items(), key=lambda pair: self.views[pair[0]].kind is not Kind.I64):
+            if self.stores[name] == len(positions) <= _MOST_PRODUCERS and 0 < self.loads[name] <= _MOST_LOADS:
+                self.view(name, positions, parts)
         return tuple(self.inside(statement, part.facts) for part in parts for statement in part.segment)
 
     def inside(self, statement: Statement, facts: Facts) -> Statement:
@@ -349,8 +349,8 @@ class _Forwarding:
     def view(self, name: str, places: list[int], parts: list[Part]) -> None:
         """Replace the loads of a view, if all can be, and take its producers away."""
         producers: list[Producer] = []
-        for place in places:
-            producer = producer_of(place, parts[place].segment[0]) if len(parts[place].segment) == 1 else None
+        for position in places:
+            producer = producer_of(position, parts[position].segment[0]) if len(parts[position].segment) == 1 else None
             if producer is None:
                 return
             producers.append(producer)
@@ -359,7 +359,7 @@ class _Forwarding:
             return
         sites = list(sites_of(parts, places[0] + 1, name, sources))
         loads = sum(_loads(part.segment, name) for part in parts if name in part.loaded)
-        made: dict[str, Segment] = {}
+        replacements: dict[str, Segment] = {}
         for site in sites:
             node = site.access.node
             if not isinstance(node, Load) or node.view != name:
@@ -369,18 +369,18 @@ class _Forwarding:
                 return
             item.close()
             kind = self.views[name].kind
-            made[node.name] = (*item.statements, Apply(node.name, kind, "convert", (item.value,), kind))
-        if len(made) < self.loads[name]:
+            replacements[node.name] = (*item.statements, Apply(node.name, kind, "convert", (item.value,), kind))
+        if len(replacements) < self.loads[name]:
             return
         self.has_forwarded = True
-        for segment in made.values():
+        for segment in replacements.values():
             self.definitions.add(segment)
             self.count(segment, 1)
-        for place in {site.place for site in sites if site.access.node.view == name}:
-            parts[place] = Part(_replaced(parts[place].segment, made), parts[place].facts)
-        for place in places:
-            self.count(parts[place].segment, -1)
-            parts[place] = Part((), parts[place].facts)
+        for position in {site.place for site in sites if site.access.node.view == name}:
+            parts[position] = Part(_replaced(parts[position].segment, replacements), parts[position].facts)
+        for position in places:
+            self.count(parts[position].segment, -1)
+            parts[position] = Part((), parts[position].facts)
         self.loads[name] = self.stores[name] = 0
 
     def is_worth(self, producer: Producer, site: Site, loads: int) -> bool:
@@ -442,8 +442,8 @@ class _Site:
 
 def _sites(body: tuple[Statement, ...], facts: Facts, around: tuple[tuple[For | If, bool], ...], places: tuple[int, ...]
            ) -> Iterator[_Site]:  # fmt: skip
-    for place, statement in enumerate(body):
-        here = (*places, place)
+    for position, statement in enumerate(body):
+        here = (*places, position)
         match statement:
             case Load() | Store():
                 yield _Site(statement, facts.assuming(statement.mask), around, here)
@@ -471,9 +471,9 @@ class _Contracting:
             if loop.kind is LoopKind.VECTOR or loop.step != 1 or (loop.kind is LoopKind.PARALLEL and not view.private):
                 continue
             for axis in range(len(sites[0].node.indices)):
-                kept = self.rows(loop, level, axis, sites)
-                if kept is not None:
-                    return self.contracted(program, view.name, loop, axis, *kept)
+                rows = self.rows(loop, level, axis, sites)
+                if rows is not None:
+                    return self.contracted(program, view.name, loop, axis, *rows)
         return program
 
     def rows(self, loop: For, level: int, axis: int, sites: list[_Site]) -> tuple[Index, int] | None:
@@ -508,19 +508,19 @@ class _Contracting:
         indices = {inner.index for inner in loops}
         point = {loop.index: index(loop.index, constant=-behind)}
         equal: list[tuple[Index, Index]] = []
-        for own, form in zip(map(self.definitions.expand, node.indices), load.node.indices, strict=True):
-            moving = [name for name, _ in own.terms if name in indices]
-            if len(moving) == 1 and coefficient(own, moving[0]) == 1 and moving[0] not in point:
-                point[moving[0]] = minus(form, minus(substitute(own, point), index(moving[0])))
+        for stored_index, form in zip(map(self.definitions.expand, node.indices), load.node.indices, strict=True):
+            moving = [name for name, _ in stored_index.terms if name in indices]
+            if len(moving) == 1 and coefficient(stored_index, moving[0]) == 1 and moving[0] not in point:
+                point[moving[0]] = minus(form, minus(substitute(stored_index, point), index(moving[0])))
             else:
-                equal.append((own, form))
+                equal.append((stored_index, form))
         held = list[Index]()
         for statement, arm in around:
             match statement:
                 case For():
-                    own = index(statement.index)
-                    held += [minus(own, bound) for bound in statement.lower]
-                    held += [minus(minus(bound, own), ONE) for bound in statement.upper]
+                    stored_index = index(statement.index)
+                    held += [minus(stored_index, bound) for bound in statement.lower]
+                    held += [minus(minus(bound, stored_index), ONE) for bound in statement.upper]
                 case If(condition):
                     alternatives = conditions(self.definitions, condition, arm)
                     if len(alternatives) != 1:
@@ -528,28 +528,28 @@ class _Contracting:
                     held += alternatives[0]
         held = list(map(self.definitions.expand, held))
         changing = within(loop) - set(point)
-        if any(name in changing for form in (*held, *(own for own, _ in equal)) for name, _ in form.terms):
+        if any(name in changing for form in (*held, *(stored_index for stored_index, _ in equal)) for name, _ in form.terms):
             return False
-        distances = [minus(substitute(own, point), form) for own, form in equal]
+        distances = [minus(substitute(stored_index, point), form) for stored_index, form in equal]
         wanted = [substitute(form, point) for form in held] + distances + [minus(ZERO, form) for form in distances]
         return all(map(load.facts.proves, wanted))
 
     # ---------------------------------------------------------------------------------------- rewriting
 
-    def contracted(self, program: Program, name: str, loop: For, axis: int, row: Index, kept: int) -> Program:
-        is_local = kept == 1 and loop.lower != tuple(map(index, program.parameters[:1]))  # and that loop is over rows
+    def contracted(self, program: Program, name: str, loop: For, axis: int, row: Index, row_count: int) -> Program:
+        is_local = row_count == 1 and loop.lower != tuple(map(index, program.parameters[:1]))  # and that loop is over rows
         slots: dict[Index, Index] = {}
         first: list[Statement] = []
 
         def slot(form: Index) -> Index:
             form = self.definitions.expand(form)
-            if kept == 1:
+            if row_count == 1:
                 return ZERO
             if form not in slots:
-                place, size, turn = map(self.names.fresh, ("row", "rows", "slot"))
-                first.extend((Number(place, form), Constant(size, Kind.I64, kept)))
-                first.append(Apply(turn, Kind.I64, "residue", (size, place), Kind.I64))
-                slots[form] = index(turn)
+                row, size, slot_name = map(self.names.fresh, ("row", "rows", "slot"))
+                first.extend((Number(row, form), Constant(size, Kind.I64, row_count)))
+                first.append(Apply(slot_name, Kind.I64, "residue", (size, row), Kind.I64))
+                slots[form] = index(slot_name)
             return slots[form]
 
         def block(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
@@ -573,7 +573,7 @@ class _Contracting:
             return tuple(done)
 
         views = tuple(
-            replace(view, shape=(*view.shape[:axis], Index((), kept), *view.shape[axis + 1 :]), local=is_local or view.local)
+            replace(view, shape=(*view.shape[:axis], Index((), row_count), *view.shape[axis + 1 :]), local=is_local or view.local)
             if view.name == name
             else view
             for view in program.views

@@ -97,19 +97,19 @@ class _Tiling:
         """What values of an iteration outside its nests are computed of, as far as the loop stores it."""
 
     def tiled(self) -> Tiled:
-        own = {v.name for v in self.program.views if v.private and not any(length.terms for length in v.shape)}
-        if self.stored & own:  # memory of one call
+        scratch = {v.name for v in self.program.views if v.private and not any(length.terms for length in v.shape)}
+        if self.stored & scratch:  # memory of one call
             raise _NotOne
         for statement in walk(self.program.body):
             if isinstance(statement, Fail | Call) or (isinstance(statement, Apply) and may_fail(statement)):
                 raise _NotOne
-        loops = [place for place, statement in enumerate(self.program.body) if isinstance(statement, For)]
-        if self.program.name == "map" or any(map(self.has_rows, (self.program.body[place] for place in loops))):
+        loops = [position for position, statement in enumerate(self.program.body) if isinstance(statement, For)]
+        if self.program.name == "map" or any(map(self.has_rows, (self.program.body[position] for position in loops))):
             return self.once()
         if len(loops) != 1:
             raise _NotOne
-        (place,) = loops
-        before, loop, after = self.program.body[:place], self.program.body[place], self.program.body[place + 1 :]
+        (position,) = loops
+        before, loop, after = self.program.body[:position], self.program.body[position], self.program.body[position + 1 :]
         assert isinstance(loop, For)
         self.outside((*before, *after), loop)
         levels = self.levels(loop.body)
@@ -197,23 +197,24 @@ class _Tiling:
         runs: list[list[_Unit]] = []
         touched: list[set[_Access]] = []
         for unit in units:
-            own = set(self.accesses(unit))
-            if any(_meet(one, other) for one in own for other in own):
+            accessed = set(self.accesses(unit))
+            if any(_meet(one, other) for one in accessed for other in accessed):
                 raise _NotOne
-            if not runs or any(_meet(one, other) for one in touched[-1] for other in own):
+            if not runs or any(_meet(one, other) for one in touched[-1] for other in accessed):
                 runs.append([])
                 touched.append(set())
             runs[-1].append(unit)
-            touched[-1] |= own
+            touched[-1] |= accessed
         self.apart([tuple(statement for unit in run for statement in unit) for run in runs])
         self.apart([unit for unit in units if self.row(unit) is not None and not self.is_over_rows(unit)])
         return _Levels(tuple(counts), tuple(map(tuple, runs)))
 
     def apart(self, parts: Sequence[_Unit]) -> None:
         """Does no part use a value of another?"""
-        for place, part in enumerate(parts):
+        for position, part in enumerate(parts):
             inside = {name for statement in part for name in defined(statement)}
-            if any(not inside.isdisjoint(uses(node)) for other in (*parts[:place], *parts[place + 1 :]) for node in walk(other)):
+            if any(not inside.isdisjoint(uses(node)) for other in (*parts[:position],
+                *parts[position + 1 :]) for node in walk(other)):
                 raise _NotOne
 
     def is_local(self, unit: _Unit) -> bool:
@@ -238,10 +239,10 @@ class _Tiling:
     def loads(self, *unit: Statement) -> tuple[Load, ...]:
         """What statements read of what the loop stores, and of what values outside them were computed of; each load once."""
         nodes = list(walk(unit))
-        own = {node.name: node for node in nodes if isinstance(node, Load) and node.view in self.stored}
+        loads = {node.name: node for node in nodes if isinstance(node, Load) and node.view in self.stored}
         for name in {name for node in nodes for name in uses(node)}:
-            own |= {load.name: load for load in self.sources.get(name, ())}
-        return tuple(own.values())
+            loads |= {load.name: load for load in self.sources.get(name, ())}
+        return tuple(loads.values())
 
     def accesses(self, unit: _Unit) -> Iterator[_Access]:
         """What a unit touches of what the loop stores."""
@@ -266,8 +267,8 @@ class _Tiling:
             self.rows = rows
         if not distance.terms:
             return None
-        for turns in (-1, 1):
-            left = plus(distance, times(rows, turns))
+        for sign in (-1, 1):
+            left = plus(distance, times(rows, sign))
             if not left.terms and rows == self.rows:
                 return left.constant
         raise _NotOne
@@ -293,7 +294,7 @@ class _Tiling:
         if len(rows) > 1 or (not rows and not isinstance(unit[-1], Load | Apply)):
             raise _NotOne
         row = next(iter(rows), None)
-        inside = {name for own in walk(unit) for name in defined_within(own)}
+        inside = {name for statement in walk(unit) for name in defined_within(statement)}
         counted = inside.intersection(name for name, _ in row.terms) if row is not None else set()
         if counted and not (len(unit) == 1 and isinstance(unit[0], For) and counted == {unit[0].index}):
             raise _NotOne
@@ -323,11 +324,11 @@ class _Tiling:
     def around_again(self, run: tuple[_Unit, ...], start: Index, stop: Index) -> list[Statement]:
         """The rows in the bounds, and those that are in them once more around."""
         assert self.rows is not None
-        turn, ahead, following, last, none = map(self.names.fresh, ("around", "ahead", "ahead", "ahead", "none"))
+        copy, ahead, following, last, none = map(self.names.fresh, ("around", "ahead", "ahead", "ahead", "none"))
         body = (*self.limited(run, plus(start, index(ahead)), plus(stop, index(ahead))),
                 Number(following, plus(index(ahead), self.rows)))  # fmt: skip
         carried = Carried(ahead, Kind.I64, none, following, last)
-        return [Number(none, ZERO), For(turn, (ZERO,), (Index((), 2),), LoopKind.SERIAL, body, (carried,))]
+        return [Number(none, ZERO), For(copy, (ZERO,), (Index((), 2),), LoopKind.SERIAL, body, (carried,))]
 
     def limited(self, run: tuple[_Unit, ...], start: Index, stop: Index) -> list[Statement]:
         """A run in bounds."""

@@ -421,7 +421,7 @@ class Program:
 
         core, scheduling = self._core, Scheduling(Use.RUN, cluster=attachment)
         profile, stored, there = stored_for(core, bound, files, scheduling)
-        key = id(bound), tuple(attachment.cluster.members), tuple(there.lies)
+        key = id(bound), tuple(attachment.cluster.members), tuple(there.stores)
         found = self._plans.get(key)
         if found is None:
             found = self._plans[key] = bound, planned_on(core, there, profile, scheduling).plan

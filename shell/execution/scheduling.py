@@ -130,7 +130,7 @@ def stored_for(
     elif profile.has_stores:
         stored = {**storable(core, bound, files)}
     lies = lying(profile, stored)
-    return profile, stored, replace(bound, lies=lies) if lies else bound
+    return profile, stored, replace(bound, stores=lies) if lies else bound
 
 
 def scheduled(loaded: Loaded, scheduling: Scheduling) -> Planned:

@@ -71,7 +71,7 @@ def test_random_programs(threads: Threads, tmp_path: Path, seed: int) -> None:
     endings = ["npy", "zarr.zip"]
     targets = {entry.name: str(tmp_path / f"{entry.name}-out.{chance.choice(endings)}") for entry in core.outputs}
     sinks = writable(core, bound, targets, EVERYTHING)
-    there, given = replace(bound, lies=dict.fromkeys((*stored, *sinks), "files")), ticks_of(chance)
+    there, given = replace(bound, stores=dict.fromkeys((*stored, *sinks), "files")), ticks_of(chance)
     here = lambda phase, group, cut, ns: None if group.id == "files" else given(phase, group, cut, ns)  # noqa: E731
     made = problem_of(there, with_files(topology(chance)), given=here)
     for answer in (split_evenly(made.problem), with_modes(made.problem, random_modes(made.problem, chance))):

@@ -182,12 +182,12 @@ def _results(state: State, results: Sequence[arrays.ValueId], frame: FrameAxes, 
     """Result values; with `behind`, the phase makes them with their first own axis in front of the frame, to be moved."""
     if not behind or not frame:
         return tuple(state.define(r, frame) for r in results), []
-    made: list[tuple[ValueId, ValueId]] = []
+    pairs: list[tuple[ValueId, ValueId]] = []
     for result in results:
         type = state.type(result)
         raw = state.fresh(ArrayType(type.element, type.shape[:1] + state.sizes(frame) + type.shape[1:]))
-        made.append((raw, state.define(result, frame)))
-    return tuple(raw for raw, _ in made), made
+        pairs.append((raw, state.define(result, frame)))
+    return tuple(raw for raw, _ in pairs), pairs
 
 
 def _move_axis(state: State, moved: Sequence[tuple[ValueId, ValueId]], frame: FrameAxes, span: Span) -> None:

@@ -33,8 +33,8 @@ def framed(state: State, name: str, results: Sequence[arrays.ValueId], args: Seq
     operands = [state.get(a) for a in args]
     values = [c.value if not c.frame else state.carry(c, frame, span) for c in operands]
     flags = tuple(bool(c.frame) for c in operands)
-    made = [state.define(r, frame) for r in results]
-    state.library(name, span, values, made, {**attributes, "frame": len(frame), "framed": flags}, defines)
+    targets = [state.define(r, frame) for r in results]
+    state.library(name, span, values, targets, {**attributes, "frame": len(frame), "framed": flags}, defines)
 
 
 def natural(state: State, name: str, results: Sequence[arrays.ValueId], args: Sequence[arrays.ValueId],
@@ -43,9 +43,9 @@ def natural(state: State, name: str, results: Sequence[arrays.ValueId], args: Se
     span = state.span(results[0])
     frame = state.union(args, may_fail=may_fail)
     values = [state.carry(state.get(a), frame, span) for a in args]
-    made = [state.define(r, frame) for r in results]
+    targets = [state.define(r, frame) for r in results]
     shifted = {} if axis is None else {"axis": axis + len(frame)}
-    state.library(name, span, values, made, {**attributes, **shifted})
+    state.library(name, span, values, targets, {**attributes, **shifted})
 
 
 def first_carries(state: State, name: str, result: arrays.ValueId, args: Sequence[arrays.ValueId], leader: int,
@@ -55,8 +55,8 @@ def first_carries(state: State, name: str, result: arrays.ValueId, args: Sequenc
     if any(state.get(a).frame for a in others):
         framed(state, name, [result], args, attributes)
         return
-    made = state.define(result, state.get(args[leader]).frame)
-    state.library(name, state.span(result), [state.get(a).value for a in args], [made], attributes)
+    target = state.define(result, state.get(args[leader]).frame)
+    state.library(name, state.span(result), [state.get(a).value for a in args], [target], attributes)
 
 
 def gather(state: State, op: arrays.Gather) -> None:
@@ -74,15 +74,15 @@ def gather(state: State, op: arrays.Gather) -> None:
     frame = indices.frame if begins else state.union([op.arg, op.indices], may_fail=checked)
     span = state.span(op.result)
     if indices.frame == frame and not arg.frame:
-        made = state.define(op.result, frame)
+        target = state.define(op.result, frame)
         if begins:
             structured.begin(state, op, indices)
         if op.axis == 0 or not frame:
-            beside = [] if frame else [state.get(other) for other in op.beside]
-            if beside and not any(other.frame for other in beside):
+            other_indices = [] if frame else [state.get(other) for other in op.beside]
+            if other_indices and not any(other.frame for other in other_indices):
                 attributes["beside"] = op.axes
-            values = [other.value for other in beside if "beside" in attributes]
-            state.library("gather", span, (arg.value, indices.value, *values), (made,), attributes)
+            values = [other.value for other in other_indices if "beside" in attributes]
+            state.library("gather", span, (arg.value, indices.value, *values), (target,), attributes)
             return
         cell = state.shape(op.result)
         depth, axis = len(frame), op.axis
@@ -90,11 +90,11 @@ def gather(state: State, op: arrays.Gather) -> None:
         between = state.fresh(ArrayType(state.type(op.result).element, shape))
         state.library("gather", span, (arg.value, indices.value), (between,), attributes)
         order = [*range(axis, axis + depth), *range(axis), *range(axis + depth, len(shape))]
-        state.permute(between, order, span, made)
+        state.permute(between, order, span, target)
     elif not indices.frame and arg.frame == frame and (not op.checked or state.inhabited(frame)):
-        made = state.define(op.result, frame)
+        target = state.define(op.result, frame)
         shifted = {**attributes, "axis": op.axis + len(frame)}
-        state.library("gather", span, (arg.value, indices.value), (made,), shifted)
+        state.library("gather", span, (arg.value, indices.value), (target,), shifted)
     else:
         framed(state, "gather", [op.result], [op.arg, op.indices], attributes, may_fail=op.checked)
 
@@ -121,37 +121,37 @@ def rotate(state: State, op: arrays.Rotate) -> None:
             by = wide
     elif state.shape(op.amount):
         by = state.carry(amount, frame, span)
-    made = state.define(op.result, frame)
-    state.library("rotate", span, (value, by), (made,), {"axis": op.axis + len(frame)})
+    target = state.define(op.result, frame)
+    state.library("rotate", span, (value, by), (target,), {"axis": op.axis + len(frame)})
 
 
 def _rotate_by_each(state: State, op: arrays.Rotate, frame: FrameAxes, count: int) -> None:
     """A rotation by a few amounts is as many rotations, which are indices where they are read."""
-    span, made = state.span(op.result), []
-    for place in range(count):
-        arg, by = (_cell(state, state.get(value), place, span) for value in (op.arg, op.amount))
-        made.append(state.fresh(state.types[arg]))
-        state.library("rotate", span, (arg, by), (made[-1],), {"axis": op.axis})
-    state.library("stack", span, tuple(made), (state.define(op.result, frame),), {"axis": 0})
+    span, rotated = state.span(op.result), []
+    for position in range(count):
+        arg, by = (_cell(state, state.get(value), position, span) for value in (op.arg, op.amount))
+        rotated.append(state.fresh(state.types[arg]))
+        state.library("rotate", span, (arg, by), (rotated[-1],), {"axis": op.axis})
+    state.library("stack", span, tuple(rotated), (state.define(op.result, frame),), {"axis": 0})
 
 
-def _cell(state: State, carried: Carried, place: int, span: Span) -> ValueId:
+def _cell(state: State, carried: Carried, position: int, span: Span) -> ValueId:
     """What a value is at a place of a frame of one axis."""
     if not carried.frame:
         return carried.value
-    whole = state.types[carried.value]
-    cell = state.fresh(ArrayType(whole.element, whole.shape[1:]))
-    indices = [constant_index(number(place)), *map(axis_index, range(len(whole.shape) - 1))]
-    state.view(cell, span, carried.value, affine(whole.shape[1:], indices, whole.shape))
+    full = state.types[carried.value]
+    cell = state.fresh(ArrayType(full.element, full.shape[1:]))
+    indices = [constant_index(number(position)), *map(axis_index, range(len(full.shape) - 1))]
+    state.view(cell, span, carried.value, affine(full.shape[1:], indices, full.shape))
     return cell
 
 
 def compress(state: State, op: arrays.Compress) -> None:
     """The mask carries no frame (else the result would be irregular, and `control` maps it), so the axis just shifts."""
     carried = state.get(op.arg)
-    made = state.define(op.result, carried.frame)
+    target = state.define(op.result, carried.frame)
     attributes = {"axis": op.axis + len(carried.frame)}
-    state.library("compress", state.span(op.result), (state.get(op.mask).value, carried.value), (made,), attributes, (op.size,))
+    state.library("compress", state.span(op.result), (state.get(op.mask).value, carried.value), (target,), attributes, (op.size,))
 
 
 def expand(state: State, op: arrays.Expand) -> None:
@@ -160,14 +160,14 @@ def expand(state: State, op: arrays.Expand) -> None:
     if state.get(op.mask).frame or state.get(op.arg).frame != frame:
         framed(state, "expand", [op.result], [op.mask, op.arg], attributes, may_fail=op.checked)
         return
-    made = state.define(op.result, frame)
+    target = state.define(op.result, frame)
     values = (state.get(op.mask).value, state.get(op.arg).value)
     inhabited = not op.checked or state.inhabited(frame)
     if inhabited:
-        state.library("expand", state.span(op.result), values, (made,), {**attributes, "axis": op.axis + len(frame)})
+        state.library("expand", state.span(op.result), values, (target,), {**attributes, "axis": op.axis + len(frame)})
     else:
         lifted = {**attributes, "frame": len(frame), "framed": (False, True)}
-        state.library("expand", state.span(op.result), values, (made,), lifted)
+        state.library("expand", state.span(op.result), values, (target,), lifted)
 
 
 def update(state: State, op: arrays.Update) -> None:

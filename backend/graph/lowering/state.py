@@ -69,13 +69,13 @@ class Facts:
 
     def free_values(self, op: blocks.Op) -> tuple[arrays.ValueId, ...]:
         """Values that the op mentions, also in its blocks, and that are defined outside it, in order of first mention."""
-        found = self._free.get(id(op))
-        if found is None:
+        free = self._free.get(id(op))
+        if free is None:
             mentioned = dict.fromkeys(operands_of(op))
             for block in blocks_of(op):
                 mentioned.update(dict.fromkeys(self.captured(block)))
-            found = self._free[id(op)] = tuple(mentioned)
-        return found
+            free = self._free[id(op)] = tuple(mentioned)
+        return free
 
     def captured(self, block: blocks.Block) -> tuple[arrays.ValueId, ...]:
         """Values that a block mentions and does not define."""
@@ -93,26 +93,26 @@ class Facts:
 
     def may_fail(self, op: blocks.Op) -> bool:
         """May the op, or one in its blocks, fail when run?"""
-        found = self._fails.get(id(op))
-        if found is None:
+        fails = self._fails.get(id(op))
+        if fails is None:
             if isinstance(op, arrays.Scalar):
-                found = may_fail(op.function, self.program.types[op.result].element.kind)
+                fails = may_fail(op.function, self.program.types[op.result].element.kind)
             else:
-                found = op_may_fail(op) or any(self.may_fail(o) for block in blocks_of(op) for o in block.ops)
-            self._fails[id(op)] = found
-        return found
+                fails = op_may_fail(op) or any(self.may_fail(o) for block in blocks_of(op) for o in block.ops)
+            self._fails[id(op)] = fails
+        return fails
 
 
 def mentioned_sizes(op: blocks.Op, types: blocks.Core) -> frozenset[SizeVariable]:
     """Run-time sizes in the types of an op's results and operands, in its fields, and in its blocks."""
-    found: set[SizeVariable] = set()
+    variables: set[SizeVariable] = set()
     for inner in all_ops([op]):
         for value in (*results_of(inner), *operands_of(inner)):
             for size in types.types[value].shape:
-                found |= size.variables()
+                variables |= size.variables()
         for size in _own_sizes(inner):
-            found |= size.variables()
-    return frozenset(found)
+            variables |= size.variables()
+    return frozenset(variables)
 
 
 def _own_sizes(op: blocks.Op) -> Iterator[Size]:
@@ -228,12 +228,12 @@ class State:
 
     def union(self, values: Iterable[c.ValueId], *, may_fail: bool = False) -> FrameAxes:
         """The frame axes an op on these values carries."""
-        found: set[int] = set()
+        axes: set[int] = set()
         for value in values:
-            found.update(self.bound[value].frame)
+            axes.update(self.bound[value].frame)
         if may_fail:
-            found.update(a for a in range(len(self.frame)) if not self.inhabited([a]))
-        return tuple(sorted(found))
+            axes.update(a for a in range(len(self.frame)) if not self.inhabited([a]))
+        return tuple(sorted(axes))
 
     # -- naming
 
@@ -259,12 +259,12 @@ class State:
         """The graph value of a core value; a core value that carries nothing keeps its number."""
         type = self.type(value)
         if frame:
-            made = self.fresh(batched(type, self.sizes(frame)))
+            batch = self.fresh(batched(type, self.sizes(frame)))
         else:
-            made = ValueId(int(value))
-            self.types[made] = type
-        self.bound[value] = Carried(made, frame)
-        return made
+            batch = ValueId(int(value))
+            self.types[batch] = type
+        self.bound[value] = Carried(batch, frame)
+        return batch
 
     # -- emitting
 
@@ -292,11 +292,11 @@ class State:
 
     def library(self, op: str, span: Span, args: Sequence[ValueId], results: Sequence[ValueId], attributes: Mapping[str, object],
                 defines: tuple[SizeVariable, ...] = ()) -> None:  # fmt: skip
-        kept = {name: value for name, value in attributes.items() if not (name == "frame" and value == 0)}
-        if "frame" not in kept:
-            kept.pop("framed", None)
-        phase = LibraryPhase(self.phase_id(), span, op, tuple(args), tuple(results), kept, defines, ())
-        self.emit(LibraryPhase(phase.id, span, op, phase.args, phase.results, kept, defines, signature_of(phase, self.types)))
+        stored = {name: value for name, value in attributes.items() if not (name == "frame" and value == 0)}
+        if "frame" not in stored:
+            stored.pop("framed", None)
+        phase = LibraryPhase(self.phase_id(), span, op, tuple(args), tuple(results), stored, defines, ())
+        self.emit(LibraryPhase(phase.id, span, op, phase.args, phase.results, stored, defines, signature_of(phase, self.types)))
 
     # -- frames
 

@@ -193,18 +193,18 @@ def _affine(state: State, result: arrays.ValueId, arg: arrays.ValueId, indices: 
             ) -> None:  # fmt: skip
     """`indices` speak of the cell's axes; the frame goes in front unchanged."""
     carried = state.get(arg)
-    made = state.define(result, carried.frame)
-    space = state.types[made].shape
+    target = state.define(result, carried.frame)
+    space = state.types[target].shape
     shift = len(carried.frame)
     cell = [_shifted(i, shift) for i in indices]
     read = state.operand(carried, carried.frame, space, cell, fills=fills)
-    state.view(made, state.span(result), carried.value, read.projection)
+    state.view(target, state.span(result), carried.value, read.projection)
 
 
 def _reshaped(state: State, result: arrays.ValueId, arg: arrays.ValueId, flatten: tuple[Stage, ...]) -> None:
     carried = state.get(arg)
-    made = state.define(result, carried.frame)
-    space = state.types[made].shape
+    target = state.define(result, carried.frame)
+    space = state.types[target].shape
     frame = state.sizes(carried.frame)
     old, new = state.shape(arg), state.shape(result)
     stages: list[Stage] = []
@@ -218,7 +218,7 @@ def _reshaped(state: State, result: arrays.ValueId, arg: arrays.ValueId, flatten
     stages.append(Reshaped(frame + source, frame + old))
     if state.types[carried.value].shape != frame + old:  # frames of equal size under two names
         stages.append(_renamed(frame + old, carried, state))
-    state.view(made, state.span(result), carried.value, Projection(simplify(space, stages).stages))
+    state.view(target, state.span(result), carried.value, Projection(simplify(space, stages).stages))
 
 
 def _shifted(index: AffineIndex, by: int) -> AffineIndex:
@@ -310,12 +310,12 @@ def ready(state: State, op: arrays.Gather) -> Carried:
     every = state.fresh(ArrayType(Element(Kind.I64, below=length), (length,)))
     state.structured(every, span, (length,), [], [AxisNode(0)])
     value = state.carry(places, frame, span)
-    made = state.fresh(ArrayType(Element(Kind.I64, below=length), state.types[value].shape))
+    positions = state.fresh(ArrayType(Element(Kind.I64, below=length), state.types[value].shape))
     attributes: dict[str, object] = {"axis": 0, "checked": True, "fills": False}
     if op.place is not None:
         attributes["place"] = op.place
-    state.library("gather", span, (every, value), (made,), attributes)
-    return Carried(made, frame)
+    state.library("gather", span, (every, value), (positions,), attributes)
+    return Carried(positions, frame)
 
 
 def go_on(state: State, op: arrays.Gather) -> None:
@@ -325,7 +325,7 @@ def go_on(state: State, op: arrays.Gather) -> None:
     axis, rank, span = points.layout[op.axis], len(state.shape(op.indices)), state.span(op.result)
     places = dict(sorted({**points.places, axis: Place(indices, rank)}.items()))
     layout = (*points.layout[: op.axis], *[axis] * rank, *points.layout[op.axis + 1 :])
-    frame = tuple(sorted({a for place in places.values() for a in place.value.frame}))
+    frame = tuple(sorted({a for point in places.values() for a in point.value.frame}))
     shape = state.shape(points.table)
     rest = [a for a in range(len(shape)) if a not in places]
     at = _flat_places(state, op, places, frame)
@@ -333,7 +333,7 @@ def go_on(state: State, op: arrays.Gather) -> None:
     read = state.fresh(ArrayType(state.type(op.result).element, cells))
     state.library("gather", span, (_flat_table(state, op, points.table, [*places, *rest], len(places)), at), (read,),
                   {"axis": 0, "checked": False, "fills": False})  # fmt: skip
-    made_of = [a for a, place in places.items() for _ in range(place.rank)] + rest
+    made_of = [a for a, point in places.items() for _ in range(point.rank)] + rest
     order = sorted(range(len(made_of)), key=lambda i: (layout.index(made_of[i]), i))
     depth = len(frame)
     state.permute(read, [*range(depth), *(depth + i for i in order)], span, state.define(op.result, frame))
@@ -343,14 +343,14 @@ def go_on(state: State, op: arrays.Gather) -> None:
 def _flat_places(state: State, op: arrays.Gather, places: dict[int, Place], frame: FrameAxes) -> PhasesValueId:
     """The places along the axes that became one: row-major positions over the frame and the axes of each index in turn."""
     shape, span = state.shape(state.points[op.arg].table), state.span(op.result)
-    cells = [state.types[place.value.value].shape[len(place.value.frame) :] for place in places.values()]
+    cells = [state.types[point.value.value].shape[len(point.value.frame) :] for point in places.values()]
     space = state.sizes(frame) + tuple(size for cell in cells for size in cell)
     reads, body, first = [], list[Node](), len(frame)
-    for (axis, place), cell in zip(places.items(), cells, strict=True):
-        reads.append(state.operand(place.value, frame, space, [axis_index(first + a) for a in range(len(cell))]))
+    for (axis, point), cell in zip(places.items(), cells, strict=True):
+        reads.append(state.operand(point.value, frame, space, [axis_index(first + a) for a in range(len(cell))]))
         first += len(cell)
         before = len(body) - 1
-        kind = state.types[place.value.value].element.kind
+        kind = state.types[point.value.value].element.kind
         body.append(ReadNode(len(reads) - 1, kind))
         if kind is not Kind.I64:
             body.append(ApplyNode("convert", (len(body) - 1,), Kind.I64))
@@ -358,9 +358,9 @@ def _flat_places(state: State, op: arrays.Gather, places: dict[int, Place], fram
             here = len(body) - 1
             body += [SizeNode(shape[axis]), ApplyNode("mul", (before, here + 1), Kind.I64)]
             body.append(ApplyNode("add", (here + 2, here), Kind.I64))
-    made = state.fresh(ArrayType(Element(Kind.I64, below=product([shape[axis] for axis in places])), space))
-    state.structured(made, span, space, reads, body)
-    return made
+    flat = state.fresh(ArrayType(Element(Kind.I64, below=product([shape[axis] for axis in places])), space))
+    state.structured(flat, span, space, reads, body)
+    return flat
 
 
 def _flat_table(state: State, op: arrays.Gather, table: arrays.ValueId, order: Sequence[int], count: int) -> PhasesValueId:
@@ -369,6 +369,6 @@ def _flat_table(state: State, op: arrays.Gather, table: arrays.ValueId, order: S
     value = state.permute(state.get(table).value, order, span)
     shape = state.types[value].shape
     flat = (product(shape[:count]), *shape[count:])
-    made = state.fresh(ArrayType(state.types[value].element, flat))
-    state.view(made, span, value, Projection((Reshaped(flat, shape),)))
-    return made
+    flattened = state.fresh(ArrayType(state.types[value].element, flat))
+    state.view(flattened, span, value, Projection((Reshaped(flat, shape),)))
+    return flattened

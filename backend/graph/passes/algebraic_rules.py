@@ -53,8 +53,8 @@ def is_sum_of_products(match: Match, scope: Scope) -> Change | None:
         return None
     if not any(_is_made_for(value, phase, scope) for value in larger):
         return None
-    made = sum_of_products(kind, *shapes, 0, (left, right, phase.results[0]))
-    return Change({phase.id: (replace(made, id=phase.id, span=phase.span),)})
+    product = sum_of_products(kind, *shapes, 0, (left, right, phase.results[0]))
+    return Change({phase.id: (replace(product, id=phase.id, span=phase.span),)})
 
 
 def is_of_few_digits(match: Match, scope: Scope) -> Change | None:
@@ -70,17 +70,17 @@ def is_of_few_digits(match: Match, scope: Scope) -> Change | None:
     reads: list[Read] = []
     body: list[Node] = [ConstantNode(kind, 0.0 if kind.is_float else 0)]
     total = 0
-    for place in range(length):
-        base = [constant_index(number(place if radices[0].constant != 1 else 0))] if radices else []
-        digit = [constant_index(number(place if digits[0].constant != 1 else 0)), *map(axis_index, range(len(space)))]
+    for position in range(length):
+        base = [constant_index(number(position if radices[0].constant != 1 else 0))] if radices else []
+        digit = [constant_index(number(position if digits[0].constant != 1 else 0)), *map(axis_index, range(len(space)))]
         reads += [Read(radix, affine(space, base, radices)), Read(arg, affine(space, digit, digits))]
         body += [ReadNode(len(reads) - 2, kind), ReadNode(len(reads) - 1, kind)]
         first = len(body) - 2
         body += [ApplyNode("mul", (total, first), kind), ApplyNode("add", (first + 2, first + 1), kind)]
         total = len(body) - 1
     axes = tuple(Axis(size, AxisKind.PARALLEL) for size in space)
-    made = Structured(phase.id, phase.span, axes, tuple(reads), tuple(body), (Result(result, total, None),))
-    return Change({phase.id: (made,)})
+    weighted_sum = Structured(phase.id, phase.span, axes, tuple(reads), tuple(body), (Result(result, total, None),))
+    return Change({phase.id: (weighted_sum,)})
 
 
 def are_digits(match: Match, scope: Scope) -> Change | None:
@@ -91,17 +91,17 @@ def are_digits(match: Match, scope: Scope) -> Change | None:
         return None
     if min(radices[1:], default=1) < 1 or radices[0] < 0 or prod(radices[1:]) >= 1 << 62:
         return None
-    type, digits, made = scope.types[phase.results[0]], list[Structured](), list[ValueId]()
+    type, digits, digit_values = scope.types[phase.results[0]], list[Structured](), list[ValueId]()
     cell = ArrayType(type.element, type.shape[1:])
     axes = tuple(Axis(size, AxisKind.PARALLEL) for size in cell.shape)
-    for place, radix in enumerate(radices):
+    for position, radix in enumerate(radices):
         body: list[Node] = [ReadNode(0, Kind.I64)]
-        digit = _residue(body, radix, _quotient(body, 0, prod(radices[place + 1 :])))
-        made.append(scope.value())
-        result = Result(made[-1], digit, None)
+        digit = _residue(body, radix, _quotient(body, 0, prod(radices[position + 1 :])))
+        digit_values.append(scope.value())
+        result = Result(digit_values[-1], digit, None)
         digits.append(Structured(scope.phase(), phase.span, axes, (Read(arg, IDENTITY),), tuple(body), (result,)))
-    stack = LibraryPhase(phase.id, phase.span, "stack", tuple(made), phase.results, {"axis": 0}, (), ())
-    return Change({phase.id: (*digits, stack)}, dict.fromkeys(made, cell))
+    stack = LibraryPhase(phase.id, phase.span, "stack", tuple(digit_values), phase.results, {"axis": 0}, (), ())
+    return Change({phase.id: (*digits, stack)}, dict.fromkeys(digit_values, cell))
 
 
 def _numbers(value: ValueId, scope: Scope) -> list[int]:
@@ -134,12 +134,12 @@ def _quotient(body: list[Node], item: int, weight: int) -> int:
         return item
     shift = (weight & -weight).bit_length() - 1
     odd, places = weight >> shift, _written(body, shift)
-    whole = _applied(body, "shr", places, item)
+    quotient = _applied(body, "shr", places, item)
     if odd == 1:
-        return whole
+        return quotient
     rest = _applied(body, "shr", places, _residue(body, weight, item))
     inverse = pow(odd, -1, 1 << 64)
-    return _applied(body, "mul", _applied(body, "sub", whole, rest), _written(body, inverse - (inverse >> 63 << 64)))
+    return _applied(body, "mul", _applied(body, "sub", quotient, rest), _written(body, inverse - (inverse >> 63 << 64)))
 
 
 def _is_of_one_kind(phase: LibraryPhase, scope: Scope) -> bool:
@@ -202,14 +202,14 @@ def takes_part_of_order(match: Match, scope: Scope) -> Change | None:
     ordered, kind = scope.value(), type.element.kind
     sorts = "down" if grade.attributes.get("descending") is True else "up"
     attributes = {"axis": 0, "checked": False, "fills": False, "sorts": sorts}
-    whole = replace(gather, id=scope.phase(), args=(match["x"], read.value), results=(ordered,), attributes=attributes)
+    sorted_gather = replace(gather, id=scope.phase(), args=(match["x"], read.value), results=(ordered,), attributes=attributes)
     part = replace(
         view, id=gather.id, span=gather.span, reads=(Read(ordered, read.projection),), body=(ReadNode(0, kind),),
         results=(Result(gather.results[0], 0, None),),
     )  # fmt: skip
     unread = replace(grade, attributes={**grade.attributes, "wanted": NOTHING})
     types = {ordered: ArrayType(Element(kind), type.shape)}
-    return Change({grade.id: (unread,), view.id: (), gather.id: (whole, part)}, types)
+    return Change({grade.id: (unread,), view.id: (), gather.id: (sorted_gather, part)}, types)
 
 
 def is_part_of_order(match: Match, scope: Scope) -> Change | None:
@@ -268,10 +268,10 @@ def is_place_of_extreme(match: Match, scope: Scope) -> Change | None:
         return None
     if axis_sizes(reduction.axes) != type.shape or any(value in scope.graph.roots for value in search.results):
         return None
-    result = next(own for own in reduction.results if own.value == extreme)
+    result = next(candidate for candidate in reduction.results if candidate.value == extreme)
     function = "greatest_place" if result.reduction in ("max", "or") else "least_place"
-    place = scope.value() if kind.is_float else search.results[0]
-    both = replace(reduction, results=(*reduction.results, Result(place, result.node, function)))
+    argument = scope.value() if kind.is_float else search.results[0]
+    both = replace(reduction, results=(*reduction.results, Result(argument, result.node, function)))
     if not kind.is_float:
         return Change({reduction.id: (both,), search.id: ()})
     axes = reduction.axes[:-1]
@@ -279,9 +279,9 @@ def is_place_of_extreme(match: Match, scope: Scope) -> Change | None:
         ReadNode(0, kind), ReadNode(1, Kind.I64), SizeNode(length[0]), ApplyNode("eq", (0, 0), Kind.BOOL),
         ApplyNode("select", (3, 1, 2), Kind.I64),
     )  # fmt: skip
-    reads = (Read(extreme, IDENTITY), Read(place, IDENTITY))
+    reads = (Read(extreme, IDENTITY), Read(argument, IDENTITY))
     chosen = Structured(search.id, search.span, axes, reads, body, (Result(search.results[0], 4, None),))
-    types = {place: ArrayType(Element(Kind.I64), axis_sizes(axes))}
+    types = {argument: ArrayType(Element(Kind.I64), axis_sizes(axes))}
     return Change({reduction.id: (both,), search.id: (chosen,)}, types)
 
 

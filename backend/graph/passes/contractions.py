@@ -139,14 +139,14 @@ def _indices(phase: Structured, read: Read) -> tuple[int, ...] | None:
         return tuple(range(len(phase.axes)))
     if len(stages) != 1 or not isinstance(stages[0], Affine) or stages[0].fills:
         return None
-    found: list[int] = []
+    axes: list[int] = []
     for index, size in zip(stages[0].indices, stages[0].shape, strict=True):
         if len(index.terms) != 1 or index.terms[0].coefficient != 1 or index.constant.constant != 0:
             return None
         if phase.axes[index.terms[0].axis].size != size:
             return None
-        found.append(index.terms[0].axis)
-    return tuple(found)
+        axes.append(index.terms[0].axis)
+    return tuple(axes)
 
 
 def region_of(root: Phase, value: ValueId, block: Block, kind: Kind) -> Region:
@@ -182,12 +182,12 @@ def _opened(region: Region, phase: Phase, indices: tuple[Index, ...], block: Blo
         region.sizes[names[-1]] = _number(phase.axes[-1].size)
     points = prod(map(_number, traverse.axis_sizes(phase.axes)))
     region.cost += points if len(phase.body) > 1 or (phase.axes[-1:] and phase.axes[-1].kind is AxisKind.REDUCE) else 0
-    made: list[Operand] = []
+    factors: list[Operand] = []
     for node in _factors(phase):
         axes = _indices(phase, phase.reads[node.index])
         assert axes is not None
-        made.append(Operand(phase.reads[node.index].value, tuple(names[axis] for axis in axes)))
-    return made
+        factors.append(Operand(phase.reads[node.index].value, tuple(names[axis] for axis in axes)))
+    return factors
 
 
 def _number(size: Size) -> int:
@@ -197,15 +197,15 @@ def _number(size: Size) -> int:
 
 def _factors(phase: Structured) -> list[ReadNode]:
     """The factors of the product, as often as they are there."""
-    pending, found = [phase.results[0].node], []
+    pending, factors = [phase.results[0].node], []
     while pending:
         node = phase.body[pending.pop()]
         if isinstance(node, ReadNode):
-            found.append(node)
+            factors.append(node)
         else:
             assert isinstance(node, ApplyNode)
             pending += reversed(node.args)
-    return found
+    return factors
 
 
 # ---------------------------------------------------------------------------------------------------- tree
@@ -231,29 +231,29 @@ def best_tree(region: Region) -> Tree:
     sets = [sum({1 << index for index in operand.indices}) for operand in region.operands]
     points = _Points(region)
     result = sum(1 << index for index in region.result)
-    whole = (1 << len(sets)) - 1
+    everything = (1 << len(sets)) - 1
     best: dict[int, tuple[int, int, int, int]] = {}  # multiplications, items between, indices, the first part of two (or none)
-    wanted = [result] * (whole + 1)
-    for members in range(whole + 1):
-        for place, own in enumerate(sets):
-            if not members >> place & 1:
-                wanted[members] |= own
-    for place, own in enumerate(sets):
-        left = own & wanted[1 << place]
-        summed = left != own
-        best[1 << place] = (points.of(own) if summed else 0, points.of(left) if summed else 0, left, 0)
-    for members in sorted(range(1, whole + 1), key=int.bit_count):
+    wanted = [result] * (everything + 1)
+    for members in range(everything + 1):
+        for operand, indices in enumerate(sets):
+            if not members >> operand & 1:
+                wanted[members] |= indices
+    for operand, indices in enumerate(sets):
+        left = indices & wanted[1 << operand]
+        summed = left != indices
+        best[1 << operand] = (points.of(indices) if summed else 0, points.of(left) if summed else 0, left, 0)
+    for members in sorted(range(1, everything + 1), key=int.bit_count):
         if members not in best:
             best[members] = _best_split(members, best, wanted[members], points)
-    cost, between, _, _ = best[whole]
-    return Tree(_part(whole, best), (cost, between))
+    cost, between, _, _ = best[everything]
+    return Tree(_part(everything, best), (cost, between))
 
 
 def _best_split(
-    members: int, best: dict[int, tuple[int, int, int, int]], kept: int, points: _Points
+    members: int, best: dict[int, tuple[int, int, int, int]], needed: int, points: _Points
 ) -> tuple[int, int, int, int]:
     """The cheapest two parts of some operands."""
-    found: tuple[int, int, int, int] | None = None
+    cheapest: tuple[int, int, int, int] | None = None
     lowest = members & -members
     first = members
     while (first := (first - 1) & members) > 0:
@@ -261,14 +261,14 @@ def _best_split(
             continue  # the other way round
         a, b = best[first], best[members ^ first]
         least = a[0] + b[0]
-        if found is not None and least > found[0]:
+        if cheapest is not None and least > cheapest[0]:
             continue
         both = a[2] | b[2]
-        cost, between = least + points.of(both), a[1] + b[1] + points.of(both & kept)
-        if found is None or (cost, between) < found[:2]:
-            found = (cost, between, both & kept, first)
-    assert found is not None
-    return found
+        cost, between = least + points.of(both), a[1] + b[1] + points.of(both & needed)
+        if cheapest is None or (cost, between) < cheapest[:2]:
+            cheapest = (cost, between, both & needed, first)
+    assert cheapest is not None
+    return cheapest
 
 
 def _part(members: int, best: dict[int, tuple[int, int, int, int]]) -> Part:
@@ -285,11 +285,11 @@ class _Points:
         self.sizes, self.known = region.sizes, {0: 1}
 
     def of(self, indices: int) -> int:
-        found = self.known.get(indices)
-        if found is None:
+        count = self.known.get(indices)
+        if count is None:
             low = indices & -indices
-            found = self.known[indices] = self.sizes[low.bit_length() - 1] * self.of(indices ^ low)
-        return found
+            count = self.known[indices] = self.sizes[low.bit_length() - 1] * self.of(indices ^ low)
+        return count
 
 
 # ---------------------------------------------------------------------------------------------------- phases
@@ -317,17 +317,17 @@ class Making:
         self.made, self.region, self.root = [], region, root
         wanted = frozenset(region.result)
         self.repeated = self.smallest() if region.repetitions != 1 else None
-        found = self.part(tree.part, wanted, frozenset())
+        operand = self.part(tree.part, wanted, frozenset())
         if self.repeated == RESULT:
-            found = self.times(found, region.repetitions)
-        self.view(found, region.result, value)
+            operand = self.times(operand, region.repetitions)
+        self.view(operand, region.result, value)
         return self.made
 
     def smallest(self) -> int:
         """The operand with the fewest items, or `RESULT` if that has fewer: what a number multiplies with the least work."""
-        parts = {place: set(operand.indices) for place, operand in enumerate(self.region.operands)}
+        parts = {position: set(operand.indices) for position, operand in enumerate(self.region.operands)}
         parts[RESULT] = set(self.region.result).intersection(set().union(*parts.values()))
-        return min(parts, key=lambda place: prod(self.region.sizes[index] for index in parts[place]))
+        return min(parts, key=lambda position: prod(self.region.sizes[index] for index in parts[position]))
 
     # ------------------------------------------------------------------------------------- parts of a tree
 
@@ -339,32 +339,32 @@ class Making:
         left, right = part
         first = self.part(left, result, others | self.all_of(right))
         second = self.part(right, result, others | self.all_of(left))
-        kept = (frozenset(first.indices) | frozenset(second.indices)) & (result | others)
-        return self.joined(first, second, kept)
+        needed = (frozenset(first.indices) | frozenset(second.indices)) & (result | others)
+        return self.joined(first, second, needed)
 
     def all_of(self, part: Part) -> frozenset[Index]:
         if isinstance(part, int):
             return frozenset(self.region.operands[part].indices)
         return self.all_of(part[0]) | self.all_of(part[1])
 
-    def summed(self, operand: Operand, kept: Collection[Index]) -> Operand:
+    def summed(self, operand: Operand, needed: Collection[Index]) -> Operand:
         """An operand with the indices that nothing else has summed, one after the other; a diagonal read as such."""
         for index in dict.fromkeys(operand.indices):
-            if index in kept:
+            if index in needed:
                 continue
-            rest = tuple(own for own in dict.fromkeys(operand.indices) if own != index)
+            rest = tuple(other for other in dict.fromkeys(operand.indices) if other != index)
             operand = self.structured([operand], rest, index)
         if len(set(operand.indices)) < len(operand.indices):
             operand = self.view(operand, tuple(dict.fromkeys(operand.indices)))
         return operand
 
-    def joined(self, first: Operand, second: Operand, kept: frozenset[Index]) -> Operand:
+    def joined(self, first: Operand, second: Operand, needed: frozenset[Index]) -> Operand:
         """Two parts multiplied, and summed over what is not kept."""
         if first.indices[:1] == second.indices[-1:] and first.indices[-1:] != second.indices[:1]:
             first, second = second, first  # which need not be turned
         both = [index for index in first.indices if index in second.indices]
-        shared = [index for index in both if index not in kept]
-        batch = [index for index in both if index in kept]
+        shared = [index for index in both if index not in needed]
+        batch = [index for index in both if index in needed]
         left = [index for index in first.indices if index not in both]
         right = [index for index in second.indices if index not in both]
         if not shared:
@@ -372,7 +372,7 @@ class Making:
         if not (batch or left or right) and len(shared) > 1:  # a sum of items: neither is turned
             return self.summed(self.structured([first, second], tuple(shared[:-1]), shared[-1]), ())
         if batch and not (left and right):
-            merged = [self.flattened(part, (*batch, *own), shared) for part, own in ((first, left), (second, right))]
+            merged = [self.flattened(part, (*batch, *side), shared) for part, side in ((first, left), (second, right))]
             return self.structured(merged, (*batch, *left, *right), shared[0])
         a = self.flattened(first, (*batch, *left), shared)
         b = self.flattened(second, tuple(batch), shared, tuple(right))
@@ -396,9 +396,9 @@ class Making:
 
     def value(self, shape: tuple[Size, ...]) -> ValueId:
         self.last_value += 1
-        made = ValueId(self.last_value)
-        self.types[made] = ArrayType(Element(self.region.kind), shape)
-        return made
+        value = ValueId(self.last_value)
+        self.types[value] = ArrayType(Element(self.region.kind), shape)
+        return value
 
     def id(self) -> PhaseId:
         self.last_phase += 1
@@ -409,13 +409,13 @@ class Making:
 
     def moved(self, value: ValueId, projection: Projection, shape: tuple[Size, ...], target: ValueId | None = None) -> ValueId:
         """A view of a value."""
-        made = self.value(shape) if target is None else target
+        viewed = self.value(shape) if target is None else target
         axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)
         body = (ReadNode(0, self.region.kind),)
         self.made.append(
-            Structured(self.id(), self.root.span, axes, (Read(value, projection),), body, (Result(made, 0, None),))
+            Structured(self.id(), self.root.span, axes, (Read(value, projection),), body, (Result(viewed, 0, None),))
         )
-        return made
+        return viewed
 
     def view(self, operand: Operand, order: tuple[Index, ...], target: ValueId | None = None) -> Operand:
         """The operand with its axes in an order; of repeated ones the diagonal."""
@@ -453,14 +453,14 @@ class Making:
         for operand in operands:
             places = [axis_index(names.index(index)) for index in operand.indices]
             reads.append(Read(operand.value, affine(space, places, self.type(operand.value).shape)))
-        body: list[Node] = [ReadNode(place, self.region.kind) for place in range(len(reads))]
+        body: list[Node] = [ReadNode(position, self.region.kind) for position in range(len(reads))]
         if len(reads) == 2:
             body.append(ApplyNode("mul", (0, 1), self.region.kind))
-        made = self.value(tuple(sizes[index] for index in result))
+        value = self.value(tuple(sizes[index] for index in result))
         reduction = None if summed is None else "add"
-        results = (Result(made, len(body) - 1, reduction),)
+        results = (Result(value, len(body) - 1, reduction),)
         self.made.append(Structured(self.id(), self.root.span, axes, tuple(reads), tuple(body), results))
-        return Operand(made, result)
+        return Operand(value, result)
 
     def times(self, operand: Operand, count: int) -> Operand:
         """The operand multiplied by a whole number."""
@@ -469,22 +469,22 @@ class Making:
         if kind is not Kind.I64:
             body.append(ApplyNode("convert", (1,), kind))
         body.append(ApplyNode("mul", (0, len(body) - 1), kind))
-        made = self.value(shape)
+        value = self.value(shape)
         axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)
         reads = (Read(operand.value, Projection(())),)
-        self.made.append(Structured(self.id(), self.root.span, axes, reads, tuple(body), (Result(made, len(body) - 1, None),)))
-        return Operand(made, operand.indices)
+        self.made.append(Structured(self.id(), self.root.span, axes, reads, tuple(body), (Result(value, len(body) - 1, None),)))
+        return Operand(value, operand.indices)
 
     def contracted(
         self, first: Operand, second: Operand, batch: tuple[Index, ...], left: tuple[Index, ...], right: tuple[Index, ...]
     ) -> Operand:
         """`first +.× second`, of each point of a frame; several axes of a side stay several."""
         order = (*batch, *left, *right)
-        made = self.value(self.shape(order))
+        value = self.value(self.shape(order))
         attributes = {"frame": len(batch), "framed": (True, True)} if batch else {}
-        phase = LibraryPhase(self.id(), self.root.span, "contract", (first.value, second.value), (made,), attributes, (), ())
+        phase = LibraryPhase(self.id(), self.root.span, "contract", (first.value, second.value), (value,), attributes, (), ())
         self.made.append(replace(phase, signature=signature_of(phase, {**self.graph.types, **self.types})))
-        return Operand(made, order)
+        return Operand(value, order)
 
 
 # ---------------------------------------------------------------------------------------------------- wording
@@ -494,15 +494,15 @@ class Making:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """An expression and the index of each of its axes; `whole`: may it stand on the left of a function as it is?"""
+    """An expression and the index of each of its axes; `is_atomic`: may it stand on the left of a function as it is?"""
 
     text: str
     indices: tuple[Index, ...]
-    whole: bool = False
+    is_atomic: bool = False
 
     @property
     def left(self) -> str:
-        return self.text if self.whole else f"({self.text})"
+        return self.text if self.is_atomic else f"({self.text})"
 
 
 def written(region: Region, tree: Tree, names: Mapping[ValueId, str]) -> str | None:
@@ -510,20 +510,20 @@ def written(region: Region, tree: Tree, names: Mapping[ValueId, str]) -> str | N
     shared = Counter(names.values())
     if region.repetitions != 1 or any(shared[names.get(operand.value, "")] != 1 for operand in region.operands):
         return None
-    found = _wording_part(tree.part, region, names, frozenset(region.result))
-    turned = None if found is None else _turned(found, region.result)
+    words = _wording_part(tree.part, region, names, frozenset(region.result))
+    turned = None if words is None else _turned(words, region.result)
     return None if turned is None else turned.text
 
 
-def _wording_part(part: Part, region: Region, names: Mapping[ValueId, str], kept: frozenset[Index]) -> _Words | None:
-    """`kept`: the indices that the result or something else needs."""
+def _wording_part(part: Part, region: Region, names: Mapping[ValueId, str], needed: frozenset[Index]) -> _Words | None:
+    """`needed`: the indices that the result or something else needs."""
     if isinstance(part, int):
         operand = region.operands[part]
         repeated = len(set(operand.indices)) < len(operand.indices) or len(operand.indices) > 2
-        return None if repeated else _summed(_Words(names[operand.value], operand.indices, True), kept)
+        return None if repeated else _summed(_Words(names[operand.value], operand.indices, True), needed)
     left, right = (_wording_indices(one, region) for one in part)
-    first, second = _wording_part(part[0], region, names, kept | right), _wording_part(part[1], region, names, kept | left)
-    return None if first is None or second is None else _joined(first, second, kept)
+    first, second = _wording_part(part[0], region, names, needed | right), _wording_part(part[1], region, names, needed | left)
+    return None if first is None or second is None else _joined(first, second, needed)
 
 
 def _wording_indices(part: Part, region: Region) -> frozenset[Index]:
@@ -532,18 +532,18 @@ def _wording_indices(part: Part, region: Region) -> frozenset[Index]:
     return _wording_indices(part[0], region) | _wording_indices(part[1], region)
 
 
-def _summed(words: _Words, kept: frozenset[Index]) -> _Words:
+def _summed(words: _Words, needed: frozenset[Index]) -> _Words:
     """Over the indices that nothing else needs."""
-    for place in range(len(words.indices) - 1, -1, -1):
-        if words.indices[place] not in kept:
-            glyph = "+/" if place == len(words.indices) - 1 else "+⌿"
-            words = _Words(glyph + words.text, (*words.indices[:place], *words.indices[place + 1 :]))
+    for axis in range(len(words.indices) - 1, -1, -1):
+        if words.indices[axis] not in needed:
+            glyph = "+/" if axis == len(words.indices) - 1 else "+⌿"
+            words = _Words(glyph + words.text, (*words.indices[:axis], *words.indices[axis + 1 :]))
     return words
 
 
-def _joined(first: _Words, second: _Words, kept: frozenset[Index]) -> _Words | None:
+def _joined(first: _Words, second: _Words, needed: frozenset[Index]) -> _Words | None:
     both = [index for index in first.indices if index in second.indices]
-    summed = [index for index in both if index not in kept]
+    summed = [index for index in both if index not in needed]
     if len(summed) == 1 and both == summed:
         (index,) = summed
         a = _turned(first, (*(one for one in first.indices if one != index), index))
@@ -554,7 +554,7 @@ def _joined(first: _Words, second: _Words, kept: frozenset[Index]) -> _Words | N
     if not first.indices or not second.indices:
         return _Words(f"{first.left}×{second.text}", first.indices or second.indices)
     same = _turned(second, first.indices)
-    return None if same is None else _summed(_Words(f"{first.left}×{same.text}", first.indices), kept)
+    return None if same is None else _summed(_Words(f"{first.left}×{same.text}", first.indices), needed)
 
 
 def _turned(words: _Words, indices: tuple[Index, ...]) -> _Words | None:
@@ -625,10 +625,10 @@ class _Regrouping:
             done.add(value)
             region = region_of(members[value], value, block, self.kinds[value])
             pending += [operand.value for operand in region.operands if operand.value in inner]
-            made = self.regrouped(region, value)
-            if made is not None:
+            regrouped = self.regrouped(region, value)
+            if regrouped is not None:
                 replaced.update({member.id: [] for member in region.members})
-                replaced[members[value].id] = made
+                replaced[members[value].id] = regrouped
         if not replaced:
             return tuple(phases)
         return tuple(new for phase in phases for new in replaced.get(phase.id, [phase]))
@@ -642,10 +642,10 @@ class _Regrouping:
             return None
         root = region.members[0]
         if region.contracts:
-            made = self.making.phases(region, tree, value, root)
-            says = f"regrouped: {self.fewer(region, made, self.types)} operations"
+            phases = self.making.phases(region, tree, value, root)
+            says = f"regrouped: {self.fewer(region, phases, self.types)} operations"
             self.notes.append(Rewritten(REGROUPED, says, root.span))
-            return made
+            return phases
         if region.cost >= max(OFFERED * tree.cost[0], LEAST_OFFERED):
             types: dict[ValueId, ArrayType] = {}
             fewer = self.fewer(region, Making(self.graph, types).phases(region, tree, value, root), types)
@@ -653,10 +653,10 @@ class _Regrouping:
             self.notes.append(Rewritten(OFFER, says, root.span, written(region, tree, self.graph.names) or ""))
         return None
 
-    def fewer(self, region: Region, made: Sequence[Phase], types: Mapping[ValueId, ArrayType]) -> str:
+    def fewer(self, region: Region, phases: Sequence[Phase], types: Mapping[ValueId, ArrayType]) -> str:
         """How many times fewer operations than its members the phases that are made of a region take, as plans count them."""
         before = _operations(region.members, self.graph.types)
-        factor = before / max(1, _operations(made, {**self.graph.types, **types}))
+        factor = before / max(1, _operations(phases, {**self.graph.types, **types}))
         return f"{factor:.0f}× fewer" if factor >= 10 else f"{factor:.1f}× fewer"
 
 

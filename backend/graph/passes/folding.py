@@ -184,8 +184,8 @@ class _Folding:
             if column is None:
                 return None
             columns.append(column)
-        found = columns[result.node]
-        return _reduced(result.reduction, _node_kind(phase.body[result.node]), found, space[-1]) if result.reduction else found
+        items = columns[result.node]
+        return _reduced(result.reduction, _node_kind(phase.body[result.node]), items, space[-1]) if result.reduction else items
 
     def column(self, phase: Structured, node: Node, points: Sequence[tuple[int, ...]], columns: Sequence[tuple[Payload, ...]]
                ) -> tuple[Payload, ...] | None:  # fmt: skip
@@ -211,28 +211,28 @@ class _Folding:
         shape = _numbers(self.graph.types[read.value].shape)
         if shape is None or may_fill(read.projection):
             return None
-        found: list[Payload] = []
+        items: list[Payload] = []
         for point in points:
-            place = _project(read.projection, point)
-            if place is None:
+            index = _project(read.projection, point)
+            if index is None:
                 return None
             flat = 0
-            for at, n in zip(place, shape, strict=True):
+            for at, n in zip(index, shape, strict=True):
                 flat = flat * n + at
-            found.append(data[flat])
-        return tuple(found)
+            items.append(data[flat])
+        return tuple(items)
 
 
 def _folded(function: str, kind: Kind, target: Kind, args: Sequence[tuple[Payload, ...]]) -> tuple[Payload, ...] | None:
     """As `fold`, of any number of items."""
-    made: list[Payload] = []
+    items: list[Payload] = []
     for start in range(0, len(args[0]), _TOGETHER):
         parts = [arg[start : start + _TOGETHER] for arg in args]
         known = fold(function, kind, target, parts, [(len(parts[0]),)] * len(parts))
         if known is None:
             return None
-        made += known
-    return tuple(made)
+        items += known
+    return tuple(items)
 
 
 def _is_foldable(phase: Structured) -> Callable[[Node], bool]:
@@ -254,8 +254,8 @@ def _is_exact(node: Node) -> bool:
 
 def _reduced(function: str, kind: Kind, items: tuple[Payload, ...], length: int) -> tuple[Payload, ...]:
     """Rows of a length, each reduced; exact in any order, so whole numbers wrap once at the end."""
-    whole = [int(item) for item in items if not isinstance(item, complex)]
-    rows = [whole[at : at + length] for at in range(0, len(whole), length)]
+    integers = [int(item) for item in items if not isinstance(item, complex)]
+    rows = [integers[at : at + length] for at in range(0, len(integers), length)]
     return tuple(settle(_WHOLE[function](row), kind) for row in rows)
 
 
@@ -282,8 +282,8 @@ def _node_kind(node: Node) -> Kind:
 
 def _numbers(sizes: Sequence[Size]) -> list[int] | None:
     known = [s.constant for s in sizes]
-    found = [n for n in known if n is not None]
-    return found if len(found) == len(known) else None
+    lengths = [n for n in known if n is not None]
+    return lengths if len(lengths) == len(known) else None
 
 
 def _project(projection: Projection, point: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -303,11 +303,11 @@ def _project(projection: Projection, point: tuple[int, ...]) -> tuple[int, ...] 
         flat = 0
         for at, n in zip(point, source, strict=True):
             flat = flat * n + at
-        found: list[int] = []
+        digits: list[int] = []
         for n in reversed(target):
-            found.append(flat % n)
+            digits.append(flat % n)
             flat //= n
-        point = tuple(reversed(found))
+        point = tuple(reversed(digits))
     return point
 
 
@@ -341,7 +341,7 @@ class _ViewsFolding:
         self.same: dict[ValueId, ValueId] = {}
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
-        kept: list[Phase] = []
+        remaining: list[Phase] = []
         for phase in phases:
             phase = with_subgraphs(phase, self.subgraph)
             if any(v in self.same for v in operands(phase)):
@@ -352,8 +352,8 @@ class _ViewsFolding:
                 phase = self.structured(phase)
                 if is_view(phase) and phase.results[0].value not in self.roots and self.view(phase):
                     continue
-            kept.append(phase)
-        return tuple(kept)
+            remaining.append(phase)
+        return tuple(remaining)
 
     def subgraph(self, graph: SubGraph) -> SubGraph:
         phases = self.block(graph.phases)
@@ -369,32 +369,32 @@ class _ViewsFolding:
         if read.value in self.parts:
             part = self.part(self.parts[read.value], read, space)
             return read if part is None else self.through(part, space)
-        found = self.views.get(read.value)
-        if found is None:
+        view = self.views.get(read.value)
+        if view is None:
             return read
-        value, projection = found
+        value, projection = view
         composed = compose(space, read.projection, projection)
         return Read(value, composed) if len(composed.stages) <= LONGEST_CHAIN else read
 
-    def part(self, whole: LibraryPhase, read: Read, space: Shape) -> Read | None:
+    def part(self, stack: LibraryPhase, read: Read, space: Shape) -> Read | None:
         """A read at one place along the axis of a stack or a join, of what is there."""
-        axis, stages = whole.attributes["axis"], read.projection.stages
+        axis, stages = stack.attributes["axis"], read.projection.stages
         last = stages[-1] if stages else None
         if not isinstance(last, Affine) or last.fills or not isinstance(axis, int) or last.indices[axis].terms:
             return None
-        place = last.indices[axis].constant.constant
-        if place is None:
+        position = last.indices[axis].constant.constant
+        if position is None:
             return None
-        for arg in whole.args:
+        for arg in stack.args:
             shape = self.types[arg].shape
-            count = 1 if whole.op == "stack" else shape[axis].constant
+            count = 1 if stack.op == "stack" else shape[axis].constant
             if count is None:
                 return None
-            if place < count:
-                own = () if whole.op == "stack" else (constant_index(number(place)),)
-                indices = (*last.indices[:axis], *own, *last.indices[axis + 1 :])
+            if position < count:
+                inner = () if stack.op == "stack" else (constant_index(number(position)),)
+                indices = (*last.indices[:axis], *inner, *last.indices[axis + 1 :])
                 return Read(arg, simplify(space, (*stages[:-1], Affine(indices, shape))))
-            place -= count
+            position -= count
         return None
 
     def view(self, phase: Structured) -> bool:
@@ -426,8 +426,8 @@ class _Rewriting:
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         """The same object if nothing is found."""
-        made = tuple(self.phase(p) for p in phases)
-        return phases if all(a is b for a, b in zip(made, phases, strict=True)) else made
+        rewritten = tuple(self.phase(p) for p in phases)
+        return phases if all(a is b for a, b in zip(rewritten, phases, strict=True)) else rewritten
 
     def subgraph(self, graph: SubGraph) -> SubGraph:
         phases = self.block(graph.phases)

@@ -67,14 +67,14 @@ def kept_values(graph: Graph) -> list[Decision]:
     """Why element-wise results that the program names are stored as arrays; of a graph after all passes."""
     fusion = Fusion(graph)
     fusion.block(graph.phases, {})
-    kept: list[Decision] = []
+    decisions: list[Decision] = []
     for phase in all_phases(graph):
         if not isinstance(phase, Structured) or has_reduction(phase) or is_view(phase) or not phase.axes:
             continue
         names = [graph.names[value] for value in results(phase) if value in graph.names]
         if names:
-            kept.append(Decision(Choice.KEPT, " ".join(names), fusion.why_kept(phase), phase.span))
-    return kept
+            decisions.append(Decision(Choice.KEPT, " ".join(names), fusion.why_kept(phase), phase.span))
+    return decisions
 
 
 @dataclass(slots=True)
@@ -145,8 +145,9 @@ class Fusion:
     def block(self, phases: tuple[Phase, ...], outer: dict[ValueId, Cluster]) -> tuple[Phase, ...]:
         """`outer` has what enclosing blocks can generate again."""
         here = dict(outer)
-        made = {value for phase in phases for value in results(phase)}
-        self.readers.update(r.value for phase in phases if isinstance(phase, Structured) for r in phase.reads if r.value in made)
+        defined = {value for phase in phases for value in results(phase)}
+        self.readers.update(r.value for phase in phases if isinstance(phase,
+            Structured) for r in phase.reads if r.value in defined)
         clusters: list[Cluster | None] = []
         rewritten: list[Phase] = []
         for phase in phases:
@@ -160,14 +161,14 @@ class Fusion:
                 phase = with_subgraphs(phase, partial(self.subgraph, outer=generated))
             clusters.append(cluster)
             rewritten.append(phase)
-        kept: list[Phase] = []
+        remaining: list[Phase] = []
         for phase, cluster in zip(rewritten, clusters, strict=True):
             if cluster is None:
-                kept.append(phase)
+                remaining.append(phase)
             elif not self.is_absorbed(cluster.phase):
-                kept.append(_merged(cluster) if cluster.fused else phase)
+                remaining.append(_merged(cluster) if cluster.fused else phase)
                 self.note(cluster)
-        return tuple(kept)
+        return tuple(remaining)
 
     def subgraph(self, sub: SubGraph, outer: dict[ValueId, Cluster]) -> SubGraph:
         return replace(sub, phases=self.block(sub.phases, outer))
@@ -396,14 +397,14 @@ class _Block:
             made_at.update(dict.fromkeys(defines(phase), at))
             for value in results(phase):
                 made_at[value] = groups[at].at if at in groups else at
-        kept: list[Phase] = []
+        merged: list[Phase] = []
         for at, phase in enumerate(phases):
             group = groups.get(at)
             if group is None or len(group.members) == 1:
-                kept.append(phase)
+                merged.append(phase)
             elif group.at == at:
-                kept.append(self.merged(group))
-        return tuple(kept)
+                merged.append(self.merged(group))
+        return tuple(merged)
 
     def subgraph(self, sub: SubGraph) -> SubGraph:
         return replace(sub, phases=self.block(sub.phases))
@@ -435,9 +436,9 @@ class _Block:
 
     def merged(self, group: _Group) -> Structured:
         builder = BodyBuilder()
-        made: dict[ValueId, int] = {}
+        node_of: dict[ValueId, int] = {}
         inside: Counter[ValueId] = Counter()
-        found: list[Result] = []
+        merged: list[Result] = []
         for phase in group.members:
             inside.update(v for v in operands(phase) if v in group.values)
             places: list[int] = []
@@ -445,12 +446,12 @@ class _Block:
                 match node:
                     case ReadNode():
                         read = phase.reads[node.index]
-                        places.append(made[read.value] if read.value in made else builder.read(read, node))
+                        places.append(node_of[read.value] if read.value in node_of else builder.read(read, node))
                     case ApplyNode():
                         places.append(builder.add(replace(node, args=tuple(places[a] for a in node.args))))
                     case _:
                         places.append(builder.add(node))
-            made.update((r.value, places[r.node]) for r in phase.results)
-            found.extend(replace(r, node=places[r.node]) for r in phase.results)
-        wanted = [r for r in found if self.uses[r.value] > inside[r.value] or not inside[r.value]]  # nobody's: it may fail
+            node_of.update((r.value, places[r.node]) for r in phase.results)
+            merged.extend(replace(r, node=places[r.node]) for r in phase.results)
+        wanted = [r for r in merged if self.uses[r.value] > inside[r.value] or not inside[r.value]]  # nobody's: it may fail
         return builder.finish(group.members[0], wanted)

@@ -55,13 +55,13 @@ _COUNTED: Final = frozenset({"compress", "where"})
 
 def reduce_by_masks(graph: Graph) -> Graph:
     """See the module."""
-    found = _Masked(graph)
-    phases = found.block(graph.phases, ())
+    rewriter = _Masked(graph)
+    phases = rewriter.block(graph.phases, ())
     if phases is graph.phases:
         return graph
-    phases = batched(phases, found.types)
-    names = {value: name for value, name in graph.names.items() if value in found.types}
-    return join_siblings(fuse(fold_views(replace(graph, phases=phases, types=found.types, names=names))))
+    phases = batched(phases, rewriter.types)
+    names = {value: name for value, name in graph.names.items() if value in rewriter.types}
+    return join_siblings(fuse(fold_views(replace(graph, phases=phases, types=rewriter.types, names=names))))
 
 
 class _Masked:
@@ -76,20 +76,20 @@ class _Masked:
     def block(self, phases: tuple[Phase, ...], wanted: tuple[ValueId, ...]) -> tuple[Phase, ...]:
         """The phases of a block whose end wants some values; the same object if nothing was found.  Arms of branches stay as they
         are: the sizes that they find are known outside."""
-        found = tuple(phase if isinstance(phase, Branch) else with_subgraphs(phase, self.subgraph) for phase in phases)
-        made = phases if all(a is b for a, b in zip(found, phases, strict=True)) else found
-        for phase in made:
+        inner = tuple(phase if isinstance(phase, Branch) else with_subgraphs(phase, self.subgraph) for phase in phases)
+        rewritten = phases if all(a is b for a, b in zip(inner, phases, strict=True)) else inner
+        for phase in rewritten:
             if not isinstance(phase, LibraryPhase) or phase.op not in _COUNTED or frame_of(phase) or len(phase.defines) != 1:
                 continue
-            without = None if phase.results[0] in wanted else self.without(made, phase)
+            without = None if phase.results[0] in wanted else self.without(rewritten, phase)
             if without is not None:
-                made = without
-                self.forget(phase.defines[0], self.values - _defined(phases) | _defined(made))
-        return made if made is phases else self.with_numbers(made)
+                rewritten = without
+                self.forget(phase.defines[0], self.values - _defined(phases) | _defined(rewritten))
+        return rewritten if rewritten is phases else self.with_numbers(rewritten)
 
     def subgraph(self, sub: SubGraph) -> SubGraph:
-        made = self.block(sub.phases, sub.results)
-        return sub if made is sub.phases else replace(sub, phases=made)
+        phases = self.block(sub.phases, sub.results)
+        return sub if phases is sub.phases else replace(sub, phases=phases)
 
     def without(self, phases: tuple[Phase, ...], selection: LibraryPhase) -> tuple[Phase, ...] | None:
         """The phases without a selection, if each of its readers can do without."""
@@ -97,19 +97,20 @@ class _Masked:
         mask_shape = self.types[mask].shape
         if value in self.graph.roots or len(mask_shape) != 1:
             return None
-        made: list[Phase] = []
+        rewritten: list[Phase] = []
         for phase in phases:
             if phase is selection or value not in uses(phase):
-                made.append(phase)
+                rewritten.append(phase)
             elif isinstance(phase, Structured) and (reader := self.reader(phase, selection, mask_shape[0])) is not None:
-                made.append(reader)
+                rewritten.append(reader)
             else:
                 return None
-        others = [inner for phase in made if phase is not selection for inner in all_phases(SubGraph((), (phase,), ()))]
-        place = made.index(selection)
+        others = [inner for phase in rewritten if phase is not selection for inner in all_phases(SubGraph((), (phase,), ()))]
+        position = rewritten.index(selection)
         is_wanted = any(variable in size.variables() for size in self.mentioned(others, _defined(others)))
-        made[place : place + 1] = self.count(selection, mask, mask_shape[0]) if is_wanted or variable in self.guarded else []
-        return tuple(made)
+        rewritten[position : position + 1] = self.count(selection, mask,
+            mask_shape[0]) if is_wanted or variable in self.guarded else []
+        return tuple(rewritten)
 
     def forget(self, variable: SizeVariable, alive: Set[ValueId]) -> None:
         """The types with a size of what is gone, also of values that are part of their readers by now."""
@@ -127,8 +128,8 @@ class _Masked:
                 continue
             (variable,), every = phase.defines, [p for p in all_phases(SubGraph((), phases, ())) if p is not phase]
             numbers = [n.size for p in every if isinstance(p, Structured) for n in p.body if isinstance(n, SizeNode)]
-            found = [size for size in self.mentioned(every, _defined(every)) if variable in size.variables()]
-            if variable not in self.guarded and found == [size_of(variable)] * numbers.count(size_of(variable)):
+            mentions = [size for size in self.mentioned(every, _defined(every)) if variable in size.variables()]
+            if variable not in self.guarded and mentions == [size_of(variable)] * numbers.count(size_of(variable)):
                 phases = tuple(_reading(p, variable, phase.args[0]) for p in phases if p is not phase)
         return phases
 
@@ -193,14 +194,14 @@ class _Masked:
         body.append(ReadNode(len(reads), Kind.BOOL))
         reads.append(Read(mask, affine(new, [axis_index(last)], (length,))))
         held = len(body) - 1
-        found: list[Result] = []
+        masked: list[Result] = []
         for result, blank in zip(phase.results, blanks, strict=True):
             kind = _kind(phase.body[result.node])
             assert blank is not None
             body.append(ConstantNode(kind, blank))
             body.append(ApplyNode("select", (held, result.node, len(body) - 1), kind))
-            found.append(replace(result, node=len(body) - 1))
-        return replace(phase, axes=axes, reads=tuple(reads), body=tuple(body), results=tuple(found))
+            masked.append(replace(result, node=len(body) - 1))
+        return replace(phase, axes=axes, reads=tuple(reads), body=tuple(body), results=tuple(masked))
 
 
 def _defined(phases: Iterable[Phase]) -> set[ValueId]:
@@ -260,11 +261,11 @@ def _widened(projection: Projection, axis: int, last: int, length: Size) -> Proj
     (stage,) = projection.stages
     if not isinstance(stage, Affine) or stage.fills:
         return None
-    for place, index in enumerate(stage.indices):
+    for position, index in enumerate(stage.indices):
         terms = [(term.axis, term.coefficient) for term in index.terms]
-        if (place == axis) != any(own == last for own, _ in terms):
+        if (position == axis) != any(term_axis == last for term_axis, _ in terms):
             return None
-        if place == axis and (terms != [(last, 1)] or index.constant.constant != 0):
+        if position == axis and (terms != [(last, 1)] or index.constant.constant != 0):
             return None
     shape = (*stage.shape[:axis], length, *stage.shape[axis + 1 :])
     return Projection((replace(stage, shape=shape),))

@@ -40,8 +40,8 @@ class _Sharing:
         self.known: dict[Hashable, Phase] = {}  # what is visible here
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
-        kept: list[Phase] = []
-        own: list[Hashable] = []
+        remaining: list[Phase] = []
+        keys: list[Hashable] = []
         for phase in phases:
             phase = with_subgraphs(phase, self.subgraph)
             if any(v in self.same for v in operands(phase)):
@@ -55,11 +55,11 @@ class _Sharing:
                 continue
             if key is not None:
                 self.known[key] = phase
-                own.append(key)
-            kept.append(phase)
-        for key in own:
+                keys.append(key)
+            remaining.append(phase)
+        for key in keys:
             del self.known[key]
-        return tuple(kept)
+        return tuple(remaining)
 
     def subgraph(self, graph: SubGraph) -> SubGraph:
         phases = self.block(graph.phases)
@@ -97,22 +97,22 @@ def drop_dead(graph: Graph) -> Graph:
     """See the module."""
     quantities = quantities_of(graph)
     result = replace(graph, phases=_Dropping(quantities).block(graph.phases))
-    made = {v for phase in all_phases(result) for v in results(phase)}
-    made.update(p for phase in all_phases(result) for s in subgraphs(phase) for p in s.params)
-    types = {v: t for v, t in graph.types.items() if v in made}
-    return replace(result, types=types, names={v: n for v, n in graph.names.items() if v in made})
+    defined = {v for phase in all_phases(result) for v in results(phase)}
+    defined.update(p for phase in all_phases(result) for s in subgraphs(phase) for p in s.params)
+    types = {v: t for v, t in graph.types.items() if v in defined}
+    return replace(result, types=types, names={v: n for v, n in graph.names.items() if v in defined})
 
 
 def drop_unread(graph: Graph) -> Graph:
     """The same of a program as it is written, saying which of its values are dropped."""
-    kept = drop_dead(graph)
+    live = drop_dead(graph)
     dropped = [
         Decision(Choice.DROPPED, graph.names[value], "no element is read", phase.span)
         for phase in all_phases(graph)
         for value in results(phase)
-        if value in graph.names and graph.types[value].shape and value not in kept.types
+        if value in graph.names and graph.types[value].shape and value not in live.types
     ]
-    return replace(kept, decisions=(*graph.decisions, *dropped))
+    return replace(live, decisions=(*graph.decisions, *dropped))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +138,12 @@ class _Dropping:
         def some(values: tuple[ValueId, ...]) -> tuple[ValueId, ...]:
             return tuple(values[i] for i in keep)
 
-        kept = some(phase.results)
+        remaining = some(phase.results)
         if isinstance(phase, Map):
-            return replace(phase, results=kept, body=replace(phase.body, results=some(phase.body.results)))
+            return replace(phase, results=remaining, body=replace(phase.body, results=some(phase.body.results)))
         then = replace(phase.then, results=some(phase.then.results))
         otherwise = replace(phase.otherwise, results=some(phase.otherwise.results))
-        return replace(phase, results=kept, then=then, otherwise=otherwise)
+        return replace(phase, results=remaining, then=then, otherwise=otherwise)
 
     def fewer_operands(self, phase: Map) -> Map:
         """Params of a map that its body no longer reads go, with their operands."""
@@ -193,26 +193,26 @@ class _Hoisting:
                 phase = with_subgraphs(phase, lambda g: replace(g, phases=self.block(g.phases)))
             else:
                 index = {phase.index} if isinstance(phase, Loop) and phase.index is not None else set[SizeVariable]()
-                phase = with_subgraphs(phase, lambda g, out=moved, own=index: self.body(g, out, own))  # type: ignore[misc]
+                phase = with_subgraphs(phase, lambda g, out=moved, indices=index: self.body(g, out, indices))  # type: ignore[misc]
             done.extend(moved)
             done.append(phase)
         return tuple(done)
 
-    def body(self, graph: SubGraph, moved: list[Phase], own: Set[SizeVariable]) -> SubGraph:
+    def body(self, graph: SubGraph, moved: list[Phase], indices: Set[SizeVariable]) -> SubGraph:
         """The body without its invariant phases, which go to `moved` in order."""
         phases = self.block(graph.phases)
-        inside: set[ValueId | SizeVariable] = {*graph.params, *own}
+        inside: set[ValueId | SizeVariable] = {*graph.params, *indices}
         for phase in phases:
             inside.update(results(phase))
             inside.update(defines(phase))
-        kept: list[Phase] = []
+        remaining: list[Phase] = []
         for phase in phases:
             if self.may_move(phase) and not self.mentions(phase, inside):
                 inside.difference_update(results(phase))
                 moved.append(phase)
             else:
-                kept.append(phase)
-        return replace(graph, phases=tuple(kept))
+                remaining.append(phase)
+        return replace(graph, phases=tuple(remaining))
 
     def may_move(self, phase: Phase) -> bool:
         match phase:
@@ -230,8 +230,8 @@ class _Hoisting:
     def is_no_larger(self, phase: Structured) -> bool:
         """Each result has no more items than some operand: what is kept during the loop is no matrix of vectors."""
         read = [self.graph.types[value].shape for value in operands(phase)]
-        made = [self.graph.types[value].shape for value in results(phase)]
-        return all(any(_is_within(shape, other) for other in read) for shape in made)
+        written = [self.graph.types[value].shape for value in results(phase)]
+        return all(any(_is_within(shape, other) for other in read) for shape in written)
 
     def mentions(self, phase: Phase, inside: set[ValueId | SizeVariable]) -> bool:
         if any(v in inside for v in operands(phase)):

@@ -105,8 +105,8 @@ class Match:
         assert isinstance(first, LibraryPhase)
         return first
 
-    def library(self, place: int) -> LibraryPhase:
-        phase = self.phases[place]
+    def library(self, position: int) -> LibraryPhase:
+        phase = self.phases[position]
         assert isinstance(phase, LibraryPhase)
         return phase
 
@@ -123,11 +123,11 @@ def _phase(pattern: Op, phase: Phase | None, makers: Mapping[ValueId, Phase], ma
     if frame_of(phase) and not (pattern.framed and all(framed_of(phase))):
         return False
     for name, wanted in pattern.attributes.items():
-        found = phase.attributes.get(name)
-        if found != wanted and not (wanted is None and found is False):
+        value = phase.attributes.get(name)
+        if value != wanted and not (wanted is None and value is False):
             return False
     match.phases.append(phase)
-    return all(_value(own, arg, makers, match) for own, arg in zip(pattern.args, phase.args, strict=True))
+    return all(_value(argument, arg, makers, match) for argument, arg in zip(pattern.args, phase.args, strict=True))
 
 
 def _value(pattern: Pattern, value: ValueId, makers: Mapping[ValueId, Phase], match: Match) -> bool:
@@ -144,8 +144,8 @@ def _value(pattern: Pattern, value: ValueId, makers: Mapping[ValueId, Phase], ma
                 return False
             read = _reduced(phase, value, pattern.functions)
             match.phases.append(phase)
-            own = match.values.get(pattern.arg.name)
-            return read is not None and own is not None and _is_of(read, own, makers)
+            bound = match.values.get(pattern.arg.name)
+            return read is not None and bound is not None and _is_of(read, bound, makers)
 
 
 def _reduced(phase: Structured, value: ValueId, functions: frozenset[str]) -> Read | None:
@@ -238,8 +238,8 @@ class Scope:
 
     def _number(self, phases: tuple[Phase, ...]) -> None:
         block = len(self._places)
-        for place, phase in enumerate(phases):
-            self._places[phase.id] = (block, place)
+        for position, phase in enumerate(phases):
+            self._places[phase.id] = (block, position)
         for phase in phases:
             for sub in subgraphs(phase):
                 self._number(sub.phases)
@@ -278,7 +278,7 @@ def _apply(rule: Rule, scope: Scope) -> Graph:
     for phase in all_phases(graph):
         match = matched(rule.pattern, phase, scope.makers)
         change = None if match is None else rule.make(match, scope)
-        if change is None or any(place in phases for place in change.phases):
+        if change is None or any(matched_phase in phases for matched_phase in change.phases):
             continue
         phases |= change.phases
         types |= change.types
@@ -293,17 +293,17 @@ def _apply(rule: Rule, scope: Scope) -> Graph:
 
 @dataclass(frozen=True, slots=True)
 class _Replacing:
-    found: Mapping[PhaseId, tuple[Phase, ...]]
+    replacements: Mapping[PhaseId, tuple[Phase, ...]]
     types: Mapping[ValueId, ArrayType]
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
-        made: list[Phase] = []
+        rewritten: list[Phase] = []
         for phase in phases:
-            for new in self.found.get(phase.id, (phase,)):
+            for new in self.replacements.get(phase.id, (phase,)):
                 if isinstance(new, LibraryPhase) and new is not phase:
                     new = replace(new, signature=signature_of(new, self.types))
-                made.append(with_subgraphs(new, self.subgraph))
-        return tuple(made)
+                rewritten.append(with_subgraphs(new, self.subgraph))
+        return tuple(rewritten)
 
     def subgraph(self, graph: SubGraph) -> SubGraph:
         phases = self.block(graph.phases)
@@ -384,8 +384,8 @@ def is_one_of_few(match: Match, scope: Scope) -> Change | None:
     """See the module."""
     table = scope.makers[match["table"]]
     assert isinstance(table, Constant)
-    made = _compared(scope, match.root, table.data)
-    return None if made is None else Change({match.root.id: (made,)})
+    comparison = _compared(scope, match.root, table.data)
+    return None if comparison is None else Change({match.root.id: (comparison,)})
 
 
 def _compared(scope: Scope, phase: LibraryPhase, data: tuple[Payload, ...]) -> Structured | None:
@@ -397,15 +397,15 @@ def _compared(scope: Scope, phase: LibraryPhase, data: tuple[Payload, ...]) -> S
     body: list[Node] = [ReadNode(0, kind)]
     if common is not kind:
         body.append(ApplyNode("convert", (0,), common))
-    item, found = len(body) - 1, -1
+    item, any_equal = len(body) - 1, -1
     for value in dict.fromkeys(float(v) if common is Kind.F64 and isinstance(v, int | float) else v for v in data):
         body.append(ConstantNode(common, int(value) if common is Kind.I64 and isinstance(value, int) else value))
         body.append(ApplyNode("eq", (item, len(body) - 1), Kind.BOOL))
-        if found >= 0:
-            body.append(ApplyNode("or", (found, len(body) - 1), Kind.BOOL))
-        found = len(body) - 1
+        if any_equal >= 0:
+            body.append(ApplyNode("or", (any_equal, len(body) - 1), Kind.BOOL))
+        any_equal = len(body) - 1
     axes = tuple(Axis(size, AxisKind.PARALLEL) for size in scope.types[arg].shape)
-    result = Result(ValueId(phase.results[0]), found, None)
+    result = Result(ValueId(phase.results[0]), any_equal, None)
     return Structured(phase.id, phase.span, axes, (Read(arg, Projection(())),), tuple(body), (result,))
 
 
@@ -413,10 +413,10 @@ def _common(kind: Kind, table: Kind, data: tuple[Payload, ...]) -> Kind | None:
     """The kind that items are compared in; None where none holds both exactly."""
     if kind is Kind.CHAR or table is Kind.CHAR:
         return Kind.CHAR if kind is table else None
-    whole = table is Kind.BOOL or table.is_integer
+    is_whole = table is Kind.BOOL or table.is_integer
     if kind is Kind.BOOL or kind.is_integer:
-        return Kind.I64 if whole else None
-    if kind.is_float and (table.is_float or whole):
+        return Kind.I64 if is_whole else None
+    if kind.is_float and (table.is_float or is_whole):
         return Kind.F64 if all(isinstance(v, float) or (isinstance(v, int) and abs(v) <= _EXACT) for v in data) else None
     return None
 
@@ -433,7 +433,7 @@ def is_view(match: Match, scope: Scope) -> Change | None:
     lengths = [_numbers(shape) for shape in (old[frame:], new[frame:])]
     if None in lengths or _numbers(new[:frame]) != _numbers(old[:frame]):
         return None
-    before, after = (prod(own) for own in lengths if own is not None)
+    before, after = (prod(length) for length in lengths if length is not None)
     if after > before or not before:
         return None
     stages: list[Stage] = []
@@ -448,8 +448,8 @@ def is_view(match: Match, scope: Scope) -> Change | None:
 
 
 def _numbers(shape: Shape) -> list[int] | None:
-    found = [size.constant for size in shape]
-    return None if None in found else [int(size) for size in found if size is not None]
+    sizes = [size.constant for size in shape]
+    return None if None in sizes else [int(size) for size in sizes if size is not None]
 
 
 def _first(new: Shape, frame: int, length: int) -> Affine:
@@ -458,5 +458,5 @@ def _first(new: Shape, frame: int, length: int) -> Affine:
     for axis in range(len(new) - 1, frame - 1, -1):
         terms.append(Term(axis, stride))
         stride *= new[axis].constant or 0
-    kept = tuple(term for term in reversed(terms) if term.coefficient)
-    return Affine((*map(axis_index, range(frame)), AffineIndex(kept, ZERO)), (*new[:frame], number(length)))
+    nonzero = tuple(term for term in reversed(terms) if term.coefficient)
+    return Affine((*map(axis_index, range(frame)), AffineIndex(nonzero, ZERO)), (*new[:frame], number(length)))

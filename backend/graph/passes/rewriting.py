@@ -89,8 +89,8 @@ class BodyBuilder:
     def finish(self, phase: Structured, results: Sequence[Result]) -> Structured:
         """The phase with this body, its unused nodes and reads dropped."""
         reads, nodes, places = _without_unused(self.reads, self.nodes, [r.node for r in results])
-        kept = tuple(replace(r, node=places[r.node]) for r in results)
-        return replace(phase, reads=tuple(reads), body=tuple(nodes), results=kept)
+        renumbered = tuple(replace(r, node=places[r.node]) for r in results)
+        return replace(phase, reads=tuple(reads), body=tuple(nodes), results=renumbered)
 
 
 def _without_unused(
@@ -103,7 +103,7 @@ def _without_unused(
             needed.add(at)
             needed.update(node.args)
     kept_reads: list[Read] = []
-    kept: list[Node] = []
+    used: list[Node] = []
     places: dict[int, int] = {}
     read_places: dict[int, int] = {}
     for at, node in enumerate(nodes):
@@ -116,9 +116,9 @@ def _without_unused(
             node = ReadNode(read_places[node.index], node.kind)
         elif isinstance(node, ApplyNode):
             node = replace(node, args=tuple(places[a] for a in node.args))
-        places[at] = len(kept)
-        kept.append(node)
-    return kept_reads, kept, places
+        places[at] = len(used)
+        used.append(node)
+    return kept_reads, used, places
 
 
 def tidied(phase: Structured) -> Structured:
@@ -162,7 +162,7 @@ def slides(phase: Structured) -> bool:
     sizes = [axis.size.constant or 0 for axis in phase.axes]
     if not has_reduction(phase) or sizes[-1] < 2:
         return False
-    space, found = axis_sizes(phase.axes), False
+    space, is_sliding = axis_sizes(phase.axes), False
     for read in phase.reads:
         first, second = _at_step(space, read, 0), _at_step(space, read, 1)
         if first is None or second is None:
@@ -173,8 +173,8 @@ def slides(phase: Structured) -> bool:
         points = prod(sizes[axis] for axis in axes) * sizes[-1]
         if 2 * prod(size.constant or points for size in first.shape) > points:
             return False
-        found = True
-    return found
+        is_sliding = True
+    return is_sliding
 
 
 def _at_step(space: Sequence[Size], read: Read, step: int) -> Affine | None:

@@ -103,12 +103,12 @@ class _Sinking:
             maker = makers.get(value)
             if not isinstance(maker, Structured) or not self.makes_rows(maker, depth):
                 continue
-            made = set(results(maker))
-            others = [phase for phase in block if phase is not map and not made.isdisjoint(uses(phase))]
+            rows = set(results(maker))
+            others = [phase for phase in block if phase is not map and not rows.isdisjoint(uses(phase))]
             readers = [phase for phase in others if isinstance(phase, Structured) and self.may_follow(phase, map, block)]
-            read = Counter([v for v in map.args if v in made])
-            read.update(v for phase in readers for v in operands(phase) if v in made)
-            alone = all(self.uses[v] == read[v] for v in made)
+            read = Counter([v for v in map.args if v in rows])
+            read.update(v for phase in readers for v in operands(phase) if v in rows)
+            alone = all(self.uses[v] == read[v] for v in rows)
             if len(readers) == len(others) and alone and self.is_filled(filling, maker, readers, depth, block):
                 return True
         return False
@@ -120,14 +120,14 @@ class _Sinking:
 
     def may_follow(self, reader: Structured, map: Map, block: list[Phase]) -> bool:
         """May a reduction of rows be made in the map?"""
-        rank, at, made = len(map.frame), block.index(map), results(reader)
-        if not has_reduction(reader) or body_may_fail(reader.body) or not self.roots.isdisjoint(made):
+        rank, at, reduced = len(map.frame), block.index(map), results(reader)
+        if not has_reduction(reader) or body_may_fail(reader.body) or not self.roots.isdisjoint(reduced):
             return False
         if len(reader.axes) <= rank or axis_sizes(reader.axes[:rank]) != map.frame:
             return False
         before = {value for phase in block[:at] for value in uses(phase)}
         later = {value for phase in block[at:] for value in results(phase)}
-        return before.isdisjoint(made) and later.isdisjoint(operands(reader))
+        return before.isdisjoint(reduced) and later.isdisjoint(operands(reader))
 
     def is_filled(
         self, filling: _Filling, maker: Structured, readers: Sequence[Structured], depth: int, block: list[Phase]
@@ -137,25 +137,25 @@ class _Sinking:
         trial = _Filling(old, dict(filling.known), [])
         rows = {value: trial.known.setdefault((value, depth), self.cell(value, depth)) for value in results(maker)}
         inner = [self.of_a_cell(maker, depth, trial), *(self.of_a_cell(reader, rank, trial) for reader in readers)]
-        own = [phase for phase in inner if phase is not None]
-        if len(own) < len(inner):
+        sunk = [phase for phase in inner if phase is not None]
+        if len(sunk) < len(inner):
             return False
         for value in rows:
             del trial.known[value, depth]
-        outside = {value for value, _ in trial.known} | {value for phase in own for value in operands(phase)}
+        outside = {value for value, _ in trial.known} | {value for phase in sunk for value in operands(phase)}
         if not outside.isdisjoint(rows):
             return False
-        found = {value: self.cell(value, rank) for reader in readers for value in results(reader)}
-        names = rows | found
-        own = [replace(phase, results=tuple(replace(r, value=names[r.value]) for r in phase.results)) for phase in own]
+        cells = {value: self.cell(value, rank) for reader in readers for value in results(reader)}
+        names = rows | cells
+        sunk = [replace(phase, results=tuple(replace(r, value=names[r.value]) for r in phase.results)) for phase in sunk]
         args, frames = tuple(value for value, _ in trial.known), tuple(carried for _, carried in trial.known)
-        body = SubGraph(tuple(trial.known.values()), (*own, *old.body.phases), (*old.body.results, *found.values()))
-        new = replace(old, args=args, frames=frames, body=body, results=(*old.results, *found))
+        body = SubGraph(tuple(trial.known.values()), (*sunk, *old.body.phases), (*old.body.results, *cells.values()))
+        new = replace(old, args=args, frames=frames, body=body, results=(*old.results, *cells))
         gone: list[Phase] = [maker, *readers]
-        here: list[Phase] = [new, *own, *trial.before]
+        here: list[Phase] = [new, *sunk, *trial.before]
         self.uses.subtract(value for phase in [old, *gone] for value in operands(phase))
         self.uses.update(value for phase in here for value in operands(phase))
-        self.uses.update(found.values())
+        self.uses.update(cells.values())
         at = block.index(old)
         block[at : at + 1] = [*trial.before, new]
         block[:] = [phase for phase in block if not any(phase is other for other in gone)]
@@ -184,8 +184,8 @@ class _Sinking:
                         return None
                     places.append(builder.read(read, node))
                 case AxisNode(axis) if axis < depth:
-                    made = self.at_each_point(phase, depth, node, Kind.I64, (), filling)
-                    places.append(builder.read(made, ReadNode(0, Kind.I64)))
+                    row = self.at_each_point(phase, depth, node, Kind.I64, (), filling)
+                    places.append(builder.read(row, ReadNode(0, Kind.I64)))
                 case AxisNode(axis):
                     places.append(builder.add(AxisNode(axis - depth)))
                 case ApplyNode():
@@ -220,10 +220,10 @@ class _Sinking:
     ) -> Read:
         """What depends on nothing but the point of the frame is made before the map."""
         axes = phase.axes[:depth]
-        made = self.value(kind, axis_sizes(axes))
+        value = self.value(kind, axis_sizes(axes))
         self.last_phase += 1
-        filling.before.append(Structured(PhaseId(self.last_phase), phase.span, axes, reads, (node,), (Result(made, 0, None),)))
-        return Read(self.known(filling, made, depth), affine(axis_sizes(phase.axes[depth:]), (), ()))
+        filling.before.append(Structured(PhaseId(self.last_phase), phase.span, axes, reads, (node,), (Result(value, 0, None),)))
+        return Read(self.known(filling, value, depth), affine(axis_sizes(phase.axes[depth:]), (), ()))
 
     def known(self, filling: _Filling, value: ValueId, carried: int) -> ValueId:
         if not carried:
@@ -245,27 +245,28 @@ def batched(phases: tuple[Phase, ...], types: dict[ValueId, ArrayType]) -> tuple
     """The phases of a block with such maps gone, also inside others; `types` of what is made for all cells change."""
 
     def inside(sub: SubGraph) -> SubGraph:
-        made = batched(sub.phases, types)
-        return sub if made is sub.phases else replace(sub, phases=made)
+        inner = batched(sub.phases, types)
+        return sub if inner is sub.phases else replace(sub, phases=inner)
 
-    made: list[Phase] = []
+    unmapped: list[Phase] = []
     for phase in phases:
         phase = with_subgraphs(phase, inside)
-        made += _together(phase, types) if isinstance(phase, Map) else [phase]
-    return phases if len(made) == len(phases) and all(a is b for a, b in zip(made, phases, strict=True)) else tuple(made)
+        unmapped += _together(phase, types) if isinstance(phase, Map) else [phase]
+    return phases if len(unmapped) == len(phases) and all(a is b for a, b in zip(unmapped, phases,
+        strict=True)) else tuple(unmapped)
 
 
 def _together(map: Map, types: dict[ValueId, ArrayType]) -> list[Phase]:
     """The phases of the body over the frame; the map itself where it has others, or shows what it does not make."""
     body = [phase for phase in map.body.phases if isinstance(phase, Structured) and not body_may_fail(phase.body)]
-    made = {value for phase in body for value in results(phase)}
+    defined = {value for phase in body for value in results(phase)}
     shown = map.body.results
-    if len(body) < len(map.body.phases) or not made.issuperset(shown) or len(set(shown)) < len(shown):
+    if len(body) < len(map.body.phases) or not defined.issuperset(shown) or len(set(shown)) < len(shown):
         return [map]
     names = dict(zip(shown, map.results, strict=True))
     carried = {param: (arg, n) for param, arg, n in zip(map.body.params, map.args, map.frames, strict=True)}
-    carried |= {value: (names.get(value, value), len(map.frame)) for value in made}
-    for value in made - names.keys():
+    carried |= {value: (names.get(value, value), len(map.frame)) for value in defined}
+    for value in defined - names.keys():
         types[value] = replace(types[value], shape=(*map.frame, *types[value].shape))
     for value in (*names, *map.body.params):
         del types[value]
@@ -278,14 +279,14 @@ def _over(frame: Shape, phase: Structured, carried: Mapping[ValueId, tuple[Value
     axes = (*(Axis(size, AxisKind.PARALLEL) for size in frame), *phase.axes)
     reads: list[Read] = []
     for read in phase.reads:
-        value, own = carried.get(read.value, (read.value, 0))
-        chosen = (*range(own), *range(depth, len(axes)))
-        point = Affine(tuple(map(axis_index, chosen)), (*frame[:own], *cell))
-        stages = (point, *(_in_frame(stage, frame[:own]) for stage in read.projection.stages))
+        value, depth_of_value = carried.get(read.value, (read.value, 0))
+        chosen = (*range(depth_of_value), *range(depth, len(axes)))
+        point = Affine(tuple(map(axis_index, chosen)), (*frame[:depth_of_value], *cell))
+        stages = (point, *(_in_frame(stage, frame[:depth_of_value]) for stage in read.projection.stages))
         reads.append(Read(value, simplify(axis_sizes(axes), stages)))
     body = tuple(AxisNode(node.axis + depth) if isinstance(node, AxisNode) else node for node in phase.body)
-    made = tuple(replace(result, value=carried[result.value][0]) for result in phase.results)
-    return replace(phase, axes=axes, reads=tuple(reads), body=body, results=made)
+    renamed = tuple(replace(result, value=carried[result.value][0]) for result in phase.results)
+    return replace(phase, axes=axes, reads=tuple(reads), body=body, results=renamed)
 
 
 def _in_frame(stage: Stage, frame: Shape) -> Stage:
@@ -339,9 +340,9 @@ class _Recomputing(Fusion):
         readers = self.reading[value]
         if len(readers) != self.mentions[value] or len(readers) > MOST_READERS or not self.is_light(producer):
             return False
-        if producer.phase.axes and not all(at_most_once(multiplicity(*own)) and not may_fill(own[1]) for own in readers):
+        if producer.phase.axes and not all(at_most_once(multiplicity(*reader)) and not may_fill(reader[1]) for reader in readers):
             return False
-        return all(_points(own) >= FEWEST_POINTS for own, _ in readers)
+        return all(_points(points) >= FEWEST_POINTS for points, _ in readers)
 
     def mark(self, phase: Structured, here: dict[ValueId, Cluster]) -> Cluster:
         cluster = super().mark(phase, here)
@@ -373,5 +374,5 @@ def _is_arithmetic(cluster: Cluster) -> bool:
 
 
 def _points(shape: Shape) -> int:
-    found = [size.constant for size in shape]
-    return 0 if None in found else int(prod(n for n in found if n is not None))
+    sizes = [size.constant for size in shape]
+    return 0 if None in sizes else int(prod(n for n in sizes if n is not None))

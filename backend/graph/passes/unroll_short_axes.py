@@ -80,12 +80,12 @@ def write_out_sides(graph: Graph) -> Graph:
 
 def _mapped(graph: Graph, change: Callable[[Phase], Phase]) -> Graph:
     def block(phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
-        made = tuple(change(with_subgraphs(phase, inside) if subgraphs(phase) else phase) for phase in phases)
-        return phases if all(a is b for a, b in zip(made, phases, strict=True)) else made
+        rewritten = tuple(change(with_subgraphs(phase, inside) if subgraphs(phase) else phase) for phase in phases)
+        return phases if all(a is b for a, b in zip(rewritten, phases, strict=True)) else rewritten
 
     def inside(sub: SubGraph) -> SubGraph:
-        made = block(sub.phases)
-        return sub if made is sub.phases else replace(sub, phases=made)
+        phases = block(sub.phases)
+        return sub if phases is sub.phases else replace(sub, phases=phases)
 
     phases = block(graph.phases)
     return graph if phases is graph.phases else replace(graph, phases=phases)
@@ -93,9 +93,9 @@ def _mapped(graph: Graph, change: Callable[[Phase], Phase]) -> Graph:
 
 def _numbers(phase: Structured) -> tuple[int, ...] | None:
     """The sizes of the axes; None: one is known only when run."""
-    found = tuple(axis.size.constant for axis in phase.axes)
-    known = tuple(int(size) for size in found if size is not None)
-    return known if len(known) == len(found) else None
+    sizes = tuple(axis.size.constant for axis in phase.axes)
+    known = tuple(int(size) for size in sizes if size is not None)
+    return known if len(known) == len(sizes) else None
 
 
 def _is_plain(phase: Structured) -> bool:
@@ -109,7 +109,7 @@ class _Step:
 
     def __init__(self, phase: Structured, axis: int, builder: BodyBuilder) -> None:
         self.phase, self.axis, self.builder = phase, axis, builder
-        self.space = tuple(size for place, size in enumerate(axis_sizes(phase.axes)) if place != axis)
+        self.space = tuple(size for other, size in enumerate(axis_sizes(phase.axes)) if other != axis)
 
     def index(self, axis: int) -> int:
         return axis - (axis > self.axis)
@@ -121,22 +121,22 @@ class _Step:
             constant_index(number(step)) if axis == self.axis else axis_index(self.index(axis)) for axis in range(len(old))
         ]
         path = affine(self.space, indices, old)
-        found: list[int] = []
+        nodes: list[int] = []
         for node in self.phase.body:
             match node:
                 case ReadNode():
                     read = self.phase.reads[node.index]
                     moved = Read(read.value, compose(self.space, path, read.projection))
-                    found.append(self.builder.read(moved, node))
+                    nodes.append(self.builder.read(moved, node))
                 case AxisNode(axis) if axis == self.axis:
-                    found.append(self.builder.add(ConstantNode(Kind.I64, step)))
+                    nodes.append(self.builder.add(ConstantNode(Kind.I64, step)))
                 case AxisNode(axis):
-                    found.append(self.builder.add(AxisNode(self.index(axis))))
+                    nodes.append(self.builder.add(AxisNode(self.index(axis))))
                 case ApplyNode():
-                    found.append(self.builder.add(replace(node, args=tuple(found[arg] for arg in node.args))))
+                    nodes.append(self.builder.add(replace(node, args=tuple(nodes[arg] for arg in node.args))))
                 case _:
-                    found.append(self.builder.add(node))
-        return found
+                    nodes.append(self.builder.add(node))
+        return nodes
 
 
 # ------------------------------------------------------------------------------------ reductions
@@ -157,14 +157,14 @@ def _written_out(phase: Structured) -> Structured:
     builder = BodyBuilder()
     step = _Step(phase, len(sizes) - 1, builder)
     places = [step.places(at) for at in range(steps)]
-    made: list[Result] = []
+    results: list[Result] = []
     for result in phase.results:
         assert result.reduction is not None
         join = _tree if result.reduction in REDUCTIONS else _from_the_right
-        total = join(builder, result.reduction, _kind(phase, result), [own[result.node] for own in places])
-        made.append(Result(result.value, total, None))
-    whole = builder.finish(replace(phase, axes=phase.axes[:-1]), made)
-    return phase if any(map(_is_copied, whole.reads)) else whole
+        total = join(builder, result.reduction, _kind(phase, result), [step_nodes[result.node] for step_nodes in places])
+        results.append(Result(result.value, total, None))
+    unrolled = builder.finish(replace(phase, axes=phase.axes[:-1]), results)
+    return phase if any(map(_is_copied, unrolled.reads)) else unrolled
 
 
 def _kind(phase: Structured, result: Result) -> Kind:
@@ -226,17 +226,18 @@ class _Sides:
         return self.source if phases is self.source.phases else replace(self.source, phases=phases, types=self.types)
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
-        made: list[Phase] = []
+        rewritten: list[Phase] = []
         for phase in phases:
             if isinstance(phase, Structured) and (axis := self.side(phase)) is not None:
-                made += self.stacked(phase, axis)
+                rewritten += self.stacked(phase, axis)
             else:
-                made.append(with_subgraphs(phase, self.inside) if subgraphs(phase) else phase)
-        return phases if len(made) == len(phases) and all(a is b for a, b in zip(made, phases, strict=True)) else tuple(made)
+                rewritten.append(with_subgraphs(phase, self.inside) if subgraphs(phase) else phase)
+        return phases if len(rewritten) == len(phases) and all(a is b for a, b in zip(rewritten, phases,
+            strict=True)) else tuple(rewritten)
 
     def inside(self, sub: SubGraph) -> SubGraph:
-        made = self.block(sub.phases)
-        return sub if made is sub.phases else replace(sub, phases=made)
+        phases = self.block(sub.phases)
+        return sub if phases is sub.phases else replace(sub, phases=phases)
 
     def side(self, phase: Structured) -> int | None:
         """The parallel axis to be written out, if there is one."""
@@ -273,18 +274,18 @@ class _Sides:
         step = _Step(phase, axis, builder)
         type = self.types[result.value]
         shape: tuple[Size, ...] = (*type.shape[:axis], *type.shape[axis + 1 :])
-        made: list[Result] = []
+        sides: list[Result] = []
         for at in range(int(count)):
             value = ValueId(self.next_value)
             self.next_value += 1
             self.types[value] = ArrayType(type.element, shape)
-            made.append(Result(value, step.places(at)[result.node], result.reduction))
-        whole = builder.finish(replace(phase, axes=(*phase.axes[:axis], *phase.axes[axis + 1 :])), made)
+            sides.append(Result(value, step.places(at)[result.node], result.reduction))
+        unrolled = builder.finish(replace(phase, axes=(*phase.axes[:axis], *phase.axes[axis + 1 :])), sides)
         stack = LibraryPhase(
-            PhaseId(self.next_phase), phase.span, "stack", tuple(r.value for r in made), (result.value,), {"axis": axis}, (), ()
+            PhaseId(self.next_phase), phase.span, "stack", tuple(r.value for r in sides), (result.value,), {"axis": axis}, (), ()
         )
         self.next_phase += 1
-        return [whole, replace(stack, signature=signature_of(stack, self.types))]
+        return [unrolled, replace(stack, signature=signature_of(stack, self.types))]
 
 
 def _varies(read: Read, rank: int) -> frozenset[int]:

@@ -119,14 +119,14 @@ class _Walk(Walk[ValueId, SubGraph]):
 
     def mention(self, phase: Phase) -> None:
         """What a phase that runs needs inside, and the sizes that it and its results have."""
-        made = results(phase)
-        wanted = [value in self.mentioned or not isinstance(phase, Map | Branch) for value in made]
+        values = results(phase)
+        wanted = [value in self.mentioned or not isinstance(phase, Map | Branch) for value in values]
         for body in subgraphs(phase):
-            own = wanted if isinstance(phase, Map | Branch) else [True] * len(body.results)
-            self.mentioned.update(compress(body.results, own))
+            needed = wanted if isinstance(phase, Map | Branch) else [True] * len(body.results)
+            self.mentioned.update(compress(body.results, needed))
         for size in sizes(phase):
             self.size(size)
-        for value in compress(made, wanted):
+        for value in compress(values, wanted):
             for size in self.types[value].shape:
                 self.size(size)
 
@@ -159,8 +159,8 @@ class _Walk(Walk[ValueId, SubGraph]):
                 length = self.types[phase.args[0]].shape[0]
                 self.fold(phase.body, phase.args, length, span, tallies, scan=phase.scan, runs=runs)
             case Loop():
-                turns = Turns(phase.trip, phase.index, phase.cells, phase.initial, keep=phase.keep)
-                self.loop(phase.body, phase.until, turns, span, tallies, runs=runs)
+                iterations = Turns(phase.trip, phase.index, phase.cells, phase.initial, keep=phase.keep)
+                self.loop(phase.body, phase.until, iterations, span, tallies, runs=runs)
             case Branch():
                 self.branch(phase.then, phase.otherwise, phase.condition, span, demands, tallies, runs=runs)
             case Input() | Constant() | _:
@@ -206,19 +206,19 @@ def part_of(space: Shape, projection: Projection) -> Part | None:
         start = index.constant if term.coefficient == 1 else index.constant - length + 1
     if length == stage.shape[0]:
         return None
-    whole = Affine(stage.indices, (length, *stage.shape[1:]), stage.fills)
-    grade = _of_stage(space, whole)
+    rows = Affine(stage.indices, (length, *stage.shape[1:]), stage.fills)
+    grade = _of_stage(space, rows)
     return Part(stage.shape, start, start + length, grade, grade.is_exact)
 
 
 def _of_stage(space: Shape, stage: Affine) -> Grade:
     """Axes that tell elements apart are found one index at a time: an index tells its last axis from those already told."""
-    told: set[int] = {axis for axis, size in enumerate(space) if size == ONE}
-    free: set[int] = set(range(len(space))) - {term.axis for index in stage.indices for term in index.terms} - told
+    determined: set[int] = {axis for axis, size in enumerate(space) if size == ONE}
+    free: set[int] = set(range(len(space))) - {term.axis for index in stage.indices for term in index.terms} - determined
     for index in sorted(stage.indices, key=lambda index: len(index.terms)):
-        unknown = [term.axis for term in index.terms if term.axis not in told and term.axis not in free]
+        unknown = [term.axis for term in index.terms if term.axis not in determined and term.axis not in free]
         if unknown:
-            told.add(unknown[0])
+            determined.add(unknown[0])
             free.update(unknown[1:])
     high = exactly(product(space[axis] for axis in free))
     return high if _is_whole(space, stage) else high.at_most()

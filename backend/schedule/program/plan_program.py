@@ -387,7 +387,7 @@ def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile
     """What both verifiers say of a plan that was read; without a profile only what the plan itself can tell."""
     if len(plan.devices) == 1 and plan.prediction is None:
         return single_faults(plan, bound)
-    bound = replace(bound, lies=lying_in(plan, bound))
+    bound = replace(bound, stores=lying_in(plan, bound))
     found = list(map(str, check_plan(plan, bound))) or own_faults(plan, bound)
     if found or profile is None:
         return found or label_faults(plan, bound)
@@ -415,7 +415,7 @@ def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> boo
     from ..search.lexicographic_search import STEPS, reprove
     from ..search.portfolio import confirmed
 
-    bound = replace(bound, lies=lying_in(plan, bound))
+    bound = replace(bound, stores=lying_in(plan, bound))
 
     def former(form: BoundGraph) -> ProgramProblem:
         made = problem_of(form, profile, chunks=min(CHUNKS, space_of(plan)), axes=axes_in(plan))

@@ -211,7 +211,7 @@ class _Builder:
         results = traverse.results(phase)
         size = sum(numbers.bytes(self.bound.graph.types[value]) for value in results)
         filed = in_files(phase)
-        store = None if filed is None else self.bound.lies.get(filed[0])
+        store = None if filed is None else self.bound.stores.get(filed[0])
         if isinstance(phase, Input | Constant) or store is not None:
             where = next(group for group in self.setting.groups if (group.home if store is None else group.id == store))
             effect = isinstance(phase, Output)
@@ -254,7 +254,7 @@ class _Builder:
         return tuple(
             Keep(Line(0, f"{names[place]} stays with its caller"), PhaseIndex(place), home)
             for place, phase in enumerate(self.bound.graph.phases)
-            if isinstance(phase, Input) and phase.name not in self.bound.lies
+            if isinstance(phase, Input) and phase.name not in self.bound.stores
         )  # fmt: skip
 
     # ------------------------------------------------------------------------------ edges

@@ -395,7 +395,7 @@ def with_parts(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
         for place in places:
             held[place], values[place] = box, result
     restricted = restrict(wanted, whole(space), held)
-    if any(restricted.whole[place] for _, _, places in near for place in places):
+    if any(restricted.is_unnarrowed[place] for _, _, places in near for place in places):
         return None
     reads = tuple(replace(read, value=value) for read, value in zip(restricted.phase.reads, values, strict=True))
     own = replace(restricted.phase, reads=reads)
