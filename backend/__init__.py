@@ -18,14 +18,14 @@ from ..typechecker.core.blocks import Core
 from .graph.bind import BoundGraph, bind
 from .graph.lowering import blocks
 from .graph.passes.pipeline import optimise, settle
-from .schedule.plan.plan import Device, DeviceId, Plan, PlannedFile
+from .schedule.plan.plan import Device, DeviceId, ExecutionPlan, PlannedFile
 from .schedule.single_device import HOME, Detail, plan_one_device
 from .vm.size_binding import bind_sizes
 
 if TYPE_CHECKING:
-    from .streams.stream_executor import Stores
+    from .streams.stream_executor import TiledFiles
     from .vm.backend_interface import Backend
-    from .vm.run_state import Observer, Results
+    from .vm.run_state import Observer, RunResults
 
 __all__ = ["Detail", "Device", "bind_shapes", "execute", "load", "plan"]
 
@@ -53,7 +53,7 @@ def bind_shapes(
 
 def plan(
     bound: BoundGraph, device: Device | None = None, *, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.FULL
-) -> Plan:  # fmt: skip
+) -> ExecutionPlan:  # fmt: skip
     """The plan on one device; by default this machine's processors as one device."""
     return plan_one_device(bound, device or host_device(), program, detail)
 
@@ -65,9 +65,10 @@ def host_device() -> Device:
 
 
 def execute(
-    schedule: Plan, bound: BoundGraph, inputs: Mapping[str, Any], observe: Observer | None = None, *, simulated: bool = False,
-    stores: Stores | None = None,
-) -> Results:
+    schedule: ExecutionPlan, bound: BoundGraph, inputs: Mapping[str, Any], observe: Observer | None = None, *,
+    simulated: bool = False,
+    stores: TiledFiles | None = None,
+) -> RunResults:
     """Run a plan on host arrays by name; `observe` is told how long each step took.  `simulated`: its devices are declared, and
     each is held to its memory.  `stores`: of a plan that reads or writes some of them tile by tile.  RunFailed: a run-time check,
     or memory; no partial result."""
@@ -76,7 +77,7 @@ def execute(
         if results is not None:
             return results
     from .cpu.backend import CpuBackend
-    from .distributed.steps import Pace
+    from .distributed.steps import QueueClock
     from .vm.executor import execute_plan
 
     backends: dict[DeviceId, Backend] = {device.id: CpuBackend(device.threads) for device in schedule.devices}
@@ -85,7 +86,7 @@ def execute(
         from .cuda.device import CudaBackend
 
         backends |= {device.id: CudaBackend(number, device.memory) for number, device in enumerate(cards)}
-    pace = Pace.SIMULATED if simulated else Pace.PREDICTED if cards else Pace.THREADS
+    pace = QueueClock.SIMULATED if simulated else QueueClock.PREDICTED if cards else QueueClock.THREADS
     if stores is None:
         return execute_plan(schedule, bound, inputs, backends, observe, pace=pace)
     from .jit.compiler import compiling_apart
@@ -95,7 +96,7 @@ def execute(
 
 
 @cache
-def _again() -> Callable[[Plan, BoundGraph, Mapping[str, Any]], Results | None]:
+def _again() -> Callable[[ExecutionPlan, BoundGraph, Mapping[str, Any]], RunResults | None]:
     """How plans run again; looked for once, since looking takes as long as a small run."""
     from .vm.executor import run_again
 

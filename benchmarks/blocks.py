@@ -18,10 +18,10 @@ from pathlib import Path
 from random import Random
 
 import rho
-from rho.backend.devices.profile import LinkProfile, Profile, Table
+from rho.backend.devices.profile import CostTable, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.schedule.bounds.head_tail_bounds import Costs
-from rho.backend.schedule.program.plan_program import Planned, plan_program
+from rho.backend.schedule.program.plan_program import PlannedProgram, plan_program
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
 from rho.backend.schedule.solution import Decisions, Schedule
 from rho.backend.schedule.timeline.serial_sgs import Timer, decisions_of
@@ -93,7 +93,7 @@ def two_hosts() -> Profile:
     one = load_profile("workstation")
     names = {"cpu0": "cpu1", "gpu0": "gpu2", "gpu1": "gpu3"}
     others = tuple(replace(device, name=names[device.name], node="n1", home=False) for device in one.devices)
-    network = Table((0, 1_250_000_000), (30_000, 1_000_030_000))
+    network = CostTable((0, 1_250_000_000), (30_000, 1_000_030_000))
     links = tuple(LinkProfile("cpu0", name, 30_000, network, one.links[0].duplex, "network") for name in names.values())
     return replace(one, devices=(*one.devices, *others), links=(*one.links, *links))
 
@@ -156,7 +156,7 @@ def row(name: str, where: str, profile: Profile, efforts: dict[str, Budget]) -> 
     return f"| {name} | {where} | {' | '.join(shown)} | {' | '.join(compared(planned))} |"
 
 
-def compared(planned: Planned) -> list[str]:
+def compared(planned: PlannedProgram) -> list[str]:
     problem, schedule, said = planned.program.problem, planned.answer.schedule, planned.plan.prediction
     assert schedule is not None and said is not None
     single = next((one.ticks for one in said.baselines if one.name == "best single"), None)

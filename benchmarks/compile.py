@@ -27,7 +27,7 @@ import rho
 from rho.backend.codegen.llvm_printer import llvm_text
 from rho.backend.cpu import regions
 from rho.backend.jit import compiler
-from rho.backend.loopir.ir import Program, walk
+from rho.backend.loopir.ir import LoopProgram, walk
 
 STAGES = ("lower", "transform", "print", "LLVM")
 TYPICAL, MOST = 15.0, 100.0
@@ -37,7 +37,7 @@ TYPICAL, MOST = 15.0, 100.0
 @dataclass
 class Row:
     name: str
-    program: Program
+    program: LoopProgram
     before: int
     milliseconds: dict[str, float] = field(default_factory=dict)
 
@@ -51,7 +51,7 @@ class Seen:
 
     def __init__(self) -> None:
         self.lowered: list[Callable[[], Any]] = []
-        self.transformed: list[Program] = []
+        self.transformed: list[LoopProgram] = []
         self._lower, self._optimise = regions.lower_region, regions.optimise
         regions.lower_region, regions.optimise = self.lower, self.optimise  # type: ignore[assignment]
 
@@ -60,7 +60,7 @@ class Seen:
         self.lowered.append(partial(self._lower, *args, **options))
         return region
 
-    def optimise(self, program: Program) -> Program:
+    def optimise(self, program: LoopProgram) -> LoopProgram:
         self.transformed.append(program)
         return self._optimise(program)
 

@@ -114,7 +114,7 @@ def jobs(sizes: list[int], only: str, programs: Sequence[tuple[str, str]] = PROG
     from rho import backend
     from rho.backend.schedule.plan.plan import Device
     from rho.lang.syntax.source import Source
-    from rho.shell.execution.run_request import Request
+    from rho.shell.execution.run_request import RunRequest
     from rho.shell.execution.stored_plans import cores
     from rho.shell.pipeline import Session
     from rho.typechecker.check import check
@@ -136,7 +136,7 @@ def jobs(sizes: list[int], only: str, programs: Sequence[tuple[str, str]] = PROG
             continue
         session = Session(str(path.parent))
         found = session.check(Source(str(path), path.read_text(encoding="utf-8")))
-        loaded = session.load(found, Request())
+        loaded = session.load(found, RunRequest())
         from rho.shell.execution.loading import read_inputs
 
         yield Job(path.name, loaded.bound, loaded.plan, read_inputs(loaded.core, loaded.files, loaded.bound.sizes))
@@ -184,7 +184,7 @@ def main() -> None:
     options = parser.parse_args()
     os.environ["RHO_KERNELS"] = options.kernels
     from rho.backend.calibration.calibrate import settle_memory
-    from rho.backend.calibration.measurement_loop import Watch
+    from rho.backend.calibration.measurement_loop import LoadMonitor
     from rho.backend.calibration.probes import tier_name
     from rho.backend.devices.this_machine import HostFacts, load_profile, machine_profile
     from rho.shell.execution import stored_plans
@@ -194,7 +194,7 @@ def main() -> None:
     print(f"{facts.model}, {facts.cores} cores, kernels {tier_name()}, load {os.getloadavg()[0]:.2f}; tables "
           f"{profile.calibration.calibrated or 'default'} ({profile.calibration.facts.get('kernels', '')})")  # fmt: skip
     settle_memory()
-    watch = Watch(options.waits)
+    watch = LoadMonitor(options.waits)
     rows = measured(options, profile, facts.cores, watch)
     print(f"waited {watch.waits} times for others to leave the processor")
     rows.sort(key=lambda row: -abs(row.error))

@@ -24,7 +24,7 @@ from rho.backend.schedule.instances.solve_instance import read_instance
 from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, Problem
 from rho.backend.schedule.search import portfolio
 from rho.backend.schedule.search.portfolio import plan_problem
-from rho.backend.schedule.search.strategy import Budget, Context, Strategy
+from rho.backend.schedule.search.strategy import Budget, SearchContext, Strategy
 from rho.benchmarks.planning import graph
 from rho.tests.schedule.drawn import problem_of
 
@@ -102,7 +102,7 @@ class Watch:
         self.active: set[str] = set()
 
     def of(self, strategy: Strategy) -> Strategy:
-        def run(context: Context) -> None:
+        def run(context: SearchContext) -> None:
             before = self.state(context)
             strategy.run(context)
             if self.state(context) != before:
@@ -111,7 +111,7 @@ class Watch:
         return replace(strategy, run=run)
 
     @staticmethod
-    def state(context: Context) -> tuple[object, ...]:
+    def state(context: SearchContext) -> tuple[object, ...]:
         found = context.found
         return found.schedule, found.bound, len(context.candidates), context.guided is None, context.conflict
 

@@ -113,7 +113,7 @@ def _forget(folder: Path) -> None:
 def _rho(case: Case, folder: Path, limit: int) -> tuple[Callable[[], Any], dict[str, float]]:
     from rho.backend.io.writing import prepare_values, write_together
     from rho.lang.syntax.source import Source, Span
-    from rho.shell.execution.run_request import Limits, Request
+    from rho.shell.execution.run_request import Limits, RunRequest
     from rho.shell.execution.streaming import passes_of, predicted_seconds
     from rho.shell.pipeline import Session
 
@@ -121,7 +121,7 @@ def _rho(case: Case, folder: Path, limit: int) -> tuple[Callable[[], Any], dict[
     checked = session.check(Source("benchmark.rho", case.program))
     inputs = {name: str(folder / f"{name}.npy") for name in case.inputs}
     outputs = {"z": str(folder / "rho.npy")} if case.writes else {}
-    loaded = session.load(checked, Request(inputs, {}, outputs, Limits(limit)))
+    loaded = session.load(checked, RunRequest(inputs, {}, outputs, Limits(limit)))
     assert loaded.plan.stores, f"{case.name} is run in tiles"
     stages = () if loaded.staged is None else loaded.staged.stages
     steps = [step for plan in (*(stage.plan for stage in stages), loaded.plan) for step in passes_of(plan)]

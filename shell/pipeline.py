@@ -21,7 +21,7 @@ from .pipeline_types import Checked, Engine, Loaded, PlanDetail, Staged, Strictn
 
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
-    from ..backend.schedule.plan.plan import Plan, PlannedFile
+    from ..backend.schedule.plan.plan import ExecutionPlan, PlannedFile
     from ..backend.schedule.streams.stream_planning import Scratch
     from ..backend.vm.run_state import Observer
     from ..lang.foreign.domains import Judge
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .execution.loading import InputFile
     from .execution.outcome import Outcome
     from .execution.resource_limits import FileMemory
-    from .execution.run_request import Request
+    from .execution.run_request import RunRequest
     from .execution.scheduling import Scheduling
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Session:
         return Checked(source, core, told(diagnostics, source, sources, judging), sources, found)
 
     def load(
-        self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None
+        self, checked: Checked, request: RunRequest, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None
     ) -> Loaded:
         """Find the files, bind the sizes from their headers, check the guards, plan, check the bounds on memory and time.  With
         sizes in the request, or inputs without files, headers say only the others, and what is planned cannot be run.
@@ -80,7 +80,7 @@ class Session:
         from ..backend import bind_shapes, plan
         from ..backend.schedule.plan.plan import Device
         from ..backend.schedule.single_device import HOME, Detail
-        from .execution.resource_limits import Candidate, FileMemory, check_time, fits, refuse_memory
+        from .execution.resource_limits import FileMemory, PlanCandidate, check_time, fits, refuse_memory
 
         core = checked.core
         assert core is not None, "only accepted programs are loaded"
@@ -110,7 +110,7 @@ class Session:
 
             texts = texts_of(core)
         made = plan(bound, device, program=texts, detail=Detail.FULL if full else Detail.STEPS)
-        candidate = Candidate(core, bound, checked.sources, checked.source, request.outputs)
+        candidate = PlanCandidate(core, bound, checked.sources, checked.source, request.outputs)
         taken = file_memory(bound, request, files)
         limited = scheduling is None or request.limits.memory is not None or not scheduling.is_held_elsewhere
         allowed = fits(made, request.limits.memory, taken) if limited else None  # else the profile's devices say what fits
@@ -118,11 +118,11 @@ class Session:
         scratch: tuple[Scratch, ...] = ()
         staged: Staged | None = None
         if scheduling is not None:
-            from .execution.scheduling import Use
+            from .execution.scheduling import PlanPurpose
             from .execution.stored_plans import passes_kept
 
             kept = None if scheduling.plan is None else passes_kept(scheduling.plan)
-            runs = runs and scheduling.use is Use.RUN
+            runs = runs and scheduling.use is PlanPurpose.RUN
         if allowed is not None or kept is not None:
             from ..backend.schedule.streams.pass_partitioning import CannotStream
             from .execution.streaming import asked_of, no_devices, streamed_plan
@@ -144,9 +144,9 @@ class Session:
         loaded = Loaded(checked, core, request, files, bound, made, file_bytes=taken.bytes, scratch=scratch, staged=staged)
         if loaded.streams or (scheduling is None and not core.schedules):
             return loaded
-        from .execution.scheduling import Scheduling, Use, load_scheduled
+        from .execution.scheduling import PlanPurpose, Scheduling, load_scheduled
 
-        return load_scheduled(loaded, scheduling or Scheduling(Use.RUN), self.permissions)
+        return load_scheduled(loaded, scheduling or Scheduling(PlanPurpose.RUN), self.permissions)
 
     def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED, observe: Observer | None = None) -> Outcome:
         """Read the data and compute; `observe` is told how long each step took.  Raises RunFailed or Refused; nothing is printed
@@ -206,7 +206,7 @@ class Session:
         return self.folder if source.name.startswith("<") else os.path.dirname(source.name)
 
 
-def file_memory(bound: BoundGraph, request: Request, files: Mapping[str, InputFile]) -> FileMemory:
+def file_memory(bound: BoundGraph, request: RunRequest, files: Mapping[str, InputFile]) -> FileMemory:
     """What the inputs and the outputs of a request take beside their arrays: one file at a time is read or written."""
     from .execution.resource_limits import FileMemory
 
@@ -251,7 +251,7 @@ def told(
     return tuple(sorted(diagnostics, key=lambda d: (d.span.file != main.name, d.span.file, d.span.start)))
 
 
-def plan_summary(plan: Plan, held: Mapping[Any, int] | None = None, file_bytes: int = 0) -> dict[str, Any]:
+def plan_summary(plan: ExecutionPlan, held: Mapping[Any, int] | None = None, file_bytes: int = 0) -> dict[str, Any]:
     """What `--json` says about a plan: sizes, devices, how many phases, the most bytes live at once on each device; of one for
     several devices also what it promises, and `held`, the most bytes each device held; `file_bytes`: what a file takes beside."""
     from .execution.scheduling import summary

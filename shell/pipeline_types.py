@@ -15,16 +15,16 @@ from ..typechecker.check import CheckResult
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
     from ..backend.io.external_arrays import StoredInput, StoredOutput
-    from ..backend.schedule.plan.plan import Device, Plan
-    from ..backend.schedule.streams.stream_planning import Scratch, Stage, Target
+    from ..backend.schedule.plan.plan import Device, ExecutionPlan
+    from ..backend.schedule.streams.stream_planning import Scratch, SelectionStage, Target
     from ..backend.streams.spill import SelectedRows
-    from ..backend.vm.run_state import Observer, Results
+    from ..backend.vm.run_state import Observer, RunResults
     from ..typechecker.core.blocks import Core
     from .execution.loading import InputFile
-    from .execution.run_request import Request
-    from .execution.stored_plans import Kept
+    from .execution.run_request import RunRequest
+    from .execution.stored_plans import StoredPlan
 
-Runner: TypeAlias = "Callable[[Plan, Mapping[str, Any], Observer | None], Results]"
+Runner: TypeAlias = "Callable[[ExecutionPlan, Mapping[str, Any], Observer | None], RunResults]"
 """What runs a plan on inputs by name."""
 
 
@@ -87,7 +87,7 @@ class StreamRequest:
 
     limit: int
     sinks: Mapping[str, Target]
-    kept: Kept | None = None
+    kept: StoredPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Staged:
     bound: BoundGraph
     asked: StreamRequest
     device: Device
-    stages: tuple[Stage, ...]
+    stages: tuple[SelectionStage, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +114,10 @@ class Loaded:
 
     checked: Checked
     core: Core
-    request: Request
+    request: RunRequest
     files: Mapping[str, InputFile]
     bound: BoundGraph
-    plan: Plan
+    plan: ExecutionPlan
     simulated: bool = False
     file_bytes: int = 0
     warnings: tuple[Diagnostic, ...] = ()

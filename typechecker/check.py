@@ -8,14 +8,14 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from ..lang.diagnostics.model import Diagnostic, RhoError
-from ..lang.foreign.domains import Fact, literal
+from ..lang.foreign.domains import ArgumentFact, literal
 from ..lang.support.records import cached_property, dataclass
 from ..lang.syntax.parser import Parsed
 from ..lang.syntax.source import Source
 from .core.blocks import Core
 from .diagnostics import show_type
 from .elaborate import programs
-from .elaborate.context import FunctionValue, Memory, Module, OperatorValue, Reach
+from .elaborate.context import CheckCache, DependencyLevel, FunctionValue, Module, OperatorValue
 from .elaborate.functions import drops_left
 from .elaborate.programs import Elaborated, elaborate
 from .elements import Kind
@@ -115,7 +115,7 @@ class CheckResult:
         if known is None:
             made = instances(context, function)
             known = tuple([show_instance(name, one.arguments, one.results, one.facts) for one in made])
-            if site is not None and site.reach <= Reach.CONSTANTS:
+            if site is not None and site.reach <= DependencyLevel.CONSTANTS:
                 kept.put((name, site.key), known)
         return known
 
@@ -127,7 +127,7 @@ def no_modules(name: str, importer: str | None) -> Source | None:
 
 def check(
     source: Source, *, load_module: LoadModule = no_modules, strict: bool = False, index_origin: int | None = None,
-    memory: Memory | None = None,
+    memory: CheckCache | None = None,
 ) -> CheckResult:  # fmt: skip
     """Check a program.  `index_origin` overrides what the file says (for `eval --lines` and corpora); `memory` is what a
     `Checker` keeps from earlier versions."""
@@ -160,7 +160,7 @@ class Checker:
         self._load_module = load_module
         self._strict = strict
         self._index_origin = index_origin
-        self._memory = Memory()
+        self._memory = CheckCache()
 
     @cached_property
     def beside(self) -> Checker:
@@ -193,9 +193,9 @@ class Judging:
 
     def __init__(self, checker: Checker, load: LoadModule, file: str) -> None:
         self._checker, self._load, self._file = checker, load, file
-        self._known: dict[tuple[str, str], Fact | None] = {}
+        self._known: dict[tuple[str, str], ArgumentFact | None] = {}
 
-    def __call__(self, before: str, texts: Sequence[str]) -> list[Fact | None]:
+    def __call__(self, before: str, texts: Sequence[str]) -> list[ArgumentFact | None]:
         """The facts of some expressions after a text; None for what has an error or is no array."""
         asked = [text for text in dict.fromkeys(texts) if (before, text) not in self._known]
         for text in asked:
@@ -219,9 +219,9 @@ class Judging:
                 self._known[before, text] = _fact(entry)
 
 
-def _fact(value: Operand) -> Fact:
+def _fact(value: Operand) -> ArgumentFact:
     element, shape = value.type.element, value.type.shape
     low, high = element.low, element.high
     if element.below is not None:
         low = 0
-    return Fact(tuple([size.constant for size in shape]), _LETTERS.get(element.kind, "o"), low, high, value.constant)
+    return ArgumentFact(tuple([size.constant for size in shape]), _LETTERS.get(element.kind, "o"), low, high, value.constant)

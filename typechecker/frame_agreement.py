@@ -18,7 +18,7 @@ from .sizes.polynomials import ONE, Size
 from .values.facts import Operand
 
 
-class Asked(Protocol):
+class FrameRequest(Protocol):
     """What agreeing asks of a builder."""
 
     glyph: str
@@ -36,12 +36,12 @@ class Asked(Protocol):
 _MOST_CHARACTERS = 24  # of the program's text within a message
 
 
-def principal_frame(b: Asked, args: Sequence[Operand], span: Span) -> tuple[Size, ...] | None:
+def principal_frame(b: FrameRequest, args: Sequence[Operand], span: Span) -> tuple[Size, ...] | None:
     """The result shape of an element-wise application, None after an error."""
     return agree(b, args, [a.type.shape for a in args], span)
 
 
-def agree(b: Asked, args: Sequence[Operand], frames: Sequence[tuple[Size, ...]], span: Span) -> tuple[Size, ...] | None:
+def agree(b: FrameRequest, args: Sequence[Operand], frames: Sequence[tuple[Size, ...]], span: Span) -> tuple[Size, ...] | None:
     """The principal frame of `args` whose frames are given; None after E101 (or E140)."""
     principal = max(range(len(frames)), key=lambda i: (len(frames[i]), -i))
     frame = frames[principal]
@@ -69,7 +69,7 @@ def _most_precise(frames: Sequence[tuple[Size, ...]], principal: int) -> tuple[S
 
 
 def _obligation(
-    b: Asked, args: Sequence[Operand], frames: Sequence[tuple[Size, ...]], principal: int, i: int, axis: int, span: Span
+    b: FrameRequest, args: Sequence[Operand], frames: Sequence[tuple[Size, ...]], principal: int, i: int, axis: int, span: Span
 ) -> Obligation:  # fmt: skip
     mine, theirs = frames[i][axis], frames[principal][axis]
     first, second = (args[principal], args[i]) if principal < i else (args[i], args[principal])
@@ -96,7 +96,7 @@ def _obligation(
 
 
 def hints(
-    b: Asked, long: Operand, long_frame: tuple[Size, ...], short: Operand, short_frame: tuple[Size, ...], span: Span
+    b: FrameRequest, long: Operand, long_frame: tuple[Size, ...], short: Operand, short_frame: tuple[Size, ...], span: Span
 ) -> tuple[tuple[str, ...], tuple[Fix, ...]]:  # fmt: skip
     """(notes, repairs): forms that would line up.  A repair needs the function's own text at `span`."""
     rank = len(short_frame)
@@ -122,7 +122,7 @@ def hints(
     return (), ()
 
 
-def turned(b: Asked, x: Operand, span: Span) -> tuple[tuple[str, ...], tuple[Fix, ...]]:
+def turned(b: FrameRequest, x: Operand, span: Span) -> tuple[tuple[str, ...], tuple[Fix, ...]]:
     """The suggestion to transpose an argument of the function at `span`."""
     place = b.where(x)
     if not _beside(b, x, span):
@@ -132,7 +132,7 @@ def turned(b: Asked, x: Operand, span: Span) -> tuple[tuple[str, ...], tuple[Fix
     return (), (Fix(said, (Edit(place, f"⍉{text}" if place.start >= span.end else f"(⍉{text})"),)),)
 
 
-def _beside(b: Asked, x: Operand, span: Span) -> bool:
+def _beside(b: FrameRequest, x: Operand, span: Span) -> bool:
     """Is a value written right beside the function, as its argument?"""
     place = b.where(x)
     if place.file != span.file or not b.text(place):
@@ -142,7 +142,7 @@ def _beside(b: Asked, x: Operand, span: Span) -> bool:
     return place.end <= span.start and b.text(Span(span.file, place.end, span.start)).strip() in ("", ")")
 
 
-def _called(b: Asked, x: Operand, *, left: bool = False) -> str:
+def _called(b: FrameRequest, x: Operand, *, left: bool = False) -> str:
     """A value as a message writes it: the short text that the program mentions it by, or its name; empty if it has neither."""
     text = b.text(b.where(x))
     if text.isidentifier() or text in ("⍺", "⍵"):

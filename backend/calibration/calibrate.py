@@ -20,16 +20,16 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ..cpu.backend import CpuBackend
 from ..devices.phase_cost import step_ns
-from ..devices.profile import Calibration, DeviceProfile, Profile, Table
+from ..devices.profile import Calibration, CostTable, DeviceProfile, Profile
 from ..devices.this_machine import HostFacts, host_profile, with_default_tables
 from ..graph.phases import LibraryPhase, Structured
 from . import probes, probes as scalars
-from .measurement_loop import Clock, Section, Watch, low
-from .probes import Program, last, tier_name, warm_kernels
+from .measurement_loop import Clock, LoadMonitor, Section, low
+from .probes import ProbeProgram, last, tier_name, warm_kernels
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class CalibrationEffort:
     """`rounds` through everything, where each probe is run for about `budget_ns`, a program for `other_ns`.  `places`: sizes of a
     row at most; `waits`: seconds that are waited at most for others to leave the processor.  After `seconds` nothing is timed
     again, and of library phases nothing new after four fifths.  `force`: keep what others disturbed."""
@@ -43,23 +43,23 @@ class Effort:
     force: bool = False
 
 
-REFINED: Final = Effort(rounds=7, other_ns=12_000_000, budget_ns=1_000_000, seconds=150)
+REFINED: Final = CalibrationEffort(rounds=7, other_ns=12_000_000, budget_ns=1_000_000, seconds=150)
 _LARGE: Final = 31 << 20
 """Bytes just below those that are always asked for anew."""
 
 
 def calibrate(
-    facts: HostFacts, clock: Clock = perf_counter_ns, effort: Effort | None = None, today: date | None = None
+    facts: HostFacts, clock: Clock = perf_counter_ns, effort: CalibrationEffort | None = None, today: date | None = None
 ) -> Profile:
     """This machine's profile with measured tables.
 
     RunFailed: others use the processor, or a product takes far longer or less than the tables say."""
-    effort = effort or Effort()
+    effort = effort or CalibrationEffort()
     threads, start = facts.cores, clock()
     until = start + effort.seconds * 10**9
     settle_memory()
     with warm_kernels(), CpuBackend(threads).quiet():
-        watch = Watch(effort.waits)
+        watch = LoadMonitor(effort.waits)
         computed = Section(clock, effort.budget_ns, watch, usual=min)
         programs = Section(clock, effort.other_ns, watch, threads)
         for row in scalars.scalars_rows():
@@ -90,11 +90,11 @@ def settle_memory() -> None:
         np.ones(_LARGE // 8)
 
 
-def extended(measured: Mapping[str, Table], known: Mapping[str, Table]) -> dict[str, Table]:
+def extended(measured: Mapping[str, CostTable], known: Mapping[str, CostTable]) -> dict[str, CostTable]:
     """The tables with the shape of those that are known beyond what there was time to measure.
 
     One point says nothing of a shape: where more are known, the known table is taken."""
-    found: dict[str, Table] = {}
+    found: dict[str, CostTable] = {}
     for name, table in measured.items():
         other = known.get(name)
         if other is None or len(other.size) == 1:
@@ -105,7 +105,7 @@ def extended(measured: Mapping[str, Table], known: Mapping[str, Table]) -> dict[
             size, ns = table.size[-1], table.ns[-1]
             beyond = [one for one in other.size if one > size]
             more = [max(1, other.at(one) * ns // max(1, other.at(size))) for one in beyond]
-            found[name] = Table((*table.size, *beyond), (*table.ns, *more))
+            found[name] = CostTable((*table.size, *beyond), (*table.ns, *more))
     return found
 
 
@@ -118,13 +118,13 @@ _FAR: Final = 4
 FORCE: Final = "measure again when the machine is idle, or keep what was measured with `--force`"
 
 
-def _require_calm(watch: Watch, effort: Effort) -> None:
+def _require_calm(watch: LoadMonitor, effort: CalibrationEffort) -> None:
     if not effort.force and watch.disturbed > _DISTURBED * watch.measured:
         share = 100 * watch.disturbed // watch.measured
         raise _refusal(f"others used the processor during {share} % of the measurements, so every figure would be too long")
 
 
-def _require_products(found: Sequence[Fraction], effort: Effort) -> None:
+def _require_products(found: Sequence[Fraction], effort: CalibrationEffort) -> None:
     far = [ratio for ratio in found if not Fraction(1, _FAR) <= ratio <= _FAR]
     if not effort.force and far:
         times = max(max(ratio, 1 / ratio) for ratio in far)
@@ -146,12 +146,12 @@ _PRODUCTS: Final = ("x+.×y",)
 _LEAST_NS: Final = 20_000
 
 
-def ratios(device: DeviceProfile, threads: int, effort: Effort, texts: Sequence[str] = _TRIED) -> Iterator[Fraction]:
+def ratios(device: DeviceProfile, threads: int, effort: CalibrationEffort, texts: Sequence[str] = _TRIED) -> Iterator[Fraction]:
     """Measured over estimated, of the phases that take long enough, in programs that the tables were not made of."""
     shape = "f64[s s]" if texts is _PRODUCTS else "f64[n]"
     for points in _POINTS[: effort.places]:
         for text in texts:
-            ready = Program(text, {"x": shape, "y": shape}, last()).ready(points, threads)
+            ready = ProbeProgram(text, {"x": shape, "y": shape}, last()).ready(points, threads)
             ready.run()
             runs = [ready.run() for _ in range(2 * effort.rounds)]
             for place, took in enumerate(runs[0]):

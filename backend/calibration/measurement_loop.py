@@ -21,7 +21,7 @@ import numpy as np
 
 from ...lang.support.files import KERNEL_TEXT, read_text
 from ...lang.support.records import dataclass
-from ..devices.profile import Table
+from ..devices.profile import CostTable
 
 # ---------------------------------------------------------------------------------------------------- calm
 #
@@ -43,7 +43,7 @@ _AGAIN: Final = 2
 _TASKS: Final = "/proc/loadavg"
 
 
-class Watch:
+class LoadMonitor:
     """Waits for so many seconds at most.  `spare_ns`: how long it may still wait.  `waits`: how often it had to.  `measured`,
     `disturbed`: measurements in all, and those that count although somebody was there."""
 
@@ -116,15 +116,15 @@ FLAT: Final = 1 << 50
 """Above the last point a table grows in proportion: what does not grow has a last point that is far away."""
 
 
-class Way(Protocol):
+class Workload(Protocol):
     def ready(self, size: int, threads: int, clock: Clock) -> Run:
         """OSError: the machine does not let it."""
         ...
 
 
-Term: TypeAlias = tuple[Way, int | None, float]
+Term: TypeAlias = tuple[Workload, int | None, float]
 """What a way takes, at the row's size (None) or at one of its own, times a factor."""
-_Key: TypeAlias = tuple[Way, int]
+_Key: TypeAlias = tuple[Workload, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class Times:
         return Times(tuple((way, size, factor) for way, _, factor in self.terms))
 
 
-class Curve(Enum):
+class MeasuredCurve(Enum):
     """What is known of a table; what says otherwise was disturbed."""
 
     ANY = "nothing"
@@ -157,14 +157,14 @@ class Curve(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ProbeRow:
     """`table`: its name, or who says what row this is once its first way is ready (None: none at all).  `at`: the size as the
     table knows it, where that is another.  No time is below `least`."""
 
-    table: str | Callable[[Row, Any], Row | None]
+    table: str | Callable[[ProbeRow, Any], ProbeRow | None]
     ns: Times
     sizes: Sequence[int] = (1,)
-    curve: Curve = Curve.ANY
+    curve: MeasuredCurve = MeasuredCurve.ANY
     at: Times | int | None = None
     least: float = 1
 
@@ -185,7 +185,7 @@ def rising(values: Iterable[float]) -> list[float]:
     return [value for value, count in groups for _ in range(count)]
 
 
-def table_of(points: Iterable[Point], curve: Curve = Curve.ANY) -> Table:
+def table_of(points: Iterable[Point], curve: MeasuredCurve = MeasuredCurve.ANY) -> CostTable:
     """Through the medians of points of one size."""
     by_size: dict[int, list[float]] = {}
     for size, ns in points:
@@ -193,16 +193,16 @@ def table_of(points: Iterable[Point], curve: Curve = Curve.ANY) -> Table:
     sizes = sorted(by_size)
     times = [float(median(by_size[size])) for size in sizes]
     match curve:
-        case Curve.RATES:
+        case MeasuredCurve.RATES:
             rates = rising(time / size for time, size in zip(times, sizes, strict=True))
             times = [rate * size for rate, size in zip(rates, sizes, strict=True)]
-        case Curve.RISING | Curve.LEVEL:
+        case MeasuredCurve.RISING | MeasuredCurve.LEVEL:
             times = rising(times)
-        case Curve.FALLING:
+        case MeasuredCurve.FALLING:
             times = [-time for time in rising(-time for time in times)]
-    if curve in (Curve.LEVEL, Curve.FALLING):
+    if curve in (MeasuredCurve.LEVEL, MeasuredCurve.FALLING):
         sizes, times = [*sizes, FLAT], [*times, times[-1]]
-    return Table(tuple(sizes), tuple(max(1, round(time)) for time in times))
+    return CostTable(tuple(sizes), tuple(max(1, round(time)) for time in times))
 
 
 class Section:
@@ -210,14 +210,14 @@ class Section:
     `budget_ns`: of runs in a row; `usual`: which of the times counts; `until`: when to stop timing again."""
 
     def __init__(
-        self, clock: Clock, budget_ns: int, watch: Watch, threads: int = 1, usual: Callable[[Sequence[int]], int] = low
+        self, clock: Clock, budget_ns: int, watch: LoadMonitor, threads: int = 1, usual: Callable[[Sequence[int]], int] = low
     ) -> None:
         self.clock, self.budget_ns, self.watch, self.threads, self.usual = clock, budget_ns, watch, threads, usual
         self.live: dict[_Key, Run] = {}
         self.times: dict[_Key, list[int]] = {}
-        self._points: list[tuple[Row, int]] = []
+        self._points: list[tuple[ProbeRow, int]] = []
 
-    def add(self, row: Row, size: int) -> None:
+    def add(self, row: ProbeRow, size: int) -> None:
         """A point, known when all is timed."""
         found = row if isinstance(row.table, str) else row.table(row, self.live[self._probe(row.ns.terms[0], size)])
         if found is not None:
@@ -235,7 +235,7 @@ class Section:
     def ns(self, times: Times, size: int) -> float:
         return sum(term[2] * self.usual(self.times[self._probe(term, size)]) for term in times.terms)
 
-    def grow(self, rows: Iterable[Row], rounds: int, until: int, places: int, optional_after: int) -> None:
+    def grow(self, rows: Iterable[ProbeRow], rounds: int, until: int, places: int, optional_after: int) -> None:
         """All rows, the first `places` sizes at most.  Small sizes first: what there is no time for, after `optional_after`, are
         the largest.  A row ends before a size that would take far longer than its budget."""
         growing = list(rows)
@@ -250,7 +250,7 @@ class Section:
                 self.again(rounds, until)
                 self.live.clear()
 
-    def _fits(self, row: Row, place: int) -> bool:
+    def _fits(self, row: ProbeRow, place: int) -> bool:
         before = row.sizes[place - 1]
         took = self.usual(self.times[self._probe(row.ns.terms[0], before)])
         return took * row.sizes[place] <= _LONGEST * self.budget_ns * before
@@ -269,8 +269,8 @@ class Section:
             times.append(run())
         return int(median(times))
 
-    def tables(self) -> Mapping[str, Table]:
-        points: dict[tuple[str, Curve], list[Point]] = {}
+    def tables(self) -> Mapping[str, CostTable]:
+        points: dict[tuple[str, MeasuredCurve], list[Point]] = {}
         for row, size in self._points:
             at = self.ns(row.at, size) if isinstance(row.at, Times) else row.at or size
             points.setdefault((str(row.table), row.curve), []).append((at, max(row.least, self.ns(row.ns, size))))

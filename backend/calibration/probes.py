@@ -35,11 +35,11 @@ from ...typechecker.scalars import FUNCTIONS
 from ...typechecker.sizes.polynomials import number
 from ..cpu.backend import CpuBackend
 from ..cpu.views import DTYPES
-from ..devices.kernel_form import Sharing, Tier, shared_out, surroundings, work_of
+from ..devices.kernel_form import Tier, WorkSharing, shared_out, surroundings, work_of
 from ..devices.measured_phase_cost import RUNS
 from ..devices.op_tables import Rates
 from ..devices.phase_cost import library_grains, numbers_of
-from ..devices.profile import CONSTANTS, DeviceProfile, Grains, Table, function_key
+from ..devices.profile import CONSTANTS, CostTable, DeviceProfile, Grains, function_key
 from ..devices.this_machine import READ, SCRATCH_READ, SCRATCH_WRITE, WRITE
 from ..graph.bind import BoundGraph, bind
 from ..graph.lowering.blocks import lower
@@ -55,10 +55,10 @@ from ..graph.phases import (
     Loop,
     Node,
     PhaseId,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
-    Result,
     Structured,
     Term,
     ValueId,
@@ -67,13 +67,13 @@ from ..jit import tiering
 from ..jit.tiering import Mode
 from ..lower.body import build_body
 from ..scalar.table import ROWS as SCALARS, Probe
-from ..schedule.plan.plan import Device, Plan
+from ..schedule.plan.plan import Device, ExecutionPlan
 from ..schedule.single_device import HOME, Detail, plan_one_device
 from ..vm.backend_interface import Types
 from ..vm.executor import execute_plan
 from ..vm.run_state import Took
 from ..vm.size_binding import bind_sizes
-from .measurement_loop import Clock, Curve, Row, Run, Times, low
+from .measurement_loop import Clock, MeasuredCurve, ProbeRow, Run, Times, low
 
 # ---------------------------------------------------------------------------------------------------- tier
 #
@@ -132,7 +132,7 @@ WaysMake: TypeAlias = Callable[[int], Callable[[], object]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
+class ProbeCall:
     """Of Python: made at a size, and with kernels in a mode."""
 
     make: WaysMake
@@ -152,7 +152,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Program:
+class ProbeProgram:
     """Statements of which the last is the output.  `inputs`: names to types, in which `n` is the size, `s` its square root, `b`
     so many bytes of f64, `h` half of them and `r` their square root.  `team`: on all threads; `stepwise`: loops are no machine
     code, so that their steps are seen."""
@@ -163,7 +163,7 @@ class Program:
     team: bool = True
     stepwise: bool = False
 
-    def ready(self, size: int, threads: int, clock: Clock | None = None) -> Ready:
+    def ready(self, size: int, threads: int, clock: Clock | None = None) -> PreparedProbe:
         sides = {"n": size, "s": isqrt(size), "b": size >> 3, "h": size >> 4, "r": isqrt(size >> 3)}
         values = {name: value(type_, sides, place) for place, (name, type_) in enumerate(self.inputs.items())}
         declared = [f"input {name} : {type_.replace('spd', 'f64')}\n" for name, type_ in self.inputs.items()]
@@ -172,15 +172,15 @@ class Program:
         bound = bind(optimise(lower(core)), bind_sizes(core, {name: value.shape for name, value in values.items()}, {}))
         device = Device(HOME, "cpu", threads if self.team else 1)
         plan = plan_one_device(bound, device, detail=Detail.STEPS)
-        return Ready(bound, plan, values, device.threads, _Stepwise if self.stepwise else CpuBackend, self.of)
+        return PreparedProbe(bound, plan, values, device.threads, _Stepwise if self.stepwise else CpuBackend, self.of)
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class PreparedProbe:
     """A program with its data; called, it gives the time that is meant."""
 
     bound: BoundGraph
-    plan: Plan
+    plan: ExecutionPlan
     values: Mapping[str, Any]
     threads: int
     backend: type[CpuBackend]
@@ -213,11 +213,11 @@ def last(sort: type[Structured | LibraryPhase | Loop] = Structured) -> Of:
 
 
 def program(text: str, inputs: Mapping[str, str], of: Of | None = None, **options: bool) -> Times:
-    return Times(((Program(text, inputs, of or last(), **options), None, 1),))
+    return Times(((ProbeProgram(text, inputs, of or last(), **options), None, 1),))
 
 
 def call(make: WaysMake, mode: tiering.Mode = tiering.Mode.WARM) -> Times:
-    return Times(((Call(make, mode), None, 1),))
+    return Times(((ProbeCall(make, mode), None, 1),))
 
 
 def value(type_: str, sides: Mapping[str, int], seed: int) -> Any:
@@ -255,7 +255,7 @@ _NOWHERE = Span("<calibration>", 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class ProbeOperand:
     """Of an array of this shape, the item at the coordinates of the space on `axes` (none given: the point itself)."""
 
     kind: Kind
@@ -269,11 +269,11 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class ProbeSample:
     """`body` over `space` (its last axis reduced with `reduction`); the result is its last node."""
 
     space: Sequence[int]
-    operands: Sequence[Operand]
+    operands: Sequence[ProbeOperand]
     body: Sequence[Node]
     result: Kind
     reduction: str | None = None
@@ -283,12 +283,12 @@ class Sample:
         kinds = [AxisKind.PARALLEL] * (len(self.space) - 1) + [AxisKind.REDUCE if self.reduction else AxisKind.PARALLEL]
         axes = tuple(Axis(number(n), kind) for n, kind in zip(self.space, kinds, strict=True))
         reads = tuple(Read(ValueId(place), operand.projection) for place, operand in enumerate(self.operands))
-        result = Result(ValueId(len(self.operands)), len(self.body) - 1, self.reduction)
+        result = PhaseResult(ValueId(len(self.operands)), len(self.body) - 1, self.reduction)
         return Structured(PhaseId(0), _NOWHERE, axes, reads, tuple(self.body), (result,))
 
     def kernel(self) -> Callable[[], object]:
         """A call of the phase's kernel on data."""
-        made = Operand(self.result, tuple(self.space[:-1] if self.reduction else self.space))
+        made = ProbeOperand(self.result, tuple(self.space[:-1] if self.reduction else self.space))
         types = {
             ValueId(place): ArrayType(Element(operand.kind), tuple(map(number, operand.shape)))
             for place, operand in enumerate((*self.operands, made))
@@ -371,14 +371,14 @@ _KNOWN, _MADE = (program(f"y ← {made}\n2+y÷3+y", _FEW, stepwise=True) for mad
 _TURNED = program(f"{{1⌽⍵}}⍣{_MANY_TURNS} ⊢ x", {"x": "f64[8]"}, _beside, stepwise=True)
 
 _STEPS: Final = (
-    Row("step.f64", _AGAIN, BEHIND, Curve.LEVEL),
-    Row("first.f64", _FIRST - _AGAIN, BEHIND, Curve.LEVEL),
-    Row("call.f64", (_OFTEN - _CALLED) * 0.25, BEHIND, Curve.LEVEL),
-    Row("first.library.f64", _LIBRARY - _SCANNED, BEHIND, Curve.LEVEL),
-    Row("first.made.f64", _MADE - _KNOWN, curve=Curve.LEVEL),
-    Row("launch", _TURNED),
-    Row("wait", call(lambda _: _handed_over) * (0.5 / _REPEATS)),
-    Row("alloc", call(lambda _: lambda: np.empty(1 << 12))),
+    ProbeRow("step.f64", _AGAIN, BEHIND, MeasuredCurve.LEVEL),
+    ProbeRow("first.f64", _FIRST - _AGAIN, BEHIND, MeasuredCurve.LEVEL),
+    ProbeRow("call.f64", (_OFTEN - _CALLED) * 0.25, BEHIND, MeasuredCurve.LEVEL),
+    ProbeRow("first.library.f64", _LIBRARY - _SCANNED, BEHIND, MeasuredCurve.LEVEL),
+    ProbeRow("first.made.f64", _MADE - _KNOWN, curve=MeasuredCurve.LEVEL),
+    ProbeRow("launch", _TURNED),
+    ProbeRow("wait", call(lambda _: _handed_over) * (0.5 / _REPEATS)),
+    ProbeRow("alloc", call(lambda _: lambda: np.empty(1 << 12))),
 )
 
 # ---------------------------------------------------------------------------------------------- moving
@@ -398,40 +398,40 @@ def _filled_anew(size: int) -> Callable[[], object]:
 
 
 _MOVED: Final = (
-    Row("read.f64", _GREATEST - _START, ROUND, Curve.RATES),
-    Row("write.f64", _DOUBLED * 2 - _GREATEST - _START, ROUND, Curve.RATES),
-    Row("add.f64", (_GREATEST + _DOUBLED * 2) * (1 / 3) - _START, ROUND, Curve.RATES),
-    Row("strided.f64", program("x+⍉y", _TWO_SQUARES, team=False) - _SQUARES, SQUARES, Curve.RATES),
-    Row("pad.f64", program("x+(≢x)↑1↓y", _TWO, team=False) - _ADDED, ROUND[1:-2:2], Curve.RATES),
-    Row("fresh.f64", call(_filled_anew) - call(_filled_again), FRESH, Curve.RATES),
+    ProbeRow("read.f64", _GREATEST - _START, ROUND, MeasuredCurve.RATES),
+    ProbeRow("write.f64", _DOUBLED * 2 - _GREATEST - _START, ROUND, MeasuredCurve.RATES),
+    ProbeRow("add.f64", (_GREATEST + _DOUBLED * 2) * (1 / 3) - _START, ROUND, MeasuredCurve.RATES),
+    ProbeRow("strided.f64", program("x+⍉y", _TWO_SQUARES, team=False) - _SQUARES, SQUARES, MeasuredCurve.RATES),
+    ProbeRow("pad.f64", program("x+(≢x)↑1↓y", _TWO, team=False) - _ADDED, ROUND[1:-2:2], MeasuredCurve.RATES),
+    ProbeRow("fresh.f64", call(_filled_anew) - call(_filled_again), FRESH, MeasuredCurve.RATES),
 )
 
 # ----------------------------------------------------------------------------------------------- teams
 
 
-def _as_shared(row: Row, ready: Ready) -> Row | None:
+def _as_shared(row: ProbeRow, ready: PreparedProbe) -> ProbeRow | None:
     """What the cost model takes a phase for: cut, where pieces take more while helpers sleep on, or one that wakes them."""
     phase = next(phase for phase in ready.bound.graph.phases if isinstance(phase, Structured))
     number = numbers_of(ready.bound)
     extents = tuple(number(axis.size) for axis in phase.axes)
     work = work_of(phase, ready.bound.graph.types, extents, number, kernels=has_kernels())
     shared = shared_out(work.nest, bool(work.reduced), work.nanoseconds, ready.threads)
-    if work.tier is not Tier.KERNEL or shared.sharing not in (Sharing.CUT, Sharing.WOKEN):
+    if work.tier is not Tier.KERNEL or shared.sharing not in (WorkSharing.CUT, WorkSharing.WOKEN):
         return None
     own = "reduced.f64" if shared.joined else "f64"
-    if shared.sharing is Sharing.WOKEN:
+    if shared.sharing is WorkSharing.WOKEN:
         return replace(row, table=f"team.{own}")
     assert isinstance(row.at, Times)
-    return Row(f"cut.{own}", row.ns - row.at, curve=Curve.LEVEL, at=1)
+    return ProbeRow(f"cut.{own}", row.ns - row.at, curve=MeasuredCurve.LEVEL, at=1)
 
 
 def _team(
-    table: str | Callable[[Row, Any], Row | None], text: str, type_: str, sizes: Sequence[int], before: Times = _START,
+    table: str | Callable[[ProbeRow, Any], ProbeRow | None], text: str, type_: str, sizes: Sequence[int], before: Times = _START,
     of: Of | None = None,
-) -> Row:  # fmt: skip
+) -> ProbeRow:  # fmt: skip
     """What all threads take for what one takes."""
     alone, together = program(text, {"x": type_}, of, team=False), program(text, {"x": type_}, of)
-    return Row(table, together - before, sizes, Curve.RISING, alone - before)
+    return ProbeRow(table, together - before, sizes, MeasuredCurve.RISING, alone - before)
 
 
 _TEAMS: Final = (
@@ -450,8 +450,8 @@ _PLAIN, _SERIES = (
     for body in ("{0.5+⍵×0.5}", "{*-⍵}")
 )  # fmt: skip
 _TURNING: Final = (
-    Row("turn.f64", _PLAIN * 0.5, at=_POINTS * 3 * WIDTH),
-    Row("turn.exp.f64", _SERIES - _PLAIN * 0.5, at=_POINTS * 2 * WIDTH),
+    ProbeRow("turn.f64", _PLAIN * 0.5, at=_POINTS * 3 * WIDTH),
+    ProbeRow("turn.exp.f64", _SERIES - _PLAIN * 0.5, at=_POINTS * 2 * WIDTH),
 )
 _LONG: Final = (_team("team.long.f64", f"{{0.5+⍵×0.5}}⍣{_LONG_TURNS} ⊢ x", "f64[n]", (1 << 21,), of=last(Loop)),)
 
@@ -470,7 +470,7 @@ _ACTS: Final[dict[str, Callable[[int, bytearray], object]]] = {
 }
 
 
-def _on_disk(table: str, *acts: str) -> Row:
+def _on_disk(table: str, *acts: str) -> ProbeRow:
     def make(size: int) -> Callable[[], object]:
         file = tempfile.TemporaryFile()  # noqa: SIM115 (it goes with the call)
         room = bytearray(np.random.default_rng(0).bytes(size))  # which no file system makes shorter
@@ -478,7 +478,7 @@ def _on_disk(table: str, *acts: str) -> Row:
             raise OSError
         return lambda: [_ACTS[act](file.fileno(), room) for act in acts]
 
-    return Row(table, call(make) * (_PAGE / BYTES), (BYTES,), at=_PAGE)
+    return ProbeRow(table, call(make) * (_PAGE / BYTES), (BYTES,), at=_PAGE)
 
 
 DISK: Final = (
@@ -500,35 +500,36 @@ _THIN: Final = (1 << 10, 1 << 13, 1 << 17)
 _LINES: Final = (1 << 10, 1 << 14, 1 << 18)
 
 
-class _Asked(Exception):
+class _ProbeRequest(Exception):
     """The first table that is asked for, and at which size."""
 
 
 class _Asking(Rates):
-    def table(self, stems: Iterable[str], kind: Kind) -> Table | None:
-        return Table((1,), (1,))
+    def table(self, stems: Iterable[str], kind: Kind) -> CostTable | None:
+        return CostTable((1,), (1,))
 
     def grains(self, stems: Iterable[str], kind: Kind, size: int) -> Grains:
-        raise _Asked(f"{next(iter(stems))}.{kind.value}", size)
+        raise _ProbeRequest(f"{next(iter(stems))}.{kind.value}", size)
 
 
-def asked_for(row: Row, ready: Ready) -> Row:
+def asked_for(row: ProbeRow, ready: PreparedProbe) -> ProbeRow:
     """With the table, and the size, that the cost model asks for of a program's library step."""
     number = numbers_of(ready.bound)
     asking = _Asking(DeviceProfile("asking", "asking"), around=surroundings(ready.bound, number))
     phase = [phase for phase in ready.bound.graph.phases if isinstance(phase, LibraryPhase)][-1]
     try:
         library_grains(phase, ready.bound.graph.types, asking, number, None)
-    except _Asked as asked:
+    except _ProbeRequest as asked:
         return replace(row, table=asked.args[0], at=asked.args[1])
     raise AssertionError(row)
 
 
-def _each(expression: str, inputs: str, kinds: str = "f64", sizes: tuple[int, ...] = _DECADE) -> list[Row]:
+def _each(expression: str, inputs: str, kinds: str = "f64", sizes: tuple[int, ...] = _DECADE) -> list[ProbeRow]:
     """A row for each kind.  `inputs`: name and type of each, in which K is the kind."""
     split = [one.split(":") for one in inputs.split(", ")]
     return [
-        Row(asked_for, program(expression, {name: text.replace("K", kind) for name, text in split}, last(LibraryPhase)), sizes)
+        ProbeRow(asked_for, program(expression, {name: text.replace("K", kind) for name, text in split}, last(LibraryPhase)),
+        sizes)
         for kind in kinds.split()
     ]
 
@@ -581,7 +582,7 @@ LIBRARY: Final = (
 )
 
 
-def rows(threads: int) -> list[Row]:
+def rows(threads: int) -> list[ProbeRow]:
     """All but library operations.  Loops and teams where there are any: without kernels a loop is no machine code."""
     loops, team = has_kernels(), threads > 1
     return [*DISK, *_STEPS, *_MOVED, *(_TEAMS if team else ()), *(_TURNING if loops else ()), *(_LONG if loops and team else ())]
@@ -692,15 +693,15 @@ def _chain(kind: Kind, *names: str) -> list[Node]:
     return [ReadNode(0, kind), ReadNode(1, kind), ApplyNode(_joining(kind), (0, 1), kind), *joined]
 
 
-def _in_cache(kind: Kind, nodes: Sequence[Node], result: Kind) -> Sample:
-    return Sample((ROWS, LENGTH), [Operand(kind, (LENGTH,), (1,))] * 2, nodes, result)
+def _in_cache(kind: Kind, nodes: Sequence[Node], result: Kind) -> ProbeSample:
+    return ProbeSample((ROWS, LENGTH), [ProbeOperand(kind, (LENGTH,), (1,))] * 2, nodes, result)
 
 
 def _slice(kind: Kind, nodes: Sequence[Node], result: Kind, reduction: str | None = None) -> Times:
-    return timed(Sample((SLICE,), [Operand(kind, (SLICE,))] * 2, nodes, result, reduction), Mode.OFF)
+    return timed(ProbeSample((SLICE,), [ProbeOperand(kind, (SLICE,))] * 2, nodes, result, reduction), Mode.OFF)
 
 
-def timed(sample: Sample, mode: Mode = Mode.WARM) -> Times:
+def timed(sample: ProbeSample, mode: Mode = Mode.WARM) -> Times:
     return call(lambda _: sample.kernel(), mode)
 
 
@@ -717,12 +718,12 @@ def _cheap(name: str, kind: Kind) -> Times:
     return (_chained(kind, *few, *(name, other) * (_MANY // 2)) - _chained(kind, *few)) * (1 / _MANY)
 
 
-def _row(prefix: str, one: Application, spent: Times, points: int) -> Row:
+def _row(prefix: str, one: Application, spent: Times, points: int) -> ProbeRow:
     size = points * one.each
-    return Row(f"{prefix}.{one.name}.{one.kind.value}", spent * (1 / one.count), at=size, least=size / _LEAST_SHARE)
+    return ProbeRow(f"{prefix}.{one.name}.{one.kind.value}", spent * (1 / one.count), at=size, least=size / _LEAST_SHARE)
 
 
-def in_kernels(kind: Kind) -> Iterator[Row]:
+def in_kernels(kind: Kind) -> Iterator[ProbeRow]:
     """Applications in a kind: cheap ones many in a row, of others three that are joined."""
     for one in applications(kind):
         if one.probe is Probe.CHAINED:
@@ -739,20 +740,20 @@ def in_kernels(kind: Kind) -> Iterator[Row]:
                 yield _row("point", one, (timed(sample) - _chained(kind) - joins) * (1 / 3), ROWS * LENGTH)
 
 
-def by_calls(kind: Kind) -> Iterator[Row]:
+def by_calls(kind: Kind) -> Iterator[ProbeRow]:
     """Every function as a NumPy call, and reductions."""
     less = _slice(kind, _chain(kind), kind)
     for one in applications(kind):
         yield _row("ufunc", one, _slice(kind, [*_chain(kind), *one.make(3, 2, 0)], one.result) - less, SLICE)
     for function in _REDUCED_BY_CALLS.get(kind, ("add", "max")):
         more = _slice(kind, _chain(kind), kind, function)
-        yield Row(f"ufunc.reduce.{function}.{kind.value}", more - less, at=SLICE * kind.bytes)
+        yield ProbeRow(f"ufunc.reduce.{function}.{kind.value}", more - less, at=SLICE * kind.bytes)
 
 
 # --------------------------------------------------------------------------------------- reductions
 
 
-def reductions(kind: Kind) -> Iterator[tuple[str, int, int, Sample]]:
+def reductions(kind: Kind) -> Iterator[tuple[str, int, int, ProbeSample]]:
     """Runs reduced: the table's name, the length of a run, how many there are, and the phase.  Rows are all the same one, columns
     lie in the second cache."""
     for function in _REDUCED[kind]:
@@ -760,17 +761,17 @@ def reductions(kind: Kind) -> Iterator[tuple[str, int, int, Sample]]:
         for length in _LENGTHS:
             runs = max(1, _ROW_POINTS // max(length, 64))
             if length >= _FEW_ROWS:
-                yield f"row.{name}", length, runs, _reduced(function, (runs, length), Operand(kind, (length,), (1,)))
+                yield f"row.{name}", length, runs, _reduced(function, (runs, length), ProbeOperand(kind, (length,), (1,)))
                 continue
             groups = runs // _SIDE  # rows that do not lie evenly, few of them side by side: each is reduced on its own
-            beside = Operand(kind, (groups, length), (0, 2)), Operand(kind, (_SIDE, length), (1, 2))
+            beside = ProbeOperand(kind, (groups, length), (0, 2)), ProbeOperand(kind, (_SIDE, length), (1, 2))
             yield f"row.{name}", length, groups * _SIDE, _reduced(function, (groups, _SIDE, length), *beside)
         for length in _LENGTHS[:-2]:
             runs = _COLUMN_POINTS // length
-            yield f"column.{name}", length, runs, _reduced(function, (length, runs), Operand(kind, (runs, length), (1, 0)))
+            yield f"column.{name}", length, runs, _reduced(function, (length, runs), ProbeOperand(kind, (runs, length), (1, 0)))
 
 
-def _reduced(function: str, space: Sequence[int], *operands: Operand) -> Sample:
+def _reduced(function: str, space: Sequence[int], *operands: ProbeOperand) -> ProbeSample:
     kind = operands[0].kind
     nodes: list[Node] = [ReadNode(place, kind) for place in range(len(operands))]
     if len(operands) > 1:
@@ -778,37 +779,37 @@ def _reduced(function: str, space: Sequence[int], *operands: Operand) -> Sample:
     if function == "add" and kind is Kind.BOOL:  # counted
         kind = Kind.I64
         nodes.append(ApplyNode("convert", (len(nodes) - 1,), kind))
-    return Sample(space, operands, nodes, kind, function)
+    return ProbeSample(space, operands, nodes, kind, function)
 
 
-def _summed(rows: int, length: int) -> Sample:
-    operands = [Operand(Kind.F64, (rows, length)), Operand(Kind.F64, (length,), (1,))]
-    return Sample((rows, length), operands, _chain(Kind.F64), Kind.F64)
+def _summed(rows: int, length: int) -> ProbeSample:
+    operands = [ProbeOperand(Kind.F64, (rows, length)), ProbeOperand(Kind.F64, (length,), (1,))]
+    return ProbeSample((rows, length), operands, _chain(Kind.F64), Kind.F64)
 
 
-def _piled(rows: int, length: int) -> Sample:
+def _piled(rows: int, length: int) -> ProbeSample:
     """The same where it reduces across."""
-    operand = Operand(Kind.F64, (rows, _HIGH, length), (0, 2, 1))
-    return Sample((rows, length, _HIGH), [operand], [ReadNode(0, Kind.F64)], Kind.F64, "add")
+    operand = ProbeOperand(Kind.F64, (rows, _HIGH, length), (0, 2, 1))
+    return ProbeSample((rows, length, _HIGH), [operand], [ReadNode(0, Kind.F64)], Kind.F64, "add")
 
 
-def _entered(name: str, make: Callable[[int, int], Sample], lengths: Iterable[int], points: int) -> Iterator[Row]:
+def _entered(name: str, make: Callable[[int, int], ProbeSample], lengths: Iterable[int], points: int) -> Iterator[ProbeRow]:
     """What entering the innermost loop takes, by its length: rows of so many numbers take more than four rows of all."""
     whole = timed(make(4, points // 4))
     for length in lengths:
         runs = points // length
-        yield Row(name, (timed(make(runs, length)) - whole) * (RUNS / runs), curve=Curve.FALLING, at=length)
+        yield ProbeRow(name, (timed(make(runs, length)) - whole) * (RUNS / runs), curve=MeasuredCurve.FALLING, at=length)
 
 
-def scalars_rows() -> Iterator[Row]:
+def scalars_rows() -> Iterator[ProbeRow]:
     """Of kernels, if there are any, and of NumPy calls."""
     if has_kernels():
-        launch = timed(Sample((LENGTH,), [Operand(Kind.F64, (LENGTH,))] * 2, _chain(Kind.F64), Kind.F64))
+        launch = timed(ProbeSample((LENGTH,), [ProbeOperand(Kind.F64, (LENGTH,))] * 2, _chain(Kind.F64), Kind.F64))
         for kind in KINDS:
             yield from in_kernels(kind)
         for kind in _REDUCED:
             for name, length, runs, sample in reductions(kind):
-                yield Row(name, (timed(sample) - launch) * (RUNS / runs), curve=Curve.RISING, at=length)
+                yield ProbeRow(name, (timed(sample) - launch) * (RUNS / runs), curve=MeasuredCurve.RISING, at=length)
         yield from _entered("line.f64", _summed, _SCALARS_LINES, _LINE_POINTS)
         yield from _entered("line.column.f64", _piled, _PILES, _LINE_POINTS // _HIGH)
     for kind in CALLED:

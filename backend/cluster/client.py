@@ -19,19 +19,19 @@ from typing import Any, Final, TypeAlias
 from ...lang.diagnostics.model import RunFailed
 from ...lang.support import files
 from ...lang.support.records import cached_property
-from ..devices.profile import Profile, Table
-from ..distributed.steps import Pace
+from ..devices.profile import CostTable, Profile
+from ..distributed.steps import QueueClock
 from ..graph.bind import BoundGraph
 from ..io.external_arrays import Mark, StoredInput, StoredOutput, mark_of
-from ..schedule.plan.plan import Plan
+from ..schedule.plan.plan import ExecutionPlan
 from ..schedule.program_facts.partitioning import lying_in, stores_of
 from ..vm.executor import execute_plan
-from ..vm.run_state import Observer, Results
+from ..vm.run_state import Observer, RunResults
 from .cluster_transport import HOME, Crossing, Process, Shares
 from .journal import Journal, Seen, tell
-from .membership import Member, Membership, Worker, WorkerFault, Workers
+from .membership import ClusterMember, Membership, Worker, WorkerFault, Workers
 from .profile import Measured, measure, profile_of, with_store
-from .wire import Connection, Kind, Lost, Message, failure_of, given_up, shipment
+from .wire import Connection, Lost, Message, MessageKind, failure_of, given_up, shipment
 from .worker import HERE, sight
 
 # ---------------------------------------------------------------------------------------------------- epoch
@@ -46,7 +46,7 @@ ASKING: Final = 0.002
 class Epoch:
     """See the module.  A block in which home has the workers: what does not end as it should cuts them off."""
 
-    def __init__(self, every: Workers, membership: Membership, shares: Shares, members: Mapping[Process, Member]) -> None:
+    def __init__(self, every: Workers, membership: Membership, shares: Shares, members: Mapping[Process, ClusterMember]) -> None:
         """`members`: those that take part."""
         self.every, self.membership, self.shares, self.members = every, membership, shares, members
         self.name = secrets.token_hex(8)
@@ -70,7 +70,7 @@ class Epoch:
         for worker in self.workers:
             if clean:
                 with suppress(Lost):
-                    worker.connection.send(Kind.RELEASE)
+                    worker.connection.send(MessageKind.RELEASE)
             elif worker.lost is None:
                 self.every.drop(worker.member.address)
 
@@ -83,29 +83,30 @@ class Epoch:
             self.workers.append(worker)
             self.links[process] = worker.connection
             worker.done = None
-            (has,) = self.every.ask([worker], Kind.LEASE)
+            (has,) = self.every.ask([worker], MessageKind.LEASE)
             if digest not in has["programs"]:
                 new.append(worker)
             if has["holds_of"] == digest:
                 self.crossing.holds[str(process)] = has["holds"]
-        self.every.ask(new, Kind.LOAD, program)
+        self.every.ask(new, MessageKind.LOAD, program)
         facts = {
             "run": self.name, "digest": digest, "where": self.shares.where, "holds": self.crossing.holds, "inputs": stored,
             "peers": {str(worker.process): worker.member.door for worker in self.workers}, "observed": observed,
         }  # fmt: skip
         for worker in self.workers:
             worker.seen = Seen(worker.member.address)
-            worker.connection.send(Kind.RUN, facts | {"me": worker.process})
+            worker.connection.send(MessageKind.RUN, facts | {"me": worker.process})
 
     def execute(
         self, bound: BoundGraph, inputs: Mapping[str, Any], outputs: Mapping[str, StoredOutput], observe: Observer | None
-    ) -> Results:  # fmt: skip
+    ) -> RunResults:  # fmt: skip
         """Home's own queues, and then what the workers say.  `outputs`: files that workers write into."""
         backends = self.crossing.backends()
         failures: list[tuple[tuple[int, ...], int, RunFailed]] = []
         results, journal = None, None if observe is None else Journal(self.shares)
         try:
-            results = execute_plan(self.shares.plan, bound, inputs, backends, journal, pace=Pace.THREADS, others=self.crossing)
+            results = execute_plan(self.shares.plan, bound, inputs, backends, journal, pace=QueueClock.THREADS,
+                others=self.crossing)
         except RunFailed as failure:
             failures.append((*min(self.crossing.failures, default=((0,), 0)), failure))
         self.every.wait(self.workers, lambda one: one.done is not None)
@@ -134,14 +135,14 @@ class Epoch:
     def heed(self, worker: Worker, message: Message) -> None:
         facts = message.facts
         match message.kind:
-            case Kind.DATA | Kind.FENCE:
+            case MessageKind.DATA | MessageKind.FENCE:
                 self.crossing.take(message)
-            case Kind.FAILED:
+            case MessageKind.FAILED:
                 self.failed()
-            case Kind.LOST:
+            case MessageKind.LOST:
                 other = next((w for w in self.workers if w.process == facts["lost"]), worker)
                 self.every.miss(other, Lost(other.process, facts["words"]))
-            case Kind.DONE:
+            case MessageKind.DONE:
                 if "fault" in facts:
                     self.crossing.halt(WorkerFault(worker.member.address, facts))
                 elif message.arrays:
@@ -168,25 +169,25 @@ class Epoch:
         before = None
         with suppress(Lost):
             while not self.over:
-                states = [self.crossing.state(), *self.every.ask(self.workers, Kind.REST)]
+                states = [self.crossing.state(), *self.every.ask(self.workers, MessageKind.REST)]
                 now = sum(state["sent"] for state in states), sum(state["received"] for state in states)
                 if all(state["idle"] for state in states) and now[0] == now[1] and now == before:
                     break
                 before = now
                 sleep(ASKING)
             for worker in self.workers:
-                worker.connection.send(Kind.STOP, {"run": self.name})
+                worker.connection.send(MessageKind.STOP, {"run": self.name})
             self.crossing.halt()
 
 
 # ---------------------------------------------------------------------------------------------------- home
 
 RESTARTS: Final = 3
-Planner: TypeAlias = Callable[[Profile], Plan]
+Planner: TypeAlias = Callable[[Profile], ExecutionPlan]
 """A plan, with its program, for the devices of a cluster."""
 
 
-class Cluster:
+class ClusterClient:
     """Workers, and home as their first device.  Runs go one after the other; close it when it is not needed any more."""
 
     def __init__(
@@ -198,7 +199,7 @@ class Cluster:
         self.members = [*membership.members()]
         for address, words in membership.silent.items():
             tell(f"a worker does not answer: {address}: {words}; the program runs on the {len(self.members)} that do")
-        self.reading: dict[str, Table] = {}
+        self.reading: dict[str, CostTable] = {}
         self.lost: list[Lost] = []
         self.workers = Workers(membership.context)
         self.one_run = threading.Lock()
@@ -228,7 +229,7 @@ class Cluster:
         self.workers.close()
         self.membership.close()
 
-    def __enter__(self) -> Cluster:
+    def __enter__(self) -> ClusterClient:
         return self
 
     def __exit__(self, *about: object) -> None:
@@ -237,9 +238,10 @@ class Cluster:
     # ------------------------------------------------------------------------------ runs
 
     def run(
-        self, plan: Plan, planner: Planner, bound: BoundGraph, inputs: Mapping[str, Any], without: frozenset[str] = frozenset(),
+        self, plan: ExecutionPlan, planner: Planner, bound: BoundGraph, inputs: Mapping[str, Any],
+        without: frozenset[str] = frozenset(),
         observe: Observer | None = None,
-    ) -> Results:  # fmt: skip
+    ) -> RunResults:  # fmt: skip
         """Run a plan for `profile`; after a loss, one that `planner` makes for the workers that are left.  RunFailed: as for any
         run, or E710: too many workers were lost."""
         with self.one_run:
@@ -256,8 +258,8 @@ class Cluster:
             raise AssertionError("a run ends or is given up")
 
     def attempt(
-        self, plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], without: frozenset[str], observe: Observer | None
-    ) -> Results:  # fmt: skip
+        self, plan: ExecutionPlan, bound: BoundGraph, inputs: Mapping[str, Any], without: frozenset[str], observe: Observer | None
+    ) -> RunResults:  # fmt: skip
         at_home = plan.home, *stores_of(plan)
         away = [device.id for device in plan.devices if device.id not in at_home]
         where = dict.fromkeys(at_home, HOME) | {device: Process(at) for at, device in enumerate(away, 1)}
@@ -286,7 +288,7 @@ class Cluster:
 # Files that are the same for every process of a cluster, and how fast each process reads them.
 
 def seen_by_all(
-    cluster: Cluster, inputs: Mapping[str, StoredInput], folders: Collection[str] = ()
+    cluster: ClusterClient, inputs: Mapping[str, StoredInput], folders: Collection[str] = ()
 ) -> tuple[dict[str, StoredInput], set[str]]:
     """Those that every worker has the very file of, and the folders in which all see what home writes; none if a worker does not
     answer, which a run will notice.
@@ -315,7 +317,7 @@ def _written_in(folder: str) -> Iterator[tuple[str, Mark] | None]:
 
 
 def _seen(
-    cluster: Cluster, inputs: Mapping[str, StoredInput], written: Mapping[str, tuple[str, Mark]]
+    cluster: ClusterClient, inputs: Mapping[str, StoredInput], written: Mapping[str, tuple[str, Mark]]
 ) -> tuple[dict[str, StoredInput], set[str]]:  # fmt: skip
     if not inputs and not written:
         return {}, set()
@@ -324,12 +326,12 @@ def _seen(
     marks = [*written.values()]
     facts = {"inputs": [one.facts() for one in inputs.values()], "marks": marks, "probe": probe}
     try:
-        sights = cluster.workers.ask(cluster.connected(), Kind.SEE, facts)
+        sights = cluster.workers.ask(cluster.connected(), MessageKind.SEE, facts)
     except Lost:
         return {}, set()
     sights.insert(0, sight([*inputs.values()], marks, probe=probe))
     same = {name: one for at, (name, one) in enumerate(inputs.items()) if all(found["same"][at] for found in sights)}
     if same and probe:
         read = zip(addresses, sights, strict=True)
-        cluster.reading = {address: Table(tuple(found["size"]), tuple(found["ns"])) for address, found in read if found["ns"]}
+        cluster.reading = {address: CostTable(tuple(found["size"]), tuple(found["ns"])) for address, found in read if found["ns"]}
     return same, {folder for at, folder in enumerate(written) if all(found["there"][at] for found in sights)}

@@ -27,15 +27,26 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind as Element
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..cpu.backend import CpuBackend
-from ..distributed.buffers import Gate, Others, Parts
+from ..distributed.buffers import FenceRegistry, Others, Parts
 from ..graph import traverse
 from ..graph.phases import PhaseId
 from ..io.external_arrays import StoreBackend
-from ..schedule.plan.plan import DeviceId, FreeStep, JoinStep, LoopStep, Plan, Queue, Step, TransferStep, WaitStep, inside
+from ..schedule.plan.plan import (
+    DeviceId,
+    ExecutionPlan,
+    FreeStep,
+    JoinStep,
+    LoopStep,
+    Queue,
+    Step,
+    TransferStep,
+    WaitStep,
+    inside,
+)
 from ..schedule.program_facts.partitioning import stores_of
 from ..schedule.solution import QueueKind
-from ..vm.run_state import Machine
-from .wire import Connection, Kind, Message, bytes_of
+from ..vm.run_state import RunState
+from .wire import Connection, Message, MessageKind, bytes_of
 
 # ---------------------------------------------------------------------------------------------------- shares
 #
@@ -61,7 +72,7 @@ class Shares:
     """The steps of every process.  `waiting`: the processes that wait for each fence of the plan; `joined`: those that run each
     loop together; `transfers`: every transfer by its number; `number_of`: so every device and link that has a queue."""
 
-    plan: Plan
+    plan: ExecutionPlan
     where: Where
     owners: dict[_Key, frozenset[Process]] = field(default_factory=dict)
     waiting: dict[Hashable, frozenset[Process]] = field(default_factory=dict)
@@ -125,7 +136,7 @@ class Shares:
         return sorted(busy | {HOME})
 
 
-def _left(plan: Plan) -> Iterator[TransferStep]:
+def _left(plan: ExecutionPlan) -> Iterator[TransferStep]:
     """To where nothing frees what was sent."""
     steps = [(queue.device, step) for queue in plan.main.queues for step in queue.steps]
     freed = {(step.device or at, value) for at, step in steps if isinstance(step, FreeStep) for value in step.values}
@@ -133,7 +144,7 @@ def _left(plan: Plan) -> Iterator[TransferStep]:
     return (step for step in sent if step.target != plan.home and (step.target, step.value) not in freed)
 
 
-def _queues(plan: Plan) -> Iterator[Queue]:
+def _queues(plan: ExecutionPlan) -> Iterator[Queue]:
     """Those of the plan, and of turns of loops that several run together."""
     for queue in plan.main.queues:
         yield queue
@@ -170,8 +181,8 @@ class Crossing(Others):
     tell: Callable[[], None] = lambda: None
     held: Held = field(default_factory=dict)
     holds: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    machine: Machine | None = None
-    gate: Gate | None = None
+    machine: RunState | None = None
+    gate: FenceRegistry | None = None
     failures: list[tuple[tuple[int, ...], int]] = field(default_factory=list)
     sent: int = 0
     received: int = 0
@@ -204,7 +215,7 @@ class Crossing(Others):
 
     # ------------------------------------------------------------------------------ from here
 
-    def begin(self, machine: Machine, gate: Gate) -> None:
+    def begin(self, machine: RunState, gate: FenceRegistry) -> None:
         assert machine.around is not None
         self._sizes = [v for phase in machine.around.graph.phases for v in traverse.defines(phase)]
         with self._lock:
@@ -223,7 +234,7 @@ class Crossing(Others):
             parties, said = self.shares.waiting.get(fence, frozenset()), [fence]
         for process in parties:
             if process != self.me:
-                self._send(process, Kind.FENCE, {"fence": said, "of": of})
+                self._send(process, MessageKind.FENCE, {"fence": said, "of": of})
 
     def failed(self, start: tuple[int, ...], queue: int) -> None:
         self.failures.append((start, queue))
@@ -247,8 +258,8 @@ class Crossing(Others):
             if facts["held"]:
                 arrays = []
             elif there is not None:  # room for what comes
-                self.links[target].send(Kind.DROP, {"run": self.run, "transfer": number})
-        self._send(target, Kind.DATA, facts, arrays)
+                self.links[target].send(MessageKind.DROP, {"run": self.run, "transfer": number})
+        self._send(target, MessageKind.DATA, facts, arrays)
 
     def receive(self, step: TransferStep, kind: Element) -> Parts:
         assert self.gate is not None
@@ -258,7 +269,7 @@ class Crossing(Others):
             self.gate.forget([("arrival", number, self._counts["received"][number])])
             return self._came[number].popleft()
 
-    def _send(self, process: Process, kind: Kind, facts: dict[str, Any], arrays: list[Any] | None = None) -> None:
+    def _send(self, process: Process, kind: MessageKind, facts: dict[str, Any], arrays: list[Any] | None = None) -> None:
         with self._lock:
             self.sent += 1
             facts["run"], facts["sizes"] = self.run, self._known()
@@ -274,7 +285,7 @@ class Crossing(Others):
     def take(self, message: Message) -> None:
         """A value or a fence has come."""
         with self._lock:
-            if message.kind is Kind.DROP:
+            if message.kind is MessageKind.DROP:
                 self.held.pop(message.facts["transfer"], None)
             elif self.gate is None:
                 self._early.append(message)
@@ -287,7 +298,7 @@ class Crossing(Others):
         self.received += 1
         for at, size in facts["sizes"]:
             self.machine.sizes[self._sizes[at]] = size
-        if message.kind is Kind.DATA:
+        if message.kind is MessageKind.DATA:
             number, arrays = facts["transfer"], message.arrays
             if "digest" in facts:
                 if not facts["held"]:

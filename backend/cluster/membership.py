@@ -40,7 +40,7 @@ from .certificates import (
 )
 from .cluster_transport import Process
 from .journal import Seen
-from .wire import PATIENCE as SILENCE, PULSE, Connection, Door, Kind, Lost, Message, answer, answers, connect, require_same
+from .wire import PATIENCE as SILENCE, PULSE, Connection, Door, Lost, Message, MessageKind, answer, answers, connect, require_same
 
 # ---------------------------------------------------------------------------------------------------- membership
 
@@ -59,7 +59,7 @@ _NO_ROUTES: Final[dict[str, list[str]]] = {f"distributed.{server}.http.routes": 
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ClusterMember:
     """A worker: what plans call it, where its resident listens, and what its machine is.  `is_here`: on the machine of home."""
 
     name: str
@@ -95,7 +95,7 @@ class Membership:
             raise failed(str(error)) from None
         """Of connections to workers, None if they are not encrypted."""
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[ClusterMember]:
         """The workers that answer, each with a resident; `silent` says of the others why they do not.
 
         RunFailed E710: none, or one without Rho."""
@@ -109,7 +109,7 @@ class Membership:
         started = self._asked(start_resident, [one for one in listed if not isinstance(heard[one], Exception)], STARTING)
         self.silent = {}
         here = socket.gethostname()
-        members = list[Member]()
+        members = list[ClusterMember]()
         for at, (address, facts) in enumerate((heard | started).items()):
             if isinstance(facts, OSError):  # a connection that ended is one too, and so is silence
                 self.silent[address] = _words(facts)
@@ -118,7 +118,7 @@ class Membership:
             elif isinstance(facts, Exception):
                 raise failed(f"worker {address} cannot run Rho: {_words(facts)}")
             else:
-                members.append(Member(name=f"w{at}", address=address, is_here=facts["machine"] == here, **facts))
+                members.append(ClusterMember(name=f"w{at}", address=address, is_here=facts["machine"] == here, **facts))
         if not members:
             lost = [f"{address}: {words}" for address, words in self.silent.items()]
             raise failed(f"no worker of the cluster answers: {lost[0]}" if lost else "the cluster has no workers", lost[1:4])
@@ -132,7 +132,7 @@ class Membership:
 
         return answers({address: asking(address) for address in listed}, seconds)
 
-    def show(self, name: str, run: str, members: Sequence[Member]) -> Callable[[], None]:
+    def show(self, name: str, run: str, members: Sequence[ClusterMember]) -> Callable[[], None]:
         """A run on the dashboard, as a task on each worker which ends with the run there; what is returned takes it back after a
         loss."""
         shown: list[Any] = []
@@ -307,7 +307,7 @@ class WorkerFault(Exception):
 class Worker:
     """A connection to the resident of a member, with what it has said."""
 
-    member: Member
+    member: ClusterMember
     process: Process
     every: Workers
     connection: Connection
@@ -334,14 +334,14 @@ class Worker:
         """Home lives, as long as the connection does; a run that lasts until a pulse is shown."""
         with suppress(Lost):
             while not self.connection.closed:
-                self.connection.send(Kind.PING)
+                self.connection.send(MessageKind.PING)
                 run = self.every.running
                 if run is not None and self in run.workers[:1]:
                     run.show()
                 sleep(PULSE)
 
 
-class Run(Protocol):
+class ClusterRun(Protocol):
     """A run that workers take part in, and hears what they say of it."""
 
     name: str
@@ -362,10 +362,10 @@ class Workers:
         self.context = context
         self.change = threading.Condition()
         self.connected: dict[str, Worker] = {}
-        self.running: Run | None = None
+        self.running: ClusterRun | None = None
         self.questions = count()
 
-    def connect(self, member: Member, process: Process) -> Worker:
+    def connect(self, member: ClusterMember, process: Process) -> Worker:
         """The worker of a member, connected to.  Lost."""
         found = self.connected.get(member.address)
         if found is not None and found.lost is None and not found.connection.closed:
@@ -391,7 +391,7 @@ class Workers:
         return {address: worker.lost.words for address, worker in self.connected.items() if worker.lost is not None}
 
     def ask(
-        self, workers: Sequence[Worker], question: Kind, facts: Mapping[str, Any] = MappingProxyType({})
+        self, workers: Sequence[Worker], question: MessageKind, facts: Mapping[str, Any] = MappingProxyType({})
     ) -> list[dict[str, Any]]:  # fmt: skip
         """What each answers.  Lost: one of them is."""
         asked = next(self.questions)
@@ -406,7 +406,7 @@ class Workers:
 
     def heed(self, worker: Worker, message: Message) -> None:
         run = self.running
-        if message.kind is Kind.ANSWER:
+        if message.kind is MessageKind.ANSWER:
             with self.change:
                 worker.answers[message.facts["asked"]] = message.facts
                 self.change.notify_all()

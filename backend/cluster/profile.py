@@ -14,9 +14,9 @@ from typing import Final
 
 from ...lang.support.records import dataclass
 from ..devices.cost_functions import Duplex
-from ..devices.profile import STORE, Backend, DeviceProfile, LinkProfile, Profile, Table
-from .membership import Member, Worker
-from .wire import Kind, Lost, link_table, rising
+from ..devices.profile import STORE, BackendKind, CostTable, DeviceProfile, LinkProfile, Profile
+from .membership import ClusterMember, Worker
+from .wire import Lost, MessageKind, link_table, rising
 from .worker import HERE
 
 # ---------------------------------------------------------------------------------------------------- calibrate
@@ -25,9 +25,9 @@ from .worker import HERE
 class Measured:
     """What a message of each of `probing.SIZES` takes: from home to a machine, between workers of a machine, between machines."""
 
-    home: dict[str, Table]
-    within: dict[str, Table]
-    between: Table | None
+    home: dict[str, CostTable]
+    within: dict[str, CostTable]
+    between: CostTable | None
 
 
 def measure(workers: Sequence[Worker]) -> Measured:
@@ -48,9 +48,9 @@ def measure(workers: Sequence[Worker]) -> Measured:
     return Measured(home, within, slowest)
 
 
-def _asked(worker: Worker, other: Worker) -> Table:
+def _asked(worker: Worker, other: Worker) -> CostTable:
     """What a worker measures to another."""
-    (facts,) = worker.every.ask([worker], Kind.MEASURE, {"to": other.member.door})
+    (facts,) = worker.every.ask([worker], MessageKind.MEASURE, {"to": other.member.door})
     if "words" in facts:
         raise Lost(worker.process, f"it cannot reach {other.member.address}: {facts['words']}")
     return rising(facts["ns"])
@@ -73,16 +73,16 @@ FILES: Final = "files"
 """The store that a cluster has."""
 _OPENED: Final = 30_000
 """Nanoseconds in which a file is opened, and asked whether it is the same."""
-_READ: Final = Table((8 << 20,), (8_000_000,))
+_READ: Final = CostTable((8 << 20,), (8_000_000,))
 _SIZES: Final = (4096, 1 << 20, 64 << 20)
 
 
-def threads_of(members: Sequence[Member], member: Member) -> int:
+def threads_of(members: Sequence[ClusterMember], member: ClusterMember) -> int:
     """The cores of a machine are shared by the workers on it."""
     return max(1, member.cores // Counter(one.machine for one in members)[member.machine])
 
 
-def profile_of(own: Profile, members: Sequence[Member], measured: Measured | None = None) -> Profile:
+def profile_of(own: Profile, members: Sequence[ClusterMember], measured: Measured | None = None) -> Profile:
     here = any(member.is_here for member in members)
     home = replace(own.home, name="home", kind="home", node="home", home=True, sync_ns=SYNC_NS)
     if here:
@@ -103,9 +103,9 @@ def profile_of(own: Profile, members: Sequence[Member], measured: Measured | Non
     return Profile(tuple(devices), tuple(links), False, own.calibration)
 
 
-def with_store(profile: Profile, paths: Sequence[str], reading: Mapping[str, Table]) -> Profile:
+def with_store(profile: Profile, paths: Sequence[str], reading: Mapping[str, CostTable]) -> Profile:
     """With a store for these files, which every device reads by itself."""
-    store = DeviceProfile(FILES, STORE, Backend.STORE, "", paths=tuple(paths))
+    store = DeviceProfile(FILES, STORE, BackendKind.STORE, "", paths=tuple(paths))
     links = []
     for device in profile.devices:
         address = HERE if device.home else str(device.reserved["worker"])
@@ -118,16 +118,16 @@ def _near(one: DeviceProfile, other: DeviceProfile, here: bool) -> bool:
     return here if one.home else one.node == other.node
 
 
-def _table(measured: Measured, one: DeviceProfile, other: DeviceProfile, machines: Sequence[str]) -> Table | None:
+def _table(measured: Measured, one: DeviceProfile, other: DeviceProfile, machines: Sequence[str]) -> CostTable | None:
     machine = machines[int(other.node[1:])]
     if one.home:
         return measured.home.get(machine)
     return measured.within.get(machine) if one.node == other.node else measured.between
 
 
-def _link(one: DeviceProfile, other: DeviceProfile, near: bool, table: Table | None) -> LinkProfile:
+def _link(one: DeviceProfile, other: DeviceProfile, near: bool, table: CostTable | None) -> LinkProfile:
     if table is not None:
         return LinkProfile(one.name, other.name, table.ns[0], table, Duplex.FULL)
     latency, rate = _LATENCY[near], _RATE[near]
-    table = Table(_SIZES, tuple(latency + size * 1_000_000_000 // rate for size in _SIZES))
+    table = CostTable(_SIZES, tuple(latency + size * 1_000_000_000 // rate for size in _SIZES))
     return LinkProfile(one.name, other.name, latency, table, Duplex.FULL)

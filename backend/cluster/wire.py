@@ -35,11 +35,11 @@ from ...lang.support.processes import LISTENING
 from ...lang.support.records import certain
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import check
-from ..devices.profile import Table
+from ..devices.profile import CostTable
 from ..graph.bind import BoundGraph, bind
 from ..graph.lowering.blocks import lower
 from ..graph.passes.pipeline import optimise, settle
-from ..schedule.plan.plan import Plan, PlanFormatError, decode_plan, encode_plan
+from ..schedule.plan.plan import ExecutionPlan, PlanFormatError, decode_plan, encode_plan
 from ..schedule.verify.plan_checks import check_plan
 
 # ---------------------------------------------------------------------------------------------------- wire
@@ -56,7 +56,7 @@ Door: TypeAlias = tuple[str, int, str]
 _ELEMENTS: Final = frozenset("?bBhHiIlLqQefdgFDGU")
 
 
-class Kind(IntEnum):
+class MessageKind(IntEnum):
     """What a message says; `home` speaks first."""
 
     HELLO = 1  # a process that may come in: its token, and as what
@@ -80,7 +80,7 @@ class Kind(IntEnum):
 
 
 class Message(NamedTuple):
-    kind: Kind
+    kind: MessageKind
     facts: dict[str, Any]
     arrays: list[Any]
 
@@ -110,7 +110,7 @@ class Connection:
         self._readable.register(sock, select.POLLIN)
         self._writable.register(sock, select.POLLOUT)
 
-    def send(self, kind: Kind, facts: Mapping[str, Any] | None = None, arrays: Sequence[Any] = ()) -> None:
+    def send(self, kind: MessageKind, facts: Mapping[str, Any] | None = None, arrays: Sequence[Any] = ()) -> None:
         """Lost: nobody takes it."""
         whole = [np.ascontiguousarray(array).reshape(np.shape(array)) for array in arrays]
         said = dict(facts or {})
@@ -132,7 +132,7 @@ class Connection:
             forms = [_form(*one) for one in facts.pop("arrays", ())]
             if sum(math.prod(shape) * kind.itemsize for kind, shape in forms) != size:
                 raise ValueError(size)
-            message = Message(Kind(number), facts, [np.empty(shape, kind) for kind, shape in forms])
+            message = Message(MessageKind(number), facts, [np.empty(shape, kind) for kind, shape in forms])
         except MemoryError:
             raise Lost(self.process, f"it sent {length + size} bytes, for which there is no memory") from None
         except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
@@ -219,7 +219,7 @@ def connect(
     except OSError as error:
         raise Lost(process, f"{host}:{port} does not answer ({error.strerror or error})") from None
     made = Connection(sock, process)
-    made.send(Kind.HELLO, {"token": token, **hello})
+    made.send(MessageKind.HELLO, {"token": token, **hello})
     return made
 
 
@@ -233,7 +233,7 @@ def connect(
 _PACKAGE: Final = Path(__file__).parents[2]
 _MOST_BYTES: Final = 16 << 20
 """Of a file of Rho."""
-_SHIPPED: Final[deque[tuple[Plan, dict[str, Any]]]] = deque(maxlen=16)
+_SHIPPED: Final[deque[tuple[ExecutionPlan, dict[str, Any]]]] = deque(maxlen=16)
 """Plans that run again are not written again, which takes as long as a small run."""
 _ROOMS: Final = ("lang", "typechecker", "backend", "stdlib")
 
@@ -258,7 +258,7 @@ def require_same(address: str, other: str) -> None:
         )])  # fmt: skip
 
 
-def shipment(plan: Plan, without: Collection[str]) -> dict[str, Any]:
+def shipment(plan: ExecutionPlan, without: Collection[str]) -> dict[str, Any]:
     """The facts of a program with its plan; `without`: passes that are left out."""
     certain(bool(plan.program), "a plan that is shipped has its program with it")
     left = sorted(without)
@@ -270,7 +270,7 @@ def shipment(plan: Plan, without: Collection[str]) -> dict[str, Any]:
     return known
 
 
-def unpacked(facts: Mapping[str, Any]) -> tuple[Plan, BoundGraph]:
+def unpacked(facts: Mapping[str, Any]) -> tuple[ExecutionPlan, BoundGraph]:
     """PlanFormatError: no plan, or not one of its program."""
     plan = decode_plan(facts["plan"])
     main, *others = [Source(file.name, file.text) for file in plan.program]
@@ -397,7 +397,7 @@ _DIGITS: Final = 2
 """Of a figure, which is no more exact than that."""
 
 
-def link_table(to: Door, context: ssl.SSLContext | None, process: int = -1) -> Table:
+def link_table(to: Door, context: ssl.SSLContext | None, process: int = -1) -> CostTable:
     """What messages to a resident take.  Lost: it does not answer."""
     connection = connect(to, process, {"as": "home"}, context)
     with closing(connection):
@@ -407,8 +407,8 @@ def link_table(to: Door, context: ssl.SSLContext | None, process: int = -1) -> T
             times = []
             for _ in range(tries + 1):
                 start = perf_counter_ns()
-                connection.send(Kind.PING, None, payload)
-                while connection.receive().kind is not Kind.PONG:
+                connection.send(MessageKind.PING, None, payload)
+                while connection.receive().kind is not MessageKind.PONG:
                     pass
                 times.append(perf_counter_ns() - start)
             return min(times[1:])
@@ -418,9 +418,9 @@ def link_table(to: Door, context: ssl.SSLContext | None, process: int = -1) -> T
     return rising(times)
 
 
-def rising(times: Sequence[int]) -> Table:
+def rising(times: Sequence[int]) -> CostTable:
     """A larger size never costs less."""
-    return Table(SIZES, tuple(max(times[: at + 1]) for at in range(len(times))))
+    return CostTable(SIZES, tuple(max(times[: at + 1]) for at in range(len(times))))
 
 
 def rounded(ns: int) -> int:

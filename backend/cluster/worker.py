@@ -27,16 +27,16 @@ from typing import Any, Final
 from ...lang.diagnostics.model import RhoError, RunFailed
 from ...lang.support.records import dataclass
 from ..distributed.queues import interrupt
-from ..distributed.steps import Pace
+from ..distributed.steps import QueueClock
 from ..graph.bind import BoundGraph
 from ..io.external_arrays import StoredInput, StoredOutput, from_facts, mark_of
-from ..schedule.plan.plan import DeviceId, Plan
+from ..schedule.plan.plan import DeviceId, ExecutionPlan
 from ..schedule.plan.plan_text import label
 from ..vm.executor import execute_plan
-from ..vm.run_state import WATCHER, Machine
+from ..vm.run_state import WATCHER, RunState
 from .cluster_transport import HOME, Crossing, Held, Process, Shares
 from .journal import Journal
-from .wire import Connection, Kind, Lost, Message, connect, failure_facts, link_table, rounded, unpacked
+from .wire import Connection, Lost, Message, MessageKind, connect, failure_facts, link_table, rounded, unpacked
 
 # ---------------------------------------------------------------------------------------------------- doorway
 #
@@ -127,7 +127,7 @@ class Doorway:
         stranger.shake_hands()
         message = stranger.receive(LARGEST_HELLO, with_arrays=False)
         token = str(message.facts.pop("token", "")).encode("utf-8", "surrogatepass")
-        if message.kind is not Kind.HELLO or not hmac.compare_digest(token, self.token.encode()):
+        if message.kind is not MessageKind.HELLO or not hmac.compare_digest(token, self.token.encode()):
             raise Lost(stranger.process, "it does not know the token")
         return message.facts
 
@@ -197,13 +197,13 @@ class Resident:
 
     def __init__(self, host: str, accepting: ssl.SSLContext | None = None, connecting: ssl.SSLContext | None = None) -> None:
         self.connecting = connecting
-        self.programs: OrderedDict[str, tuple[Plan, BoundGraph]] = OrderedDict()
+        self.programs: OrderedDict[str, tuple[ExecutionPlan, BoundGraph]] = OrderedDict()
         self.held: Held = {}
         self.held_of = ""
         """The program of what is held."""
         self.running: WorkersRun | None = None
         self.change = threading.Condition()
-        self.line: list[Visit] = []
+        self.line: list[ClientConnection] = []
         self.peers: dict[tuple[str, int], Connection] = {}
         self.doorway = Doorway(host, accepting, self.admit)
         self.host, self.port, self.token = host, self.doorway.port, self.doorway.token
@@ -216,7 +216,7 @@ class Resident:
         """A home, for as long as its visit lasts, or another worker of a run."""
         match facts:
             case {"as": "home"}:
-                Visit(self, connection).serve()
+                ClientConnection(self, connection).serve()
             case {"as": "worker", "run": str(run), "from": int(process)}:
                 with self.change:
                     self.peers[run, process] = connection
@@ -226,14 +226,14 @@ class Resident:
 
     # ------------------------------------------------------------------------------ one home at a time
 
-    def enter(self, visit: Visit) -> None:
+    def enter(self, visit: ClientConnection) -> None:
         with self.change:
             self.line.append(visit)
             first = self.line[0]
         if first is visit:
             visit.granted()
 
-    def leave(self, visit: Visit) -> None:
+    def leave(self, visit: ClientConnection) -> None:
         with self.change:
             was_first = self.line[:1] == [visit]
             self.line = [one for one in self.line if one is not visit]
@@ -258,7 +258,7 @@ class Resident:
                 self.change.wait_for(lambda: self.running is not running, every)
         yield {"at": [], "ended": True}
 
-    def keep(self, digest: str, program: tuple[Plan, BoundGraph]) -> None:
+    def keep(self, digest: str, program: tuple[ExecutionPlan, BoundGraph]) -> None:
         with self.change:
             self.programs[digest] = program
             while len(self.programs) > MOST_PROGRAMS:
@@ -266,7 +266,7 @@ class Resident:
 
 
 @dataclass(slots=True, eq=False)
-class Visit:
+class ClientConnection:
     """A home that is connected, and its run."""
 
     resident: Resident
@@ -294,30 +294,30 @@ class Visit:
     def heed(self, message: Message) -> None:
         facts, run = message.facts, self.run
         match message.kind:
-            case Kind.PING:
-                self.connection.send(Kind.PONG)
-            case Kind.LEASE:
+            case MessageKind.PING:
+                self.connection.send(MessageKind.PONG)
+            case MessageKind.LEASE:
                 self.lease = facts["asked"]
                 self.resident.enter(self)
-            case Kind.LOAD | Kind.MEASURE | Kind.SEE:
+            case MessageKind.LOAD | MessageKind.MEASURE | MessageKind.SEE:
                 threading.Thread(target=self.consider, args=(message,), daemon=True).start()
-            case Kind.REST:
+            case MessageKind.REST:
                 self.answer(facts["asked"], {"idle": True, "sent": 0, "received": 0} if run is None else run.crossing.state())
-            case Kind.RUN:
+            case MessageKind.RUN:
                 self.run = self.resident.running = WorkersRun(self.resident, self.connection, facts)
                 self.run.thread.start()
-            case Kind.RELEASE:
+            case MessageKind.RELEASE:
                 self.release()
-            case Kind.DATA | Kind.FENCE | Kind.DROP if run is not None and facts["run"] == run.name:
+            case MessageKind.DATA | MessageKind.FENCE | MessageKind.DROP if run is not None and facts["run"] == run.name:
                 run.crossing.take(message)
-            case Kind.STOP if run is not None and facts["run"] == run.name:
+            case MessageKind.STOP if run is not None and facts["run"] == run.name:
                 run.crossing.halt()
             case _:
                 pass
 
     def answer(self, asked: int, facts: Mapping[str, Any]) -> None:
         with suppress(Lost):
-            self.connection.send(Kind.ANSWER, {**facts, "asked": asked})
+            self.connection.send(MessageKind.ANSWER, {**facts, "asked": asked})
 
     def granted(self) -> None:
         resident = self.resident
@@ -330,11 +330,11 @@ class Visit:
         facts = message.facts
         try:
             match message.kind:
-                case Kind.LOAD:
+                case MessageKind.LOAD:
                     self.resident.keep(facts["digest"], unpacked(facts))
-                case Kind.MEASURE:
+                case MessageKind.MEASURE:
                     said = {"ns": link_table(facts["to"], self.resident.connecting).ns}
-                case Kind.SEE:
+                case MessageKind.SEE:
                     inputs = [one for one in map(from_facts, facts["inputs"]) if isinstance(one, StoredInput)]
                     said = sight(inputs, facts["marks"], probe=facts["probe"])
         except Lost as lost:
@@ -358,13 +358,13 @@ class WorkersRun:
     facts: dict[str, Any]
     links: dict[Process, Connection] = field(default_factory=dict)
     name: str = field(init=False)
-    plan: Plan = field(init=False)
+    plan: ExecutionPlan = field(init=False)
     bound: BoundGraph = field(init=False)
     crossing: Crossing = field(init=False)
     thread: threading.Thread = field(init=False)
     ended: bool = False
     journal: Journal | None = None
-    machines: list[Machine] = field(default_factory=list)
+    machines: list[RunState] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         facts = self.facts
@@ -401,7 +401,7 @@ class WorkersRun:
             interrupt([self.thread])
             self.thread.join(PATIENT)
 
-    def tell(self, kind: Kind, facts: Mapping[str, Any] = MappingProxyType({}), arrays: Sequence[Any] = ()) -> None:
+    def tell(self, kind: MessageKind, facts: Mapping[str, Any] = MappingProxyType({}), arrays: Sequence[Any] = ()) -> None:
         if not self.ended:
             with suppress(Lost):
                 self.home.send(kind, {**facts, "run": self.name}, arrays)
@@ -412,19 +412,19 @@ class WorkersRun:
             self.meet()
             inputs = {name: from_facts(facts) for name, facts in self.facts["inputs"].items()}
             backends = self.crossing.backends()
-            execute_plan(self.plan, self.bound, inputs, backends, self.journal, pace=Pace.THREADS, others=self.crossing)
+            execute_plan(self.plan, self.bound, inputs, backends, self.journal, pace=QueueClock.THREADS, others=self.crossing)
             written = {name: one.sink.came for name, one in inputs.items() if isinstance(one, StoredOutput) and one.sink.came}
             if self.journal is None:
-                self.tell(Kind.DONE, {"written": written} if written else {})
+                self.tell(MessageKind.DONE, {"written": written} if written else {})
             else:
-                self.tell(Kind.DONE, {"written": written, "span": self.journal.span}, [self.journal.rows()])
+                self.tell(MessageKind.DONE, {"written": written, "span": self.journal.span}, [self.journal.rows()])
         except RunFailed as failure:
             start, queue = min(self.crossing.failures, default=((0,), 0))
-            self.tell(Kind.DONE, {"failure": failure_facts(failure), "start": start, "queue": queue})
+            self.tell(MessageKind.DONE, {"failure": failure_facts(failure), "start": start, "queue": queue})
         except Lost as lost:
-            self.tell(Kind.LOST, {"lost": lost.process, "words": lost.words})
+            self.tell(MessageKind.LOST, {"lost": lost.process, "words": lost.words})
         except BaseException as error:
-            self.tell(Kind.DONE, _fault(error))
+            self.tell(MessageKind.DONE, _fault(error))
         finally:
             with self.resident.change:
                 if self.resident.running is self:
@@ -451,7 +451,7 @@ class WorkersRun:
             while True:
                 self.crossing.take(link.receive())
         except Exception as error:
-            self.tell(Kind.LOST, {"lost": link.process, "words": error.words if isinstance(error, Lost) else repr(error)})
+            self.tell(MessageKind.LOST, {"lost": link.process, "words": error.words if isinstance(error, Lost) else repr(error)})
 
     def failed(self) -> None:
-        self.tell(Kind.FAILED)
+        self.tell(MessageKind.FAILED)

@@ -28,19 +28,19 @@ from ...typechecker.elements import Kind
 from ..loopir.ir import (
     ZERO,
     Apply,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
     LoopKind,
-    Number,
-    Program,
-    Role,
+    LoopProgram,
     Statement,
     Store,
     View,
+    ViewRole,
     defined,
     defined_within,
     loaded_views,
@@ -50,7 +50,7 @@ from ..loopir.ir import (
     walk,
 )
 from ..loopir.verifier import may_fail
-from ..lower.kernel_ir import LANES, Apply as Function, Literal
+from ..lower.kernel_ir import LANES, KernelApply as Function, KernelLiteral
 from ..transform import redundancy
 from .cuda_scalars import FAIL, STORED, TYPES, Functions, apply, checked, join, literal
 from .llvm_registers import fails
@@ -76,7 +76,7 @@ _SOME: Final = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class GridAxis:
     """The iterations of a loop of the grid."""
 
     lower: Index
@@ -93,7 +93,7 @@ class Grid:
     """A nest: the name of its function, and what is handed out, outermost first: to threads (`is_flat`) or to blocks of them."""
 
     name: str
-    axes: tuple[Axis, ...]
+    axes: tuple[GridAxis, ...]
     is_flat: bool
 
     def blocks(self, parameters: Mapping[str, int]) -> int:
@@ -122,33 +122,33 @@ def value(index: Index, parameters: Mapping[str, int]) -> int:
 
 # ---------------------------------------------------------------------------------------------------- printer
 
-_NUMBERS: Final = (Constant, Number, Apply, Load, Fail)
+_NUMBERS: Final = (ConstantStatement, IndexStatement, Apply, Load, Fail)
 """What may be done again, and stand between the loops of a space."""
 _HEAD: Final = f'extern "C" __global__ void __launch_bounds__({THREADS})'
 
 
 @cache
-def cuda_text(program: Program) -> CudaText:
+def cuda_text(program: LoopProgram) -> CudaText:
     """The module of a program."""
     program = redundancy.eliminate_dead_code(program)
     views, functions, made, grids = {view.name: view for view in program.views}, Functions(), list[str](), list[Grid]()
-    own = [view for view in program.views if view.role is Role.SCRATCH and view.private]
-    scratch = tuple(view for view in program.views if view.role is Role.SCRATCH and not view.private)
+    own = [view for view in program.views if view.role is ViewRole.SCRATCH and view.private]
+    scratch = tuple(view for view in program.views if view.role is ViewRole.SCRATCH and not view.private)
     is_checked = fails(walk(program.body))
     takes = [f"const i64 {_name(name)}" for name in program.parameters]
     for view in program.views:
-        if view.role is not Role.SCRATCH:
-            address = f"const char *{view.name}" if view.role is Role.INPUT else f"char *{view.name}"
+        if view.role is not ViewRole.SCRATCH:
+            address = f"const char *{view.name}" if view.role is ViewRole.INPUT else f"char *{view.name}"
             strides = len(view.shape) - (view.unit and bool(view.shape))
             takes += [address, *(f"const i64 {view.name}_{axis}" for axis in range(strides))]
     takes += [f"char *{view.name}" for view in scratch] + ["int *failed"] * is_checked
     pure = [statement for statement in program.body if isinstance(statement, _NUMBERS)]
-    assert all(views[s.view].role is Role.INPUT for s in pure if isinstance(s, Load)), "nests load numbers again"
+    assert all(views[s.view].role is ViewRole.INPUT for s in pure if isinstance(s, Load)), "nests load numbers again"
     for statement in program.body:
         if isinstance(statement, _NUMBERS):
             continue
         assert isinstance(statement, For), "a program for cards is nests, after what numbers they need"
-        printer = _Nest(views, functions, needed(pure, statement))
+        printer = _GridNest(views, functions, needed(pure, statement))
         grids.append(printer.nest(f"nest{len(grids)}", statement))
         rooms = [f"__shared__ {STORED[v.kind]} {v.name}[{prod(value(length, {}) for length in v.shape)}];"
                  for v in own if v.name in printer.touched]  # fmt: skip
@@ -182,7 +182,7 @@ def _name(register: str) -> str:
 
 
 @dataclass(slots=True)
-class _Nest:
+class _GridNest:
     """The text of one function.  `touched`: the views that it reads or writes."""
 
     views: dict[str, View]
@@ -237,7 +237,7 @@ class _Nest:
         for statement in self.body[:-1]:
             self.statement(statement)
         space = _space(loop, (LoopKind.PARALLEL, LoopKind.VECTOR))
-        has_own = any(self.views[v].role is Role.SCRATCH and self.views[v].private for v in self.touched)
+        has_own = any(self.views[v].role is ViewRole.SCRATCH and self.views[v].private for v in self.touched)
         is_flat = not has_own and not any(isinstance(s, For) and s.kind is LoopKind.VECTOR for s in walk(space.body))
         if is_flat:
             self.spread(space, "(i64)blockIdx.x * blockDim.x + threadIdx.x", "(i64)gridDim.x * blockDim.x")
@@ -246,7 +246,7 @@ class _Nest:
             self.spread(space, "blockIdx.x", "gridDim.x")
         return Grid(name, space.axes, is_flat)
 
-    def spread(self, space: _Space, start: str, stride: str) -> None:
+    def spread(self, space: _ThreadSpace, start: str, stride: str) -> None:
         """The points of a space, so far apart."""
         lengths = [self.length(axis) for axis in space.axes]
         point = self.fresh()
@@ -269,7 +269,7 @@ class _Nest:
             for statement in space.body:
                 self.statement(statement)
 
-    def length(self, axis: Axis) -> str:
+    def length(self, axis: GridAxis) -> str:
         """How many iterations."""
         count = self.index(minus(axis.upper, axis.lower))
         return f"(({count} + {axis.step - 1}LL) / {axis.step}LL)" if axis.step != 1 else _factor(count)
@@ -278,9 +278,9 @@ class _Nest:
 
     def statement(self, statement: Statement) -> None:
         match statement:
-            case Constant(name, kind, bits):
-                self.let(kind, name, literal(Literal(kind, bits)))
-            case Number(name, index):
+            case ConstantStatement(name, kind, bits):
+                self.let(kind, name, literal(KernelLiteral(kind, bits)))
+            case IndexStatement(name, index):
                 self.let(Kind.I64, name, self.index(index))
             case Apply():
                 self.apply(statement)
@@ -308,7 +308,7 @@ class _Nest:
 
     def item(self, view: View, indices: Sequence[Index]) -> str:
         """Where an item is."""
-        if view.role is Role.SCRATCH:
+        if view.role is ViewRole.SCRATCH:
             place = ""
             for length, index in zip(view.shape, indices, strict=True):
                 here = self.index(index)
@@ -320,7 +320,7 @@ class _Nest:
             if index != ZERO:
                 is_last = view.unit and axis == len(indices) - 1
                 terms.append(f"{_factor(self.index(index))} * {f'{view.kind.bytes}LL' if is_last else f'{view.name}_{axis}'}")
-        const = "const " if view.role is Role.INPUT else ""
+        const = "const " if view.role is ViewRole.INPUT else ""
         return f"*({const}{STORED[view.kind]} *)({' + '.join(terms)})"
 
     def load(self, node: Load) -> None:
@@ -329,7 +329,7 @@ class _Nest:
         if view.kind is Kind.BOOL:
             item = f"{item} != 0"
         if node.mask is not None:
-            item = f"{_name(node.mask)} ? {item} : {literal(Literal(view.kind, 0))}"
+            item = f"{_name(node.mask)} ? {item} : {literal(KernelLiteral(view.kind, 0))}"
         self.let(view.kind, node.name, item)
         self.wait(node)
 
@@ -388,16 +388,16 @@ class _Nest:
 
 
 @dataclass(frozen=True, slots=True)
-class _Space:
+class _ThreadSpace:
     """Loops that stand directly in each other; before each of them there are only numbers.  `body`: what is in the innermost."""
 
     loops: tuple[For, ...]
-    axes: tuple[Axis, ...]
+    axes: tuple[GridAxis, ...]
     before: tuple[tuple[Statement, ...], ...]
     body: tuple[Statement, ...]
 
 
-def _space(loop: For, kinds: Sequence[LoopKind]) -> _Space:
+def _space(loop: For, kinds: Sequence[LoopKind]) -> _ThreadSpace:
     """As many loops as are one space: how long one is depends on none of the others."""
     loops, axes, before, varying = [loop], [_axis(loop)], [tuple[Statement, ...]()], set[str]()
     while loop.body:
@@ -408,10 +408,10 @@ def _space(loop: For, kinds: Sequence[LoopKind]) -> _Space:
         if any(name in varying for form in _axis(inner).forms for name, _ in form.terms):
             break
         loops, axes, before, loop = [*loops, inner], [*axes, _axis(inner)], [*before, tuple(numbers)], inner
-    return _Space(tuple(loops), tuple(axes), tuple(before), loop.body)
+    return _ThreadSpace(tuple(loops), tuple(axes), tuple(before), loop.body)
 
 
-def _axis(loop: For) -> Axis:
+def _axis(loop: For) -> GridAxis:
     """Of several bounds a constant one is best: nothing is divided by it."""
     (lower,) = loop.lower
-    return Axis(lower, min(loop.upper, key=lambda upper: bool(upper.terms)), loop.step)
+    return GridAxis(lower, min(loop.upper, key=lambda upper: bool(upper.terms)), loop.step)

@@ -15,7 +15,7 @@ from typing import Final
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ..lower.kernel_ir import Apply, Literal
+from ..lower.kernel_ir import KernelApply, KernelLiteral
 from ..scalar.table import Definition, definition, is_plain
 from ..scalar.tables import entries
 
@@ -316,7 +316,7 @@ class Functions:
         return name
 
 
-def literal(node: Literal) -> str:
+def literal(node: KernelLiteral) -> str:
     """A literal node."""
     match node.kind:
         case Kind.F64:
@@ -350,7 +350,7 @@ class InPlace(CudaFunction):
         return self.let(kind, f"{helper if kind.is_float else 'residue_of'}{types}({x.name}, {y.name})")
 
 
-def apply(functions: Functions, node: Apply, args: list[str]) -> str:
+def apply(functions: Functions, node: KernelApply, args: list[str]) -> str:
     """A function that cannot fail, of its operands (variables or constants)."""
     kind, function = node.compute, node.function
     meaning = definition(function, node.parameter, kind)
@@ -395,7 +395,7 @@ def join(function: str, kind: Kind, to: str, item: str) -> str:
     return _JOINS[function].format(unsigned=WORDS.get(kind, ""), to=to, item=item)
 
 
-def checked(node: Apply, name: str, x: str) -> list[str]:
+def checked(node: KernelApply, name: str, x: str) -> list[str]:
     """Statements that make `name` the value of a function that may fail, and note where it does."""
     source, target = node.compute, node.kind
     type = TYPES[target]

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import ArrayType, Kind
-from ..graph.phases import PLACES, ApplyNode, LibraryPhase, Phase, ReadNode, Result, Structured, ValueId
+from ..graph.phases import PLACES, ApplyNode, LibraryPhase, Phase, PhaseResult, ReadNode, Structured, ValueId
 from ..graph.projections import frame_of
 from ..lower.body import KINDS, build_body
 from ..scalar.table import REDUCTIONS
@@ -71,7 +71,7 @@ def _is_reduced(function: str, kind: Kind) -> bool:
 def _alone(phase: Structured, node: ApplyNode) -> Structured:
     """The phase up to one node, which is its only result."""
     place = next(i for i, other in enumerate(phase.body) if other is node)
-    return replace(phase, body=phase.body[: place + 1], results=(Result(phase.results[0].value, place, None),))
+    return replace(phase, body=phase.body[: place + 1], results=(PhaseResult(phase.results[0].value, place, None),))
 
 
 # ------------------------------------------------------------------------------------------ library
@@ -141,7 +141,7 @@ def _equations(phase: LibraryPhase, types: Types) -> bool:
     return not frame_of(phase) and len(shape) == 2 and shape[0] == shape[1]
 
 
-class Place(Enum):
+class CardTarget(Enum):
     """What does the work of a library op on a card."""
 
     KERNEL = "generated kernels"
@@ -149,35 +149,37 @@ class Place(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class OnCard:
+class CardExecution:
     """When a library op runs on a card, what does it there, and what of it runs on the host all the same; no op but `gather`,
     `scan`, `grade` and transforms has a frame there.  A kernel may come down to CuPy's sort or its sums of whole numbers."""
 
     condition: Condition
     otherwise: str = ""
-    place: Place = Place.CUPY
+    place: CardTarget = CardTarget.CUPY
 
 
 _TWO_KINDS: Final = "two kinds, complex"
 _CELLS: Final = "cells, two kinds, complex"
 _NOT_SQUARE: Final = "matrices that are not square"
-LIBRARY: Final[dict[str, OnCard]] = {
-    "size_vector": OnCard(_always),
-    **{op: OnCard(_plain) for op in (
+LIBRARY: Final[dict[str, CardExecution]] = {
+    "size_vector": CardExecution(_always),
+    **{op: CardExecution(_plain) for op in (
         "join", "stack", "mask_update", "compress", "expand", "where", "runtime_size", "random", "update",
     )},
-    **{op: OnCard(_always) for op in ("fft", "ifft", "rfft", "irfft")},
-    "rotate": OnCard(_plain, place=Place.KERNEL), "reshape_cycle": OnCard(_plain, place=Place.KERNEL),
-    "gather": OnCard(_gather, "sorts of complex numbers", Place.KERNEL),
-    "scan": OnCard(_scan, "complex numbers, functions that are not associative", Place.KERNEL),
-    "key_reduce": OnCard(
-        _key_reduce, "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`", Place.KERNEL,
+    **{op: CardExecution(_always) for op in ("fft", "ifft", "rfft", "irfft")},
+    "rotate": CardExecution(_plain, place=CardTarget.KERNEL), "reshape_cycle": CardExecution(_plain, place=CardTarget.KERNEL),
+    "gather": CardExecution(_gather, "sorts of complex numbers", CardTarget.KERNEL),
+    "scan": CardExecution(_scan, "complex numbers, functions that are not associative", CardTarget.KERNEL),
+    "key_reduce": CardExecution(
+        _key_reduce, "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`", CardTarget.KERNEL,
     ),
-    "contract": OnCard(_contract, "frames, truth values"), "grade": OnCard(_grade, "complex numbers, matrices in a frame"),
-    "index_of": OnCard(_search, _CELLS), "interval_index": OnCard(_search, _CELLS), "member_of": OnCard(_member, _TWO_KINDS),
-    "match": OnCard(_member, "operands of two kinds"), "first_occurrence": OnCard(_search, "cells, complex"),
-    "inverse": OnCard(_equations, _NOT_SQUARE), "solve": OnCard(_equations, _NOT_SQUARE),
-    "cholesky": OnCard(_equations, "frames"), "det": OnCard(_equations, "frames"),
+    "contract": CardExecution(_contract, "frames, truth values"), "grade": CardExecution(_grade,
+    "complex numbers, matrices in a frame"),
+    "index_of": CardExecution(_search, _CELLS), "interval_index": CardExecution(_search, _CELLS),
+    "member_of": CardExecution(_member, _TWO_KINDS),
+    "match": CardExecution(_member, "operands of two kinds"), "first_occurrence": CardExecution(_search, "cells, complex"),
+    "inverse": CardExecution(_equations, _NOT_SQUARE), "solve": CardExecution(_equations, _NOT_SQUARE),
+    "cholesky": CardExecution(_equations, "frames"), "det": CardExecution(_equations, "frames"),
 }  # fmt: skip
 """The library ops on cards; all others always run on the host."""
 

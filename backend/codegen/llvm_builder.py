@@ -14,7 +14,7 @@ from ..lower.kernel_ir import NAME, NO_MEMORY
 # ---------------------------------------------------------------------------------------------------- writer
 
 @dataclass(slots=True)
-class Loop:
+class EmittedLoop:
     """An open loop: `index` counts, `carried` are the values as the iteration finds them (after the loop: the last ones)."""
 
     index: str
@@ -27,7 +27,7 @@ class Loop:
     _entry: tuple[str, ...]
 
 
-class Writer:
+class IrBuilder:
     """Lines of one function body; `block` is the label of the block being written."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Writer:
 
     # ------------------------------------------------------------------------------------------ loops
 
-    def begin(self, start: object, stop: object, step: object = 1, carried: Sequence[tuple[str, str]] = ()) -> Loop:
+    def begin(self, start: object, stop: object, step: object = 1, carried: Sequence[tuple[str, str]] = ()) -> EmittedLoop:
         """`while index < stop` (unsigned), with `carried` values given as (type, first value)."""
         before, head, body, leave = self.block, self.new_label(), self.new_label(), self.new_label()
         self.jump(head)
@@ -106,9 +106,9 @@ class Writer:
         types = ("i64", *(type for type, _ in carried))
         firsts = (str(start), *(first for _, first in carried))
         entry = tuple(f"[ {first}, %{before} ]" for first in firsts)
-        return Loop(names[0], tuple(names[1:]), head, leave, str(step), types, tuple(lines), entry)
+        return EmittedLoop(names[0], tuple(names[1:]), head, leave, str(step), types, tuple(lines), entry)
 
-    def end(self, loop: Loop, carried: Sequence[str] = ()) -> None:
+    def end(self, loop: EmittedLoop, carried: Sequence[str] = ()) -> None:
         following = self.word("add", loop.index, loop.step)
         latch = self.block
         self.jump(loop.head)
@@ -119,7 +119,7 @@ class Writer:
         self.label(loop.exit)
 
 
-def function_text(writer: Writer, lines: list[str]) -> str:
+def function_text(writer: IrBuilder, lines: list[str]) -> str:
     """The module of a finished function body."""
     body, declarations = "\n".join(lines), "\n".join(writer.declarations)
     metadata = "\n!0 = !{i32 1}\n" if "!nontemporal" in body else "\n"
@@ -146,7 +146,7 @@ ON_STACK: Final = 8 << 10
 class Rooms:
     """The rooms of one kernel, made once on entry."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: IrBuilder) -> None:
         self.w = writer
         self._near: list[str] = []
         self._far: list[str] = []

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from ...typechecker.elements import Kind
 from ..loopir import ir
-from ..loopir.ir import Apply, Constant, Index, Load, Number, Statement, Store, View, coefficient
+from ..loopir.ir import Apply, ConstantStatement, Index, IndexStatement, Load, Statement, Store, View, coefficient
 from .llvm_registers import LONGEST_ROW, MOST_TURNED, Registers, fails
 from .llvm_scalars import STORED, Vectors
 
@@ -126,7 +126,7 @@ class Addresses:
 # lane i of vector j becomes lane j of vector i.  The loads are made at the first of them and the stores at the last: the block
 # does nothing else with the view.  A lane that is absent takes the first lane's place in memory, whose own items are stored last.
 
-_PLAIN: Final = (Apply, Constant, Load, Number, Store)
+_PLAIN: Final = (Apply, ConstantStatement, Load, IndexStatement, Store)
 
 
 class Tiles:
@@ -230,7 +230,7 @@ _LEAST_BYTES: Final = 4
 
 # ---------------------------------------------------------------------------------------------------- memory
 
-class Memory:
+class MemoryAccess:
     def __init__(self, registers: Registers, addresses: Addresses, views: dict[str, View]) -> None:
         self.registers, self.addresses, self.views = registers, addresses, views
         self.rows: set[_Row] = set()

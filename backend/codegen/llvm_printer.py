@@ -17,29 +17,29 @@ from ..loopir.ir import (
     Apply,
     Call,
     Carried,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
     LoopKind,
-    Number,
-    Program,
-    Role,
+    LoopProgram,
     Statement,
     Store,
     View,
+    ViewRole,
     index,
     scanned,
     walk,
 )
-from ..lower.kernel_ir import Apply as Function, Literal
-from .llvm_builder import Rooms, Writer, function_text
-from .llvm_memory import Addresses, Memory
+from ..lower.kernel_ir import KernelApply as Function, KernelLiteral
+from .llvm_builder import IrBuilder, Rooms, function_text
+from .llvm_memory import Addresses, MemoryAccess
 from .llvm_registers import (
     Registers,
-    Value,
+    RegisterValue,
     calls_at,
     calls_of,
     divisor_of,
@@ -65,7 +65,7 @@ from .llvm_scalars import COMPUTED, Vectors, apply, combine, divide, fold_lanes,
 class Prefix:
     """The lanes of a reduction whose value at each item is used."""
 
-    w: Writer
+    w: IrBuilder
     carried: Carried
     lanes: int
     after: str = ""
@@ -113,7 +113,7 @@ _LOOP: Final = 2
 """Places of a loop."""
 
 
-class _Ahead(Writer):
+class _Ahead(IrBuilder):
     """Writes where what is known at a height is written."""
 
     def __init__(self, registers: Registers, height: int) -> None:
@@ -124,15 +124,15 @@ class _Ahead(Writer):
         return self.registers.let(self.height, text)
 
 
-class Statements:
+class StatementPrinter:
     """What the text of a program is written with, and its statements without a block."""
 
-    def __init__(self, program: Program, vector_bytes: int) -> None:
+    def __init__(self, program: LoopProgram, vector_bytes: int) -> None:
         self.program, self.vector_bytes = program, vector_bytes
         self.views = {view.name: view for view in program.views}
         self.registers = Registers(program)
         self.addresses = Addresses(self.registers)
-        self.memory = Memory(self.registers, self.addresses, self.views)
+        self.memory = MemoryAccess(self.registers, self.addresses, self.views)
         self.w = self.registers.w
         self.rooms = Rooms(self.w)
         self.calls, self.called = calls_at(program), 0
@@ -146,10 +146,10 @@ class Statements:
     def load_word(self, place: int) -> str:
         return self.w.let(f"load i64, ptr {self.w.at('%words', 8 * place)}, align 8")
 
-    def constant(self, node: Constant) -> None:
-        text = literal_bits(Literal(node.kind, node.bits))
+    def constant(self, node: ConstantStatement) -> None:
+        text = literal_bits(KernelLiteral(node.kind, node.bits))
         literal, is_word = f"splat ({COMPUTED[node.kind]} {text})", node.kind is Kind.I64
-        self.registers.values[node.name] = Value(text if is_word else literal, 0, is_word=is_word, literal=literal)
+        self.registers.values[node.name] = RegisterValue(text if is_word else literal, 0, is_word=is_word, literal=literal)
 
     def number(self, name: str, index: Index) -> None:
         r = self.registers
@@ -267,7 +267,7 @@ _MOST_TOGETHER: Final = 256
 """Statements of all vectors of a short reduction."""
 
 
-class Steps(Enum):
+class PrefixSteps(Enum):
     """What an iteration of a printed loop does: one item, as many as there are lanes, or at most as many."""
 
     SINGLE = "single"
@@ -275,10 +275,10 @@ class Steps(Enum):
     MASKED = "masked"
 
 
-class Printer(Statements):
+class Printer(StatementPrinter):
     """Blocks, and what holds them."""
 
-    def __init__(self, program: Program, vector_bytes: int) -> None:
+    def __init__(self, program: LoopProgram, vector_bytes: int) -> None:
         super().__init__(program, vector_bytes)
         self.scans: dict[str, Prefix] = {}
         """Of the vector loop that is written, by what they yield."""
@@ -319,9 +319,9 @@ class Printer(Statements):
         self.memory.enter(body)
         for statement in body:
             match statement:
-                case Constant():
+                case ConstantStatement():
                     self.constant(statement)
-                case Number(name, index):
+                case IndexStatement(name, index):
                     self.number(name, index)
                 case Apply():
                     self.join(statement) if statement.name in self.scans else self.apply(statement)
@@ -402,14 +402,14 @@ class Printer(Statements):
         left, divisor = (None, 1) if fails(inside) else (iterations_of(node), divisor_of(node))
         for width in widths:
             if left is None or left >= width:
-                lower, values = self.vectors(node, lower, upper, values, width, Steps.WHOLE)
+                lower, values = self.vectors(node, lower, upper, values, width, PrefixSteps.WHOLE)
                 left = 0 if divisor % width == 0 else None if left is None else left % width
         if left == 0:
             pass
         elif is_masked:
-            _, values = self.vectors(node, lower, upper, values, together * lanes, Steps.MASKED)
+            _, values = self.vectors(node, lower, upper, values, together * lanes, PrefixSteps.MASKED)
         else:
-            _, values = self.counted(node, lower, upper, values, node.step, Steps.SINGLE)
+            _, values = self.counted(node, lower, upper, values, node.step, PrefixSteps.SINGLE)
         r.close()
         for carried, value in zip(node.carried, values, strict=True):
             r.define(carried.result, value, varying=r.lanes > 1)
@@ -458,11 +458,11 @@ class Printer(Statements):
 
     def reads_back(self, body: Sequence[Statement]) -> bool:
         """Does a loop load scratch elsewhere than it stores it, as halving does?  What a mask stored is slow to load soon."""
-        stored = {(s.view, s.indices) for s in body if isinstance(s, Store) and self.views[s.view].role is Role.SCRATCH}
+        stored = {(s.view, s.indices) for s in body if isinstance(s, Store) and self.views[s.view].role is ViewRole.SCRATCH}
         loads = {(s.view, s.indices) for s in body if isinstance(s, Load)} - stored
         return not {view for view, _ in loads}.isdisjoint(view for view, _ in stored)
 
-    def vectors(self, node: For, lower: str, upper: str, initial: Sequence[str], lanes: int, steps: Steps
+    def vectors(self, node: For, lower: str, upper: str, initial: Sequence[str], lanes: int, steps: PrefixSteps
                 ) -> tuple[str, list[str]]:  # fmt: skip
         """`counted`, with so many lanes."""
         r, v = self.registers, Vectors(self.w, lanes)
@@ -475,10 +475,10 @@ class Printer(Statements):
         return lower, [scans[c.yielded].first(value) if c.yielded in scans else self.joined(c, lanes, own, value)
                        for c, own, value in zip(node.carried, initial, values, strict=True)]  # fmt: skip
 
-    def counted(self, node: For, lower: str, upper: str, initial: Sequence[str], step: int, steps: Steps
+    def counted(self, node: For, lower: str, upper: str, initial: Sequence[str], step: int, steps: PrefixSteps
                 ) -> tuple[str, list[str]]:  # fmt: skip
         """Iterations one after the other; where the rest begins, and the carried values there."""
-        r, w, may_leave = self.registers, self.w, steps is Steps.WHOLE
+        r, w, may_leave = self.registers, self.w, steps is PrefixSteps.WHOLE
         body, after = w.new_label(), w.new_label()
         if may_leave:
             self.leave, self.has_left = w.new_label(), False
@@ -495,7 +495,7 @@ class Printer(Statements):
         for carried, (name, _) in zip(node.carried, phis[1:], strict=True):
             r.define(carried.inside, name, varying=r.lanes > 1)
         r.open(node.index)
-        if steps is Steps.MASKED:
+        if steps is PrefixSteps.MASKED:
             r.mask = self.first(w.word("sub", upper, now))
         self.block(node.body)
         following = w.word("add", now, step)
@@ -504,7 +504,7 @@ class Printer(Statements):
         if node.until is not None and not by_lane:
             going = w.let(f"select i1 {r.truth(node.until)}, i1 false, i1 {going}")
         yielded = [w.let(f"insertelement <1 x i64> poison, i64 {following}, i64 0"), *map(self.yielded, node.carried)]
-        if steps is Steps.MASKED:
+        if steps is PrefixSteps.MASKED:
             for place, (name, _) in enumerate(phis[1:], 1):
                 yielded[place] = w.let(f"select {r.mask_type} {r.mask}, {types[place]} {yielded[place]}, {types[place]} {name}")
             r.mask = ""
@@ -557,9 +557,9 @@ class Printer(Statements):
             absent = w.let(f"{'trunc' if lanes < 64 else 'zext'} i64 {absent} to {type}")
         return w.let(f"bitcast {type} {w.let(f'lshr {type} -1, {absent}')} to {self.registers.mask_type}")
 
-    def goes_on(self, index: str, upper: str, step: int, steps: Steps) -> str:
+    def goes_on(self, index: str, upper: str, step: int, steps: PrefixSteps) -> str:
         """Is there an iteration at the index?"""
-        if steps is Steps.WHOLE:
+        if steps is PrefixSteps.WHOLE:
             return self.w.test("sle", self.w.word("add", index, step), upper)
         return self.w.test("slt", index, upper)
 
@@ -574,7 +574,7 @@ class Printer(Statements):
 __all__ = ["calls_at", "calls_of", "is_own", "llvm_text", "strides_of", "words_of"]
 
 
-def llvm_text(program: Program, vector_bytes: int) -> str:
+def llvm_text(program: LoopProgram, vector_bytes: int) -> str:
     """The module of a program."""
     text = Printer(program, vector_bytes).module()
     compiler.code(program, text)

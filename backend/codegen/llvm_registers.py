@@ -18,18 +18,18 @@ from ..loopir.ir import (
     MOST_VALUES,
     Apply,
     Call,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
-    Number,
-    Program,
-    Role,
+    LoopProgram,
     Statement,
     Store,
     View,
+    ViewRole,
     coefficient,
     minus,
     scanned,
@@ -38,7 +38,7 @@ from ..loopir.ir import (
 )
 from ..loopir.verifier import may_fail
 from ..scalar.table import LONG, weight_of
-from .llvm_builder import Writer
+from .llvm_builder import IrBuilder
 from .llvm_scalars import COMPUTED, Vectors
 
 # ---------------------------------------------------------------------------------------------------- lanes
@@ -55,7 +55,7 @@ def lanes_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
     for statement in inside:  # definitions come before uses
         is_busy = id(statement) in busiest
         match statement:
-            case Number(name, index) if any(t in varying for t, _ in index.terms):
+            case IndexStatement(name, index) if any(t in varying for t, _ in index.terms):
                 varying.add(name)
                 kinds += [Kind.I64] * is_busy
             case Apply(name=name, args=args) if any(a in varying for a in args):
@@ -114,7 +114,7 @@ def vectors_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
     if is_wide and long >= _WAITING and max(k.bytes for k in kinds) == Kind.F32.bytes and not is_nested:
         return 4
     alive, stored = _most_alive(inside), [views[s.view].role for s in inside if isinstance(s, Store)]
-    if stored and alive <= _FEW_ALIVE and all(role is Role.SCRATCH for role in stored):
+    if stored and alive <= _FEW_ALIVE and all(role is ViewRole.SCRATCH for role in stored):
         return 4
     inner = [s for each in loop.body if isinstance(each, For) for s in walk(each.body)]
     if alive <= _REGISTERS // 2 and any(isinstance(s, Store) for s in inner):
@@ -202,15 +202,15 @@ def divisor_of(loop: For) -> int:
     return gcd(length.constant, *(factor for _, factor in length.terms)) or 1
 
 
-def kinds_of(program: Program) -> dict[str, Kind]:
+def kinds_of(program: LoopProgram) -> dict[str, Kind]:
     """Of all registers."""
     kinds = dict.fromkeys(program.parameters, Kind.I64)
     views = {view.name: view for view in program.views}
     for statement in walk(program.body):
         match statement:
-            case Constant(name=name, kind=kind) | Apply(name=name, kind=kind):
+            case ConstantStatement(name=name, kind=kind) | Apply(name=name, kind=kind):
                 kinds[name] = kind
-            case Number(name, _):
+            case IndexStatement(name, _):
                 kinds[name] = Kind.I64
             case Load(name=name, view=view):
                 kinds[name] = views[view].kind
@@ -229,7 +229,7 @@ def kinds_of(program: Program) -> dict[str, Kind]:
 # ---------------------------------------------------------------------------------------------------- registers
 
 @dataclass(slots=True)
-class Value:
+class RegisterValue:
     """`<1 x T>`, or with `varying` a vector of the loop's lanes; with `is_word` a plain i64.
 
     `literal`: the same for any number of lanes."""
@@ -242,7 +242,7 @@ class Value:
 
 
 @dataclass(slots=True)
-class Place:
+class InsertionPoint:
     """Lines that are put in at `hole`, each once; of the top of a body also what steps on from iteration to iteration."""
 
     hole: int
@@ -257,11 +257,11 @@ class Registers:
     """`lanes`: how many are printed now, of which those of `mask` are there (all, if it is empty); `vector_index`: the loop's,
     whose register is the first lane's."""
 
-    def __init__(self, program: Program) -> None:
-        self.w = Writer()
+    def __init__(self, program: LoopProgram) -> None:
+        self.w = IrBuilder()
         self.kinds = kinds_of(program)
-        self.values: dict[str, Value] = {}
-        self.places: list[Place] = []
+        self.values: dict[str, RegisterValue] = {}
+        self.places: list[InsertionPoint] = []
         self.lanes = 1
         self.vector_index, self.mask = "", ""
 
@@ -269,7 +269,7 @@ class Registers:
 
     def open(self, counter: str = "") -> None:
         """`counter`: of the loop whose body begins here."""
-        self.places.append(Place(self.w.hole(), counter))
+        self.places.append(InsertionPoint(self.w.hole(), counter))
 
     def close(self) -> None:
         place = self.places.pop()
@@ -308,10 +308,10 @@ class Registers:
 
     def define(self, name: str, text: str, *, varying: bool = False) -> None:
         """A register whose value is there from here on."""
-        self.values[name] = Value(text, self.here, varying=varying)
+        self.values[name] = RegisterValue(text, self.here, varying=varying)
 
     def define_word(self, name: str, text: str, height: int) -> None:
-        self.values[name] = Value(text, height, is_word=True)
+        self.values[name] = RegisterValue(text, height, is_word=True)
 
     def word(self, name: str) -> str:
         """A register that is the same in all lanes, as a plain i64."""
@@ -385,17 +385,17 @@ class Registers:
 # the call in the order of the program, and for each call the address and the sizes of each box, and its numbers; the failure
 # record: values, and, of a program that is run in ranges, the iteration of its outermost loop.
 
-def words_of(program: Program) -> int:
+def words_of(program: LoopProgram) -> int:
     """Length of the block."""
     return calls_at(program)[-1] + MOST_VALUES + runs_in_ranges(program)
 
 
-def runs_in_ranges(program: Program) -> bool:
+def runs_in_ranges(program: LoopProgram) -> bool:
     """Does the caller hand out the iterations of the outermost loop?"""
     return program.parameters[:1] == ("first",)
 
 
-def calls_at(program: Program) -> list[int]:
+def calls_at(program: LoopProgram) -> list[int]:
     """Where the words of each call begin; before the first is the function, after the last the record."""
     calls = calls_of(program)
     given = [view for view in program.views if not is_own(program, view)]
@@ -406,7 +406,7 @@ def calls_at(program: Program) -> list[int]:
     return places
 
 
-def is_own(program: Program, view: View) -> bool:
+def is_own(program: LoopProgram, view: View) -> bool:
     """Is a view memory of the function's own?  What routines run in between may have the same."""
     return view.private and not any(length.terms for length in view.shape) and not calls_of(program)
 
@@ -416,6 +416,6 @@ def strides_of(view: View) -> int:
     return len(view.shape) - (view.unit and bool(view.shape))
 
 
-def calls_of(program: Program) -> list[Call]:
+def calls_of(program: LoopProgram) -> list[Call]:
     """In the order of the program."""
     return [statement for statement in walk(program.body) if isinstance(statement, Call)]

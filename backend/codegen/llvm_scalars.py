@@ -15,9 +15,9 @@ from typing import Final
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..jit.compiler import has_feature
-from ..lower.kernel_ir import Apply, Literal
+from ..lower.kernel_ir import KernelApply, KernelLiteral
 from ..scalar.table import definition
-from .llvm_builder import Writer
+from .llvm_builder import IrBuilder
 
 # ---------------------------------------------------------------------------------------------------- vectors
 #
@@ -36,7 +36,7 @@ UNSIGNED: Final = frozenset({Kind.BOOL, Kind.U8, Kind.CHAR})
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DomainCheck:
     """A run-time check inside a body: lanes of `failed` are bad, and `value` (of `kind`) is what was checked."""
 
     node: int
@@ -48,10 +48,10 @@ class Check:
 class Vectors:
     """Values of `lanes` elements; `checks` collects what may fail."""
 
-    def __init__(self, writer: Writer, lanes: int) -> None:
+    def __init__(self, writer: IrBuilder, lanes: int) -> None:
         self.w = writer
         self.lanes = lanes
-        self.checks: list[Check] = []
+        self.checks: list[DomainCheck] = []
 
     # ------------------------------------------------------------------------------- types and constants
 
@@ -148,7 +148,7 @@ def literal(kind: Kind, value: float | int) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
-def literal_bits(node: Literal) -> str:
+def literal_bits(node: KernelLiteral) -> str:
     """A literal node as LLVM writes it."""
     match node.kind:
         case Kind.F64:
@@ -199,7 +199,7 @@ def convert_checked(v: Vectors, place: int, source: Kind, target: Kind, x: str) 
         if source is Kind.F64:
             far = v.compare("oeq", target, v.intrinsic("fabs", target, result), v.constant(target, math.inf))
             near = v.compare("one", source, v.intrinsic("fabs", source, x), v.constant(source, math.inf))
-            v.checks.append(Check(place, v.w.let(f"and <{v.lanes} x i1> {far}, {near}"), x, source))
+            v.checks.append(DomainCheck(place, v.w.let(f"and <{v.lanes} x i1> {far}, {near}"), x, source))
         return result
     if source.is_float:
         whole = whole_checked(v, place, source, x, x, target)
@@ -214,7 +214,7 @@ def _check_range(v: Vectors, place: int, target: Kind, wide: str, value: str, ki
     low, high = _BOUNDS[target]
     below = v.compare("slt", Kind.I64, wide, v.constant(Kind.I64, low))
     above = v.compare("sgt", Kind.I64, wide, v.constant(Kind.I64, high))
-    v.checks.append(Check(place, v.w.let(f"or <{v.lanes} x i1> {below}, {above}"), value, kind))
+    v.checks.append(DomainCheck(place, v.w.let(f"or <{v.lanes} x i1> {below}, {above}"), value, kind))
 
 
 def whole_checked(v: Vectors, place: int, kind: Kind, x: str, value: str, target: Kind) -> str:
@@ -224,7 +224,7 @@ def whole_checked(v: Vectors, place: int, kind: Kind, x: str, value: str, target
                       v.compare("olt", kind, x, v.constant(kind, limit)))  # fmt: skip
     if x == value:
         inside = v.binary("and", Kind.BOOL, inside, v.compare("oeq", kind, v.intrinsic("floor", kind, x), x))
-    v.checks.append(Check(place, v.binary("xor", Kind.BOOL, inside, v.constant(Kind.BOOL, 1)), value, kind))
+    v.checks.append(DomainCheck(place, v.binary("xor", Kind.BOOL, inside, v.constant(Kind.BOOL, 1)), value, kind))
     whole = v.cast("fptosi", kind, Kind.I64, v.choose(kind, inside, x, v.constant(kind, 0.0)))
     if target is not Kind.I64:
         _check_range(v, place, target, whole, value, kind)
@@ -498,7 +498,7 @@ def _remainder(v: Vectors, x: str, y: str) -> str:
 
 # ---------------------------------------------------------------------------------------------------- scalar_text
 
-def apply(v: Vectors, place: int, node: Apply, args: Sequence[str]) -> str:
+def apply(v: Vectors, place: int, node: KernelApply, args: Sequence[str]) -> str:
     """The value of body node `place`; what may fail is noted in `v.checks`."""
     if node.function == "outside":  # one test without signs: what is negative is then more than any number of items
         return v.compare("uge", node.compute, *args)
@@ -507,17 +507,17 @@ def apply(v: Vectors, place: int, node: Apply, args: Sequence[str]) -> str:
     assert meaning is not None, f"kernels do not have {node.function}"
     widens = node.compute is not meaning.kind
     names = [v.cast("fpext", node.compute, meaning.kind, x) for x in args] if widens else args
-    operands = [Value(v, meaning.kind if widens else kind, name) for kind, name in zip(kinds, names, strict=True)]
+    operands = [ScalarValue(v, meaning.kind if widens else kind, name) for kind, name in zip(kinds, names, strict=True)]
     result = str(meaning.compute(*operands, LlvmVectors(v, node.kind, place)).name)
     return v.cast("fptrunc", meaning.kind, node.compute, result) if widens else result
 
 
 def combine(v: Vectors, function: str, kind: Kind, x: str, y: str) -> str:
     """One step of a reduction."""
-    return apply(v, 0, Apply(function, (0, 1), kind, kind), (x, y))
+    return apply(v, 0, KernelApply(function, (0, 1), kind, kind), (x, y))
 
 
-def fold_lanes(w: Writer, function: str, kind: Kind, value: str, count: int) -> str:
+def fold_lanes(w: IrBuilder, function: str, kind: Kind, value: str, count: int) -> str:
     """The lanes of a vector by halving; a vector of one."""
     while count > 1:
         count //= 2
@@ -530,7 +530,7 @@ def fold_lanes(w: Writer, function: str, kind: Kind, value: str, count: int) -> 
     return value
 
 
-class Value:
+class ScalarValue:
     """A vector of floats, whole numbers of their width, or truths."""
 
     __slots__ = ("kind", "name", "v")
@@ -539,82 +539,82 @@ class Value:
     def __init__(self, v: Vectors, kind: Kind, name: str) -> None:
         self.v, self.kind, self.name = v, kind, name
 
-    def _of(self, other: Value | float | int) -> str:
-        return other.name if isinstance(other, Value) else self.v.constant(self.kind, other)
+    def _of(self, other: ScalarValue | float | int) -> str:
+        return other.name if isinstance(other, ScalarValue) else self.v.constant(self.kind, other)
 
-    def _made(self, floats: str, integers: str, left: str, right: str) -> Value:
+    def _made(self, floats: str, integers: str, left: str, right: str) -> ScalarValue:
         operation = floats if self.kind.is_float else integers
-        return Value(self.v, self.kind, self.v.binary(operation, self.kind, left, right))
+        return ScalarValue(self.v, self.kind, self.v.binary(operation, self.kind, left, right))
 
-    def __add__(self, other: Value | float) -> Value:
+    def __add__(self, other: ScalarValue | float) -> ScalarValue:
         return self._made("fadd", "add", self.name, self._of(other))
 
-    def __sub__(self, other: Value | float) -> Value:
+    def __sub__(self, other: ScalarValue | float) -> ScalarValue:
         return self._made("fsub", "sub", self.name, self._of(other))
 
-    def __rsub__(self, other: float) -> Value:
+    def __rsub__(self, other: float) -> ScalarValue:
         return self._made("fsub", "sub", self._of(other), self.name)
 
-    def __mul__(self, other: Value | float) -> Value:
+    def __mul__(self, other: ScalarValue | float) -> ScalarValue:
         return self._made("fmul", "mul", self.name, self._of(other))
 
-    def __truediv__(self, other: Value | float) -> Value:
+    def __truediv__(self, other: ScalarValue | float) -> ScalarValue:
         return self._made("fdiv", "sdiv", self.name, self._of(other))
 
-    def __rtruediv__(self, other: float) -> Value:
+    def __rtruediv__(self, other: float) -> ScalarValue:
         return self._made("fdiv", "sdiv", self._of(other), self.name)
 
-    def __neg__(self) -> Value:
+    def __neg__(self) -> ScalarValue:
         if not self.kind.is_float:
             return self._bits("sub", "zeroinitializer", self.name)
-        return Value(self.v, self.kind, self.v.w.let(f"fneg {self.v.type(self.kind)} {self.name}"))
+        return ScalarValue(self.v, self.kind, self.v.w.let(f"fneg {self.v.type(self.kind)} {self.name}"))
 
-    def _bits(self, operation: str, left: str, right: str) -> Value:
-        return Value(self.v, self.kind, self.v.binary(operation, self.kind, left, right))
+    def _bits(self, operation: str, left: str, right: str) -> ScalarValue:
+        return ScalarValue(self.v, self.kind, self.v.binary(operation, self.kind, left, right))
 
-    def __and__(self, other: Value | int) -> Value:
+    def __and__(self, other: ScalarValue | int) -> ScalarValue:
         return self._bits("and", self.name, self._of(other))
 
-    def __or__(self, other: Value | int) -> Value:
+    def __or__(self, other: ScalarValue | int) -> ScalarValue:
         return self._bits("or", self.name, self._of(other))
 
-    def __xor__(self, other: Value | int) -> Value:
+    def __xor__(self, other: ScalarValue | int) -> ScalarValue:
         return self._bits("xor", self.name, self._of(other))
 
-    def __invert__(self) -> Value:
+    def __invert__(self) -> ScalarValue:
         return self ^ -1
 
-    def __lshift__(self, other: Value | int) -> Value:
+    def __lshift__(self, other: ScalarValue | int) -> ScalarValue:
         return self._bits("shl", self.name, self._of(other))
 
-    def __rshift__(self, other: Value | int) -> Value:
+    def __rshift__(self, other: ScalarValue | int) -> ScalarValue:
         return self._bits("lshr", self.name, self._of(other))
 
-    def _test(self, relation: str, other: Value | float | int) -> Value:
+    def _test(self, relation: str, other: ScalarValue | float | int) -> ScalarValue:
         if self.kind.is_float:
             relation = "une" if relation == "ne" else f"o{relation}"
         elif relation not in ("eq", "ne"):
             relation = f"{'u' if self.kind in UNSIGNED else 's'}{relation}"
-        return Value(self.v, Kind.BOOL, self.v.compare(relation, self.kind, self.name, self._of(other)))
+        return ScalarValue(self.v, Kind.BOOL, self.v.compare(relation, self.kind, self.name, self._of(other)))
 
-    def __lt__(self, other: Value | float) -> Value:
+    def __lt__(self, other: ScalarValue | float) -> ScalarValue:
         return self._test("lt", other)
 
-    def __le__(self, other: Value | float) -> Value:
+    def __le__(self, other: ScalarValue | float) -> ScalarValue:
         return self._test("le", other)
 
-    def __gt__(self, other: Value | float) -> Value:
+    def __gt__(self, other: ScalarValue | float) -> ScalarValue:
         return self._test("gt", other)
 
-    def __ge__(self, other: Value | float) -> Value:
+    def __ge__(self, other: ScalarValue | float) -> ScalarValue:
         return self._test("ge", other)
 
-    def __eq__(self, other: object) -> Value:  # type: ignore[override]
-        assert isinstance(other, Value | float | int)
+    def __eq__(self, other: object) -> ScalarValue:  # type: ignore[override]
+        assert isinstance(other, ScalarValue | float | int)
         return self._test("eq", other)
 
-    def __ne__(self, other: object) -> Value:  # type: ignore[override]
-        assert isinstance(other, Value | float | int)
+    def __ne__(self, other: object) -> ScalarValue:  # type: ignore[override]
+        assert isinstance(other, ScalarValue | float | int)
         return self._test("ne", other)
 
 
@@ -624,105 +624,105 @@ class LlvmVectors:
     def __init__(self, v: Vectors, target: Kind, place: int = 0) -> None:
         self.v, self.target, self.place = v, target, place
 
-    def _result(self, name: str) -> Value:
-        return Value(self.v, self.target, name)
+    def _result(self, name: str) -> ScalarValue:
+        return ScalarValue(self.v, self.target, name)
 
-    def converted(self, x: Value) -> Value:
+    def converted(self, x: ScalarValue) -> ScalarValue:
         return self._result(convert(self.v, x.kind, self.target, x.name))
 
-    def checked(self, x: Value) -> Value:
+    def checked(self, x: ScalarValue) -> ScalarValue:
         return self._result(convert_checked(self.v, self.place, x.kind, self.target, x.name))
 
-    def rounded_down(self, x: Value) -> Value:
+    def rounded_down(self, x: ScalarValue) -> ScalarValue:
         return self._whole("floor", x)
 
-    def rounded_up(self, x: Value) -> Value:
+    def rounded_up(self, x: ScalarValue) -> ScalarValue:
         return self._whole("ceil", x)
 
-    def _whole(self, rounding: str, x: Value) -> Value:
+    def _whole(self, rounding: str, x: ScalarValue) -> ScalarValue:
         rounded = self.v.intrinsic(rounding, x.kind, x.name)
         return self._result(whole_checked(self.v, self.place, x.kind, rounded, x.name, Kind.I64))
 
-    def residue(self, x: Value, y: Value) -> Value:
+    def residue(self, x: ScalarValue, y: ScalarValue) -> ScalarValue:
         return self._result(residue(self.v, x.kind, x.name, y.name))
 
-    def like(self, x: Value, number: float) -> Value:
-        return Value(self.v, x.kind, self.v.constant(x.kind, number))
+    def like(self, x: ScalarValue, number: float) -> ScalarValue:
+        return ScalarValue(self.v, x.kind, self.v.constant(x.kind, number))
 
-    def is_float(self, x: Value) -> bool:
+    def is_float(self, x: ScalarValue) -> bool:
         return x.kind.is_float
 
-    def is_signed(self, x: Value) -> bool:
+    def is_signed(self, x: ScalarValue) -> bool:
         return x.kind not in UNSIGNED
 
-    def width(self, x: Value) -> int:
+    def width(self, x: ScalarValue) -> int:
         return 8 * x.kind.bytes
 
-    def shifted_right(self, y: Value, count: Value) -> Value:
+    def shifted_right(self, y: ScalarValue, count: ScalarValue) -> ScalarValue:
         operation = "lshr" if y.kind in UNSIGNED else "ashr"
-        return Value(self.v, y.kind, self.v.binary(operation, y.kind, y.name, count.name))
+        return ScalarValue(self.v, y.kind, self.v.binary(operation, y.kind, y.name, count.name))
 
-    def shifted_right_unsigned(self, y: Value, count: Value) -> Value:
+    def shifted_right_unsigned(self, y: ScalarValue, count: ScalarValue) -> ScalarValue:
         return y >> count
 
-    def smaller(self, x: Value, y: Value) -> Value:
+    def smaller(self, x: ScalarValue, y: ScalarValue) -> ScalarValue:
         return self._extreme("min", x, y)
 
-    def larger(self, x: Value, y: Value) -> Value:
+    def larger(self, x: ScalarValue, y: ScalarValue) -> ScalarValue:
         return self._extreme("max", x, y)
 
-    def _extreme(self, which: str, x: Value, y: Value) -> Value:
+    def _extreme(self, which: str, x: ScalarValue, y: ScalarValue) -> ScalarValue:
         name = f"{'u' if x.kind in UNSIGNED else 's'}{which}"
-        return Value(self.v, x.kind, self.v.intrinsic(name, x.kind, x.name, y.name))
+        return ScalarValue(self.v, x.kind, self.v.intrinsic(name, x.kind, x.name, y.name))
 
-    def _names(self, kind: Kind, *operands: Value | float) -> list[str]:
-        return [side.name if isinstance(side, Value) else self.v.constant(kind, side) for side in operands]
+    def _names(self, kind: Kind, *operands: ScalarValue | float) -> list[str]:
+        return [side.name if isinstance(side, ScalarValue) else self.v.constant(kind, side) for side in operands]
 
-    def fma(self, *operands: Value | float) -> Value:
-        kind = next(operand.kind for operand in operands if isinstance(operand, Value))
-        return Value(self.v, kind, self.v.intrinsic("fma", kind, *self._names(kind, *operands)))
+    def fma(self, *operands: ScalarValue | float) -> ScalarValue:
+        kind = next(operand.kind for operand in operands if isinstance(operand, ScalarValue))
+        return ScalarValue(self.v, kind, self.v.intrinsic("fma", kind, *self._names(kind, *operands)))
 
-    def signed(self, size: Value, x: Value) -> Value:
-        return Value(self.v, x.kind, self.v.intrinsic("copysign", x.kind, size.name, x.name))
+    def signed(self, size: ScalarValue, x: ScalarValue) -> ScalarValue:
+        return ScalarValue(self.v, x.kind, self.v.intrinsic("copysign", x.kind, size.name, x.name))
 
-    def choose(self, condition: Value, x: Value | float, y: Value | float) -> Value:
-        kind = x.kind if isinstance(x, Value) else y.kind if isinstance(y, Value) else Kind.F64
-        return Value(self.v, kind, self.v.choose(kind, condition.name, *self._names(kind, x, y)))
+    def choose(self, condition: ScalarValue, x: ScalarValue | float, y: ScalarValue | float) -> ScalarValue:
+        kind = x.kind if isinstance(x, ScalarValue) else y.kind if isinstance(y, ScalarValue) else Kind.F64
+        return ScalarValue(self.v, kind, self.v.choose(kind, condition.name, *self._names(kind, x, y)))
 
-    def magnitude(self, x: Value) -> Value:
+    def magnitude(self, x: ScalarValue) -> ScalarValue:
         kind, v = x.kind, self.v
         if kind.is_float:
-            return Value(v, kind, v.intrinsic("fabs", kind, x.name))
+            return ScalarValue(v, kind, v.intrinsic("fabs", kind, x.name))
         if kind in UNSIGNED:
             return x
-        return Value(v, kind, v.w.call(v.type(kind), f"llvm.abs.{v.suffix(kind)}", (v.type(kind), x.name), ("i1", "false")))
+        return ScalarValue(v, kind, v.w.call(v.type(kind), f"llvm.abs.{v.suffix(kind)}", (v.type(kind), x.name), ("i1", "false")))
 
-    def root(self, x: Value) -> Value:
-        return Value(self.v, x.kind, self.v.intrinsic("sqrt", x.kind, x.name))
+    def root(self, x: ScalarValue) -> ScalarValue:
+        return ScalarValue(self.v, x.kind, self.v.intrinsic("sqrt", x.kind, x.name))
 
-    def bits(self, x: Value) -> Value:
+    def bits(self, x: ScalarValue) -> ScalarValue:
         kind = Kind.I64 if x.kind is Kind.F64 else Kind.I32
-        return Value(self.v, kind, self.v.cast("bitcast", x.kind, kind, x.name))
+        return ScalarValue(self.v, kind, self.v.cast("bitcast", x.kind, kind, x.name))
 
-    def float_of(self, bits: Value) -> Value:
+    def float_of(self, bits: ScalarValue) -> ScalarValue:
         kind = Kind.F64 if bits.kind is Kind.I64 else Kind.F32
-        return Value(self.v, kind, self.v.cast("bitcast", bits.kind, kind, bits.name))
+        return ScalarValue(self.v, kind, self.v.cast("bitcast", bits.kind, kind, bits.name))
 
-    def number(self, word: Value) -> Value:
+    def number(self, word: ScalarValue) -> ScalarValue:
         kind = Kind.F64 if word.kind is Kind.I64 else Kind.F32
-        return Value(self.v, kind, self.v.cast("sitofp", word.kind, kind, word.name))
+        return ScalarValue(self.v, kind, self.v.cast("sitofp", word.kind, kind, word.name))
 
-    def lookup(self, table: str, index: Value, start: int) -> Value:
+    def lookup(self, table: str, index: ScalarValue, start: int) -> ScalarValue:
         v, name = self.v, f"@rho_table_{table}"
         v.w.declarations[f"{name} = external constant double, align 64"] = None
         first = f"getelementptr (i8, ptr {name}, i64 {_signed(-start * 8)})"
         pointers = v.w.let(f"getelementptr double, ptr {first}, {v.type(Kind.I64)} {index.name}")
-        return Value(v, Kind.F64, v.gather(Kind.F64, pointers))
+        return ScalarValue(v, Kind.F64, v.gather(Kind.F64, pointers))
 
-    def pick(self, entries: tuple[float, ...], index: Value) -> Value:
-        return Value(self.v, Kind.F32, picked(self.v, entries, index.name))
+    def pick(self, entries: tuple[float, ...], index: ScalarValue) -> ScalarValue:
+        return ScalarValue(self.v, Kind.F32, picked(self.v, entries, index.name))
 
-    def usually(self, where: Value, value: Value, other: Callable[[], Value]) -> Value:
+    def usually(self, where: ScalarValue, value: ScalarValue, other: Callable[[], ScalarValue]) -> ScalarValue:
         v, w = self.v, self.v.w
         mask, before = f"<{v.lanes} x i1>", w.block
         rare, ready = w.new_label(), w.new_label()
@@ -732,9 +732,10 @@ class LlvmVectors:
         after = w.block
         w.jump(ready)
         w.label(ready)
-        return Value(v, value.kind, w.let(f"phi {v.type(value.kind)} [ {value.name}, %{before} ], [ {chosen.name}, %{after} ]"))
+        return ScalarValue(v, value.kind,
+            w.let(f"phi {v.type(value.kind)} [ {value.name}, %{before} ], [ {chosen.name}, %{after} ]"))
 
-    def patch(self, name: str, where: Value, x: Value, value: Value) -> Value:
+    def patch(self, name: str, where: ScalarValue, x: ScalarValue, value: ScalarValue) -> ScalarValue:
         """Lane by lane, where any lane needs it."""
         v, w, lanes = self.v, self.v.w, self.v.lanes
         type, before = v.type(Kind.F64), w.block
@@ -757,7 +758,7 @@ class LlvmVectors:
         after = w.block
         w.jump(ready)
         w.label(ready)
-        return Value(v, Kind.F64, w.let(f"phi {type} [ {value.name}, %{before} ], [ {loop.carried[0]}, %{after} ]"))
+        return ScalarValue(v, Kind.F64, w.let(f"phi {type} [ {value.name}, %{before} ], [ {loop.carried[0]}, %{after} ]"))
 
 
 def _signed(word: int) -> int:

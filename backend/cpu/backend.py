@@ -32,10 +32,10 @@ class CpuBackend:
         return compile_rows(members, wanted, types.kind, types.number, self.threads)
 
     def library(self, phase: LibraryPhase, types: Types) -> Kernel:
-        from ..library.operation import Context
+        from ..library.operation import OperationContext
         from ..library.operations import OPERATIONS
 
-        context = Context(types.types, types.sizes, types.guards, self.threads)
+        context = OperationContext(types.types, types.sizes, types.guards, self.threads)
         operation, operands = OPERATIONS[phase.op], phase.args
 
         def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:

@@ -24,15 +24,15 @@ from ..jit import tiering
 from ..jit.compiler import address_of, is_installed, vector_bytes
 from ..loopir.templates import Joining
 from ..lower.body import Body, build_body, build_kernel, narrow, spans_of, with_short_rows
-from ..lower.kernel_ir import BLOCK, LANES, NO_MEMORY, Apply, Form, Kernel, Nest, Stores, in_registers, plan_nest
+from ..lower.kernel_ir import BLOCK, LANES, NO_MEMORY, Form, Kernel, KernelApply, LoopOrder, StoreMode, in_registers, plan_nest
 from ..lower.phase import KernelCode
 from ..lower.rows import RowsCode
 from ..schedule.program_facts.scratch_memory import ALONE_BELOW, workspace
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import ALIGNMENT, room, trim
-from .numpy_reductions import Reduction as ReduceReduction
+from .numpy_reductions import NumpyReduction as ReduceReduction
 from .numpy_scalars import implementation, in_parts
-from .parallel_for import Block, Cuts, Made, Pieces, Reduction, Work, cuts_of, moved, run_boxes
+from .parallel_for import ArgumentBlock, LazySequence, Pieces, SplitReduction, TaskSplit, WorkEstimate, cuts_of, moved, run_boxes
 from .views import DTYPES, Deferred, NumArray, View, broadcasts, contiguous, may_defer, start_of
 
 # ---------------------------------------------------------------------------------------------------- packing
@@ -53,7 +53,7 @@ class Pack:
     order: Literal["K", "C"]
 
 
-def to_pack(nest: Nest, arrays: Sequence[NumArray], most: int) -> tuple[Pack, ...]:
+def to_pack(nest: LoopOrder, arrays: Sequence[NumArray], most: int) -> tuple[Pack, ...]:
     """The operands that are worth it; their copies have `most` bytes together, which the plan knows of."""
     columns = nest.form is not Form.MAP and nest.form is not Form.ALONG
     vector = len(nest.sizes) - (2 if columns else 1)
@@ -84,7 +84,7 @@ def packed(arrays: Sequence[NumArray], packs: Sequence[Pack]) -> list[NumArray]:
 # A kernel bound to operands of one layout, and what joins its partial results.
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundKernel:
     """A kernel for operands of one layout; the `bases` of its blocks are operands, then results.
 
     `partials`: how many partial results each cell has (1 unless the reduce axis is cut); `combine`: what joins those of
@@ -92,7 +92,7 @@ class Bound:
 
     kernel: Kernel
     address: int
-    blocks: Sequence[Block]
+    blocks: Sequence[ArgumentBlock]
     bases: int
     threads: int
     duration: float
@@ -115,10 +115,10 @@ class Bound:
         """What joins the partial results of result number `place`; its bases are these and the result."""
         cells = prod(self.shapes[place])
         words = [self.partials, cells, 0, cells * self.dtypes[place].itemsize, 0]
-        return Pieces(self.combine[place], [Block(words, [(2, (0, 0)), (4, (1, 0))])], 2, 1, 0)
+        return Pieces(self.combine[place], [ArgumentBlock(words, [(2, (0, 0)), (4, (1, 0))])], 2, 1, 0)
 
 
-def joined(bound: Bound, place: int, rows: NumArray) -> NumArray:
+def joined(bound: BoundKernel, place: int, rows: NumArray) -> NumArray:
     """The partial results of result number `place` (which are written over) as one."""
     result = np.empty(rows.shape[1:], rows.dtype)
     arrays = rows, result
@@ -163,7 +163,7 @@ class CompiledRun:
         self.scalars, self.threads, self.mode, self.otherwise = scalars, threads, mode, otherwise
         self.reduces = body.results[0].reduction is not None
         self.points, self.packable = prod(space), packable
-        self.kept: dict[tuple[Any, ...], Bound | KernelCode | RowsCode | None] = {}
+        self.kept: dict[tuple[Any, ...], BoundKernel | KernelCode | RowsCode | None] = {}
         self.small = self.points < tiering.SMALL
         self.defers = phase is not None and any(map(may_defer, phase.reads))
         self.boxed: BoxedRun | None = None
@@ -195,23 +195,23 @@ class CompiledRun:
 
     # ------------------------------------------------------------------------------------------ binding
 
-    def stores(self, overwrites: bool) -> Stores:
+    def stores(self, overwrites: bool) -> StoreMode:
         """How large results that are written over nothing are stored."""
-        return Stores.STREAMED if not overwrites and self.points * 16 >= STREAMED else Stores.PLAIN
+        return StoreMode.STREAMED if not overwrites and self.points * 16 >= STREAMED else StoreMode.PLAIN
 
-    def bound(self, arrays: Sequence[NumArray], stores: Stores) -> Bound | None:
+    def bound(self, arrays: Sequence[NumArray], stores: StoreMode) -> BoundKernel | None:
         key = (stores, layout_of(arrays))
         found = self.kept.get(key)
-        if isinstance(found, Bound):
+        if isinstance(found, BoundKernel):
             return found
         if key not in self.kept and self.small and self.mode is tiering.Mode.AUTO and (self.runs + 1) % ASKED:
             self.runs += 1  # nothing is asked of the compiler (which would be imported) before it may be wanted
             return None
         found = self.kept[key] if key in self.kept else self.code_for(arrays, stores)
-        if found is not None and not isinstance(found, Bound) and self.wanted(found):
+        if found is not None and not isinstance(found, BoundKernel) and self.wanted(found):
             found = self.bind(found, arrays)
         self.kept[key] = found
-        return found if isinstance(found, Bound) else None
+        return found if isinstance(found, BoundKernel) else None
 
     def wanted(self, code: KernelCode | RowsCode) -> bool:
         if self.mode is not tiering.Mode.AUTO:
@@ -225,12 +225,12 @@ class CompiledRun:
         """Of a result."""
         return self.space[:-1] if self.reduces else self.space
 
-    def nest(self, arrays: Sequence[NumArray]) -> Nest:
+    def nest(self, arrays: Sequence[NumArray]) -> LoopOrder:
         strides = [strides_over(array, self.space) for array in arrays]
         nest = plan_nest(self.space, self.reduces, strides, self.body.coordinates)
         return in_registers(nest, is_free=not self.body.is_ordered, is_whole=self.is_whole)
 
-    def code_for(self, arrays: Sequence[NumArray], stores: Stores) -> KernelCode | RowsCode | None:
+    def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> KernelCode | RowsCode | None:
         """The kernel for operands like these; None where an array is not what the phase says."""
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or not broadcasts(array.shape, self.space):
@@ -239,18 +239,18 @@ class CompiledRun:
         nest = self.nest(arrays)
         if self.body.finds_places and nest.form is not Form.COLUMNS:
             return None
-        if stores is Stores.STREAMED and not self.may_stream(nest):
-            stores = Stores.PLAIN
+        if stores is StoreMode.STREAMED and not self.may_stream(nest):
+            stores = StoreMode.PLAIN
         kernel = build_kernel(self.body, nest, self.operands, stores)
         return KernelCode(with_short_rows(kernel, nest, vector_bytes()))
 
-    def may_stream(self, nest: Nest) -> bool:
+    def may_stream(self, nest: LoopOrder) -> bool:
         """Are the results larger than caches, and is each row of them aligned?"""
         if self.reduces or self.points * sum(r.kind.bytes for r in self.body.results) < STREAMED:
             return False
         return len(nest.sizes) == 1 or all(nest.sizes[-1] * r.kind.bytes % ALIGNMENT == 0 for r in self.body.results)
 
-    def bind(self, code: KernelCode | RowsCode, arrays: Sequence[NumArray]) -> Bound | None:
+    def bind(self, code: KernelCode | RowsCode, arrays: Sequence[NumArray]) -> BoundKernel | None:
         address, kernel = address_of(code), code.kernel
         if address is None:
             return None
@@ -261,9 +261,9 @@ class CompiledRun:
         places = [head + i * each for i in range(len(arrays))]
         first = head + len(arrays) * each
         places += [first + i * (1 + kernel.result_axes) for i in range(len(self.body.results))]
-        work = Work(tiering.work(self.body, self.points), self.threads, self.reduction())
+        work = WorkEstimate(tiering.work(self.body, self.points), self.threads, self.reduction())
         cuts = self.cuts(nest, work)
-        blocks: Sequence[Block] = Made(cuts.count, lambda place: self.block(kernel, nest, cuts, places, place))
+        blocks: Sequence[ArgumentBlock] = LazySequence(cuts.count, lambda place: self.block(kernel, nest, cuts, places, place))
         blocks = tuple(blocks) if cuts.count <= MOST_KEPT else blocks
         shapes = [tuple([shape[axis] for axis in nest.order if axis < len(shape)])
                   for shape in map(self.shape_of, range(len(self.body.results)))]  # fmt: skip
@@ -274,10 +274,10 @@ class CompiledRun:
             if joining is None:
                 return None
             combine.append(joining)
-        return Bound(kernel, address, blocks, len(places), self.threads, work.nanoseconds, tuple(shapes), nest.order,
+        return BoundKernel(kernel, address, blocks, len(places), self.threads, work.nanoseconds, tuple(shapes), nest.order,
                      cuts.partials, dtypes, packs, tuple(combine))  # fmt: skip
 
-    def cuts(self, nest: Nest, work: Work) -> Cuts:
+    def cuts(self, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
         return cuts_of(nest, work)
 
     @property
@@ -285,17 +285,17 @@ class CompiledRun:
         """Is a reduced axis one piece?"""
         return self.body.finds_places or self.body.is_from_the_right
 
-    def reduction(self) -> Reduction:
+    def reduction(self) -> SplitReduction:
         if not self.reduces:
-            return Reduction.NONE
-        return Reduction.WHOLE if self.is_whole else Reduction.SUMS
+            return SplitReduction.NONE
+        return SplitReduction.WHOLE if self.is_whole else SplitReduction.SUMS
 
-    def strides_of(self, place: int, nest: Nest) -> tuple[int, ...]:
+    def strides_of(self, place: int, nest: LoopOrder) -> tuple[int, ...]:
         """How far apart items of a result are along each loop: not at all along a reduce axis."""
         bytes = self.body.results[place].kind.bytes
         return contiguous(nest.sizes[:-1], bytes) if self.reduces else contiguous(nest.sizes, bytes)[:-1]
 
-    def block(self, kernel: Kernel, nest: Nest, cuts: Cuts, places: Sequence[int], place: int) -> Block:
+    def block(self, kernel: Kernel, nest: LoopOrder, cuts: TaskSplit, places: Sequence[int], place: int) -> ArgumentBlock:
         """The words of a piece; `places`: of the addresses in them."""
         ranges = cuts.ranges(place)
         words = [*(stop - start for start, stop in ranges), *(start for start, _ in ranges), *self.scalars]
@@ -307,11 +307,11 @@ class CompiledRun:
             ahead = cuts.partial(place) * prod(self.shape_of(at)) * result.kind.bytes
             starts.append(ahead + sum(start * step for (start, _), step in zip(ranges, strides, strict=True)))
             words += [0, *strides[: kernel.result_axes]]
-        return Block((*words, 0), moved(places, [(number, 0) for number in range(len(places))], starts))
+        return ArgumentBlock((*words, 0), moved(places, [(number, 0) for number in range(len(places))], starts))
 
     # ---------------------------------------------------------------------------------------- running
 
-    def room(self, bound: Bound, overwrite: NumArray | None) -> list[NumArray]:
+    def room(self, bound: BoundKernel, overwrite: NumArray | None) -> list[NumArray]:
         """An array for each result, laid out as the nest has it."""
         made: list[NumArray] = []
         for place, result in enumerate(self.body.results):
@@ -325,7 +325,7 @@ class CompiledRun:
             made.append(room(shape, dtype))
         return made
 
-    def call(self, bound: Bound, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> None:
+    def call(self, bound: BoundKernel, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> None:
         """Run every piece.  CheckFailed: the first failure in the order of the pieces."""
         addresses = [start_of(array) for array in (*arrays, *results)]
         code, word = bound.pieces.outcome(addresses)
@@ -337,7 +337,7 @@ class CompiledRun:
         if place == NO_MEMORY - 1:
             raise MemoryError
         node = kernel.body[place]
-        assert isinstance(node, Apply)
+        assert isinstance(node, KernelApply)
         if node.compute.is_float:
             value = np.array([word], np.int64).view(np.float64).astype(DTYPES[node.compute])
         else:
@@ -349,7 +349,7 @@ class CompiledRun:
             failure.span = None if self.phase is None else spans_of(self.phase, kernel.body).get(place)
             raise
 
-    def finish(self, bound: Bound, results: Sequence[NumArray]) -> tuple[Any, ...]:
+    def finish(self, bound: BoundKernel, results: Sequence[NumArray]) -> tuple[Any, ...]:
         """Partial results joined, axes in the program's order."""
         made: list[Any] = []
         for result, value in zip(self.body.results, results, strict=True):
@@ -433,11 +433,11 @@ class BoxedRun:
         run_boxes(boxes, worker, min(run.threads, max(1, most)))
         return None if missing else tuple([self.joined(place, target) for place, target in enumerate(targets)])
 
-    def part(self, box: Box, arrays: Sequence[NumArray]) -> tuple[_BoxRun, Bound] | None:
+    def part(self, box: Box, arrays: Sequence[NumArray]) -> tuple[_BoxRun, BoundKernel] | None:
         """The kernel for a box, bound to arrays that lie so."""
         shape = _shape(box)
         own = self.kept.get(shape) or self.kept.setdefault(shape, _BoxRun(self.whole, shape))
-        bound = own.bound(arrays, Stores.PLAIN)
+        bound = own.bound(arrays, StoreMode.PLAIN)
         return None if bound is None or bound.packs else (own, bound)
 
     def extents(self, place: int) -> tuple[int, ...]:
@@ -469,7 +469,7 @@ class _BoxRun(CompiledRun):
     def wanted(self, code: KernelCode | RowsCode) -> bool:
         return self.mode is not tiering.Mode.AUTO or tiering.is_worthwhile(code, self.body, self.all_points)
 
-    def put(self, bound: Bound, arrays: Sequence[NumArray], targets: Sequence[Any]) -> None:
+    def put(self, bound: BoundKernel, arrays: Sequence[NumArray], targets: Sequence[Any]) -> None:
         """The results of a box, each where it is to lie: at once if its target lies as the loops go."""
         made: list[NumArray] = []
         for place, target in enumerate(targets):

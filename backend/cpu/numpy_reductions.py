@@ -306,7 +306,7 @@ def scanned(function: str, kind: Kind, items: KindsNumArray) -> KindsNumArray:
 # ---------------------------------------------------------------------------------------------------- reduce
 
 @dataclass(frozen=True, slots=True)
-class Reduction:
+class NumpyReduction:
     """Reduce body slot `node` with `function`."""
 
     node: int
@@ -349,7 +349,7 @@ ALONG: Final = "along_"
 
 def along(function: str, kind: Kind, length: int) -> Callable[..., Any]:
     """The reduction of the last axis, of this length, as a function whose result has length 1 there."""
-    reduction = Reduction(0, function, kind)
+    reduction = NumpyReduction(0, function, kind)
 
     def reduce(value: Any) -> Any:
         if value.shape[-1:] != (length,):

@@ -20,7 +20,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS
 from ..jit import compiler
 from ..lower.body import FIXED_POWERS, LARGE, SHRINK, SMALL, Formulas
-from ..lower.kernel_ir import Apply, Form, Kernel, Load, Operand, Result, Step
+from ..lower.kernel_ir import Form, Kernel, KernelApply, KernelLoad, KernelOperand, KernelResult, VectorStride
 from ..lower.phase import KernelCode
 from ..scalar import special as definitions
 from ..scalar.table import TRANSCENDENTAL, UFUNCS, Definition, definition, is_plain
@@ -37,7 +37,7 @@ from .views import DTYPES, NumArray, start_of
 # importing llvmlite and compiling take a tenth of a second, in which these compute some thousand items.  Fused multiply-adds are
 # the C library's, item by item, which rounds once on every processor.
 
-class Words:
+class WordMachine:
     """Whole numbers of 32 or 64 bits."""
 
     __slots__ = ("bits",)
@@ -46,26 +46,26 @@ class Words:
     def __init__(self, bits: Any) -> None:
         self.bits = bits
 
-    def of(self, other: Words | int) -> Any:
-        return other.bits if isinstance(other, Words) else self.bits.dtype.type(other & ((1 << 8 * self.bits.itemsize) - 1))
+    def of(self, other: WordMachine | int) -> Any:
+        return other.bits if isinstance(other, WordMachine) else self.bits.dtype.type(other & ((1 << 8 * self.bits.itemsize) - 1))
 
-    def __add__(self, other: Words | int) -> Words:
-        return Words(self.bits + self.of(other))
+    def __add__(self, other: WordMachine | int) -> WordMachine:
+        return WordMachine(self.bits + self.of(other))
 
-    def __sub__(self, other: Words | int) -> Words:
-        return Words(self.bits - self.of(other))
+    def __sub__(self, other: WordMachine | int) -> WordMachine:
+        return WordMachine(self.bits - self.of(other))
 
-    def __and__(self, other: Words | int) -> Words:
-        return Words(self.bits & self.of(other))
+    def __and__(self, other: WordMachine | int) -> WordMachine:
+        return WordMachine(self.bits & self.of(other))
 
-    def __lshift__(self, other: int) -> Words:
-        return Words(self.bits << self.of(other))
+    def __lshift__(self, other: int) -> WordMachine:
+        return WordMachine(self.bits << self.of(other))
 
-    def __rshift__(self, other: int) -> Words:
-        return Words(self.bits >> self.of(other))
+    def __rshift__(self, other: int) -> WordMachine:
+        return WordMachine(self.bits >> self.of(other))
 
     def __eq__(self, other: object) -> Any:
-        return self.bits == self.of(other) if isinstance(other, Words | int) else NotImplemented
+        return self.bits == self.of(other) if isinstance(other, WordMachine | int) else NotImplemented
 
     def __lt__(self, other: int) -> Any:
         return self.signed < other
@@ -117,8 +117,8 @@ class Arrays:
         return np.array(list(made), self.dtype).reshape(operands[0].shape)
 
     def choose(self, condition: Any, x: Any, y: Any) -> Any:
-        if isinstance(x, Words):
-            return Words(np.where(condition, x.bits, y.bits))
+        if isinstance(x, WordMachine):
+            return WordMachine(np.where(condition, x.bits, y.bits))
         dtype = getattr(x, "dtype", getattr(y, "dtype", self.dtype))
         return np.where(condition, np.asarray(x, dtype), np.asarray(y, dtype))
 
@@ -131,19 +131,19 @@ class Arrays:
     def signed(self, size: Any, x: Any) -> Any:
         return np.copysign(size, x)
 
-    def bits(self, x: Any) -> Words:
-        return Words(np.asarray(x).view(f"u{x.itemsize}"))
+    def bits(self, x: Any) -> WordMachine:
+        return WordMachine(np.asarray(x).view(f"u{x.itemsize}"))
 
-    def float_of(self, bits: Words) -> Any:
+    def float_of(self, bits: WordMachine) -> Any:
         return np.asarray(bits.bits).view(f"f{bits.bits.itemsize}")
 
-    def number(self, word: Words) -> Any:
+    def number(self, word: WordMachine) -> Any:
         return word.signed.astype(self.dtype)
 
-    def lookup(self, table: str, index: Words, start: int) -> Any:
+    def lookup(self, table: str, index: WordMachine, start: int) -> Any:
         return np.take(_entries(table), (index - start).signed, mode="clip")  # items that are not chosen may be outside
 
-    def pick(self, entries: tuple[float, ...], index: Words) -> Any:
+    def pick(self, entries: tuple[float, ...], index: WordMachine) -> Any:
         return np.take(np.array(entries, self.dtype), (index & 15).signed)
 
     def patch(self, name: str, where: Any, x: Any, value: Any) -> Any:
@@ -351,10 +351,10 @@ def _first(found: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
 @cache
 def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> int | None:
     """Where the kernel of a function is."""
-    operand = Operand(kind, Step.UNIT, (True,))
-    apply = Apply(function, tuple(range(arity)), kind, kind, parameter)
+    operand = KernelOperand(kind, VectorStride.UNIT, (True,))
+    apply = KernelApply(function, tuple(range(arity)), kind, kind, parameter)
     kernel = Kernel(Form.MAP, 1, (operand,) * arity, 0,
-                    (*(Load(place) for place in range(arity)), apply), (Result(arity, kind, None),))  # fmt: skip
+                    (*(KernelLoad(place) for place in range(arity)), apply), (KernelResult(arity, kind, None),))  # fmt: skip
     return compiler.address_of(KernelCode(kernel))
 
 

@@ -23,8 +23,8 @@ import numpy as np
 
 from ...lang.support.records import dataclass
 from ..jit import tiering
-from ..jit.compiler import Code, address_of, is_installed
-from ..lower.kernel_ir import BLOCK, NO_MEMORY, Form, Nest
+from ..jit.compiler import MachineCode, address_of, is_installed
+from ..lower.kernel_ir import BLOCK, NO_MEMORY, Form, LoopOrder
 from ..vm.runtime import Launcher, Native, native
 
 # ---------------------------------------------------------------------------------------------------- launching
@@ -48,14 +48,14 @@ HELPERS_PLACE: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ArgumentBlock:
     """The argument block of a piece: its words, and the places of addresses in it."""
 
     words: Sequence[int]
     addresses: Sequence[tuple[int, Base]]
 
 
-def words_of(address: int, blocks: Sequence[Block], helpers: int, duration: float) -> list[int] | None:
+def words_of(address: int, blocks: Sequence[ArgumentBlock], helpers: int, duration: float) -> list[int] | None:
     """A launch of the kernel at an address; None if it is too large."""
     width = len(blocks[0].words)
     if width * len(blocks) > MOST_WORDS:
@@ -74,10 +74,11 @@ def words_of(address: int, blocks: Sequence[Block], helpers: int, duration: floa
     return [address, len(blocks), width, helpers, int(duration), unlocked, len(relocations) // 3, *relocations, *words]
 
 
-def on_bases(blocks: Sequence[Block], bases: Sequence[Base]) -> list[Block]:
+def on_bases(blocks: Sequence[ArgumentBlock], bases: Sequence[Base]) -> list[ArgumentBlock]:
     """Blocks whose bases are these."""
     return [
-        Block(block.words, [(at, (bases[which or 0][0], bases[which or 0][1] + by)) for at, (which, by) in block.addresses])
+        ArgumentBlock(block.words, [(at, (bases[which or 0][0], bases[which or 0][1] + by)) for at, (which,
+        by) in block.addresses])
         for block in blocks
     ]
 
@@ -98,7 +99,7 @@ _ALONE: Final = 8
 Box = TypeVar("Box")
 
 
-def address_for(code: Code, items: int, least: int, nanoseconds: float) -> int | None:
+def address_for(code: MachineCode, items: int, least: int, nanoseconds: float) -> int | None:
     """The address of code that saves so much on so many items; None where NumPy does them: below `least`, or as yet."""
     mode = tiering.mode()
     if not items or mode is tiering.Mode.OFF or (items < least and mode is not tiering.Mode.ALWAYS) or not is_installed():
@@ -111,7 +112,7 @@ class Pieces:
 
     __slots__ = ("_bases", "_call", "_launch", "_spare", "_start", "_words", "address", "blocks", "nanoseconds", "threads")
 
-    def __init__(self, address: int, blocks: Sequence[Block], bases: int, threads: int, nanoseconds: float) -> None:
+    def __init__(self, address: int, blocks: Sequence[ArgumentBlock], bases: int, threads: int, nanoseconds: float) -> None:
         self.address, self.blocks, self.nanoseconds = address, blocks, nanoseconds
         self.threads = min(threads, len(blocks))
         self._call = (_CALL if nanoseconds >= UNLOCKED_NANOSECONDS else _SHORT_CALL)(address)
@@ -176,7 +177,7 @@ class Pieces:
 
 def run_once(address: int, calls: Sequence[Sequence[int]], threads: int, nanoseconds: float) -> int:
     """Pieces whose words have addresses in them; as `Pieces.run`."""
-    return Pieces(address, [Block(words, ()) for words in calls], 0, threads, nanoseconds).run(())
+    return Pieces(address, [ArgumentBlock(words, ()) for words in calls], 0, threads, nanoseconds).run(())
 
 
 # ------------------------------------------------------------------------------------------------ boxes
@@ -208,7 +209,7 @@ def _launch(pool: Native, servers: Sequence[Generator[int, None, None]]) -> None
         next(server)
     entry = _SERVER(map(next, servers).__next__)
     address = ctypes.c_void_p.from_buffer(entry).value or 0  # a cast would be held by a cycle, and hold the arrays
-    words = np.array(words_of(address, [Block((), ())] * len(servers), len(servers) - 1, LONG_NANOSECONDS), np.int64)
+    words = np.array(words_of(address, [ArgumentBlock((), ())] * len(servers), len(servers) - 1, LONG_NANOSECONDS), np.int64)
     pool.alone.value = 0  # what is so long is not held back by what launches before it had to wait
     if pool.launch(words.ctypes.data, 0, 0):
         raise MemoryError
@@ -267,7 +268,7 @@ _Piece = TypeVar("_Piece")
 
 
 @dataclass(frozen=True, slots=True)
-class Cuts:
+class TaskSplit:
     """Of loops of these sizes, where the ranges of each start.  `reduced`: is the last loop cut, and a reduction?"""
 
     sizes: tuple[int, ...]
@@ -275,11 +276,11 @@ class Cuts:
     reduced: bool = False
 
     @classmethod
-    def none(cls, sizes: tuple[int, ...]) -> Cuts:
+    def none(cls, sizes: tuple[int, ...]) -> TaskSplit:
         """One piece."""
         return cls(sizes, ((0,),) * len(sizes))
 
-    def cut(self, loop: int, starts: Sequence[int], *, reduced: bool = False) -> Cuts:
+    def cut(self, loop: int, starts: Sequence[int], *, reduced: bool = False) -> TaskSplit:
         return replace(self, starts=(*self.starts[:loop], starts, *self.starts[loop + 1 :]), reduced=reduced)
 
     @property
@@ -316,7 +317,7 @@ class Cuts:
         return place % self.partials
 
 
-class Made(Sequence[_Piece], Generic[_Piece]):
+class LazySequence(Sequence[_Piece], Generic[_Piece]):
     """Pieces that are made when they are asked for: of long work there may be a hundred thousand."""
 
     def __init__(self, length: int, make: Callable[[int], _Piece]) -> None:
@@ -340,7 +341,7 @@ class Made(Sequence[_Piece], Generic[_Piece]):
 # ---------------------------------------------------------------------------------------- where
 
 
-class Reduction(Enum):
+class SplitReduction(Enum):
     """What becomes of the last loop of a nest."""
 
     NONE = "nothing"
@@ -349,27 +350,27 @@ class Reduction(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WorkEstimate:
     """`nanoseconds` on one thread, roughly."""
 
     nanoseconds: float
     threads: int
-    reduction: Reduction
+    reduction: SplitReduction
 
-    def parallel(self, nest: Nest) -> int:
+    def parallel(self, nest: LoopOrder) -> int:
         """How many loops are over cells."""
-        return len(nest.sizes) - (self.reduction is not Reduction.NONE)
+        return len(nest.sizes) - (self.reduction is not SplitReduction.NONE)
 
 
-def cuts_of(nest: Nest, work: Work) -> Cuts:
+def cuts_of(nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
     """See Note [Pieces]."""
-    made = _shared(nest, work) if work.threads > 1 else Cuts.none(nest.sizes)
+    made = _shared(nest, work) if work.threads > 1 else TaskSplit.none(nest.sizes)
     return _shortened(made, nest, work) if work.nanoseconds >= tiering.LONG_NANOSECONDS else made
 
 
-def _shared(nest: Nest, work: Work) -> Cuts:
+def _shared(nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
     """One loop is cut, so that every thread of the team has pieces."""
-    whole, threads = Cuts.none(nest.sizes), work.threads
+    whole, threads = TaskSplit.none(nest.sizes), work.threads
     if work.nanoseconds < PARALLEL:
         return whole
     wanted = (8 if work.nanoseconds < tiering.LONG_NANOSECONDS else 4) * threads
@@ -391,7 +392,7 @@ def _shared(nest: Nest, work: Work) -> Cuts:
     return whole if blocks is None else whole.cut(parallel, range(0, nest.sizes[-1], blocks), reduced=True)
 
 
-def _shortened(cuts: Cuts, nest: Nest, work: Work) -> Cuts:
+def _shortened(cuts: TaskSplit, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
     """Further loops are cut, and more finely, outermost first and the reduce axis last, until pieces are short."""
     parallel = work.parallel(nest)
     for loop in range(parallel):
@@ -406,17 +407,17 @@ def _shortened(cuts: Cuts, nest: Nest, work: Work) -> Cuts:
             columns = inner and nest.form is not Form.MAP
             cuts = cuts.cut(loop, _columns(size, step) if columns else range(0, size, step))
     pieces = cuts.longest(work.nanoseconds) / tiering.HEARD_NANOSECONDS
-    if pieces <= 1 or work.reduction is not Reduction.SUMS:
+    if pieces <= 1 or work.reduction is not SplitReduction.SUMS:
         return cuts
     size, most = nest.sizes[-1], cuts.most(parallel)
     blocks = _blocks(nest, work, int(pieces * size / most) + 1)
     return cuts if blocks is None or blocks >= most else cuts.cut(parallel, range(0, size, blocks), reduced=True)
 
 
-def _blocks(nest: Nest, work: Work, wanted: int) -> int | None:
+def _blocks(nest: LoopOrder, work: WorkEstimate, wanted: int) -> int | None:
     """Items of the reduce axis in each of about so many pieces; None where it is not cut."""
     size = nest.sizes[-1]
-    if work.reduction is not Reduction.SUMS or size < 2 * BLOCK * work.threads:
+    if work.reduction is not SplitReduction.SUMS or size < 2 * BLOCK * work.threads:
         return None
     step = BLOCK
     while step * wanted < size:

@@ -19,20 +19,20 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import SUMMED, is_sequential
 from ...typechecker.sizes.polynomials import Size
 from ..graph import traverse
-from ..graph.fusion_groups import Joined, joined as chains_joined
+from ..graph.fusion_groups import JoinedGroup, joined as chains_joined
 from ..graph.phases import ApplyNode, AxisKind, AxisNode, ConstantNode, Node, ReadNode, SizeNode, Structured, ValueId
 from ..jit import tiering
-from ..jit.compiler import Kept, is_installed
+from ..jit.compiler import LruCache, is_installed
 from ..lower.body import FIXED_POWERS, Body as BuildBody, build_body, build_kernel, real_constant
-from ..lower.kernel_ir import Form, Nest, Stores, row_nest
+from ..lower.kernel_ir import Form, LoopOrder, StoreMode, row_nest
 from ..lower.rows import MOST_SIDE, RowsCode
 from ..schedule.program_facts.scratch_memory import TEAM_POINTS, rows_points
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import ALIGNMENT, room, trim
 from .kernels import STREAMED, CompiledRun, strides_over
-from .numpy_reductions import ALONG, Reduction, along, identity_array, joined, unravelled
+from .numpy_reductions import ALONG, NumpyReduction, along, identity_array, joined, unravelled
 from .numpy_scalars import Implementation, fixed_power, implementation
-from .parallel_for import Cuts, Reduction as CutsReduction, Work, cuts_of
+from .parallel_for import SplitReduction as CutsReduction, TaskSplit, WorkEstimate, cuts_of
 from .views import DTYPES, WHOLE, Deferred, NumArray, View, compile_views, constant, contiguous, may_defer
 
 # ---------------------------------------------------------------------------------------------------- body
@@ -66,7 +66,7 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class NumpyBody:
     """`constants`: slots known now; `reads`: (slot, read index); `axes`: (slot, axis); then instructions in order.
 
     `varying[slot]` tells on which axes a slot's value varies."""
@@ -91,7 +91,7 @@ def evaluate(instructions: Sequence[Instruction], slots: list[Any], outputs: Map
 def compile_body(
     nodes: Sequence[Node], results: Sequence[int], read_varying: Sequence[tuple[bool, ...]], space: Sequence[int],
     number: Callable[[Size], int], *, by_rows: bool = False,
-) -> Body:  # fmt: skip
+) -> NumpyBody:  # fmt: skip
     """Instructions for the nodes that the results need; `by_rows`: of a chain along rows, where nothing is hoisted."""
     needed = _needed(nodes, results)
     constants: list[tuple[int, Any]] = []
@@ -131,7 +131,7 @@ def compile_body(
         dead = tuple(arg for arg in dict.fromkeys(node.args) if last[arg] == slot and arg not in results)
         return Instruction(function, args, slot, dead)
 
-    return Body(
+    return NumpyBody(
         tuple(constants), tuple(reads), tuple(axes), tuple(instruction(*made) for made in hoisted),
         tuple(instruction(*made) for made in inner), tuple(varying),
     )  # fmt: skip
@@ -189,7 +189,7 @@ def slices(extents: Sequence[int], grains: Sequence[int], points: int) -> Iterat
 class Sliced:
     """A body over a space; `nodes` are those of its results."""
 
-    def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int]) -> None:
+    def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int]) -> None:
         self.body, self.views, self.space, self.nodes = body, views, space, nodes
         full = frozenset().union(*(body.varying[made.slot] for made in body.inner), *(body.varying[node] for node in nodes))
         self.extents = tuple(size if axis in full else 1 for axis, size in enumerate(space))
@@ -232,7 +232,7 @@ class Sliced:
 class MappedRun(Sliced):
     """A phase without a reduce axis."""
 
-    def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int],
+    def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int],
                  dtypes: Sequence[np.dtype[Any]]) -> None:  # fmt: skip
         super().__init__(body, views, space, nodes)
         self.dtypes = dtypes
@@ -264,8 +264,8 @@ class MappedRun(Sliced):
 class ReducedRun(Sliced):
     """A phase whose last axis is reduced."""
 
-    def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: Numbers,
-                 reductions: Sequence[Reduction]) -> None:  # fmt: skip
+    def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers,
+                 reductions: Sequence[NumpyReduction]) -> None:  # fmt: skip
         super().__init__(body, views, space, [r.node for r in reductions])
         self.reductions = reductions
 
@@ -342,7 +342,7 @@ def _itself(size: Size) -> int:
     return int(size.constant)
 
 
-_kept: Final[Kept[Kernel]] = Kept(1024)
+_kept: Final[LruCache[Kernel]] = LruCache(1024)
 
 
 def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:
@@ -356,7 +356,7 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
         return _over_axes(phase, len(parallel), _compiled(apart, kinds, number, threads), kinds)
     views, varying = compile_views(phase, space, kinds, number)
     if reduces:
-        reductions = [Reduction(r.node, r.reduction or "", kinds(r.value)) for r in phase.results]
+        reductions = [NumpyReduction(r.node, r.reduction or "", kinds(r.value)) for r in phase.results]
         body = compile_body(phase.body, [r.node for r in reductions], varying, space, number)
         run = ReducedRun(body, views, space, reductions).run
         return _through_kernels(phase, views, space, kinds, number, threads, run)
@@ -480,10 +480,10 @@ def compile_rows(
     return _rows_kept.of((*map(id, members), *wanted, threads, tiering.mode()), tuple(members), make)
 
 
-_rows_kept: Final[Kept[Kernel]] = Kept(256)
+_rows_kept: Final[LruCache[Kernel]] = LruCache(256)
 
 
-def _rows_compiled(chain: Joined, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:
+def _rows_compiled(chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:
     phase, mode = chain.phase, tiering.mode()
     space = tuple(number(axis.size) for axis in phase.axes)
     views, varying = compile_views(phase, space, kinds, number)
@@ -544,16 +544,16 @@ class RowsRun(CompiledRun):
     def shape_of(self, place: int) -> tuple[int, ...]:
         return self.space[:-1] if self.is_row[place] else self.space
 
-    def strides_of(self, place: int, nest: Nest) -> tuple[int, ...]:
+    def strides_of(self, place: int, nest: LoopOrder) -> tuple[int, ...]:
         bytes = self.body.results[place].kind.bytes
         return contiguous(nest.sizes[:-1], bytes) if self.is_row[place] else contiguous(nest.sizes, bytes)[:-1]
 
-    def nest(self, arrays: Sequence[NumArray]) -> Nest:
+    def nest(self, arrays: Sequence[NumArray]) -> LoopOrder:
         """Loops in the program's order; axes that step evenly through every operand are one."""
         strides = [strides_over(array, self.space) for array in arrays]
         return row_nest(self.space, strides, Form.ACROSS if self.is_side else Form.MAP)
 
-    def code_for(self, arrays: Sequence[NumArray], stores: Stores) -> RowsCode | None:
+    def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> RowsCode | None:
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or (array.ndim != len(self.space) and array.size != 1):
                 return None
@@ -563,12 +563,12 @@ class RowsRun(CompiledRun):
         made = build_kernel(self.body, nest, self.operands, stores)
         return RowsCode(made, self.is_row, 1 << (self.space[-1] - 1).bit_length())
 
-    def stores(self, overwrites: bool) -> Stores:
+    def stores(self, overwrites: bool) -> StoreMode:
         """Results past the caches are larger than these, and each row of them is aligned."""
         kinds = [r.kind for r, on_row in zip(self.body.results, self.is_row, strict=True) if not on_row]
         large = self.points * sum(kind.bytes for kind in kinds) >= STREAMED
         aligned = all(self.space[-1] * kind.bytes % ALIGNMENT == 0 for kind in kinds)
-        return Stores.STREAMED if large and aligned and not overwrites and not self.is_side else Stores.PLAIN
+        return StoreMode.STREAMED if large and aligned and not overwrites and not self.is_side else StoreMode.PLAIN
 
     def in_boxes(self, operands: Sequence[Any]) -> tuple[Any, ...] | None:
         return None
@@ -576,6 +576,6 @@ class RowsRun(CompiledRun):
     def reduction(self) -> CutsReduction:
         return CutsReduction.WHOLE
 
-    def cuts(self, nest: Nest, work: Work) -> Cuts:
+    def cuts(self, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
         """Rows that are not side by side are cut anywhere."""
         return cuts_of(nest if self.is_side else replace(nest, form=Form.ALONG), work)

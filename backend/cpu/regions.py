@@ -24,22 +24,22 @@ from ..graph.bind import KnownValues
 from ..graph.fusion_groups import is_group
 from ..graph.phases import Constant, Fold, Loop, Map, Phase as AnyPhase, PhaseId, ValueId
 from ..jit import tiering
-from ..jit.compiler import Kept, address_of, is_installed, vector_bytes
-from ..library.operations import Routines, in_parts
+from ..jit.compiler import LruCache, address_of, is_installed, vector_bytes
+from ..library.operations import OperationRoutines, in_parts
 from ..loopir.facts import Iteration, Phase, iteration_of, trips_of
-from ..loopir.ir import MOST_VALUES, Index, Program, View
+from ..loopir.ir import MOST_VALUES, Index, LoopProgram, View
 from ..lower.region import Region, lower_region, pointwise
-from ..lower.scope import Check, Data, Ended, First, Given, Made, Scratch, State, Turn, Unsupported
+from ..lower.scope import Check, CurrentBuffer, Data, Ended, First, NotLowerable, ScopeInput, ScopeOutput, ScratchView, StateView
 from ..transform import shapes, simplify
 from ..transform.pipeline import optimise, runs_in_tiles
 from ..transform.simplify import Direction, Known, Progression
 from ..transform.time_tiling import Tiled, tiled
 from ..vm.backend_interface import Backend, CheckFailed, Types, iteration_of as label_of, locate, outside
 from ..vm.run_state import room
-from ..vm.specialization import SAVED_NANOSECONDS, Binding, Later, Unbound
+from ..vm.specialization import SAVED_NANOSECONDS, Later, Specialization, Unbound
 from .kernels import layout_of
 from .numpy_scalars import implementation
-from .parallel_for import Base, Block, Pieces, run_boxes
+from .parallel_for import ArgumentBlock, Base, Pieces, run_boxes
 from .views import DTYPES, NumArray, start_of
 
 # ---------------------------------------------------------------------------------------------------- tiles
@@ -77,7 +77,7 @@ def cache_bytes() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowDomain:
     """`count` rows, of `bytes` in all that an iteration touches and `nanoseconds` on one thread, roughly; a band gets
     smaller by `reach` on each side from level to level."""
 
@@ -97,7 +97,7 @@ class Stretches:
     turns: int
 
 
-def stretches_of(rows: Rows, turns: int, threads: int) -> Stretches | None:
+def stretches_of(rows: RowDomain, turns: int, threads: int) -> Stretches | None:
     """How to cut; None where one thread that does one iteration after the other is as good."""
     if not rows.reach:
         return _independent(rows, turns, threads)
@@ -117,7 +117,7 @@ def stretches_of(rows: Rows, turns: int, threads: int) -> Stretches | None:
     return Stretches(bands, most)
 
 
-def _independent(rows: Rows, turns: int, threads: int) -> Stretches:
+def _independent(rows: RowDomain, turns: int, threads: int) -> Stretches:
     """Bands that see nothing of each other: some for each thread, that stay in cache and end before an interrupt waits long."""
     each = rows.nanoseconds * rows.count
     work = each * turns
@@ -128,7 +128,7 @@ def _independent(rows: Rows, turns: int, threads: int) -> Stretches:
     return Stretches(bands, max(1, min(turns, int(tiering.HEARD_NANOSECONDS * bands / max(1.0, each)))))
 
 
-def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Rows, cut: Stretches, first: int, last: int,
+def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: RowDomain, cut: Stretches, first: int, last: int,
               threads: int) -> None:  # fmt: skip
     """All iterations from `first` up to `last`; `block_of`: the block of words of a tile by its number among those of a launch,
     `at`: where the bounds of rows are in it."""
@@ -145,7 +145,7 @@ def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Rows,
             launches[1].run((start, stop))
 
 
-def bands_of(rows: Rows, cut: Stretches) -> tuple[list[tuple[int, int, int, int]], list[int]]:
+def bands_of(rows: RowDomain, cut: Stretches) -> tuple[list[tuple[int, int, int, int]], list[int]]:
     """The bounds of each band with their steps, and where bands end."""
     ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
     bands = [(start, stop, rows.reach, -rows.reach) for start, stop in pairwise(ends)]
@@ -158,10 +158,10 @@ def bands_of(rows: Rows, cut: Stretches) -> tuple[list[tuple[int, int, int, int]
 def _tiles(address: int, block_of: Callable[[int], Sequence[int]], at: int, tiles: Sequence[tuple[int, int, int, int]],
            threads: int, nanoseconds: float) -> Pieces:  # fmt: skip
     """Tiles that are independent, in one launch.  The bounds of the iterations, two words, come in place of addresses."""
-    blocks: list[Block] = []
+    blocks: list[ArgumentBlock] = []
     for number, tile in enumerate(tiles):
         words = block_of(number)
-        blocks.append(Block([0, 0, *words[2:at], *tile, *words[at + 4 :]], [(0, (0, 0)), (1, (1, 0))]))
+        blocks.append(ArgumentBlock([0, 0, *words[2:at], *tile, *words[at + 4 :]], [(0, (0, 0)), (1, (1, 0))]))
     return Pieces(address, blocks, 2, threads, nanoseconds)
 
 
@@ -184,10 +184,10 @@ _NANOSECONDS: Final = 0.2
 
 
 @dataclass(slots=True)
-class Compiled:
+class CompiledRegion:
     """A region for operands of one layout; `words`: how many it is given."""
 
-    program: Program
+    program: LoopProgram
     code: Pieces
     words: int
     tiled: Tiled | None
@@ -196,7 +196,7 @@ class Compiled:
 class Ranges:
     """One run of a region."""
 
-    def __init__(self, phase: Phase, iteration: Iteration, region: Region, compiled: Compiled,
+    def __init__(self, phase: Phase, iteration: Iteration, region: Region, compiled: CompiledRegion,
                  inputs: Mapping[str, NumArray], types: Types, backend_of: BackendOf, threads: int) -> None:  # fmt: skip
         self.phase, self.iteration, self.region, self.compiled = phase, iteration, region, compiled
         self.types, self.backend_of = types, backend_of
@@ -236,7 +236,7 @@ class Ranges:
         """Arrays of the results, which the program writes."""
         made: list[NumArray] = []
         for view, source in self.views:
-            if isinstance(source, Made):
+            if isinstance(source, ScopeOutput):
                 result = traverse.results(self.phase)[source.place]
                 made.append(room(self.types.shape(result), DTYPES[self.types.kind(result)]))
                 self.arrays[view.name] = in_parts(made[-1])
@@ -246,14 +246,14 @@ class Ranges:
         """Buffers of the state, filled."""
         for view, source in self.views:
             match source:
-                case State(component, doubled):
+                case StateView(component, doubled):
                     first = initial[component]
                     dtype = DTYPES[self.types.kind(traverse.results(self.phase)[component])]
                     self.buffers[component] = [room(first.shape, dtype) for _ in range(1 + doubled)]
                     self.buffers[component][0][...] = first
                     self.arrays[view.name], *others = map(in_parts, self.buffers[component])
                     self.others.update((view.name, other) for other in others)
-                case Turn():
+                case CurrentBuffer():
                     self.arrays[view.name] = np.zeros((), np.int64)
                 case Ended():
                     self.arrays[view.name] = np.zeros((), np.bool_)
@@ -262,7 +262,7 @@ class Ranges:
 
     def final(self) -> tuple[Any, ...]:
         """The last state, in order of the components."""
-        turn = next((int(self.arrays[view.name]) for view, source in self.views if isinstance(source, Turn)), 0)
+        turn = next((int(self.arrays[view.name]) for view, source in self.views if isinstance(source, CurrentBuffer)), 0)
         return tuple(self.buffers[component][turn * (len(self.buffers[component]) - 1)] for component in sorted(self.buffers))
 
     def words(self, scratch: Mapping[str, NumArray]) -> Any:
@@ -304,7 +304,7 @@ class Ranges:
         """In the shapes that transformations have left; `is_local`: only what is local."""
         made: dict[str, NumArray] = {}
         for view, source in self.views:
-            if isinstance(source, Scratch) and not is_own(self.program, view) and (view.local or not is_local):
+            if isinstance(source, ScratchView) and not is_own(self.program, view) and (view.local or not is_local):
                 made[view.name] = room(tuple(map(self.number, view.shape)), DTYPES[view.kind])
         return made
 
@@ -312,17 +312,17 @@ class Ranges:
 
     def ranges(self, first: int, last: int) -> None:
         """Iterations one after the other, each range as long as an interrupt may wait."""
-        block = _Block(self, self.threads)
+        block = _StripBlock(self, self.threads)
         if self.in_tiles(block, first, last):
             return
         ended = next((self.arrays[view.name] for view, source in self.views if isinstance(source, Ended)), None)
-        pace = Pace(first, last, last, self.iteration.points)
+        pace = StripSizer(first, last, last, self.iteration.points)
         for start, stop in pace.ranges():
             self.timed(block, start, stop, pace)
             if ended is not None and ended:
                 return
 
-    def in_tiles(self, block: _Block, first: int, last: int) -> bool:
+    def in_tiles(self, block: _StripBlock, first: int, last: int) -> bool:
         """Iterations in tiles of rows, where that is better."""
         tiles = self.compiled.tiled
         if tiles is None:
@@ -346,40 +346,40 @@ class Ranges:
         if tiles is None:
             each = max(1, self.iteration.functions)  # one waits for the other
             turns = max(1, min(trips, int(tiering.HEARD_NANOSECONDS / each)))
-            return Pieces(address, [Block(list(words), given)], 2 + len(places), 1, turns * each), turns
+            return Pieces(address, [ArgumentBlock(list(words), given)], 2 + len(places), 1, turns * each), turns
         rows, where = self.rows(tiles), 2 + len(self.region.sizes)
         cut = stretches_of(rows, trips, self.threads)
         assert cut is not None, "rows see nothing of each other"
-        blocks = [Block([*words[:where], *tile, *words[where + 4 :]], given) for tile in bands_of(rows, cut)[0]]
+        blocks = [ArgumentBlock([*words[:where], *tile, *words[where + 4 :]], given) for tile in bands_of(rows, cut)[0]]
         return Pieces(address, blocks, 2 + len(places), self.threads, rows.nanoseconds * rows.count * cut.turns), cut.turns
 
-    def rows(self, tiles: Tiled) -> Rows:
+    def rows(self, tiles: Tiled) -> RowDomain:
         iteration, count = self.iteration, self.number(tiles.rows)
         touched = sum(array.nbytes for buffers in self.buffers.values() for array in buffers)
         each, time = max(1, count), _NANOSECONDS * iteration.functions
         if self.region.is_pointwise:
-            touched = sum(self.arrays[view.name].nbytes for view, source in self.views if isinstance(source, State))
+            touched = sum(self.arrays[view.name].nbytes for view, source in self.views if isinstance(source, StateView))
             time /= 2  # what iterations hand on is in registers
-        return Rows(count, touched // each, time / each, tiles.reach, tiles.levels, tiles.wraps)
+        return RowDomain(count, touched // each, time / each, tiles.reach, tiles.levels, tiles.wraps)
 
     def cells(self, count: int, points: int = 0) -> None:
         """Cells in any order, or rows of one cell; `points`: of each, if not of an iteration."""
         most = -(-count // (4 * self.threads))
-        pace = Pace(0, count, most, max(1, points or self.iteration.points))
+        pace = StripSizer(0, count, most, max(1, points or self.iteration.points))
         shared = {} if self.compiled.tiled is None else self.scratch()  # of which each thread touches its own rows
 
         def worker() -> Callable[[tuple[int, int]], None]:
-            block = _Block(self, 1, shared)
+            block = _StripBlock(self, 1, shared)
             return lambda cells: self.timed(block, *cells, pace)
 
         run_boxes(pace.ranges(), worker, min(self.threads, -(-count // pace.count)))
 
-    def timed(self, block: _Block, first: int, last: int, pace: Pace) -> None:
+    def timed(self, block: _StripBlock, first: int, last: int, pace: StripSizer) -> None:
         started = perf_counter_ns()
         self.call(block, first, last)
         pace.took(last - first, perf_counter_ns() - started)
 
-    def call(self, block: _Block, first: int, last: int) -> None:
+    def call(self, block: _StripBlock, first: int, last: int) -> None:
         at = 0 if not isinstance(self.phase, Map) or self.compiled.tiled is None else 2 + len(self.region.sizes)
         block.words[at], block.words[at + 1], block.words[-1] = first, last, -1
         code = self.compiled.code.on(block.words)
@@ -423,7 +423,7 @@ class Ranges:
         raise RunFailed([Diagnostic(Code.E703, f"{value[0]} is not a value of {check.kind.value}", check.span)])
 
 
-class Pace:
+class StripSizer:
     """Ranges of iterations, each as long as an interrupt may wait, at most `most` of them; `points`: of one, or a bound."""
 
     def __init__(self, first: int, last: int, most: int, points: int) -> None:
@@ -440,7 +440,7 @@ class Pace:
         self.count = max(1, min(self.most, wanted))
 
 
-class _Block:
+class _StripBlock:
     """The words of one thread, the memory that they show, and the routines that are called with them."""
 
     def __init__(self, launch: Ranges, threads: int, shared: Mapping[str, NumArray] | None = None) -> None:
@@ -449,7 +449,7 @@ class _Block:
         self.words = launch.words(self.scratch)
         if launch.region.routines:
             backend = launch.backend_of(threads)
-            self.routines = Routines(launch.region.routines, launch.program, self.words, launch.types, backend, threads)
+            self.routines = OperationRoutines(launch.region.routines, launch.program, self.words, launch.types, backend, threads)
             server = self.routines.serve()
             next(server)
             self.entry = ROUTINE(server.send)
@@ -466,13 +466,13 @@ class _Block:
 class Pointwise:
     def __init__(self, loop: Loop, region: Region, iteration: Iteration) -> None:
         self.loop, self.region, self.iteration = loop, region, iteration
-        self.launches: Kept[tuple[Pieces, int]] = Kept(16)
+        self.launches: LruCache[tuple[Pieces, int]] = LruCache(16)
 
-    def repeated(self, compiled: Compiled, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
+    def repeated(self, compiled: CompiledRegion, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
                  ) -> tuple[Any, ...]:  # fmt: skip
         """The last state."""
         made = [room(types.shape(value), DTYPES[types.kind(value)]) for value in self.loop.results]
-        arrays, done = dict(arrays) | self.shown(compiled, made, State), 0
+        arrays, done = dict(arrays) | self.shown(compiled, made, StateView), 0
         while True:
             pieces, turns = self.launch(compiled, arrays, types, trips, threads)
             addresses = [start_of(arrays[view.name]) for view in compiled.program.views]
@@ -482,7 +482,8 @@ class Pointwise:
                 return tuple(made)
             arrays |= self.shown(compiled, made, First)
 
-    def shown(self, compiled: Compiled, state: Sequence[NumArray], role: type[State] | type[First]) -> dict[str, NumArray]:
+    def shown(self, compiled: CompiledRegion, state: Sequence[NumArray], role: type[StateView] | type[First]) -> dict[str,
+        NumArray]:
         """Arrays of the state as views of the program."""
         found: dict[str, NumArray] = {}
         for view in compiled.program.views:
@@ -492,7 +493,7 @@ class Pointwise:
                 found[view.name] = in_parts(array.reshape(-1) if self.region.is_flat else array)
         return found
 
-    def launch(self, compiled: Compiled, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
+    def launch(self, compiled: CompiledRegion, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
                ) -> tuple[Pieces, int]:  # fmt: skip
         """A launch on operands like these, and how many iterations it does at most."""
         views = [view.name for view in compiled.program.views]
@@ -550,8 +551,8 @@ class RegionRun:
     reason: str = ""
     saved: float = 0.0
     asked: bool = False
-    compiled: dict[Key, Compiled | None] = field(default_factory=dict)
-    codes: dict[Key, tuple[Program, Tiled | None, LoopCode]] = field(default_factory=dict)
+    compiled: dict[Key, CompiledRegion | None] = field(default_factory=dict)
+    codes: dict[Key, tuple[LoopProgram, Tiled | None, LoopCode]] = field(default_factory=dict)
     constants: dict[str, NumArray] = field(default_factory=dict)
     estimated: Iteration | None = None
     sees_itself: bool | None = None
@@ -578,7 +579,7 @@ class RegionRun:
                 self.pointwise = Pointwise(self.phase, self.region, self.iteration(types))
             self.single = simplify.single(self.region.program)
             self.called = frozenset(box.view for call in calls_of(self.region.program) for box in call.boxes)
-        except Unsupported as unsupported:
+        except NotLowerable as unsupported:
             self.reason = str(unsupported)
 
     def run(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, backend_of: BackendOf, threads: int
@@ -634,7 +635,7 @@ class RegionRun:
             return False  # they may be native, too
         return drafted is None or _STEP_NANOSECONDS + trips * calls * _CALL_NANOSECONDS < drafted
 
-    def bind(self, binding: Binding, backend: Backend) -> None:
+    def bind(self, binding: Specialization, backend: Backend) -> None:
         """What native code does for a loop whose items see only themselves: one launch.  Unbound: it is of another sort."""
         phase, types = self.phase, binding.types
         if not isinstance(phase, Loop):
@@ -652,7 +653,7 @@ class RegionRun:
         if arrays is None or compiled is None:
             raise Later
         made = [np.empty(types.shape(value), DTYPES[types.kind(value)]) for value in phase.results]
-        arrays |= self.pointwise.shown(compiled, made, State)
+        arrays |= self.pointwise.shown(compiled, made, StateView)
         pieces, turns = self.pointwise.launch(compiled, arrays, types, int(trips), binding.threads)
         if turns < trips:
             raise Unbound
@@ -660,9 +661,9 @@ class RegionRun:
         for view in compiled.program.views:
             array = arrays[view.name]
             match self.region.sources[view.name]:
-                case State(component):
+                case StateView(component):
                     bases.append((binding.result(phase.results[component], made[component].shape, made[component].dtype), 0))
-                case Given(value):
+                case ScopeInput(value):
                     bases.append(binding.base(value, array))
                 case First(component):
                     bases.append(binding.base(phase.initial[component], array))
@@ -675,7 +676,7 @@ class RegionRun:
         """Is the last axis but one that of two buffers, wherever they lie?"""
         assert self.region is not None
         source = self.region.sources[view.name]
-        return isinstance(source, State) and source.doubled and len(view.shape) == 2
+        return isinstance(source, StateView) and source.doubled and len(view.shape) == 2
 
     def for_strided(self) -> RegionRun:
         self.strided = self.strided or RegionRun(self.phase, may_be_flat=False)
@@ -700,7 +701,7 @@ class RegionRun:
         arrays: dict[str, NumArray] = {}
         for view in self.region.program.views:
             match self.region.sources[view.name]:
-                case Given(value):
+                case ScopeInput(value):
                     array = np.asarray(memory[value])
                 case First(component):
                     assert isinstance(self.phase, Loop)
@@ -725,7 +726,7 @@ class RegionRun:
             arrays[view.name] = array
         return arrays
 
-    def code(self, arrays: Mapping[str, NumArray], sizes: Mapping[str, int], nanoseconds: float) -> Compiled | None:
+    def code(self, arrays: Mapping[str, NumArray], sizes: Mapping[str, int], nanoseconds: float) -> CompiledRegion | None:
         assert self.region is not None
         flags = {name: is_unit(array) for name, array in arrays.items()}
         counted: dict[str, Known] = {name: p for name, array in arrays.items() if (p := progression(array)) is not None}
@@ -754,7 +755,7 @@ class RegionRun:
             return None
         address = address_of(code)
         words = words_of(program)
-        self.compiled[key] = None if address is None else Compiled(program, Pieces(address, (), 0, 1, inf), words, tiles)
+        self.compiled[key] = None if address is None else CompiledRegion(program, Pieces(address, (), 0, 1, inf), words, tiles)
         return self.compiled[key]
 
 
@@ -787,7 +788,7 @@ def is_packed(array: NumArray) -> bool:
     return array.ndim > 1 and is_unit(array) and (array.shape[-2] <= 1 or array.strides[-2] == array.shape[-1] * array.itemsize)
 
 
-_runs: Kept[RegionRun] = Kept(256)
+_runs: LruCache[RegionRun] = LruCache(256)
 
 
 def region_of(phase: Phase) -> RegionRun:

@@ -23,17 +23,25 @@ from ...typechecker.scalars import neutral
 from ..graph.phases import LibraryPhase, ValueId
 from ..graph.projections import frame_of
 from ..jit import tiering
-from ..jit.compiler import Kept, address_of, is_installed
+from ..jit.compiler import LruCache, address_of, is_installed
 from ..jit.tiering import PIECES_NANOSECONDS as POLICY_PARALLEL
-from ..loopir.templates import PHILOX_ROUNDS, Form as SelectingForm, Scan, ScansForm, Scatter, Select, Uniforms
+from ..loopir.templates import (
+    PHILOX_ROUNDS,
+    ScansForm,
+    ScanTemplate,
+    Scatter,
+    SelectionForm as SelectingForm,
+    SelectTemplate,
+    Uniforms,
+)
 from ..lower.body import KINDS, Body, build_kernel, gathering
-from ..lower.kernel_ir import BLOCK, RUN, Kernel, Load, Nest, Result, Step, Stores, row_nest
+from ..lower.kernel_ir import BLOCK, RUN, Kernel, KernelLoad, KernelResult, LoopOrder, StoreMode, VectorStride, row_nest
 from ..lower.phase import KernelCode
 from ..scalar.table import REDUCTIONS
 from ..vm.run_state import ALIGNMENT, LEAST as POOL_LEAST, room
 from .kernels import STREAMED, CompiledRun, strides_over
 from .numpy_scalars import MASK, PLAIN, WEYL_0, WEYL_1, fill_uniform
-from .parallel_for import Block, Cuts, Pieces, Reduction, Work, address_for, cuts_of, moved, run_once
+from .parallel_for import ArgumentBlock, Pieces, SplitReduction, TaskSplit, WorkEstimate, address_for, cuts_of, moved, run_once
 from .views import DTYPES, NumArray, common_stride, start_of
 
 # ---------------------------------------------------------------------------------------------------- copying
@@ -90,10 +98,10 @@ class Draft:
     """A copy whose kernel is not compiled; the bases of its blocks are source and target."""
 
     kernel: KernelCode
-    blocks: tuple[Block, ...]
+    blocks: tuple[ArgumentBlock, ...]
 
 
-_kept: Final[Kept[Draft | Pieces | None]] = Kept(256)
+_kept: Final[LruCache[Draft | Pieces | None]] = LruCache(256)
 
 
 def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> Draft | None:
@@ -107,8 +115,8 @@ def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) 
     if outer[-1] != target.itemsize:
         return None
     rows_aligned = all(stride % ALIGNMENT == 0 for stride in outer[:-1])
-    stores = Stores.STREAMED if streams and rows_aligned and target.nbytes >= STREAMED else Stores.PLAIN
-    body = Body((Load(0),), (kind,), (), (Result(0, kind, None),), frozenset(), 0)
+    stores = StoreMode.STREAMED if streams and rows_aligned and target.nbytes >= STREAMED else StoreMode.PLAIN
+    body = Body((KernelLoad(0),), (kind,), (), (KernelResult(0, kind, None),), frozenset(), 0)
     kernel = build_kernel(body, replace(nest, strides=(inner,)), [kind], stores)
     duration = target.nbytes * _NANOSECONDS_A_BYTE
     places = 2 * kernel.axes, 3 * kernel.axes + 1
@@ -118,18 +126,18 @@ def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) 
         counts, origins = [stop - start for start, stop in box], [start for start, _ in box]
         words = (*counts, *origins, 0, *inner, 0, *outer[:-1], 0)
         ahead = [sum([start * step for start, step in zip(origins, own, strict=True)]) for own in (inner, outer)]
-        blocks.append(Block(words, moved(places, ((0, 0), (1, 0)), ahead)))
+        blocks.append(ArgumentBlock(words, moved(places, ((0, 0), (1, 0)), ahead)))
     return Draft(KernelCode(kernel), tuple(blocks))
 
 
-def _cuts(nest: Nest, item: int, duration: float, threads: int) -> Cuts:
+def _cuts(nest: LoopOrder, item: int, duration: float, threads: int) -> TaskSplit:
     """Tiles of what is read across, so that the lines of memory of a tile stay in the cache; else the pieces of any work."""
     _, read = nest.strides
     across = [loop for loop, step in enumerate(read[:-1]) if abs(step) == item] if abs(read[-1]) > item else []
     if not across:
-        return cuts_of(nest, Work(duration, threads, Reduction.NONE))
+        return cuts_of(nest, WorkEstimate(duration, threads, SplitReduction.NONE))
     rows = min(nest.sizes[across[0]], _TILE_ROWS)
-    made = Cuts.none(nest.sizes).cut(across[0], range(0, nest.sizes[across[0]], rows))
+    made = TaskSplit.none(nest.sizes).cut(across[0], range(0, nest.sizes[across[0]], rows))
     return made.cut(len(read) - 1, range(0, nest.sizes[-1], max(_TILE_ITEMS // rows // ALIGNMENT, 1) * ALIGNMENT))
 
 
@@ -204,7 +212,7 @@ def gather_run(
     return _gathering_kept.of(key, (phase,), lambda: _made(phase, kinds, table.shape, indices.shape, threads, mode, least))
 
 
-_gathering_kept: Final[Kept[GatherRun | None]] = Kept(256)
+_gathering_kept: Final[LruCache[GatherRun | None]] = LruCache(256)
 
 
 def _made(
@@ -278,7 +286,7 @@ def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int
 
 def scan_plan(
     function: str, kind: Kind, arg: NumArray, axis: int, threads: int, least: int = SCANNING_LEAST, runs: int = 1
-) -> Ready | None:  # fmt: skip
+) -> PreparedTemplate | None:  # fmt: skip
     """What scans arrays of this layout; kept.  `least`: fewer items stay on NumPy; asked for once in so many `runs`."""
     if arg.dtype != DTYPES[kind]:
         return None
@@ -297,33 +305,35 @@ def _is_scanned(function: str, kind: Kind) -> bool:
     return kind in KINDS and kind is not Kind.CHAR and is_reduction
 
 
-def _scanning_made(code: Scan, address: int, arg: NumArray, axis: int, axes: tuple[int, int], threads: int) -> Ready | None:
+def _scanning_made(code: ScanTemplate, address: int, arg: NumArray, axis: int, axes: tuple[int, int],
+    threads: int) -> PreparedTemplate | None:
     bytes = code.kind.bytes
     work = arg.nbytes * _BYTE_WORK + (0 if code.is_free else arg.size * _ORDERED_WORK)
     if code.form is ScansForm.COLUMNS:
         columns = _columns(code, arg, axis, axes, threads if work >= PARALLEL else 1, work)
-        return None if columns is None else Ready(code, Pieces(address, columns, 3, threads, work))
+        return None if columns is None else PreparedTemplate(code, Pieces(address, columns, 3, threads, work))
     lines, length, step = prod(arg.shape[:axis]), arg.shape[axis], arg.strides[axis]
     if lines == 1 and work >= tiering.LONG_NANOSECONDS:
         batch, blocks = _HEARD // (bytes * BLOCK) * BLOCK, []
         for place, first in enumerate(range(0, length, batch)):
             starts = first * step, first * bytes, place * bytes
             blocks.append(_lines(code, 1, min(batch, length - first), (0, step), starts))
-        return Ready(code, Pieces(address, blocks, 3, 1, work), is_chain=True)
+        return PreparedTemplate(code, Pieces(address, blocks, 3, 1, work), is_chain=True)
     each = -(-lines // tiering.pieces(_PIECES * threads if threads > 1 and work >= PARALLEL else 1, work))
     blocks = [
         _lines(code, min(each, lines - first), length, (axes[0], step), (first * axes[0], first * length * bytes, 0))
         for first in range(0, lines, each)
     ]
-    return Ready(code, Pieces(address, blocks, 3, threads, work))
+    return PreparedTemplate(code, Pieces(address, blocks, 3, threads, work))
 
 
-def _lines(code: Scan, lines: int, length: int, strides: tuple[int, int], starts: tuple[int, int, int]) -> Block:
+def _lines(code: ScanTemplate, lines: int, length: int, strides: tuple[int, int], starts: tuple[int, int, int]) -> ArgumentBlock:
     """The words of lines.  `strides`: of the source.  `starts`: the source, the result, and what is before, from the bases."""
     own = (strides[0],) if code.unit else strides
     words = [lines, length, 0, *own, 0, length * code.kind.bytes, 0]
     after = 3 + len(own)
-    return Block(words, list(zip((2, after, after + 2), zip((_SOURCE, _RESULT, _CARRY), starts, strict=True), strict=True)))
+    return ArgumentBlock(words, list(zip((2, after, after + 2), zip((_SOURCE, _RESULT, _CARRY), starts, strict=True),
+        strict=True)))
 
 
 def _merged(arg: NumArray, axis: int) -> tuple[int, int] | None:
@@ -333,20 +343,20 @@ def _merged(arg: NumArray, axis: int) -> tuple[int, int] | None:
     return None if before is None or behind is None else (before, behind)
 
 
-def _code(function: str, kind: Kind, arg: NumArray, axis: int) -> Scan:
+def _code(function: str, kind: Kind, arg: NumArray, axis: int) -> ScanTemplate:
     inner, length = prod(arg.shape[axis + 1 :]), arg.shape[axis]
     if inner == 1:
         aligned = axis == 0 or length * kind.bytes % ALIGNMENT == 0
-        return Scan(function, kind, ScansForm.LINES, arg.strides[axis] == kind.bytes, arg.nbytes >= STREAMED and aligned)
-    return Scan(function, kind, ScansForm.COLUMNS)
+        return ScanTemplate(function, kind, ScansForm.LINES, arg.strides[axis] == kind.bytes, arg.nbytes >= STREAMED and aligned)
+    return ScanTemplate(function, kind, ScansForm.COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class PreparedTemplate:
     """Pieces whose bases are the source, the result, and what is before lines, which is nothing.  In a chain each piece leaves
     what is before the next one."""
 
-    code: Scan
+    code: ScanTemplate
     pieces: Pieces
     is_chain: bool = False
 
@@ -365,13 +375,14 @@ def _carry(function: str, kind: Kind) -> NumArray:
     return np.full(2, neutral(function, kind), DTYPES[kind])
 
 
-_scanning_kept: Kept[Ready] = Kept(256)
+_scanning_kept: LruCache[PreparedTemplate] = LruCache(256)
 
 
 # ------------------------------------------------------------------------------------------------ columns
 
 
-def _columns(code: Scan, arg: NumArray, axis: int, axes: tuple[int, int], team: int, work: float) -> list[Block] | None:
+def _columns(code: ScanTemplate, arg: NumArray, axis: int, axes: tuple[int, int], team: int,
+    work: float) -> list[ArgumentBlock] | None:
     bytes, cells = code.kind.bytes, prod(arg.shape[axis + 1 :])
     if axes[1] != bytes:
         return None
@@ -390,7 +401,7 @@ def _columns(code: Scan, arg: NumArray, axis: int, axes: tuple[int, int], team: 
         own = (stop - first, cells) if by_table else (tables, stop - first)
         words = (own[0], length, own[1], 0, axes[0], arg.strides[axis], 0, length * pitch, pitch)
         source, result = table * axes[0] + cell * bytes, table * length * pitch + cell * bytes
-        blocks.append(Block(words, [(3, (_SOURCE, source)), (6, (_RESULT, result))]))
+        blocks.append(ArgumentBlock(words, [(3, (_SOURCE, source)), (6, (_RESULT, result))]))
     return blocks
 
 
@@ -424,7 +435,7 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
     exact = not kind.is_float
     small = bins * kind.bytes * _TABLES <= min(_TABLE_BYTES, count)
     stride = items.strides[0]
-    step = Step.NONE if stride == 0 else Step.UNIT if stride == kind.bytes else Step.STRIDED
+    step = VectorStride.NONE if stride == 0 else VectorStride.UNIT if stride == kind.bytes else VectorStride.STRIDED
     code = Scatter(function, kind, _TABLES if exact and small else 1, keys.strides[0] == keys.itemsize, step)
     address = address_for(code, count, SCATTERING_LEAST, count * _SCATTERING_SAVED)
     if address is None:
@@ -473,7 +484,7 @@ def _run(code: Scatter, address: int, keys: NumArray, items: NumArray, tables: N
             continue
         words = [stop - start, tables.shape[1], key_address + start * key_stride]
         words += [] if code.unit else [key_stride]
-        words += [item_address + start * item_stride, *([item_stride] if code.step is Step.STRIDED else [])]
+        words += [item_address + start * item_stride, *([item_stride] if code.step is VectorStride.STRIDED else [])]
         words += [table_address + piece * each * pitch, pitch]
         calls.append(words)
     return not run_once(address, calls, pieces, len(keys) * _EACH)
@@ -517,15 +528,15 @@ SOURCE: Final = 9
 
 
 @cache
-def code_of(bytes: int, step: int) -> Select:
+def code_of(bytes: int, step: int) -> SelectTemplate:
     """Of items (cells) of so many bytes, with such a stride."""
     if bytes in _ITEMS:
         kind, count = _ITEMS[bytes]
-        return Select(SelectingForm.ITEMS, kind, count, unit=step == bytes)
-    return Select(SelectingForm.CELLS, Kind.I64 if bytes % 8 == 0 else Kind.I32 if bytes % 4 == 0 else Kind.U8)
+        return SelectTemplate(SelectingForm.ITEMS, kind, count, unit=step == bytes)
+    return SelectTemplate(SelectingForm.CELLS, Kind.I64 if bytes % 8 == 0 else Kind.I32 if bytes % 4 == 0 else Kind.U8)
 
 
-def words_of(code: Select, tables: int, items: int, masks: tuple[int, int], due: int, target: int, *, first: int = 0,
+def words_of(code: SelectTemplate, tables: int, items: int, masks: tuple[int, int], due: int, target: int, *, first: int = 0,
              source: tuple[int, int, int] = (0, 0, 0), bytes: int = 0) -> list[int]:  # fmt: skip
     """The block of words.  `masks`: where, and from table to table; `source`: where, from table to table and item to item."""
     words = [tables, items, due, first, bytes // code.kind.bytes, *masks, *masks]
@@ -579,7 +590,7 @@ def places(mask: NumArray, threads: int) -> NumArray | None:
     if mask.ndim not in (1, 2) or not _is_read(mask) or not mask.size:
         return None
     pairs = mask.ndim == 2
-    code = Select(SelectingForm.PAIRS if pairs else SelectingForm.PLACES)
+    code = SelectTemplate(SelectingForm.PAIRS if pairs else SelectingForm.PLACES)
     address = address_for(code, mask.size, SELECTING_LEAST, mask.size * _SELECTING_SAVED * mask.ndim)
     if address is None:
         return None

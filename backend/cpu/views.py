@@ -500,11 +500,11 @@ def _compile_stage(
         return lambda operand: np.empty(space, operand.dtype)
     low, high = bounds(known)
     match reach_of(stage, known, low, high):
-        case Reach.INSIDE:
+        case IndexReach.INSIDE:
             return _strided(known)
-        case Reach.AROUND:
+        case IndexReach.AROUND:
             return _padded(known, low, high, fill)
-        case Reach.FAR:
+        case IndexReach.FAR:
             return _fetched(known, fill)
 
 
@@ -538,7 +538,7 @@ def known_affine(
     return KnownAffine(space, shape, tuple(map(tuple, coefficients)), tuple(constants))
 
 
-class Reach(Enum):
+class IndexReach(Enum):
     """How far a read goes beyond its operand."""
 
     INSIDE = "not at all"
@@ -546,12 +546,12 @@ class Reach(Enum):
     FAR = "so far that items are fetched one by one"
 
 
-def reach_of(stage: Affine, known: KnownAffine, low: Numbers, high: Numbers) -> Reach:
+def reach_of(stage: Affine, known: KnownAffine, low: Numbers, high: Numbers) -> IndexReach:
     if all(a >= 0 and b < n for a, b, n in zip(low, high, known.shape, strict=True)):
-        return Reach.INSIDE
+        return IndexReach.INSIDE
     certain(stage.fills, f"a read stays in its operand: {low} to {high} of {known.shape}")
     near = prod(b - a + 1 for a, b in zip(low, high, strict=True)) <= PADDING_LIMIT * max(prod(known.space), 64)
-    return Reach.AROUND if near else Reach.FAR
+    return IndexReach.AROUND if near else IndexReach.FAR
 
 
 def bounds(stage: KnownAffine) -> tuple[Numbers, Numbers]:

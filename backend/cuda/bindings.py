@@ -97,12 +97,12 @@ ADDED: Final = ("--device-as-default-execution-space",)
 ARCHITECTURE: Final = "compute_90"
 
 
-class Unsupported(Exception):
+class UnsupportedOnCard(Exception):
     """NVRTC refuses the text: its log."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledModule:
     """`ptx` is text; `log` is empty where the compiler has nothing to say."""
 
     ptx: str
@@ -136,7 +136,7 @@ def _folders() -> list[str]:
     return found
 
 
-def compile_text(text: str, architecture: str = ARCHITECTURE) -> Compiled:
+def compile_text(text: str, architecture: str = ARCHITECTURE) -> CompiledModule:
     """Unsupported: the text is no good.  AssertionError: there is no NVRTC."""
     nvrtc = library()
     assert nvrtc is not None, "nvidia-cuda-nvrtc-cu12 is not installed"
@@ -147,8 +147,8 @@ def compile_text(text: str, architecture: str = ARCHITECTURE) -> Compiled:
         code = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
         if code:
-            raise Unsupported(log or f"NVRTC error {code}")
-        return Compiled(_text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program), log)
+            raise UnsupportedOnCard(log or f"NVRTC error {code}")
+        return CompiledModule(_text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program), log)
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
 
@@ -164,4 +164,4 @@ def _text(size_of: Any, fill: Any, program: ctypes.c_void_p) -> str:
 def _call(function: Any, *args: Any) -> None:
     code = function(*args)
     if code:
-        raise Unsupported(f"NVRTC error {code}")
+        raise UnsupportedOnCard(f"NVRTC error {code}")

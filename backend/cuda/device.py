@@ -50,7 +50,7 @@ STAGE: Final = 1 << 23
 """Bytes of each buffer."""
 
 
-class _Room:
+class _DeviceBuffer:
     """A buffer, and the event after which it is free."""
 
     def __init__(self, xp: Any) -> None:
@@ -73,7 +73,7 @@ class Staging:
     def __init__(self, xp: Any, compute: Any, copies: Any) -> None:
         self.xp, self.compute, self.copies = xp, compute, copies
         self._lock = Lock()
-        self._rooms: list[_Room] = []
+        self._rooms: list[_DeviceBuffer] = []
         self._turn = 0
 
     def up(self, host: NumArray) -> Any:
@@ -99,7 +99,7 @@ class Staging:
         source = whole.reshape(-1).view(np.uint8)
         made = np.empty(whole.shape, whole.dtype)
         target = made.reshape(-1).view(np.uint8)
-        coming: list[tuple[int, int, _Room]] = []
+        coming: list[tuple[int, int, _DeviceBuffer]] = []
         with self._lock:
             self._after_computing()
             for start in range(0, source.size, STAGE):
@@ -114,9 +114,9 @@ class Staging:
                 _empty(one, target)
         return made
 
-    def _room(self) -> _Room:
+    def _room(self) -> _DeviceBuffer:
         if not self._rooms:
-            self._rooms = [_Room(self.xp), _Room(self.xp)]
+            self._rooms = [_DeviceBuffer(self.xp), _DeviceBuffer(self.xp)]
         self._turn ^= 1
         return self._rooms[self._turn]
 
@@ -126,7 +126,7 @@ class Staging:
         self.copies.wait_event(event)
 
 
-def _empty(coming: tuple[int, int, _Room], target: NumArray) -> None:
+def _empty(coming: tuple[int, int, _DeviceBuffer], target: NumArray) -> None:
     start, stop, room = coming
     room.wait()
     target[start:stop] = room.bytes[: stop - start]

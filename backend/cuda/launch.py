@@ -24,8 +24,8 @@ from ..cpu.phases import Kernel as Run
 from ..cpu.views import (
     DTYPES,
     FILLS,
+    IndexReach,
     KnownAffine,
-    Reach,
     bounds,
     contiguous,
     known_affine,
@@ -34,18 +34,18 @@ from ..cpu.views import (
     reshaped_strides,
 )
 from ..graph.bind import KnownValues
-from ..graph.fusion_groups import LONGEST, Joined
+from ..graph.fusion_groups import LONGEST, JoinedGroup
 from ..graph.phases import Affine, AxisKind, Constant, Loop, Projection, ReadNode, Reshaped, Stage, Structured, ValueId
-from ..jit.compiler import Kept
+from ..jit.compiler import LruCache
 from ..loopir.facts import iteration_of
-from ..loopir.ir import Program
+from ..loopir.ir import LoopProgram
 from ..loopir.reductions import MOST
 from ..lower.body import Body, build_body, build_kernel, narrow
-from ..lower.kernel_ir import BLOCK, Form, Kernel, Nest, plan_nest, row_nest
+from ..lower.kernel_ir import BLOCK, Form, Kernel, LoopOrder, plan_nest, row_nest
 from ..lower.phase import card_kernel, most_of
 from ..lower.region import Region, lower_region
 from ..lower.rows import RowsCode, card_rows
-from ..lower.scope import Data, First, Given, State, Turn, Unsupported
+from ..lower.scope import CurrentBuffer, Data, First, NotLowerable, ScopeInput, StateView
 from ..transform import shapes
 from ..transform.pipeline import ON_CARDS, POINTWISE_ON_CARDS, optimise
 from ..vm.backend_interface import Types
@@ -128,11 +128,11 @@ def _compile_stage(
         return lambda placed: Placed(placed.array, 0, space, (0,) * len(space))
     low, high = bounds(known)
     match reach_of(stage, known, low, high):
-        case Reach.INSIDE:
+        case IndexReach.INSIDE:
             return lambda placed: _moved(placed, known)
-        case Reach.AROUND:
+        case IndexReach.AROUND:
             return lambda placed: _padded(xp, placed, known, low, high, fill)
-        case Reach.FAR:
+        case IndexReach.FAR:
             return lambda placed: _fetched(xp, placed, known, fill)
 
 
@@ -192,7 +192,7 @@ class Modules:
         self.xp = xp
         self._modules: dict[str, Any] = {}
         self._functions: dict[tuple[str, str], Any] = {}
-        self.launches: Kept[Any] = Kept(256)
+        self.launches: LruCache[Any] = LruCache(256)
         """Of library phases and of loops, by what they are for."""
 
     def function(self, source: str, name: str) -> Any:
@@ -246,7 +246,7 @@ def compile_structured(
 
 
 def compile_rows(
-    xp: Any, modules: Modules, chain: Joined, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
+    xp: Any, modules: Modules, chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
 ) -> Run | None:
     """A chain along rows in one launch; None: its members run one by one."""
     phase, body = chain.phase, build_body(chain.phase)
@@ -281,12 +281,12 @@ def _renaming(xp: Any, phase: Structured, reads: Sequence[tuple[ValueId, Reading
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundCudaKernel:
     """A kernel for operands of one layout; `shape`: of its results.  `is_row`: those that have an item a row, of a chain."""
 
     kernel: Kernel
     text: CudaText
-    nest: Nest
+    nest: LoopOrder
     shape: tuple[int, ...]
     is_row: tuple[bool, ...] = ()
 
@@ -314,7 +314,7 @@ class Launch:
         self.xp, self.modules, self.body, self.reads, self.space = xp, modules, body, reads, space
         self.operands, self.scalars, self.on_host = operands, list(scalars), on_host
         self.reduces, self.is_row = body.results[0].reduction is not None, is_row
-        self.kept: dict[tuple[tuple[int, ...], ...], Bound] = {}
+        self.kept: dict[tuple[tuple[int, ...], ...], BoundCudaKernel] = {}
 
     def run(self, values: Values, overwrite: Any) -> tuple[Any, ...]:
         placed = [read(values[value]) for value, read in self.reads]
@@ -326,7 +326,7 @@ class Launch:
             raise AssertionError("a check failed on the device and not on the host")
         return self.finish(bound, results)
 
-    def bound(self, strides: Sequence[tuple[int, ...]]) -> Bound:
+    def bound(self, strides: Sequence[tuple[int, ...]]) -> BoundCudaKernel:
         key = tuple(strides)
         found = self.kept.get(key)
         if found is None:
@@ -338,10 +338,10 @@ class Launch:
             else:
                 program = card_kernel(kernel, most_of(length) if self.reduces else MOST)
             shape = tuple(self.space[axis] for axis in nest.order)
-            found = self.kept[key] = Bound(kernel, cuda_text(program), nest, shape, self.is_row)
+            found = self.kept[key] = BoundCudaKernel(kernel, cuda_text(program), nest, shape, self.is_row)
         return found
 
-    def room(self, bound: Bound, overwrite: Any) -> list[Any]:
+    def room(self, bound: BoundCudaKernel, overwrite: Any) -> list[Any]:
         """An array for each result, laid out as the nest has it."""
         made: list[Any] = []
         if bound.text.is_checked:
@@ -357,12 +357,12 @@ class Launch:
             made.append(self.xp.empty(bound.shape[:-1] if on_row else bound.shape, dtype))
         return made
 
-    def launch(self, bound: Bound, placed: Sequence[Placed], results: Sequence[Any], scalars: Sequence[int]) -> bool:
+    def launch(self, bound: BoundCudaKernel, placed: Sequence[Placed], results: Sequence[Any], scalars: Sequence[int]) -> bool:
         """Enqueue the kernel; did a check fail?"""
         addresses = [int(result.data.ptr) for result in results]
         return self.modules.run(bound.text, bound.words(scalars, [p.address for p in placed], addresses))
 
-    def finish(self, bound: Bound, results: Sequence[Any]) -> tuple[Any, ...]:
+    def finish(self, bound: BoundCudaKernel, results: Sequence[Any]) -> tuple[Any, ...]:
         """The results: complex sums joined from their parts, axes in the program's order."""
         made: list[Any] = []
         for place, array in enumerate(results):
@@ -415,13 +415,13 @@ def compile_region(
         words, shown = [0, 0, *map(types.number, region.sizes)], list[Any]()
         for view in program.views:
             match region.sources[view.name]:
-                case Given(value):
+                case ScopeInput(value):
                     arrays: Sequence[Any] = [xp.ascontiguousarray(values[value])]
                 case Data(phase):
                     arrays = [constant(phase)]
                 case First(place):
                     arrays = [xp.ascontiguousarray(state[place])]
-                case State(place):
+                case StateView(place):
                     arrays = buffers[place]
                 case _:
                     continue
@@ -450,14 +450,14 @@ def compile_region(
     return repeat
 
 
-def nests_of(loop: Loop, types: Types) -> tuple[Region | None, Program | None]:
+def nests_of(loop: Loop, types: Types) -> tuple[Region | None, LoopProgram | None]:
     """The region of a loop, and its nests as a program; None: it is of another sort."""
     if not loop.is_plain or loop.keep or loop.until is not None:
         return None, None
     try:
         region = lower_region(loop, types.types, types.guards, KnownValues(loop.body.phases, types.types))
-    except Unsupported:
+    except NotLowerable:
         return None, None
-    turn = next((name for name, source in region.sources.items() if isinstance(source, Turn)), None)
+    turn = next((name for name, source in region.sources.items() if isinstance(source, CurrentBuffer)), None)
     program = optimise(region.program, POINTWISE_ON_CARDS if region.is_pointwise else ON_CARDS)
     return region, shapes.parallelise_iteration(program, turn)

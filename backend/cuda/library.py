@@ -43,7 +43,7 @@ Arrays: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Attributes):
+class CudaCall(Attributes):
     """One execution of a phase on a device."""
 
     xp: Any
@@ -57,7 +57,7 @@ class Call(Attributes):
         return self.types.kind(self.phase.results[0])
 
 
-Implementation: TypeAlias = Callable[[Call, Arrays], Any]
+Implementation: TypeAlias = Callable[[CudaCall, Arrays], Any]
 
 
 # ---------------------------------------------------------------------------------------------------- sorting
@@ -76,7 +76,7 @@ def stable_order(xp: Any, keys: Any) -> Any:
     return xp.argsort(keys, axis=-1, kind="stable").astype(np.int64)
 
 
-def grade(call: Call, arrays: Any) -> Any:
+def grade(call: CudaCall, arrays: Any) -> Any:
     """Of lines along the last axis; of cells that are no items one item after the other, the last one first."""
     xp, (arg,) = call.xp, arrays
     if not arg.size:
@@ -109,7 +109,7 @@ def sorted_items(xp: Any, items: Any, *, descending: bool) -> Any:
 Numbers = tuple[int, ...]
 
 
-def gather(call: Call, arrays: Any) -> Any:
+def gather(call: CudaCall, arrays: Any) -> Any:
     order = call.phase.attributes.get("sorts")
     if order is not None:
         return sorted_items(call.xp, arrays[0], descending=order == "down")
@@ -134,7 +134,7 @@ def gather(call: Call, arrays: Any) -> Any:
     return made
 
 
-def rotate(call: Call, arrays: Any) -> Any:
+def rotate(call: CudaCall, arrays: Any) -> Any:
     """By index, so that the amount stays on the device."""
     arg, amount = arrays
     axis, shape, kind = call.axis(), tuple(arg.shape), call.kind()
@@ -148,7 +148,7 @@ def rotate(call: Call, arrays: Any) -> Any:
     return _fetched(call, body, kind, shape, operands, (shape[axis], arg.strides[axis]))
 
 
-def reshape_cycle(call: Call, arrays: Any) -> Any:
+def reshape_cycle(call: CudaCall, arrays: Any) -> Any:
     xp, shape, kind = call.xp, call.shape(), call.kind()
     count = prod(shape)
     if not arrays[0].size or not count:
@@ -165,7 +165,7 @@ def _kind(array: Any) -> Kind:
 
 
 def _fetched(
-    call: Call, body: Body, kind: Kind, shape: Numbers, operands: Sequence[Placed], scalars: Sequence[int]
+    call: CudaCall, body: Body, kind: Kind, shape: Numbers, operands: Sequence[Placed], scalars: Sequence[int]
 ) -> Any | None:
     """The items; None: an index is outside its axis."""
     source, other = operands
@@ -193,7 +193,7 @@ def _launch(modules: Modules, body: Body, shape: Numbers, kinds: tuple[Kind, ...
 #
 # Keyed reductions, by generated kernels.
 
-def key_reduce(call: Call, arrays: Any) -> Any:
+def key_reduce(call: CudaCall, arrays: Any) -> Any:
     """Cells of several items have one after the other in each bin; sums of complex numbers are two of floats."""
     xp, function, shape = call.xp, call.function(), call.shape()
     bins, kind, items = shape[0], call.kind(), xp.ascontiguousarray(arrays[1])
@@ -207,7 +207,7 @@ def key_reduce(call: Call, arrays: Any) -> Any:
     return (result.reshape(-1).view(DTYPES[call.kind()]) if call.kind().is_complex else result).reshape(shape)
 
 
-def _scattered(call: Call, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
+def _scattered(call: CudaCall, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
     xp, function, (bins, width) = call.xp, call.function(), shape
     result = xp.full(shape, neutral(function, kind), DTYPES[kind])
     if not width:
@@ -221,7 +221,7 @@ def _scattered(call: Call, kind: Kind, keys: Any, items: Any, shape: tuple[int, 
     return result
 
 
-def _grouped(call: Call, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
+def _grouped(call: CudaCall, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
     xp, function, bins = call.xp, call.function(), shape[0]
     if call.flag("checked"):
         check_indices(keys, bins, checked=True, place=call.phase.indexing)
@@ -238,7 +238,7 @@ _MANY = 64
 """Items a bin from which blocks of threads have bins of their own."""
 
 
-def _run(call: Call, kind: Kind, form: CardKeyedForm, arrays: Sequence[Any]) -> bool:
+def _run(call: CudaCall, kind: Kind, form: CardKeyedForm, arrays: Sequence[Any]) -> bool:
     """Did a check fail?"""
     *keys, items, result = arrays
     bins, width = result.shape
@@ -249,7 +249,7 @@ def _run(call: Call, kind: Kind, form: CardKeyedForm, arrays: Sequence[Any]) -> 
     return call.modules.run(cuda_text(card_keyed(call.function(), kind, form, checked=call.flag("checked"))), words)
 
 
-def _fill_empty(call: Call, function: str, empty: Any, result: Any) -> None:
+def _fill_empty(call: CudaCall, function: str, empty: Any, result: Any) -> None:
     """What no items give, in the bins that have none; E204 where there is no such value."""
     value = identity_of(function, call.kind())
     if value is not None:
@@ -270,7 +270,7 @@ def _wide(a: Any) -> Any:
     return a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
 
 
-def _shaped(call: Call, result: Any) -> Any:
+def _shaped(call: CudaCall, result: Any) -> Any:
     return result.astype(DTYPES[call.kind()]).reshape(call.shape())
 
 
@@ -283,7 +283,7 @@ def _solution(xp: Any, a: Any, b: Any) -> Any:
     return xp.linalg.solve(a, b)
 
 
-def _solve(call: Call, arrays: Any) -> Any:
+def _solve(call: CudaCall, arrays: Any) -> Any:
     b, a = map(_wide, arrays)
     if not a.size or not b.size:
         return call.xp.zeros(call.shape(), DTYPES[call.kind()])
@@ -292,14 +292,14 @@ def _solve(call: Call, arrays: Any) -> Any:
     return _shaped(call, _solution(call.xp, a, b.reshape(len(b), -1)))
 
 
-def _inverse(call: Call, arrays: Any) -> Any:
+def _inverse(call: CudaCall, arrays: Any) -> Any:
     a = _wide(arrays[0])
     if not a.size:
         return call.xp.zeros(call.shape(), DTYPES[call.kind()])
     return _shaped(call, _solution(call.xp, a, call.xp.eye(len(a), dtype=a.dtype)))
 
 
-def _cholesky(call: Call, arrays: Any) -> Any:
+def _cholesky(call: CudaCall, arrays: Any) -> Any:
     xp, a = call.xp, _wide(arrays[0])
     if not a.size:
         return _shaped(call, a)
@@ -313,11 +313,11 @@ def _cholesky(call: Call, arrays: Any) -> Any:
     return _shaped(call, lower)
 
 
-def _determinant(call: Call, arrays: Any) -> Any:
+def _determinant(call: CudaCall, arrays: Any) -> Any:
     return _shaped(call, call.xp.asarray(call.xp.linalg.det(_wide(arrays[0]))))
 
 
-LINEAR: Final[dict[str, Callable[[Call, Any], Any]]] = {
+LINEAR: Final[dict[str, Callable[[CudaCall, Any], Any]]] = {
     "inverse": _inverse, "solve": _solve, "cholesky": _cholesky, "det": _determinant,
 }  # fmt: skip
 
@@ -331,7 +331,7 @@ _SCANNING_MANY: Final = 4096
 """Lines from which each has a thread of its own."""
 
 
-def scan(call: Call, arrays: Any) -> Any:
+def scan(call: CudaCall, arrays: Any) -> Any:
     xp, axis, function, kind = call.xp, call.axis() + frame_of(call.phase), call.function(), call.kind()
     arg = xp.ascontiguousarray(arrays[0])
     if not arg.size:
@@ -371,17 +371,17 @@ def _positions(xp: Any, table: Any, arg: Any) -> Any:
     return xp.where(found, xp.take(order, inside), size).astype(np.int64)
 
 
-def index_of(call: Call, arrays: Any) -> Any:
+def index_of(call: CudaCall, arrays: Any) -> Any:
     table, arg = arrays
     return _positions(call.xp, table, arg)
 
 
-def member_of(call: Call, arrays: Any) -> Any:
+def member_of(call: CudaCall, arrays: Any) -> Any:
     arg, table = arrays
     return _positions(call.xp, table.reshape(-1), arg) < table.size
 
 
-def first_occurrence(call: Call, arrays: Any) -> Any:
+def first_occurrence(call: CudaCall, arrays: Any) -> Any:
     """Is each item the first equal to it?  A NaN is."""
     xp, arg = call.xp, arrays[0]
     if not arg.size:
@@ -389,7 +389,7 @@ def first_occurrence(call: Call, arrays: Any) -> Any:
     return (_positions(xp, arg, arg) == xp.arange(arg.size)) | (arg != arg)
 
 
-def interval_index(call: Call, arrays: Any) -> Any:
+def interval_index(call: CudaCall, arrays: Any) -> Any:
     """(Count of table items not after the item) - 1; -1 for a NaN."""
     xp, (table, arg) = call.xp, arrays
     keys, wanted = (order_keys(xp, items, descending=False) for items in (table, arg))
@@ -399,7 +399,7 @@ def interval_index(call: Call, arrays: Any) -> Any:
     return xp.where(arg == arg, found, -1)
 
 
-def match(call: Call, arrays: Any) -> Any:
+def match(call: CudaCall, arrays: Any) -> Any:
     left, right = arrays
     if left.shape != right.shape:
         return call.xp.zeros((), np.bool_)
@@ -410,7 +410,7 @@ def match(call: Call, arrays: Any) -> Any:
 #
 # Selection and update by indices on a device; every index that was not proved to be inside its axis is checked.
 
-def update(call: Call, arrays: Any) -> Any:
+def update(call: CudaCall, arrays: Any) -> Any:
     """`arg` with arg[i;j;…] ← value; of places that come twice a stable sort finds the last, which wins."""
     xp, indexed = call.xp, call.phase.attributes["indexed"]
     assert isinstance(indexed, tuple)
@@ -457,7 +457,7 @@ def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types
     row = LIBRARY.get(phase.op)
     if row is None or not row.condition(phase, types.types):
         return None
-    implementation, call, operands = IMPLEMENTATIONS[phase.op], Call(phase, xp, modules, types), phase.args
+    implementation, call, operands = IMPLEMENTATIONS[phase.op], CudaCall(phase, xp, modules, types), phase.args
 
     def run(memory: Any, overwrite: Any) -> Arrays:
         try:
@@ -472,11 +472,11 @@ def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types
 # -------------------------------------------------------------------------------------------- making
 
 
-def _size_vector(call: Call, arrays: Any) -> Any:
+def _size_vector(call: CudaCall, arrays: Any) -> Any:
     return call.xp.asarray(np.array(call.sizes(call.types), np.int64).reshape(call.shape()))
 
 
-def _random(call: Call, arrays: Any) -> Any:
+def _random(call: CudaCall, arrays: Any) -> Any:
     """Uniform f64 from an integer key or a pair."""
     xp, shape = call.xp, call.shape()
     words = [*arrays[0].reshape(-1).get().tolist(), 0]
@@ -490,18 +490,18 @@ def _random(call: Call, arrays: Any) -> Any:
 # -------------------------------------------------------------------------------------------- moving
 
 
-def _join(call: Call, arrays: Arrays) -> Any:
+def _join(call: CudaCall, arrays: Arrays) -> Any:
     return call.xp.concatenate(arrays, call.axis())
 
 
-def _stack(call: Call, arrays: Arrays) -> Any:
+def _stack(call: CudaCall, arrays: Arrays) -> Any:
     return call.xp.stack(arrays, call.axis())
 
 
 # ----------------------------------------------------------------------------------------- selecting
 
 
-def _mask_update(call: Call, arrays: Arrays) -> Any:
+def _mask_update(call: CudaCall, arrays: Arrays) -> Any:
     arg, mask, value = arrays
     cell = arg.shape[mask.ndim :]
     places = call.xp.flatnonzero(mask.reshape(-1))
@@ -512,12 +512,12 @@ def _mask_update(call: Call, arrays: Arrays) -> Any:
     return result.reshape(arg.shape)
 
 
-def _compress(call: Call, arrays: Arrays) -> Any:
+def _compress(call: CudaCall, arrays: Arrays) -> Any:
     mask, arg = arrays
     return call.xp.take(arg, call.xp.flatnonzero(mask.reshape(-1)), call.axis())
 
 
-def _expand(call: Call, arrays: Arrays) -> Any:
+def _expand(call: CudaCall, arrays: Arrays) -> Any:
     (mask, arg), axis, xp = arrays, call.axis(), call.xp
     places = xp.flatnonzero(mask.reshape(-1))
     if places.size != arg.shape[axis]:
@@ -527,7 +527,7 @@ def _expand(call: Call, arrays: Arrays) -> Any:
     return result
 
 
-def _where(call: Call, arrays: Arrays) -> Any:
+def _where(call: CudaCall, arrays: Arrays) -> Any:
     xp, mask = call.xp, arrays[0]
     found = xp.flatnonzero(mask.reshape(-1)).astype(np.int64)
     if mask.ndim <= 1:
@@ -539,14 +539,14 @@ def _where(call: Call, arrays: Arrays) -> Any:
     return xp.stack(columns[::-1], 1)
 
 
-def _runtime_size(call: Call, arrays: Arrays) -> Any:
+def _runtime_size(call: CudaCall, arrays: Arrays) -> Any:
     return ()
 
 
 # ----------------------------------------------------------------------------------------- computing
 
 
-def _contract(call: Call, arrays: Arrays) -> Any:
+def _contract(call: CudaCall, arrays: Arrays) -> Any:
     xp, (left, right) = call.xp, arrays
     shared = left.shape[-1]
     if not shared or not left.size or not right.size:
@@ -556,7 +556,7 @@ def _contract(call: Call, arrays: Arrays) -> Any:
 
 
 def _transform(name: str) -> Implementation:
-    def run(call: Call, arrays: Arrays) -> Any:
+    def run(call: CudaCall, arrays: Arrays) -> Any:
         xp, arg, shape, dtype = call.xp, arrays[0], call.shape(), DTYPES[call.kind()]
         if not arg.size or 0 in shape:
             return xp.zeros(shape, dtype)

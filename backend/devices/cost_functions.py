@@ -41,7 +41,7 @@ class LookedUp(Protocol):
     def between(self, low: int, high: int, /) -> tuple[int, int]: ...
 
 
-class Op(IntEnum):
+class FormulaOp(IntEnum):
     ROWS = 0
     CONSTANT = 1
     ADD = 2
@@ -53,13 +53,13 @@ class Op(IntEnum):
     TABLE = 8
 
 
-Step = tuple[Op, Any, Any]
+Step = tuple[FormulaOp, Any, Any]
 """An operation on the results of two earlier steps; a table and a step; a number."""
 Line = tuple[int, int]
 """(a, b) of a × rows + b."""
 
 
-_NOTHING: Step = (Op.CONSTANT, 0, None)
+_NOTHING: Step = (FormulaOp.CONSTANT, 0, None)
 
 
 class Trace:
@@ -69,28 +69,28 @@ class Trace:
         self.first, self.last = first, last
         self.steps: list[Step] = []
         self.places: dict[Step, int] = {}
-        self.rows = self.span(first, last, (Op.ROWS, None, None), (1, 0))
+        self.rows = self.span(first, last, (FormulaOp.ROWS, None, None), (1, 0))
 
-    def span(self, low: int, high: int, step: Step, line: Line | None = None) -> Span:
+    def span(self, low: int, high: int, step: Step, line: Line | None = None) -> Interval:
         if low == high:
-            step, line = (Op.CONSTANT, low, None), (0, low)
+            step, line = (FormulaOp.CONSTANT, low, None), (0, low)
         place = self.places.get(step)
         if place is None:
             place = self.places[step] = len(self.steps)
             self.steps.append(step)
-        return Span(low, high, place, self, line)
+        return Interval(low, high, place, self, line)
 
     def along(self, line: Line) -> tuple[int, int]:
         """The ends of what goes in a line with the rows."""
         ends = line[0] * self.first + line[1], line[0] * self.last + line[1]
         return min(ends), max(ends)
 
-    def of(self, value: Any) -> Span:
+    def of(self, value: Any) -> Interval:
         """A number as a span of one."""
-        if isinstance(value, Span):
+        if isinstance(value, Interval):
             return value
         if isinstance(value, int):
-            return self.span(value, value, (Op.CONSTANT, value, None))
+            return self.span(value, value, (FormulaOp.CONSTANT, value, None))
         raise TypeError(f"no span of {type(value).__name__}")
 
     def formula(self, result: Any) -> Formula:
@@ -103,9 +103,9 @@ class Trace:
         wanted[place] = True
         for at in range(len(self.steps) - 1, -1, -1):
             op, a, b = self.steps[at]
-            if wanted[at] and op > Op.CONSTANT:
+            if wanted[at] and op > FormulaOp.CONSTANT:
                 wanted[b] = True
-                if op != Op.TABLE:
+                if op != FormulaOp.TABLE:
                     wanted[a] = True
         return tuple(step if wanted[at] else _NOTHING for at, step in enumerate(self.steps))
 
@@ -121,21 +121,21 @@ class Formula:
         """The result for a number of rows in the range."""
         found: list[int] = []
         for op, a, b in self.steps:
-            if op == Op.TABLE:
+            if op == FormulaOp.TABLE:
                 found.append(a.at(found[b]))
-            elif op == Op.CONSTANT:
+            elif op == FormulaOp.CONSTANT:
                 found.append(a)
-            elif op == Op.ADD:
+            elif op == FormulaOp.ADD:
                 found.append(found[a] + found[b])
-            elif op == Op.MULTIPLY:
+            elif op == FormulaOp.MULTIPLY:
                 found.append(found[a] * found[b])
-            elif op == Op.SUBTRACT:
+            elif op == FormulaOp.SUBTRACT:
                 found.append(found[a] - found[b])
-            elif op == Op.LARGEST:
+            elif op == FormulaOp.LARGEST:
                 found.append(found[a] if found[a] > found[b] else found[b])
-            elif op == Op.SMALLEST:
+            elif op == FormulaOp.SMALLEST:
                 found.append(found[a] if found[a] < found[b] else found[b])
-            elif op == Op.DIVIDE:
+            elif op == FormulaOp.DIVIDE:
                 found.append(found[a] // found[b])
             else:
                 found.append(rows)
@@ -145,29 +145,29 @@ class Formula:
         """Bounds of the result for `first` to `last` rows, which are in the range."""
         found: list[tuple[int, int]] = []
         for op, a, b in self.steps:
-            if op == Op.TABLE:
+            if op == FormulaOp.TABLE:
                 found.append(a.between(*found[b]))
-            elif op == Op.CONSTANT:
+            elif op == FormulaOp.CONSTANT:
                 found.append((a, a))
-            elif op == Op.ROWS:
+            elif op == FormulaOp.ROWS:
                 found.append((first, last))
             else:
                 found.append(_bounds(op, found[a], found[b]))
         return found[self.result]
 
 
-def _bounds(op: Op, one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+def _bounds(op: FormulaOp, one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
     (a, b), (c, d) = one, other
     match op:
-        case Op.ADD:
+        case FormulaOp.ADD:
             return a + c, b + d
-        case Op.SUBTRACT:
+        case FormulaOp.SUBTRACT:
             return a - d, b - c
-        case Op.LARGEST:
+        case FormulaOp.LARGEST:
             return max(a, c), max(b, d)
-        case Op.SMALLEST:
+        case FormulaOp.SMALLEST:
             return min(a, c), min(b, d)
-        case Op.MULTIPLY:
+        case FormulaOp.MULTIPLY:
             if a >= 0 and c >= 0:
                 return a * c, b * d
             products = (a * c, a * d, b * c, b * d)
@@ -179,7 +179,7 @@ def _bounds(op: Op, one: tuple[int, int], other: tuple[int, int]) -> tuple[int, 
             return min(quotients), max(quotients)
 
 
-class Span:
+class Interval:
     """Some whole number from `low` to `high`, both included: what a step of a trace makes; `line`: if it is one of the rows."""
 
     __slots__ = ("high", "line", "low", "place", "trace")
@@ -191,45 +191,45 @@ class Span:
     def __repr__(self) -> str:
         return f"Span({self.low}, {self.high})"
 
-    def apply(self, op: Op, one: Any, other: Any) -> Span:
+    def apply(self, op: FormulaOp, one: Any, other: Any) -> Interval:
         a, b = self.trace.of(one), self.trace.of(other)
         line = _line(op, a.line, b.line)
         low, high = _bounds(op, (a.low, a.high), (b.low, b.high)) if line is None else self.trace.along(line)
         return self.trace.span(low, high, (op, a.place, b.place), line)
 
-    def less(self, other: Any) -> Span | int:
+    def less(self, other: Any) -> Interval | int:
         """The difference to another: 0 to itself."""
-        return 0 if isinstance(other, Span) and other.place == self.place else self - other
+        return 0 if isinstance(other, Interval) and other.place == self.place else self - other
 
-    def looked_up(self, table: LookedUp) -> Span:
-        return self.trace.span(*table.between(self.low, self.high), (Op.TABLE, table, self.place))
+    def looked_up(self, table: LookedUp) -> Interval:
+        return self.trace.span(*table.between(self.low, self.high), (FormulaOp.TABLE, table, self.place))
 
-    def __add__(self, other: Any) -> Span:
-        return self.apply(Op.ADD, self, other)
+    def __add__(self, other: Any) -> Interval:
+        return self.apply(FormulaOp.ADD, self, other)
 
     __radd__ = __add__
 
-    def __neg__(self) -> Span:
-        return self.apply(Op.SUBTRACT, 0, self)
+    def __neg__(self) -> Interval:
+        return self.apply(FormulaOp.SUBTRACT, 0, self)
 
-    def __sub__(self, other: Any) -> Span:
-        return self.apply(Op.SUBTRACT, self, other)
+    def __sub__(self, other: Any) -> Interval:
+        return self.apply(FormulaOp.SUBTRACT, self, other)
 
-    def __rsub__(self, other: Any) -> Span:
-        return self.apply(Op.SUBTRACT, other, self)
+    def __rsub__(self, other: Any) -> Interval:
+        return self.apply(FormulaOp.SUBTRACT, other, self)
 
-    def __mul__(self, other: Any) -> Span:
-        return self.apply(Op.MULTIPLY, self, other)
+    def __mul__(self, other: Any) -> Interval:
+        return self.apply(FormulaOp.MULTIPLY, self, other)
 
     __rmul__ = __mul__
 
-    def __floordiv__(self, other: Any) -> Span:
-        return self.apply(Op.DIVIDE, self, other)
+    def __floordiv__(self, other: Any) -> Interval:
+        return self.apply(FormulaOp.DIVIDE, self, other)
 
-    def __rfloordiv__(self, other: Any) -> Span:
-        return self.apply(Op.DIVIDE, other, self)
+    def __rfloordiv__(self, other: Any) -> Interval:
+        return self.apply(FormulaOp.DIVIDE, other, self)
 
-    def __abs__(self) -> Span:
+    def __abs__(self) -> Interval:
         return largest(self, -self)  # type: ignore[no-any-return]
 
     def __lt__(self, other: Any) -> bool:
@@ -247,7 +247,7 @@ class Span:
         return not self > other
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, int | Span):
+        if not isinstance(other, int | Interval):
             return NotImplemented
         low, high = _ends(self.less(other))
         return _decided(low == high == 0, high < 0 or low > 0)
@@ -256,22 +256,22 @@ class Span:
         return self != 0
 
 
-def _line(op: Op, one: Line | None, other: Line | None) -> Line | None:
+def _line(op: FormulaOp, one: Line | None, other: Line | None) -> Line | None:
     """What becomes of two lines."""
     if one is None or other is None:
         return None
     (a, b), (c, d) = one, other
-    if op is Op.ADD:
+    if op is FormulaOp.ADD:
         return a + c, b + d
-    if op is Op.SUBTRACT:
+    if op is FormulaOp.SUBTRACT:
         return a - c, b - d
-    if op is Op.MULTIPLY and not (a and c):
+    if op is FormulaOp.MULTIPLY and not (a and c):
         return a * d + b * c, b * d
     return None
 
 
 def _ends(value: Any) -> tuple[int, int]:
-    if isinstance(value, Span):
+    if isinstance(value, Interval):
         return value.low, value.high
     if isinstance(value, int):
         return value, value
@@ -286,22 +286,22 @@ def _decided(true: bool, false: bool) -> bool:
 
 def largest(*values: Any) -> Any:
     """As `max`."""
-    return _one_of(Op.LARGEST, values)
+    return _one_of(FormulaOp.LARGEST, values)
 
 
 def smallest(*values: Any) -> Any:
     """As `min`."""
-    return _one_of(Op.SMALLEST, values)
+    return _one_of(FormulaOp.SMALLEST, values)
 
 
-def _one_of(op: Op, values: Sequence[Any]) -> Any:
-    if any(isinstance(value, Span) for value in values):
+def _one_of(op: FormulaOp, values: Sequence[Any]) -> Any:
+    if any(isinstance(value, Interval) for value in values):
         found = values[0]
         for value in values[1:]:
-            span = found if isinstance(found, Span) else value
-            found = span.apply(op, found, value) if isinstance(span, Span) else _one_of(op, (found, value))
+            span = found if isinstance(found, Interval) else value
+            found = span.apply(op, found, value) if isinstance(span, Interval) else _one_of(op, (found, value))
         return found
-    return max(values) if op is Op.LARGEST else min(values)
+    return max(values) if op is FormulaOp.LARGEST else min(values)
 
 
 # ---------------------------------------------------------------------------------------------------- ticks

@@ -41,13 +41,13 @@ from ..graph.phases import (
 )
 from ..graph.projections import is_unread
 from ..jit import tiering
-from ..jit.compiler import Kept
+from ..jit.compiler import LruCache
 from ..lower.body import Body, build_body, narrow
-from ..lower.kernel_ir import BLOCK, Apply, Coordinate, Form, Literal, Load, Nest, plan_nest
+from ..lower.kernel_ir import BLOCK, Coordinate, Form, KernelApply, KernelLiteral, KernelLoad, LoopOrder, plan_nest
 from ..scalar.table import class_of
 from .cost_functions import largest, smallest
 from .op_tables import Around, Rates
-from .profile import GRAIN, Grains, Table
+from .profile import GRAIN, CostTable, Grains
 
 # ---------------------------------------------------------------------------------------------------- forms
 
@@ -68,7 +68,7 @@ class Tier(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class MemoryStream:
     """An operand of which `size` bytes are read.  `across`: neighbours in the innermost loop do not lie side by side."""
 
     value: ValueId
@@ -91,7 +91,7 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class Reduced:
+class ReducedWork:
     """`points` numbers reduced.  They come in runs: rows (`along`), or what lies side by side across the reduce axis."""
 
     function: str
@@ -109,15 +109,15 @@ class Work:
 
     tier: Tier
     points: int
-    reads: tuple[Stream, ...]
+    reads: tuple[MemoryStream, ...]
     written: tuple[tuple[Kind, int], ...]
     applied: tuple[Applied, ...]
-    reduced: tuple[Reduced, ...]
+    reduced: tuple[ReducedWork, ...]
     chain: tuple[Applied, ...]
     lines: int
     line: int
     nanoseconds: int
-    nest: Nest
+    nest: LoopOrder
     chained: bool
 
     @property
@@ -201,16 +201,16 @@ def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(steps)
 
 
-def _inner(nest: Nest) -> Axes:
+def _inner(nest: LoopOrder) -> Axes:
     """The axes of the vector loop."""
     place = -2 if nest.form is Form.ACROSS and len(nest.groups) > 1 else -1
     return frozenset(nest.groups[place]) if nest.groups else frozenset()
 
 
 def _streams(phase: Structured, reads: Sequence[Axes], shapes: Sequence[tuple[int, ...]], steps: Sequence[tuple[int, ...]],
-             kinds: Sequence[Kind], extents: Sequence[int], inner: Axes) -> tuple[Stream, ...]:  # fmt: skip
+             kinds: Sequence[Kind], extents: Sequence[int], inner: Axes) -> tuple[MemoryStream, ...]:  # fmt: skip
     """Bytes of each operand once, however often and shifted it is read."""
-    found: dict[ValueId, Stream] = {}
+    found: dict[ValueId, MemoryStream] = {}
     for read, on, shape, own, kind in zip(phase.reads, reads, shapes, steps, kinds, strict=True):
         moving = [abs(own[axis]) for axis in inner & on]
         apart = largest(1, smallest(LINE // kind.bytes, *moving or (1,)))  # what lies between is read too, in lines of the cache
@@ -218,7 +218,7 @@ def _streams(phase: Structured, reads: Sequence[Axes], shapes: Sequence[tuple[in
         across = bool(moving) and smallest(*moving) > 1
         before = found.get(read.value)
         if before is None or (size, across) > (before.size, before.across):
-            found[read.value] = Stream(read.value, kind, size, across or (before is not None and before.across))
+            found[read.value] = MemoryStream(read.value, kind, size, across or (before is not None and before.across))
     return tuple(found.values())
 
 
@@ -228,7 +228,7 @@ def _streams(phase: Structured, reads: Sequence[Axes], shapes: Sequence[tuple[in
 def _is_count(body: Body, place: int) -> bool:
     """Truth values are counted as they are: no conversion is made for a sum of them."""
     node = body.nodes[place]
-    return isinstance(node, Apply) and node.function == "convert" and body.kinds[node.args[0]] is Kind.BOOL
+    return isinstance(node, KernelApply) and node.function == "convert" and body.kinds[node.args[0]] is Kind.BOOL
 
 
 def _kernel(
@@ -241,16 +241,16 @@ def _kernel(
     whole = prod(extents)
     for place, node in enumerate(body.nodes):
         match node:
-            case Load(operand):
+            case KernelLoad(operand):
                 varying.append(reads[operand])
             case Coordinate(axis):
                 varying.append(frozenset({axis} if extents[axis] != 1 else ()))
-            case Apply():
+            case KernelApply():
                 on = frozenset[int]().union(*(varying[a] for a in node.args))
                 varying.append(on - {len(extents) - 1} if node.function.startswith(ALONG) else on)
                 points = whole if on & inner else prod(extents[axis] for axis in on)
                 each = node.kind.bytes + sum(body.kinds[a].bytes for a in node.args)
-                constant = any(isinstance(body.nodes[a], Literal) for a in node.args)
+                constant = any(isinstance(body.nodes[a], KernelLiteral) for a in node.args)
                 applied = Applied(node.function, node.compute, node.kind, points, each, node.parameter, constant)
                 if place not in counted:
                     found.append(applied)
@@ -303,11 +303,11 @@ def _kind_of(node: Node) -> Kind:
     return node.kind if isinstance(node, ReadNode | ConstantNode | ApplyNode) else Kind.I64
 
 
-def _reduced(kind: Kind, function: str, points: int, nest: Nest, calls: bool) -> Reduced:
+def _reduced(kind: Kind, function: str, points: int, nest: LoopOrder, calls: bool) -> ReducedWork:
     length = nest.sizes[-1]
     if nest.form is Form.ACROSS and not calls:
-        return Reduced(function, kind, False, points, nest.sizes[-2])
-    return Reduced(function, kind, True, points, length)
+        return ReducedWork(function, kind, False, points, nest.sizes[-2])
+    return ReducedWork(function, kind, True, points, length)
 
 
 # ---------------------------------------------------------------------------------------------------- reuse
@@ -317,7 +317,7 @@ def _reduced(kind: Kind, function: str, points: int, nest: Nest, calls: bool) ->
 # A program is taken to run again and again, as a block of a loop does: what is used once a run comes round after all other bytes
 # of the run.  Views are their operand under other indices.
 
-_kept: Kept[dict[PhaseId, Around]] = Kept(16)
+_kept: LruCache[dict[PhaseId, Around]] = LruCache(16)
 
 
 def surroundings(bound: BoundGraph, number: Number) -> dict[PhaseId, Around]:
@@ -418,7 +418,7 @@ OVERLAP: Final = (1, 8)
 """The part of the shorter of moving and computing that the longer does not hide."""
 
 
-class Sharing(Enum):
+class WorkSharing(Enum):
     """See Note [Sharing]."""
 
     ALONE = "one thread"
@@ -429,18 +429,18 @@ class Sharing(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedWork:
     """`joined`: are partial results put together at the end?  `handed`: do operands lie with the thread that made them?"""
 
-    sharing: Sharing = Sharing.ALONE
+    sharing: WorkSharing = WorkSharing.ALONE
     joined: bool = False
     handed: bool = False
 
 
-ALONE: Final = Shared()
+ALONE: Final = SharedWork()
 
 
-def shared_out(nest: Nest, reduces: bool, nanoseconds: int, threads: int, turns: int = 1) -> Shared:
+def shared_out(nest: LoopOrder, reduces: bool, nanoseconds: int, threads: int, turns: int = 1) -> SharedWork:
     """How work is shared of which the policy takes one turn for so long."""
     if threads <= 1 or nanoseconds < tiering.SHARED_NANOSECONDS:
         return ALONE
@@ -449,18 +449,18 @@ def shared_out(nest: Nest, reduces: bool, nanoseconds: int, threads: int, turns:
         return ALONE
     whole = nanoseconds * max(1, turns)
     if turns > 1 and whole >= tiering.LONG_NANOSECONDS:
-        return Shared(Sharing.LONG)
-    return Shared(Sharing.WOKEN if whole > tiering.WORTH_WAKING else Sharing.CUT, joined)
+        return SharedWork(WorkSharing.LONG)
+    return SharedWork(WorkSharing.WOKEN if whole > tiering.WORTH_WAKING else WorkSharing.CUT, joined)
 
 
-def rows_shared_out(nest: Nest, nanoseconds: int, threads: int, moves: bool) -> Shared:
+def rows_shared_out(nest: LoopOrder, nanoseconds: int, threads: int, moves: bool) -> SharedWork:
     """The same of a chain along rows; `moves`: does it write as much as it reads?"""
     if threads <= 1 or nanoseconds < tiering.PIECES_NANOSECONDS or not any(size >= 2 * threads for size in nest.sizes[:-1]):
         return ALONE
-    return Shared(Sharing.WOKEN if moves else Sharing.ROWS)
+    return SharedWork(WorkSharing.WOKEN if moves else WorkSharing.ROWS)
 
 
-def _has_cells(nest: Nest, reduces: bool, threads: int) -> bool:
+def _has_cells(nest: LoopOrder, reduces: bool, threads: int) -> bool:
     """Is there a loop over cells that is long enough to be cut?"""
     parallel = len(nest.sizes) - reduces
     for loop, size in enumerate(nest.sizes[:parallel]):
@@ -475,26 +475,26 @@ def overlapped(moved: int, computed: int) -> int:
     return Grains(longer + shorter * OVERLAP[0] // OVERLAP[1])
 
 
-def together(moved: int, computed: int, shared: Shared, rates: Rates) -> int:
+def together(moved: int, computed: int, shared: SharedWork, rates: Rates) -> int:
     """What the executor takes for so much moving and computing of one thread, in grains."""
     alone = overlapped(moved, computed)
     match shared.sharing:
-        case Sharing.ALONE:
+        case WorkSharing.ALONE:
             return alone
-        case Sharing.CUT:
+        case WorkSharing.CUT:
             table = rates.table(("cut.reduced", "cut") if shared.joined else ("cut",), Kind.F64)
             return alone + (0 if table is None else table.at(1))
-        case Sharing.ROWS | Sharing.LONG:
-            table = rates.table(("team.rows" if shared.sharing is Sharing.ROWS else "team.long", "team"), Kind.F64)
+        case WorkSharing.ROWS | WorkSharing.LONG:
+            table = rates.table(("team.rows" if shared.sharing is WorkSharing.ROWS else "team.long", "team"), Kind.F64)
             return alone if table is None else _mapped(alone, table)
-        case Sharing.WOKEN:
+        case WorkSharing.WOKEN:
             names: tuple[str, ...] = ("team.moved", "team") if moved > computed else ("team",)
             names = ("team.reduced", *names) if shared.joined else names
             table = rates.table(("team.handed", *names) if shared.handed else names, Kind.F64)
             return alone if table is None else _mapped(alone, table)
 
 
-def _mapped(alone: int, table: Table) -> int:
+def _mapped(alone: int, table: CostTable) -> int:
     """Below the first point the same is added as there; above the last, times are in proportion."""
     least = table.size[0] * GRAIN
     if alone < least:

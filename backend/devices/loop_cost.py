@@ -37,13 +37,13 @@ from ..graph.phases import (
     Structured,
     ValueId,
 )
-from ..jit.compiler import Kept
+from ..jit.compiler import LruCache
 from ..loopir.facts import iteration_of
-from ..loopir.ir import Apply, Call, Fail, For, If, Index, Load, LoopKind, Number, Statement, Store, View, uses, walk
+from ..loopir.ir import Apply, Call, Fail, For, If, Index, IndexStatement, Load, LoopKind, Statement, Store, View, uses, walk
 from ..lower.body import build_body
 from ..lower.fusion_units import RowsUnit, units_of
 from ..lower.region import FIRST, LAST, Region, lower_region
-from ..lower.scope import Unsupported
+from ..lower.scope import NotLowerable
 from ..transform.pipeline import runs_in_tiles
 from .cost_functions import largest, smallest
 from .kernel_form import Applied, Number as FormsNumber, Number as Numbers, Types, Work, calls, strides, together, varies, work_of
@@ -58,7 +58,7 @@ from .measured_phase_cost import (
     work_grains,
 )
 from .op_tables import Around, Rates
-from .profile import GRAIN, Backend, Grains, Table, reduce_stems, scalar_stems
+from .profile import GRAIN, BackendKind, CostTable, Grains, reduce_stems, scalar_stems
 
 # ---------------------------------------------------------------------------------------------------- regions
 
@@ -77,20 +77,20 @@ _VECTOR: Final = 64
 """Bytes of a vector."""
 
 
-_regions: Final[Kept[Region | None]] = Kept(64)
+_regions: Final[LruCache[Region | None]] = LruCache(64)
 
 
 def region_of(phase: Loop | Fold | Map, types: Types, rates: Rates) -> Region | None:
     """None: it runs phase by phase.  The last ones are kept, because planners ask of one phase many times."""
 
     def make() -> Region | None:
-        with suppress(Unsupported):
+        with suppress(NotLowerable):
             region = lower_region(phase, types, rates.guards, rates.known)
             if iteration_of(phase, types).is_for_region(calls=region.calls, in_tiles=partial(runs_in_tiles, region.program)):
                 return region
         return None
 
-    if not rates.kernels or rates.device.backend is Backend.CUDA:
+    if not rates.kernels or rates.device.backend is BackendKind.CUDA:
         return None
     return _regions.of(id(phase), (phase, types), make)
 
@@ -130,7 +130,7 @@ class _Time:
     def block(self, body: Sequence[Statement], known: Mapping[str, int], vector: str = "") -> float:
         total, known = 0.0, dict(known)
         for one in body:
-            if isinstance(one, Number) and all(name in known for name, _ in one.index.terms):
+            if isinstance(one, IndexStatement) and all(name in known for name, _ in one.index.terms):
                 known[one.name] = _value(one.index, known, 0)
             total += self.statement(one, known, vector)
         return total
@@ -256,7 +256,7 @@ def _work(phase: Structured, types: Types, number: FormsNumber, cut: tuple[int, 
 # An executor reports a chain's time as that of its last member, and so does an estimate; the other members have none of their
 # own.
 
-_kept: Kept[dict[PhaseId, RowsUnit]] = Kept(16)
+_kept: LruCache[dict[PhaseId, RowsUnit]] = LruCache(16)
 
 
 def chains_in(bound: BoundGraph) -> dict[PhaseId, RowsUnit]:
@@ -294,7 +294,7 @@ SHORT_ROW: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class _Space:
+class _IterationSpace:
     """The iteration space in numbers, with the axes that each read varies on."""
 
     extents: tuple[int, ...]
@@ -329,12 +329,12 @@ def structured_grains(phase: Structured, types: Types, rates: Rates, number: For
 # ------------------------------------------------------------------------------------------- the space
 
 
-def _space(phase: Structured, number: FormsNumber, cut: tuple[int, int] | None) -> _Space:
+def _space(phase: Structured, number: FormsNumber, cut: tuple[int, int] | None) -> _IterationSpace:
     extents = [number(axis.size) for axis in phase.axes]
     if cut is not None:
         extents[cut[0]] = cut[1]
     reduce = next((a for a, axis in enumerate(phase.axes) if axis.kind is AxisKind.REDUCE), None)
-    return _Space(tuple(extents), reduce, tuple(varies(read, extents) for read in phase.reads))
+    return _IterationSpace(tuple(extents), reduce, tuple(varies(read, extents) for read in phase.reads))
 
 
 def _fills(read: Read) -> bool:
@@ -350,7 +350,8 @@ def _copied(read: Read, number: FormsNumber) -> int:
     return found
 
 
-def _inner(phase: Structured, types: Types, space: _Space, number: FormsNumber) -> tuple[int | None, tuple[tuple[int, ...], ...]]:
+def _inner(phase: Structured, types: Types, space: _IterationSpace, number: FormsNumber) -> tuple[int | None, tuple[tuple[int,
+    ...], ...]]:
     """The axis along which the largest operand lies side by side, and the strides of all reads."""
     steps = [strides(r, space.extents, tuple(map(number, types[r.value].shape))) for r in phase.reads]
     apart = tuple(tuple(map(abs, lengths)) for lengths in steps)
@@ -361,7 +362,7 @@ def _inner(phase: Structured, types: Types, space: _Space, number: FormsNumber) 
     return best, apart
 
 
-def _bytes(read: Read, on: frozenset[int], types: Types, space: _Space, number: FormsNumber) -> int:
+def _bytes(read: Read, on: frozenset[int], types: Types, space: _IterationSpace, number: FormsNumber) -> int:
     """Bytes of the operand that the space reads, once each."""
     type = types[read.value]
     whole = prod(map(number, type.shape))
@@ -371,7 +372,7 @@ def _bytes(read: Read, on: frozenset[int], types: Types, space: _Space, number: 
 # ------------------------------------------------------------------------------------ whole phases
 
 
-def _one_application(phase: Structured, types: Types, rates: Rates, space: _Space, number: FormsNumber) -> Grains | None:
+def _one_application(phase: Structured, types: Types, rates: Rates, space: _IterationSpace, number: FormsNumber) -> Grains | None:
     """See Note [One application]; None if the phase is something else."""
     if len(phase.results) != 1 or any(len(on) != sum(n != 1 for n in space.extents) for on in space.reads):
         return None
@@ -410,7 +411,7 @@ def _table_of(node: ApplyNode, one: Applied) -> tuple[tuple[str, ...], Kind]:
     return scalar_stems(node.function, one.compute, node.parameter), kind
 
 
-def _reduction(function: str | None, kind: Kind, rates: Rates, space: _Space, inner: int | None) -> Grains:
+def _reduction(function: str | None, kind: Kind, rates: Rates, space: _IterationSpace, inner: int | None) -> Grains:
     """Of all points, each `kind.bytes` wide.  Short rows, and few cells side by side, cost by the cell (or row) as well."""
     assert function is not None and space.reduce is not None
     size = space.points * kind.bytes
@@ -445,7 +446,7 @@ def _widens(phase: Structured, place: int) -> bool:
     return counted and any(r.node == place and r.reduction == "add" for r in phase.results)
 
 
-def _padding(phase: Structured, types: Types, rates: Rates, number: FormsNumber, space: _Space) -> Grains:
+def _padding(phase: Structured, types: Types, rates: Rates, number: FormsNumber, space: _IterationSpace) -> Grains:
     """Reads that may leave their operand."""
     total = 0
     for read, on in zip(phase.reads, space.reads, strict=True):
@@ -459,7 +460,7 @@ def _padding(phase: Structured, types: Types, rates: Rates, number: FormsNumber,
     return Grains(total)
 
 
-def _declared(phase: Structured, types: Types, rates: Rates, number: FormsNumber, space: _Space) -> int:
+def _declared(phase: Structured, types: Types, rates: Rates, number: FormsNumber, space: _IterationSpace) -> int:
     """See Note [One application]."""
     touched: dict[ValueId, int] = {}
     for read, on in zip(phase.reads, space.reads, strict=True):
@@ -480,7 +481,7 @@ def _declared(phase: Structured, types: Types, rates: Rates, number: FormsNumber
             unknown += one.points
         extra += largest(0, rates.grains(stems, kind, own) - rates.grains(("add",), kind, own))
     if unknown and rates.device.roofline is not None:
-        times.append(Table.of_rate(rates.device.roofline.flops).at(unknown))
+        times.append(CostTable.of_rate(rates.device.roofline.flops).at(unknown))
     inner, _ = _inner(phase, types, space, number)
     for result, kind in zip(phase.results, kinds, strict=True):
         if result.reduction is not None:

@@ -20,9 +20,9 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import is_sequential
 from ..scalar.table import class_of
 from .cost_functions import largest
-from .kernel_form import ALONG, Applied, Reduced, Shared, Tier, Work, overlapped, rows_shared_out, shared_out, together
+from .kernel_form import ALONG, Applied, ReducedWork, SharedWork, Tier, Work, overlapped, rows_shared_out, shared_out, together
 from .op_tables import Around, Rates
-from .profile import Grains, Table, scalar_stems
+from .profile import CostTable, Grains, scalar_stems
 
 RUNS: Final = 1024
 """Runs that `row` and `column` are about."""
@@ -44,7 +44,7 @@ def work_grains(work: Work, rates: Rates, around: Around = ALONE) -> Grains:
     return Grains(start + fresh + overlapped(moved, computed))
 
 
-def shared_work(work: Work, rates: Rates, turns: int = 1, *, handed: bool = False) -> Shared:
+def shared_work(work: Work, rates: Rates, turns: int = 1, *, handed: bool = False) -> SharedWork:
     threads = rates.device.threads
     if work.chained:
         written = sum(size for _, size in work.written)
@@ -70,7 +70,7 @@ def step(rates: Rates, around: Around, calls: int = 0) -> Grains:
     return Grains(cooled(own, around) + (0 if table is None else calls * table.at(max(1, around.before))))
 
 
-def cooled(table: Table, around: Around) -> Grains:
+def cooled(table: CostTable, around: Around) -> Grains:
     """What a step takes after other phases: a table by what ran just before; of what ran at any time, it feels a part."""
     warm = table.at(1)
     part = (table.at(max(1, around.apart)) - warm) * APART[0] // APART[1]
@@ -124,7 +124,7 @@ def _applied(work: Work, prefix: str, rates: Rates) -> int:
     total = 0
     for one in work.applied:
         if one.function.startswith(ALONG):  # of a chain along rows
-            row = Reduced(one.function.removeprefix(ALONG), one.kind, along=True, points=work.points, run=max(1, work.line))
+            row = ReducedWork(one.function.removeprefix(ALONG), one.kind, along=True, points=work.points, run=max(1, work.line))
             size, called = row.points * row.kind.bytes, prefix == "ufunc."
             total += _looked_up(row.function, "ufunc.reduce.", row.kind, size, rates) if called else _reduced(row, rates)
             continue
@@ -137,7 +137,8 @@ def _each(one: Applied, prefix: str, rates: Rates) -> Grains:
     return table.rate(one.points * one.each)
 
 
-def _table_of(function: str, compute: Kind, kind: Kind, parameter: int, prefix: str, rates: Rates, *, constant: bool) -> Table:
+def _table_of(function: str, compute: Kind, kind: Kind, parameter: int, prefix: str, rates: Rates, *,
+    constant: bool) -> CostTable:
     function = _SAME.get(function, function)
     kind = kind if function.startswith("convert") else compute
     stems = scalar_stems(function, compute, parameter)
@@ -157,7 +158,7 @@ def _class(prefix: str, function: str) -> tuple[str, ...]:
     return (f"{prefix}exp", f"{prefix}add") if class_of(function) == "transcendental" else (f"{prefix}add",)
 
 
-def _first(rates: Rates, stems: Iterable[str], kind: Kind) -> Table:
+def _first(rates: Rates, stems: Iterable[str], kind: Kind) -> CostTable:
     return rates.require(tuple(stems), kind)
 
 
@@ -166,7 +167,7 @@ def _looked_up(function: str, prefix: str, kind: Kind, size: int, rates: Rates) 
     return rates.require((prefix + function, *from_the_right, f"{prefix}add"), kind).rate(size)
 
 
-def _reduced(one: Reduced, rates: Rates) -> int:
+def _reduced(one: ReducedWork, rates: Rates) -> int:
     """Runs of numbers, reduced one after the other; from the right each application, which is counted apart, waits for the one
     before."""
     if is_sequential(one.function):

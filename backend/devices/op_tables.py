@@ -17,7 +17,7 @@ from ...typechecker.core.blocks import CoreGuard
 from ...typechecker.elements import Kind
 from ..graph.bind import NOTHING_KNOWN, KnownValues
 from ..graph.phases import PhaseId, ValueId
-from .profile import BY_WORK, SCHEMA, DeviceProfile, Grains, Profile, Table, kinds_near
+from .profile import BY_WORK, SCHEMA, CostTable, DeviceProfile, Grains, Profile, kinds_near
 from .profile_toml import LARGEST, Places, Problems, profile_of, shown
 
 # ---------------------------------------------------------------------------------------------------- rates
@@ -65,7 +65,7 @@ class Rates:
         self.around = around or {}
         self.measured = "step.f64" in device.ops
         self.kernels = "row.add.f64" in device.ops
-        self._found: dict[tuple[tuple[str, ...], Kind], Table | None] = {}
+        self._found: dict[tuple[tuple[str, ...], Kind], CostTable | None] = {}
 
     def reusing(self) -> Rates:
         return self if self.reuses else self._with(self.around, reuses=True)
@@ -84,7 +84,7 @@ class Rates:
         around = Around(max((each.total for each in known), default=0), since, unknown, handed=handed, before=before, apart=apart)
         return self._with({**self.around, one: around}, reuses=self.reuses)
 
-    def table(self, stems: Iterable[str], kind: Kind) -> Table | None:
+    def table(self, stems: Iterable[str], kind: Kind) -> CostTable | None:
         """The first that exists: exact kind and name before near kinds, those before wider names."""
         key = (tuple(stems), kind)
         if key not in self._found:
@@ -92,17 +92,17 @@ class Rates:
             self._found[key] = next((self.device.ops[name] for name in names if name in self.device.ops), None)
         return self._found[key]
 
-    def whole(self, stems: Iterable[str], kind: Kind) -> Table | None:
+    def whole(self, stems: Iterable[str], kind: Kind) -> CostTable | None:
         """The table of a whole phase: of a declared device without one, what its roofline says."""
         wanted = tuple(stems)
         found, roof = self.table(wanted, kind), self.device.roofline
         if found is not None or roof is None or self.measured:
             return found
         if wanted[0].partition(".")[0] in BY_WORK:
-            return Table.of_rate(roof.flops)
-        return Table.of_rate(min(roof.bandwidth, roof.flops * OPERANDS * kind.bytes))
+            return CostTable.of_rate(roof.flops)
+        return CostTable.of_rate(min(roof.bandwidth, roof.flops * OPERANDS * kind.bytes))
 
-    def require(self, stems: Iterable[str], kind: Kind) -> Table:
+    def require(self, stems: Iterable[str], kind: Kind) -> CostTable:
         wanted = tuple(stems)
         found = self.whole(wanted, kind)
         if found is None:

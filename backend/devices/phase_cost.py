@@ -36,7 +36,7 @@ from .kernel_form import Number, Types, is_view, surroundings
 from .loop_cost import BOOLE, chains_in, region_grains, repeated_grains, structured_grains
 from .measured_phase_cost import cooled
 from .op_tables import Around, NoTable, Rates
-from .profile import BY_WORK, GRAIN, Backend, Calibration, DeviceProfile, Grains, Profile
+from .profile import BY_WORK, GRAIN, BackendKind, Calibration, DeviceProfile, Grains, Profile
 
 # ---------------------------------------------------------------------------------------------------- library
 #
@@ -213,14 +213,14 @@ NEVER: Final = 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ShardExtent:
     """A shard has `rows` along `axis`.  See Note [Shards]."""
 
     axis: int
     rows: int
 
 
-class Execution(Enum):
+class ExecutionKind(Enum):
     """Which execution of a step is meant.  See Note [Steps]."""
 
     FIRST = "first"
@@ -238,34 +238,34 @@ class Estimate:
 
 def phase_ticks(
     phase: Phase, bound: BoundGraph, profile: Profile, group: str, *, axis: int | None = None, rows: int = 0,
-    grain: int = 1, tick_ns: int = 1, execution: Execution = Execution.FIRST,
+    grain: int = 1, tick_ns: int = 1, execution: ExecutionKind = ExecutionKind.FIRST,
 ) -> Ticks | None:  # fmt: skip
     """Ticks of a phase on one device of a group; with `axis`, of its shards of `rows` points along it, dealt out by `grain`.
     None: it cannot run there."""
     device = profile.device(group)
-    if device is None or device.backend is Backend.STORE:
+    if device is None or device.backend is BackendKind.STORE:
         return None
     number = numbers_of(bound)
     rates = _rates(device, bound, number)
     overhead = device.launch_ns * GRAIN
-    if execution is Execution.FIRST:
+    if execution is ExecutionKind.FIRST:
         overhead += making_grains(phase, rates)
     else:
         rates = rates.reusing()
 
-    def grains(cut: Cut | None) -> Grains:
+    def grains(cut: ShardExtent | None) -> Grains:
         return Grains(phase_grains(phase, bound.graph.types, rates, number, cut) + overhead)
 
     def exact(count: int) -> int:
         try:
-            return _up(grains(Cut(axis or 0, min(count * grain, rows))), tick_ns)
+            return _up(grains(ShardExtent(axis or 0, min(count * grain, rows))), tick_ns)
         except NoTable:  # only for sizes that no table is about
             return NEVER
 
     def traced(first: int, last: int) -> Formula:
         trace = Trace(first, last)
         try:
-            return trace.formula(grains(Cut(axis or 0, smallest(trace.rows * grain, rows))))
+            return trace.formula(grains(ShardExtent(axis or 0, smallest(trace.rows * grain, rows))))
         except NoTable:
             raise Undecided from None
 
@@ -275,7 +275,7 @@ def phase_ticks(
     try:
         if axis is None or rows < 1:
             return Ticks(((1, _up(grains(None), tick_ns)),))
-        _ = grains(Cut(axis, 1)), grains(Cut(axis, rows))
+        _ = grains(ShardExtent(axis, 1)), grains(ShardExtent(axis, rows))
     except NoTable:
         return None
     return Curve(-(-rows // grain), exact, traced, up)
@@ -310,10 +310,10 @@ def missing_operation(phase: Phase, bound: BoundGraph, device: DeviceProfile) ->
     return None
 
 
-def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: Cut | None = None) -> Grains:
+def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: ShardExtent | None = None) -> Grains:
     """Time of the work of a phase, without what its own step costs.  NoTable."""
     where = None if cut is None else (cut.axis, cut.rows)
-    if rates.device.backend is Backend.CUDA and (lacking := missing(phase, types)) is not None:
+    if rates.device.backend is BackendKind.CUDA and (lacking := missing(phase, types)) is not None:
         raise NoTable(lacking)
 
     def called(routine: Phase) -> int:
@@ -369,7 +369,7 @@ def _turns(phase: Loop, index: SizeVariable, types: Types, rates: Rates, number:
     return once, total * trip // sum(BOOLE)
 
 
-def _block(graph: SubGraph, types: Types, rates: Rates, number: Number, cut: Cut | None = None) -> tuple[int, int]:
+def _block(graph: SubGraph, types: Types, rates: Rates, number: Number, cut: ShardExtent | None = None) -> tuple[int, int]:
     """What a body costs once (its kernels) and each time it runs, its results taking dying buffers.  See Note [Steps].
 
     `cut`: of the axes that all its phases share."""

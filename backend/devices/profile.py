@@ -31,7 +31,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, is_sequential
 from ..graph.registry import LIBRARY
 from ..scalar.table import class_of
-from .cost_functions import Duplex, Span, largest, smallest
+from .cost_functions import Duplex, Interval, largest, smallest
 
 # ---------------------------------------------------------------------------------------------------- tables
 #
@@ -57,7 +57,7 @@ _HALVINGS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CostTable:
     """`ns[i]` is the time at `size[i]`.  Sizes grow; both have at least one entry.  Times may fall where a device begins to use
     more of itself (a second thread); where they do not, a larger size never costs less."""
 
@@ -65,15 +65,15 @@ class Table:
     ns: tuple[int, ...]
 
     @staticmethod
-    def of_rate(per_second: int) -> Table:
+    def of_rate(per_second: int) -> CostTable:
         """Time in proportion to size, from about a nanosecond on."""
         rate = Fraction(per_second, 10**9)
         rate = rate.limit_denominator(1000) or rate
-        return Table((rate.numerator,), (rate.denominator,))
+        return CostTable((rate.numerator,), (rate.denominator,))
 
     def at(self, size: int) -> Grains:
         """See Notes [Log-log] and [Beyond the ends].  Of a `Span` of sizes, the span of their times."""
-        if isinstance(size, Span):
+        if isinstance(size, Interval):
             return cast(Grains, size.looked_up(self))
         if size <= 0:
             return Grains(0)
@@ -130,7 +130,7 @@ STORE: Final = "store"
 """The class of stores."""
 
 
-class Source(Enum):
+class CalibrationSource(Enum):
     """Where power figures come from: stated, or an energy counter."""
 
     DECLARED = "declared"
@@ -138,7 +138,7 @@ class Source(Enum):
     NVML = "nvml"
 
 
-class Backend(Enum):
+class BackendKind(Enum):
     CPU = "cpu"
     CUDA = "cuda"
     DASK = "dask"
@@ -151,7 +151,7 @@ class Backend(Enum):
 class Power:
     idle_mw: int
     active_mw: int
-    source: Source = Source.DECLARED
+    source: CalibrationSource = CalibrationSource.DECLARED
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class DeviceProfile:
 
     name: str
     kind: str
-    backend: Backend = Backend.CPU
+    backend: BackendKind = BackendKind.CPU
     node: str = "n0"
     count: int = 1
     threads: int = 1
@@ -185,7 +185,7 @@ class DeviceProfile:
     alloc_ns: int = 0
     power: Power | None = None
     roofline: Roofline | None = None
-    ops: Mapping[str, Table] = field(default_factory=dict)
+    ops: Mapping[str, CostTable] = field(default_factory=dict)
     reserved: Mapping[str, object] = field(default_factory=dict)
     paths: tuple[str, ...] = ()
 
@@ -207,7 +207,7 @@ class LinkProfile:
     source: str
     target: str
     latency_ns: int = 0
-    table: Table | None = None
+    table: CostTable | None = None
     duplex: Duplex = Duplex.HALF
     group: str | None = None
     energy_pj_per_byte: Fraction = Fraction(0)
@@ -255,7 +255,7 @@ class Profile:
 
     @property
     def has_stores(self) -> bool:
-        return any(device.backend is Backend.STORE for device in self.devices)
+        return any(device.backend is BackendKind.STORE for device in self.devices)
 
     def store_of(self, path: str) -> str | None:
         """The store in which a file lies, by its real path: the one that names it, or the nearest folder around it."""
@@ -267,7 +267,7 @@ class Profile:
 
     def class_of(self, device: DeviceProfile) -> str:
         """See Note [Classes]; a store is like no other."""
-        if device.backend is Backend.STORE:
+        if device.backend is BackendKind.STORE:
             return f"{device.kind}/{device.name}"
         alike = [other for other in self.devices if other.kind == device.kind]
         return device.kind if all(device.same_times(other) for other in alike) else f"{device.kind}/{device.name}"

@@ -26,7 +26,19 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from . import profile
 from .cost_functions import Duplex
-from .profile import SCHEMA, STORE, Backend, Calibration, DeviceProfile, LinkProfile, Power, Profile, Roofline, Source, Table
+from .profile import (
+    SCHEMA,
+    STORE,
+    BackendKind,
+    Calibration,
+    CalibrationSource,
+    CostTable,
+    DeviceProfile,
+    LinkProfile,
+    Power,
+    Profile,
+    Roofline,
+)
 
 # ---------------------------------------------------------------------------------------------------- fields
 #
@@ -291,7 +303,7 @@ def shown(value: object) -> str:
 # ---------------------------------------------------------------------------------------------------- reading
 
 RESERVED: Final = ("memory_levels", "numa", "queues", "worker", "plugin")
-_COMPUTING: Final = tuple(backend for backend in Backend if backend is not Backend.STORE)
+_COMPUTING: Final = tuple(backend for backend in BackendKind if backend is not BackendKind.STORE)
 MOST_DEVICES: Final = 10_000_000
 MOST_DOTS: Final = 100
 _DOTTED: Final = re.compile(r"[\w\"'-]\.")
@@ -328,7 +340,7 @@ def profile_of(values: Mapping[str, object], problems: Problems) -> Profile:
     links = [_link(fields) for fields in top.tables("link")]
     calibration = _calibration(top.table("fingerprint"))
     top.finish()
-    if all(device.backend is Backend.STORE for device in devices):
+    if all(device.backend is BackendKind.STORE for device in devices):
         problems.add("", "a profile has at least one [[device]]")
     devices = _with_home(devices, problems)
     _check_names(devices, links, problems)
@@ -363,7 +375,7 @@ def _store(fields: Fields) -> DeviceProfile:
         fields.trouble("paths", f"must be a list of absolute paths, not {shown(paths)}")
         paths = []
     fields.finish()
-    return DeviceProfile(name, STORE, Backend.STORE, "", paths=tuple(paths))
+    return DeviceProfile(name, STORE, BackendKind.STORE, "", paths=tuple(paths))
 
 
 def _device(fields: Fields) -> DeviceProfile:
@@ -372,7 +384,7 @@ def _device(fields: Fields) -> DeviceProfile:
     if count > MOST_DEVICES:
         fields.trouble("count", f"must be at most {MOST_DEVICES:,}, not {count:,}")
     device = DeviceProfile(
-        name, kind, fields.choice("backend", _COMPUTING, Backend.CPU), fields.text("node", "n0"), count,
+        name, kind, fields.choice("backend", _COMPUTING, BackendKind.CPU), fields.text("node", "n0"), count,
         fields.number("threads", 1, 1), fields.whole("memory_bytes", None, 1),
         fields.fraction("memory_reserve", Fraction(0), below=1), fields.switch("home"), fields.number("launch_ns", 0),
         fields.number("sync_ns", 0), fields.number("host_dispatch_ns", 0), fields.number("alloc_ns", 0),
@@ -420,7 +432,7 @@ def _power(fields: Fields | None) -> Power | None:
     for name, value in (("idle_w", idle), ("active_w", active)):
         if (value * 1000).denominator != 1:
             fields.trouble(name, "must be a whole number of milliwatts")
-    power = Power(int(idle * 1000), int(active * 1000), fields.choice("source", Source, Source.DECLARED))
+    power = Power(int(idle * 1000), int(active * 1000), fields.choice("source", CalibrationSource, CalibrationSource.DECLARED))
     fields.finish()
     return power
 
@@ -433,10 +445,10 @@ def _roofline(fields: Fields | None) -> Roofline | None:
     return roof
 
 
-def _operations(fields: Fields | None) -> dict[str, Table]:
+def _operations(fields: Fields | None) -> dict[str, CostTable]:
     if fields is None:
         return {}
-    made: dict[str, Table] = {}
+    made: dict[str, CostTable] = {}
     for name in tuple(fields.values):
         inner = fields.table(name)
         if not profile.is_key(name):
@@ -456,7 +468,7 @@ def _operations(fields: Fields | None) -> dict[str, Table]:
     return made
 
 
-def _table(fields: Fields, *, required: bool) -> Table | None:
+def _table(fields: Fields, *, required: bool) -> CostTable | None:
     for name in ("size", "ns"):
         if name not in fields.values and (required or {"size", "ns"} & fields.values.keys()):
             fields.missing(name)
@@ -469,7 +481,7 @@ def _table(fields: Fields, *, required: bool) -> Table | None:
     if size[0] < 1 or any(a >= b for a, b in pairwise(size)):
         fields.trouble("size", f"must be positive and grow from entry to entry: {shown(list(size))}")
         return None
-    return Table(size, ns)
+    return CostTable(size, ns)
 
 
 def _link(fields: Fields) -> LinkProfile:
@@ -506,7 +518,7 @@ def _calibration(fields: Fields | None) -> Calibration:
 def _with_home(devices: list[DeviceProfile], problems: Problems) -> list[DeviceProfile]:
     said = [place for place, device in enumerate(devices) if device.home]
     if not said:
-        first = next((place for place, device in enumerate(devices) if device.backend is Backend.CPU), None)
+        first = next((place for place, device in enumerate(devices) if device.backend is BackendKind.CPU), None)
         if first is None:
             if devices:
                 problems.add("", 'no device is home: one needs `home = true` or `backend = "cpu"`')
@@ -520,7 +532,7 @@ def _with_home(devices: list[DeviceProfile], problems: Problems) -> list[DeviceP
 
 def _check_names(devices: list[DeviceProfile], links: list[LinkProfile], problems: Problems) -> None:
     seen: dict[str, str] = {}
-    stores = sum(device.backend is Backend.STORE for device in devices)
+    stores = sum(device.backend is BackendKind.STORE for device in devices)
     first = len(devices) - stores
     for number, device in enumerate(devices):
         path = f"device[{number}]" if number < first else f"store[{number - first}]"
@@ -585,7 +597,7 @@ def canonical(profile: Profile) -> str:
 
 
 def _writing_device(device: DeviceProfile) -> Iterable[str]:
-    if device.backend is Backend.STORE:
+    if device.backend is BackendKind.STORE:
         yield from ("[[store]]", f"name = {_value(device.name)}", f"paths = {_value(device.paths)}")
         return
     plain = DeviceProfile("", "")
@@ -633,7 +645,7 @@ def _writing_calibration(calibration: Calibration) -> Iterable[str]:
         yield f"{_key(name)} = {_value(calibration.facts[name])}"
 
 
-def _writing_table(table: Table) -> tuple[str, str]:
+def _writing_table(table: CostTable) -> tuple[str, str]:
     return f"size = {_value(table.size)}", f"ns = {_value(table.ns)}"
 
 

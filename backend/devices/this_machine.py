@@ -20,7 +20,7 @@ from ...lang.support.caches import cache_folder, read_private
 from ...lang.support.files import NotRegular, Pipes, TooLarge, read_text, replace_file
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from .profile import GRAIN, Backend, Calibration, DeviceProfile, Profile, Table
+from .profile import GRAIN, BackendKind, Calibration, CostTable, DeviceProfile, Profile
 from .profile_toml import LARGEST_PROFILE, canonical, read_profile
 
 # ---------------------------------------------------------------------------------------------------- disks
@@ -30,8 +30,9 @@ WRITE: Final = "disk.write.u8"
 SCRATCH_WRITE: Final = "scratch.write.u8"
 SCRATCH_READ: Final = "scratch.read.u8"
 DECLARED: Final = {
-    READ: Table.of_rate(1_500_000_000), WRITE: Table.of_rate(400_000_000), SCRATCH_WRITE: Table.of_rate(1_000_000_000),
-    SCRATCH_READ: Table.of_rate(3_000_000_000),
+    READ: CostTable.of_rate(1_500_000_000), WRITE: CostTable.of_rate(400_000_000),
+    SCRATCH_WRITE: CostTable.of_rate(1_000_000_000),
+    SCRATCH_READ: CostTable.of_rate(3_000_000_000),
 }  # fmt: skip
 
 
@@ -103,7 +104,7 @@ class HostFacts:
 def host_profile(facts: HostFacts, tier: str, described: Mapping[str, str | int]) -> Profile:
     """A profile of one device without tables."""
     device = DeviceProfile(
-        NAME, "cpu", Backend.CPU, threads=facts.cores, memory_bytes=facts.memory or None, home=True
+        NAME, "cpu", BackendKind.CPU, threads=facts.cores, memory_bytes=facts.memory or None, home=True
     )  # fmt: skip
     return Profile((device,), (), False, Calibration(facts={**described, "kernels": tier}))
 
@@ -171,9 +172,9 @@ def merged(known: Profile, found: Profile) -> Profile:
     return replace(found, devices=(replace(device, ops=ops),))
 
 
-def _mean(before: Table | None, table: Table) -> Table:
+def _mean(before: CostTable | None, table: CostTable) -> CostTable:
     old = {} if before is None else dict(zip(before.size, before.ns, strict=True))
-    return Table(table.size, tuple((ns + old.get(size, ns)) // 2 for size, ns in zip(table.size, table.ns, strict=True)))
+    return CostTable(table.size, tuple((ns + old.get(size, ns)) // 2 for size, ns in zip(table.size, table.ns, strict=True)))
 
 
 def keep_calibration(profile: Profile, folder: Path | None = None) -> Path:

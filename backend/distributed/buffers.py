@@ -21,7 +21,7 @@ from ..graph.phases import PhaseId, ValueId
 from ..schedule.plan.plan import ALIGNMENT, Box, DeviceId, Queue, Step, TransferStep
 from ..schedule.program_facts.partitioning import meet
 from ..vm.backend_interface import Backend, Index, Kernel
-from ..vm.run_state import Machine, Memory
+from ..vm.run_state import Memory, RunState
 
 # ---------------------------------------------------------------------------------------------------- pieces
 
@@ -171,7 +171,7 @@ Parts: TypeAlias = Sequence[tuple[Box | None, Any]]
 """What a transfer carries: arrays with their boxes, None for the whole value."""
 
 
-class Gate(Protocol):
+class FenceRegistry(Protocol):
     """Where the threads of a process wait for each other, and for other processes."""
 
     def arrived(self, fence: Hashable, of: int) -> None:
@@ -201,7 +201,7 @@ class Others:
         """How many processes come to the fences of a queue."""
         return 1
 
-    def begin(self, machine: Machine, gate: Gate) -> None:
+    def begin(self, machine: RunState, gate: FenceRegistry) -> None:
         """The queues of this process are about to run."""
 
     def passed(self, fence: Hashable, of: int) -> None:
@@ -239,7 +239,7 @@ Action: TypeAlias = Callable[[], None]
 class Fleet:
     """The holdings of every device of this process, and the boxes that transfers are still to read of their values."""
 
-    machine: Machine
+    machine: RunState
     holdings: dict[DeviceId, Holdings]
     combined: frozenset[PhaseId]
     sharing: frozenset[ValueId]

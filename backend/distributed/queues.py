@@ -35,8 +35,8 @@ from ..schedule.plan.plan import (
     WaitStep,
 )
 from ..vm.backend_interface import CheckFailed
-from ..vm.run_state import Machine
-from .buffers import ALONE, Action, Fleet, Gate, Others
+from ..vm.run_state import RunState
+from .buffers import ALONE, Action, FenceRegistry, Fleet, Others
 
 # ---------------------------------------------------------------------------------------------------- firsts
 #
@@ -50,7 +50,7 @@ OF_THE_PROGRAM: Final = (RunFailed, CheckFailed)
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class QueueFailure:
     """What ended queue number `queue`, at a step that is at `start` (see `Order`; in a loop also: in which turn, and where)."""
 
     start: tuple[int, ...]
@@ -58,7 +58,7 @@ class Failure:
     error: BaseException
 
 
-class Order:
+class FailureOrder:
     """Where steps are."""
 
     def __init__(self, queues: Iterable[Sequence[Step]]) -> None:
@@ -75,7 +75,7 @@ class Order:
         return now if start is None else (start,)
 
 
-def first_of(failures: Sequence[Failure]) -> Failure | None:
+def first_of(failures: Sequence[QueueFailure]) -> QueueFailure | None:
     """What stopped everything, else the first."""
     for failure in failures:
         if not isinstance(failure.error, OF_THE_PROGRAM):
@@ -126,7 +126,7 @@ class Queues:
     actions: dict[int, list[Action]]
     counts: Counter[Hashable]
     reads: dict[tuple[DeviceId, ValueId], Counter[Box | None]]
-    order: Order
+    order: FailureOrder
     others: Others
 
     @property
@@ -139,7 +139,7 @@ class Queues:
         self.fleet.to_read.update({key: Counter(boxes) for key, boxes in self.reads.items()})
 
 
-def compile_queues(queues: Mapping[int, Queue], machines: Mapping[int, Machine], around: Fleet, compile: Compile) -> Queues:
+def compile_queues(queues: Mapping[int, Queue], machines: Mapping[int, RunState], around: Fleet, compile: Compile) -> Queues:
     """Queues by number, with the machine of each, on the devices of a fleet."""
     counts, reads = Counter[Hashable](), dict[tuple[DeviceId, ValueId], Counter[Box | None]]()
     combined: set[PhaseId] = set()
@@ -161,11 +161,11 @@ def compile_queues(queues: Mapping[int, Queue], machines: Mapping[int, Machine],
     actions = {
         which: [compile(fleets[which], step, queue.device) for step in steps[which]] for which, queue in queues.items()
     }  # fmt: skip
-    order = Order(queue.steps for queue in queues.values())
+    order = FailureOrder(queue.steps for queue in queues.values())
     return Queues(fleets, steps, actions, counts, reads, order, others)
 
 
-class Gang(Protocol):
+class JoinedQueues(Protocol):
     """A loop that several queues run together (`turning`)."""
 
     def go(self, course: Course, fences: Fences) -> Iterator[Awaited]:
@@ -178,7 +178,7 @@ class Course:
 
     which: int
     queues: Queues
-    gangs: Mapping[PhaseId, Gang] = field(default_factory=dict)
+    gangs: Mapping[PhaseId, JoinedQueues] = field(default_factory=dict)
     turn: tuple[int, ...] = ()
     began: int = 0
     at: tuple[int, ...] = (0,)
@@ -226,13 +226,13 @@ class _Clock(Fences):
             heappush(self.ready, (self.now, which))
 
 
-def run_by_clock(courses: Sequence[Course], settle: Callable[[], None]) -> Failure | None:
+def run_by_clock(courses: Sequence[Course], settle: Callable[[], None]) -> QueueFailure | None:
     """Run every queue to its end; the failure to be raised, if there is one.  `settle` is called at the end of each tick.
 
     After a failure of the program the other queues go on as far as they come, as in threads."""
     clock = _Clock(ready=[(0, place) for place in range(len(courses))])
     ways = [course.go(clock) for course in courses]
-    place, under_way, failures = 0, len(courses), list[Failure]()
+    place, under_way, failures = 0, len(courses), list[QueueFailure]()
     try:
         while clock.ready:
             now, following = heappop(clock.ready)
@@ -250,11 +250,11 @@ def run_by_clock(courses: Sequence[Course], settle: Callable[[], None]) -> Failu
                 else:
                     under_way -= 1
             except OF_THE_PROGRAM as error:
-                failures.append(Failure(courses[place].at, courses[place].which, error))
+                failures.append(QueueFailure(courses[place].at, courses[place].which, error))
         if not failures:
             settle()
     except BaseException as error:
-        failures.append(Failure(courses[place].at, courses[place].which, error))
+        failures.append(QueueFailure(courses[place].at, courses[place].which, error))
     if under_way and not failures:
         raise AssertionError("every queue waits for another")
     return first_of(failures)
@@ -277,14 +277,14 @@ class _Stop(SystemExit):
 
 
 @dataclass(slots=True)
-class _Gate(Fences):
+class _StepGate(Fences):
     """Where threads wait for each other, and what went wrong.  `change` guards everything."""
 
     unfinished: set[int] = field(default_factory=set)
     others: Others = ALONE
     change: threading.Condition = field(default_factory=threading.Condition)
     waiting: dict[int, Hashable] = field(default_factory=dict)
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[QueueFailure] = field(default_factory=list)
     stopped: bool = False
     unreached: bool = False
 
@@ -328,7 +328,7 @@ class _Gate(Fences):
         with self.change:
             Fences.forget(self, fences)
 
-    def finished(self, queue: int, failure: Failure | None, *, stop: bool) -> None:
+    def finished(self, queue: int, failure: QueueFailure | None, *, stop: bool) -> None:
         with self.change:
             self.unfinished.discard(queue)
             if failure is not None:
@@ -341,7 +341,7 @@ class _Gate(Fences):
     def halt(self, error: BaseException | None) -> None:
         with self.change:
             if error is not None:
-                self.failures.append(Failure((0,), 0, error))
+                self.failures.append(QueueFailure((0,), 0, error))
             self.stopped = True
             self.change.notify_all()
 
@@ -359,12 +359,13 @@ class _Gate(Fences):
 
 
 def run_in_threads(
-    courses: Sequence[Course], quiet: Callable[[], AbstractContextManager[object]], others: Others, begin: Callable[[Gate], None]
-) -> Failure | None:  # fmt: skip
+    courses: Sequence[Course], quiet: Callable[[], AbstractContextManager[object]], others: Others,
+    begin: Callable[[FenceRegistry], None]
+) -> QueueFailure | None:  # fmt: skip
     """Run every queue to its end, the first in this thread; the failure to be raised, if there is one.
 
     `quiet`: what each thread works in; `begin`: is told of the gate."""
-    gate = _Gate(unfinished={course.which for course in courses}, others=others)
+    gate = _StepGate(unfinished={course.which for course in courses}, others=others)
     begin(gate)
     threads: list[threading.Thread] = []
 
@@ -378,7 +379,7 @@ def run_in_threads(
         except _Stop:
             pass
         except BaseException as error:
-            failure = Failure(course.at, course.which, error)
+            failure = QueueFailure(course.at, course.which, error)
             stop = not isinstance(error, OF_THE_PROGRAM)
         finally:
             gate.let_go()

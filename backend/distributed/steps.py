@@ -22,7 +22,7 @@ from ...typechecker.sizes.polynomials import Size, number
 from ..cpu.backend import CpuBackend
 from ..cpu.views import stored
 from ..graph import traverse
-from ..graph.loop_iteration import Turn
+from ..graph.loop_iteration import LoopIteration
 from ..graph.phases import (
     ApplyNode,
     Axis,
@@ -30,10 +30,10 @@ from ..graph.phases import (
     LibraryPhase,
     Loop,
     Phase,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
-    Result,
     Structured,
     SubGraph,
     ValueId,
@@ -46,11 +46,11 @@ from ..schedule.plan.plan import (
     CellsStep,
     CombineStep,
     DeviceId,
+    ExecutionPlan,
     FenceStep,
     FreeStep,
     JoinStep,
     LoopStep,
-    Plan,
     RowsStep,
     RunStep,
     Step,
@@ -77,7 +77,7 @@ from ..schedule.solution import QueueKind
 from ..vm.backend_interface import Backend, Kernel, Types
 from ..vm.bytecode import assemble
 from ..vm.interpreter import compile_words
-from ..vm.run_state import Machine, Observer, Took, announce
+from ..vm.run_state import Observer, RunState, Took, announce
 from .buffers import ALONE, Action, Fleet, Holdings, Others, OutOfMemory, Parts, extents
 from .queues import Awaited, Compile, Course, Fences, Queues, compile_queues, run_by_clock, run_in_threads
 
@@ -93,7 +93,7 @@ Take: TypeAlias = Callable[[ValueId, Box, bool], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ShardResult:
     """One result of a shard: its box, or for a `partial` one the box of the iteration space it is over."""
 
     value: ValueId
@@ -103,7 +103,7 @@ class Made:
 
 
 Pair: TypeAlias = Callable[[Any, Any], Any]
-Shard: TypeAlias = Callable[[Take], list[Made]]
+Shard: TypeAlias = Callable[[Take], list[ShardResult]]
 Known: TypeAlias = dict[Hashable, Kernel]
 """Kernels by the restricted phase and the types of its values."""
 
@@ -160,10 +160,10 @@ def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend
     partial = makes is Makes.PARTIALS
     places = [(result.value, box if partial else part) for result, part in zip(phase.results, results, strict=True)]
 
-    def run(take: Take) -> list[Made]:
+    def run(take: Take) -> list[ShardResult]:
         own = {new: take(value, part, full) for new, value, part, full in wanted}
         made = kernel(own, None)
-        return [Made(value, place, partial, array) for (value, place), array in zip(places, made, strict=True)]
+        return [ShardResult(value, place, partial, array) for (value, place), array in zip(places, made, strict=True)]
 
     return run
 
@@ -195,14 +195,14 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
     together = backend.whole(alone, own_types, {})
     kernel = backend.structured(body, own_types)
 
-    def run(take: Take) -> list[Made]:
+    def run(take: Take) -> list[ShardResult]:
         own = {new: take(value, part, full) for new, value, part, full in wanted}
         state: Sequence[Any] = [own[param] for param in params]
         done = None if together is None else together(own)
         for _ in range(0 if done is not None else trip):
             own |= zip(params, state, strict=True)
             state = kernel(own, None)
-        return [Made(value, box, False, array) for value, array in zip(loop.results, done or state, strict=True)]
+        return [ShardResult(value, box, False, array) for value, array in zip(loop.results, done or state, strict=True)]
 
     return run
 
@@ -217,10 +217,10 @@ def _library(phase: LibraryPhase, box: Box, types: Types, backend: Backend) -> S
         local[value] = replace(types.types[value], shape=_sizes(extents(part)))
     kernel = backend.library(replace(phase, args=args), Types(local, types.sizes, types.guards))
 
-    def run(take: Take) -> list[Made]:
+    def run(take: Take) -> list[ShardResult]:
         own = {new: take(old, part, False) for new, old, part in zip(args, phase.args, needed, strict=True)}
         made = kernel(own, None)
-        return [Made(value, part, False, array) for value, part, array in zip(phase.results, results, made, strict=True)]
+        return [ShardResult(value, part, False, array) for value, part, array in zip(phase.results, results, made, strict=True)]
 
     return run
 
@@ -275,7 +275,7 @@ def pair_of(phase: Structured | LibraryPhase, function: str, value: ValueId, typ
     axes = tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
     body = (ReadNode(0, kind), ReadNode(1, kind), ApplyNode(function, (0, 1), kind))
     reads = (Read(left, Projection(())), Read(right, Projection(())))
-    joined = Structured(phase.id, phase.span, axes, reads, body, (Result(value, 2, None),))
+    joined = Structured(phase.id, phase.span, axes, reads, body, (PhaseResult(value, 2, None),))
     local = Types({left: type, right: type, value: type}, types.sizes, types.guards)
     kernel = backend.structured(joined, local)
     return lambda a, b: kernel({left: a, right: b}, None)[0]
@@ -453,7 +453,7 @@ def _transfer(fleet: Fleet, step: TransferStep, link: DeviceId) -> Action:
     return machine.observed(run, step, link)
 
 
-def _maker(machine: Machine, value: ValueId) -> Phase | None:
+def _maker(machine: RunState, value: ValueId) -> Phase | None:
     return next((phase for phase in machine.phases.values() if value in traverse.results(phase)), None)
 
 
@@ -466,10 +466,10 @@ def _maker(machine: Machine, value: ValueId) -> Phase | None:
 # waiting, failing and stopping are as anywhere else (`queues`).
 
 @dataclass(slots=True)
-class Together:
+class DistributedLoopRun:
     """One loop; `states`: by device, the arrays of its states between turns, with their boxes."""
 
-    plan: Plan
+    plan: ExecutionPlan
     shared: Shared
     around: Queues
     compile: Compile
@@ -491,7 +491,7 @@ class Together:
 
     # ------------------------------------------------------------------------------ compiling
 
-    def side(self, plan: SubPlan, turn: Turn) -> Queues:
+    def side(self, plan: SubPlan, turn: LoopIteration) -> Queues:
         """The queues of a turn, or of what follows the last, with the numbers that they have in the plan around it."""
         graph = turn.bound.graph
         where = {(queue.device, queue.kind): which for which, queue in enumerate(self.plan.main.queues)}
@@ -510,7 +510,7 @@ class Together:
 
         return compile_queues(queues, machines, self.around.fleet, action)
 
-    def entry(self, fleet: Fleet, turn: Turn, place: int, box: Box | None, device: DeviceId) -> Action:
+    def entry(self, fleet: Fleet, turn: LoopIteration, place: int, box: Box | None, device: DeviceId) -> Action:
         """The state is where it lies already."""
         machine, holdings = fleet.machine, fleet.holdings[device]
         value, first = turn.loop.body.params[place], turn.loop.initial[place]
@@ -643,7 +643,7 @@ class Together:
 # How queues get on is in `queues`, what steps do in `steps`, loops that several run together in `turning`; here it is decided who
 # drives them.
 
-class Pace(Enum):
+class QueueClock(Enum):
     """How queues of several devices get on."""
 
     PREDICTED = "one step after the other, by the predicted clock"
@@ -651,7 +651,7 @@ class Pace(Enum):
     THREADS = "each in a thread of its own"
 
 
-def run_distributed(machine: Machine, plan: Plan, pace: Pace, others: Others = ALONE) -> dict[DeviceId, int]:
+def run_distributed(machine: RunState, plan: ExecutionPlan, pace: QueueClock, others: Others = ALONE) -> dict[DeviceId, int]:
     """Execute the main sub-plan; the most bytes each device held.  With `others` its steps on the devices of this process.
 
     In threads there is no tick at whose end to count: what was held is not known."""
@@ -667,7 +667,7 @@ def run_distributed(machine: Machine, plan: Plan, pace: Pace, others: Others = A
 
     holdings = {
         device.id: Holdings(
-            device.id, machine.backends[device.id], touched, device.memory if pace is Pace.SIMULATED else None,
+            device.id, machine.backends[device.id], touched, device.memory if pace is QueueClock.SIMULATED else None,
             machine.memories[device.id],
         )
         for device in plan.devices if others.is_here(device.id)
@@ -681,11 +681,11 @@ def run_distributed(machine: Machine, plan: Plan, pace: Pace, others: Others = A
     queues.begin()
     shared = shared_loops(plan, machine.around) if plan.spread and machine.around is not None else {}
     gangs = {
-        phase: Together(plan, loop, queues, compile)
+        phase: DistributedLoopRun(plan, loop, queues, compile)
         for phase, loop in shared.items() if any(queues.steps[which] for which, _ in loop.parts)
     }  # fmt: skip
     courses = [Course(which, queues, gangs) for which, steps in queues.steps.items() if steps]
-    if pace is not Pace.THREADS:
+    if pace is not QueueClock.THREADS:
         failure = run_by_clock(courses, settle)
     else:
         first = plan.home if others.is_here(plan.home) else next(iter(holdings))
@@ -693,7 +693,7 @@ def run_distributed(machine: Machine, plan: Plan, pace: Pace, others: Others = A
         courses.sort(key=lambda course: not is_first[course.which])
         failure = run_in_threads(courses, machine.backends[first].quiet, others, partial(others.begin, machine))
     if failure is None:
-        return {} if pace is Pace.THREADS else {device: held.most for device, held in holdings.items()}
+        return {} if pace is QueueClock.THREADS else {device: held.most for device, held in holdings.items()}
     machine.current = machines[failure.queue].current
     if isinstance(failure.error, OutOfMemory):
         span = machine.current.span if machine.current is not None else Span("", 0, 0)

@@ -182,33 +182,33 @@ class _Binder:
 # What is known of values by looking at the phases that made them: numbers that are literals, and arrays that step evenly.
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class IndexSteps:
     """Σ coefficient × axis + constant over an array's own axes."""
 
     coefficients: tuple[int, ...]
     constant: Size
 
-    def plus(self, other: Steps, sign: int = 1) -> Steps:
+    def plus(self, other: IndexSteps, sign: int = 1) -> IndexSteps:
         pairs = zip(self.coefficients, other.coefficients, strict=True)
-        return Steps(tuple(a + sign * b for a, b in pairs), self.constant + other.constant * sign)
+        return IndexSteps(tuple(a + sign * b for a, b in pairs), self.constant + other.constant * sign)
 
-    def times(self, factor: int) -> Steps:
-        return Steps(tuple(a * factor for a in self.coefficients), self.constant * factor)
+    def times(self, factor: int) -> IndexSteps:
+        return IndexSteps(tuple(a * factor for a in self.coefficients), self.constant * factor)
 
     def index(self, first: int) -> AffineIndex:
         """The index over an iteration space whose axes from `first` are the array's."""
         return AffineIndex(tuple(Term(first + a, c) for a, c in enumerate(self.coefficients) if c), self.constant)
 
-    def through(self, read: Read, rank: int) -> Steps | None:
+    def through(self, read: Read, rank: int) -> IndexSteps | None:
         """Of what reads the array at each point of a space of so many axes."""
         match read.projection.stages:
             case ():
                 return self
             case (Affine(indices, _, False),):
-                total = Steps((0,) * rank, self.constant)
+                total = IndexSteps((0,) * rank, self.constant)
                 for index, coefficient in zip(indices, self.coefficients, strict=True):
                     terms = {term.axis: term.coefficient for term in index.terms}
-                    steps = Steps(tuple(terms.get(axis, 0) for axis in range(rank)), index.constant)
+                    steps = IndexSteps(tuple(terms.get(axis, 0) for axis in range(rank)), index.constant)
                     total = total.plus(steps.times(coefficient))
                 return total
             case _:
@@ -226,7 +226,7 @@ class KnownValues:
     def __init__(self, phases: Iterable[Phase], types: Mapping[ValueId, ArrayType]) -> None:
         self.literals: dict[ValueId, Payload] = {}
         """Numbers."""
-        self.steps: dict[ValueId, Steps] = {}
+        self.steps: dict[ValueId, IndexSteps] = {}
         """Arrays of i64 that step evenly."""
         for phase in phases:
             if isinstance(phase, Constant) and not types[phase.result].shape:
@@ -237,21 +237,21 @@ class KnownValues:
             if steps is not None:
                 self.steps[results(phase)[0]] = steps
 
-    def computed(self, phase: Structured) -> Steps | None:
+    def computed(self, phase: Structured) -> IndexSteps | None:
         """The affine function of its axes that a phase computes."""
         (first, *others), rank = phase.results, len(axis_sizes(phase.axes))
         if others or first.reduction is not None or len(phase.body) > _MOST_NODES:
             return None
-        node_steps: list[Steps | None] = []
+        node_steps: list[IndexSteps | None] = []
         for node in phase.body:
             match node:
                 case AxisNode():
-                    node_steps.append(Steps(tuple(int(a == node.axis) for a in range(rank)), ZERO))
+                    node_steps.append(IndexSteps(tuple(int(a == node.axis) for a in range(rank)), ZERO))
                 case SizeNode():
-                    node_steps.append(Steps((0,) * rank, node.size))
+                    node_steps.append(IndexSteps((0,) * rank, node.size))
                 case ConstantNode():
                     is_integer = isinstance(node.value, int) and node.kind is Kind.I64
-                    node_steps.append(Steps((0,) * rank, number(int(node.value))) if is_integer and isinstance(node.value,
+                    node_steps.append(IndexSteps((0,) * rank, number(int(node.value))) if is_integer and isinstance(node.value,
                         int) else None)
                 case ApplyNode():
                     node_steps.append(_applied(node, [node_steps[a] for a in node.args]))
@@ -265,7 +265,7 @@ class KnownValues:
 _MOST_NODES: Final = 32
 
 
-def _applied(node: ApplyNode, args: Sequence[Steps | None]) -> Steps | None:
+def _applied(node: ApplyNode, args: Sequence[IndexSteps | None]) -> IndexSteps | None:
     known = [a for a in args if a is not None]
     if len(known) != len(args) or node.kind is not Kind.I64:
         return None
@@ -285,7 +285,7 @@ def _applied(node: ApplyNode, args: Sequence[Steps | None]) -> Steps | None:
     return None
 
 
-def _of_numbers(data: tuple[Payload, ...], shape: Shape) -> Steps | None:
+def _of_numbers(data: tuple[Payload, ...], shape: Shape) -> IndexSteps | None:
     """The affine function of position that reproduces integer data, row-major."""
     numbers = [int(v) for v in data if isinstance(v, int)]
     if not numbers or len(numbers) != len(data):
@@ -299,7 +299,7 @@ def _of_numbers(data: tuple[Payload, ...], shape: Shape) -> Steps | None:
     for flat, value in enumerate(numbers):
         if value != first + sum(flat // stride % n * step for n, stride, step in zip(sizes, strides, steps, strict=True)):
             return None
-    return Steps(steps, number(first))
+    return IndexSteps(steps, number(first))
 
 
 NOTHING_KNOWN: Final = KnownValues((), {})

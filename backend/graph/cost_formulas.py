@@ -286,7 +286,7 @@ def ceiling_log2(count: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class CriticalPath:
     """A formula that may mention logarithms; `logarithms` says of which sizes."""
 
     size: Size
@@ -312,14 +312,14 @@ class Span:
 #
 # A phase starts when its operands, what its body captures and the run-time sizes that its types mention are there.
 
-def graph_span(graph: Graph) -> Span:
+def graph_span(graph: Graph) -> CriticalPath:
     """The span of a whole program, in the sizes of its inputs and params."""
     logs = Logarithms()
-    cost = _Walk(graph.types, logs).block(graph.phases)
-    return Span(cost, {v: size for size, v in logs.known.items()})
+    cost = _CostWalk(graph.types, logs).block(graph.phases)
+    return CriticalPath(cost, {v: size for size, v in logs.known.items()})
 
 
-class _Walk:
+class _CostWalk:
     def __init__(self, types: Types, logs: Logarithms) -> None:
         self.types, self.logs = types, logs
         self.defined: dict[SizeVariable, Size] = {}

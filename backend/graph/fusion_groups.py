@@ -41,10 +41,10 @@ from .phases import (
     Map,
     Node,
     Phase,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
-    Result,
     Structured,
     SubGraph,
     ValueId,
@@ -81,7 +81,7 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedGroup:
     """The members as one body; `is_row` says of each result whether it has one item a row.  See Note [One body]."""
 
     phase: Structured
@@ -257,7 +257,7 @@ def _along_rows(axes: Sequence[Axis]) -> Projection:
 # --------------------------------------------------------------------------------------------- joining
 
 
-def joined(phases: Sequence[Structured], wanted: Sequence[ValueId]) -> Joined:
+def joined(phases: Sequence[Structured], wanted: Sequence[ValueId]) -> JoinedGroup:
     """The members as one body that makes the wanted values."""
     widest = max(phases, key=lambda phase: len(phase.axes))
     axes = tuple(Axis(axis.size, AxisKind.PARALLEL) for axis in widest.axes)
@@ -287,9 +287,9 @@ def joined(phases: Sequence[Structured], wanted: Sequence[ValueId]) -> Joined:
                 value_node = builder.add(ApplyNode(ALONG[result.reduction], (value_node,), node_kind(builder, value_node)))
             node_of[result.value] = value_node
             is_row[result.value] = on_rows or result.reduction is not None
-    results = [Result(value, node_of[value], None) for value in wanted]
+    results = [PhaseResult(value, node_of[value], None) for value in wanted]
     merged = builder.finish(replace(widest, axes=axes), results)
-    return Joined(merged, tuple(is_row[value] for value in wanted))
+    return JoinedGroup(merged, tuple(is_row[value] for value in wanted))
 
 
 def levels(phase: Structured) -> list[int]:
@@ -302,7 +302,7 @@ def levels(phase: Structured) -> list[int]:
     return node_levels
 
 
-def may_write_over(chain: Joined) -> bool:
+def may_write_over(chain: JoinedGroup) -> bool:
     """May the first result be written over an operand of its shape?  Only if it is made in the last sweep over the row, and
     rows are not done side by side (some twice)."""
     if chain.is_row[0] or (chain.phase.axes[-1].size.constant or 0) < SHORTEST:
@@ -339,7 +339,7 @@ NeighboursNumbers: TypeAlias = tuple[int, ...]
 
 
 @dataclass(slots=True)
-class _Group:
+class _NeighbourGroup:
     """`members` by their places; `limit`: the place of the first other phase that reads what they make."""
 
     space: NeighboursNumbers
@@ -394,7 +394,7 @@ class _NeighboursFinder:
             for value in dict.fromkeys(traverse.uses(phase)):
                 self.users.setdefault(value, []).append(phase)
         self.rotations: dict[ValueId, tuple[int, LibraryPhase]] = {}
-        self.maker: dict[ValueId, _Group] = {}
+        self.maker: dict[ValueId, _NeighbourGroup] = {}
 
     def visit(self, position: int, phase: Phase) -> None:
         if isinstance(phase, LibraryPhase) and self.is_rotation(phase):
@@ -406,7 +406,7 @@ class _NeighboursFinder:
             if maker is not None and maker is not group and maker.limit is None:
                 maker.limit = position
 
-    def constants_of(self, group: _Group) -> dict[int, Constant]:
+    def constants_of(self, group: _NeighbourGroup) -> dict[int, Constant]:
         """By their places."""
         ids = {member.id for member in group.members.values()}
         constants: dict[int, Constant] = {}
@@ -438,7 +438,7 @@ class _NeighboursFinder:
         space = self.space(phase.results[0].value)
         return space is not None and prod(space) >= NEIGHBOURS_LEAST
 
-    def join(self, position: int, phase: Structured) -> _Group | None:
+    def join(self, position: int, phase: Structured) -> _NeighbourGroup | None:
         """The group that the phase becomes part of, perhaps a new one of rotations that it reads."""
         space = self.space(phase.results[0].value)
         assert space is not None
@@ -446,7 +446,7 @@ class _NeighboursFinder:
         waiting = {at: rotation for at, rotation in rotations if rotation.results[0] not in self.maker}
         near = [*(read.value for read in phase.reads), *(rotation.args[0] for rotation in waiting.values())]
         groups = {id(group): group for value in near if (group := self.maker.get(value)) is not None and group.space == space}
-        chosen: list[_Group] = []
+        chosen: list[_NeighbourGroup] = []
         joined = self.joined(space, chosen, waiting, position, phase)
         for group in sorted(groups.values(), key=lambda group: -max(group.members)):  # what was made last first
             larger = self.joined(space, [*chosen, group], waiting, position, phase)
@@ -462,13 +462,13 @@ class _NeighboursFinder:
                 maker.limit = position
         return joined
 
-    def joined(self, space: NeighboursNumbers, groups: Sequence[_Group], waiting: dict[int, LibraryPhase], position: int,
+    def joined(self, space: NeighboursNumbers, groups: Sequence[_NeighbourGroup], waiting: dict[int, LibraryPhase], position: int,
         phase: Structured
-               ) -> _Group | None:  # fmt: skip
+               ) -> _NeighbourGroup | None:  # fmt: skip
         """Groups and a phase, with the rotations that it reads, as one; None if they cannot be."""
         if (not groups and not waiting) or any(group.limit is not None for group in groups):
             return None
-        union = _Group(space)
+        union = _NeighbourGroup(space)
         for group in groups:
             union.members |= group.members
         union.members |= {**waiting, position: phase}
@@ -539,7 +539,7 @@ def merge_loop(loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[V
             places[result.value] = new_index[result.node]
     if not all(value in places for value in loop.body.results):
         return None
-    results = tuple(Result(r, places[v], None) for r, v in zip(loop.results, loop.body.results, strict=True))
+    results = tuple(PhaseResult(r, places[v], None) for r, v in zip(loop.results, loop.body.results, strict=True))
     return Structured(loop.id, loop.span, axes, tuple(reads), tuple(body), results)
 
 

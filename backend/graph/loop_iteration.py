@@ -43,10 +43,10 @@ from .phases import (
     Output,
     Phase,
     PhaseId,
+    PhaseResult,
     Print,
     Read,
     ReadNode,
-    Result,
     Structured,
     SubGraph,
     Term,
@@ -64,7 +64,7 @@ Axes = tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class LoopIteration:
     """`bound` has the phases of a turn; the first of them, as many as there are states, are the entries.
 
     `next`: the values that are the states of the next turn.  `edges`: phases that take the rows which come round.  `stop`: the
@@ -107,9 +107,9 @@ def captured(loop: Loop) -> tuple[ValueId, ...]:
     return tuple(v for v in dict.fromkeys((*used, *(v for block in blocks for v in block.results))) if v not in defined)
 
 
-def turn_of(bound: BoundGraph, loop: Loop, axes: Axes) -> Turn:
+def turn_of(bound: BoundGraph, loop: Loop, axes: Axes) -> LoopIteration:
     """One turn of a loop of the graph, with its states cut along these axes."""
-    maker = _Maker(bound, loop, axes)
+    maker = _IterationBuilder(bound, loop, axes)
     body = maker.merged()
     entries = [maker.copy(old, new) for old, new in zip(loop.initial, loop.body.params, strict=True)]
     maker_of = {value: phase for phase in body.phases for value in traverse.results(phase)}
@@ -128,12 +128,12 @@ def turn_of(bound: BoundGraph, loop: Loop, axes: Axes) -> Turn:
         stop = maker.value(body.types[stop])
         phases.append(maker.copy(maker.stop or stop, stop))
     graph = replace(body, phases=tuple(phases), types={**body.types, **maker.types}, roots=frozenset())
-    return Turn(loop, axes, replace(bound, graph=graph), tuple(next), tuple(maker.edges), stop)
+    return LoopIteration(loop, axes, replace(bound, graph=graph), tuple(next), tuple(maker.edges), stop)
 
 
-def leaving(bound: BoundGraph, loop: Loop, iteration: Turn) -> Turn:
+def leaving(bound: BoundGraph, loop: Loop, iteration: LoopIteration) -> LoopIteration:
     """What follows the last turn where results are wanted whole at home."""
-    maker = _Maker(bound, loop, iteration.axes)
+    maker = _IterationBuilder(bound, loop, iteration.axes)
     maker.last_value = max(maker.last_value, *map(int, iteration.bound.graph.types))
     maker.last_phase = max(maker.last_phase, *(int(phase.id) for phase in traverse.all_phases(iteration.bound.graph)))
     maker.types |= iteration.bound.graph.types
@@ -141,7 +141,7 @@ def leaving(bound: BoundGraph, loop: Loop, iteration: Turn) -> Turn:
     copies = [maker.copy(old, new) for old, new in zip(loop.body.params, loop.results, strict=True)]
     graph = replace(bound.graph, phases=(*entries, *copies), types={**iteration.bound.graph.types, **maker.types},
         roots=frozenset())
-    return Turn(loop, iteration.axes, replace(bound, graph=graph), loop.results)
+    return LoopIteration(loop, iteration.axes, replace(bound, graph=graph), loop.results)
 
 
 def _can_leave(phase: Phase, axis: int | None) -> bool:
@@ -157,7 +157,7 @@ def _can_leave(phase: Phase, axis: int | None) -> bool:
 
 
 @dataclass(slots=True)
-class _Maker:
+class _IterationBuilder:
     """Phases and values with ids that nothing in the program has."""
 
     around: BoundGraph
@@ -197,7 +197,7 @@ class _Maker:
         self, id: PhaseId, shape: Sequence[Size], reads: Sequence[Read], body: Sequence[Node], result: ValueId
     ) -> Structured:
         axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)
-        return Structured(id, self.loop.span, axes, tuple(reads), tuple(body), (Result(result, len(body) - 1, None),))
+        return Structured(id, self.loop.span, axes, tuple(reads), tuple(body), (PhaseResult(result, len(body) - 1, None),))
 
     # ------------------------------------------------------------------------------ the body
 

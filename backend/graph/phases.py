@@ -145,7 +145,7 @@ PLACES: Final = frozenset({"least_place", "greatest_place"})
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class PhaseResult:
     """A written value: body node `node`, reduced over the reduce axes with `reduction` (None: no reduce axis).
 
     Its type's shape is the sizes of the parallel axes in order, its kind that of the node, but i64 for `PLACES`."""
@@ -169,7 +169,7 @@ class Structured:
     axes: tuple[Axis, ...]
     reads: tuple[Read, ...]
     body: tuple[Node, ...]
-    results: tuple[Result, ...]
+    results: tuple[PhaseResult, ...]
 
 
 # --------------------------------------------------------------------------- library phases

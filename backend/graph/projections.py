@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...typechecker.elements import ArrayType, Kind
-from ...typechecker.sizes.polynomials import ONE, ZERO, Node, Opaque, Size, number, product
+from ...typechecker.sizes.polynomials import ONE, ZERO, AtomKind, Opaque, Size, number, product
 from ...typechecker.sizes.size import capacity
 from .phases import (
     Affine,
@@ -27,11 +27,11 @@ from .phases import (
     LibraryPhase,
     Phase,
     PhaseId,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
     Reshaped,
-    Result,
     Stage,
     Structured,
     Term,
@@ -249,7 +249,7 @@ def when_inhabited(size: Size) -> Size:
     """The size, knowing that it is at least 1: `0⌈x` is x."""
     if len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1:
         atom, power = size.terms[0][0][0]
-        if power == 1 and isinstance(atom, Opaque) and atom.node is Node.MAXIMUM:
+        if power == 1 and isinstance(atom, Opaque) and atom.node is AtomKind.MAXIMUM:
             rest = [a for a in atom.args if a != ZERO]
             if len(rest) == 1 and len(atom.args) == 2:
                 return rest[0]
@@ -353,7 +353,7 @@ def sum_of_products(kind: Kind, left: SumsOfProductsShape, right: SumsOfProducts
         _read(values[1], right, [*before, last, *range(depth + len(rows), last)]),
     )
     body = (ReadNode(0, kind), ReadNode(1, kind), ApplyNode("mul", (0, 1), kind))
-    return Structured(PhaseId(-1), _SPAN, axes, reads, body, (Result(values[2], 2, "add"),))
+    return Structured(PhaseId(-1), _SPAN, axes, reads, body, (PhaseResult(values[2], 2, "add"),))
 
 
 def _read(value: ValueId, shape: SumsOfProductsShape, axes: Sequence[int]) -> Read:

@@ -31,11 +31,11 @@ from .phases import (
     ConstantNode,
     Node,
     PhaseId,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
     Reshaped,
-    Result,
     Stage,
     Structured,
     Term,
@@ -51,7 +51,7 @@ def view_of(
     indices = tuple(AffineIndex((Term(axis, 1),), number(start)) for axis, start in enumerate(starts))
     read = Read(value, Projection((Affine(indices, tuple(there)),)))
     axes = tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
-    return Structured(id, span, axes, (read,), (ReadNode(0, type.element.kind),), (Result(result, 0, None),))
+    return Structured(id, span, axes, (read,), (ReadNode(0, type.element.kind),), (PhaseResult(result, 0, None),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +84,17 @@ def restrict(
             narrow = (_moved(box, [axis.size for axis in phase.axes]), *read.projection.stages)
         reads.append(Read(ValueId(-1 - position), simplify(sizes_of(extents), narrow)))
     axes = tuple(Axis(number(size), axis.kind) for size, axis in zip(extents, phase.axes, strict=True))
-    origins = {axis: _Origin(len(phase.reads) + position, value) for position, (axis, value) in enumerate((moving or {}).items())}
+    origins = {axis: _ShardOrigin(len(phase.reads) + position, value) for position, (axis,
+        value) in enumerate((moving or {}).items())}
     nowhere = Projection((Affine((), ()),))
     reads += [Read(origin.value, simplify(sizes_of(extents), nowhere.stages)) for origin in origins.values()]
     body, places = _body(phase.body, [start for start, _ in box], {axis: one.read for axis, one in origins.items()})
-    results = tuple(Result(r.value, places[r.node], r.reduction) for r in phase.results)
+    results = tuple(PhaseResult(r.value, places[r.node], r.reduction) for r in phase.results)
     return Restricted(replace(phase, axes=axes, reads=tuple(reads), body=body, results=results), tuple(boxes), tuple(unnarrowed))
 
 
 @dataclass(frozen=True, slots=True)
-class _Origin:
+class _ShardOrigin:
     """Where a box starts along an axis: a value, and the place of its read."""
 
     read: int

@@ -63,7 +63,7 @@ class GraphError(AssertionError):
 def verify(graph: Graph, stage: str = "") -> None:
     """Raise `GraphError`, naming `stage`, unless the graph is well formed."""
     try:
-        checker = _Checker(graph)
+        checker = _GraphVerifier(graph)
         checker.block(graph.phases)
         for root in graph.roots:
             _require(root in checker.visible, f"root {root} is not defined")
@@ -79,7 +79,7 @@ def _require(holds: bool, problem: str) -> None:
 
 
 @dataclass(slots=True)
-class _Checker:
+class _GraphVerifier:
     graph: Graph
     visible: set[ValueId] = field(default_factory=set)
     trail: list[ValueId] = field(default_factory=list)  # what is visible, in order of definition

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
-from ...lang.tree.program import Form, Reading, has_time
+from ...lang.tree.program import CellFormat, ColumnFormat, has_time
 from ...typechecker.elements import Kind
 from ..vm.backend_interface import CheckFailed
 from ..vm.values import INTEGER_BITS, NUMPY_NAMES, integer_range
@@ -94,37 +94,37 @@ _LENGTH: Final = 10
 _DIRECTIVE: Final = re.compile("%.")
 
 
-def number_of(cell: str, reading: Reading) -> int:
+def number_of(cell: str, reading: ColumnFormat) -> int:
     """The number that a date or a time stands for.  Unsuitable."""
     try:
         if reading.pattern:
             moment = datetime.strptime(cell, reading.pattern)
-        elif reading.form is Form.DATE:
+        elif reading.form is CellFormat.DATE:
             if len(cell) != _LENGTH or cell[4] != "-":
                 raise ValueError
             return date.fromisoformat(cell).toordinal() - _EPOCH
         else:
             moment = datetime.fromisoformat(cell)
     except ValueError:
-        example = reading.pattern or ("2024-12-31" if reading.form is Form.DATE else "2024-12-31T23:59:59")
-        what = "date" if reading.form is Form.DATE else "time"
+        example = reading.pattern or ("2024-12-31" if reading.form is CellFormat.DATE else "2024-12-31T23:59:59")
+        what = "date" if reading.form is CellFormat.DATE else "time"
         raise Unsuitable(f"{shown(cell)} is not a {what} such as {example}") from None
-    if reading.form is Form.DATE:
+    if reading.form is CellFormat.DATE:
         return moment.toordinal() - _EPOCH
     if moment.tzinfo is not None:
         moment = moment.astimezone(UTC).replace(tzinfo=None)
     return (moment - _START) // _TICK
 
 
-def texts_of(values: Any, reading: Reading) -> list[str]:
+def texts_of(values: Any, reading: ColumnFormat) -> list[str]:
     """Dates or times as they are written.  Unsuitable: before the year 1 or after 9999."""
     return [text_of(number, reading) for number in values.reshape(-1).tolist()]
 
 
-def text_of(number: int, reading: Reading) -> str:
+def text_of(number: int, reading: ColumnFormat) -> str:
     """One of them."""
     try:
-        if reading.form is Form.DATE:
+        if reading.form is CellFormat.DATE:
             day = date.fromordinal(number + _EPOCH)
             return _formatted(day, reading.pattern) if reading.pattern else day.isoformat()
         moment = _START + number * _TICK
@@ -148,9 +148,9 @@ SEPARATORS: Final = ",;\t|"
 _AS_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d.*")
 
 
-def for_cell(text: str, kind: Kind, reading: Reading) -> tuple[str, ...]:
+def for_cell(text: str, kind: Kind, reading: ColumnFormat) -> tuple[str, ...]:
     """A note with the clause that reads a cell that is no item, date or time; none if no clause would."""
-    dated = reading.form in (Form.DATE, Form.TIME)
+    dated = reading.form in (CellFormat.DATE, CellFormat.TIME)
     if not dated and not reading.separator and (found := for_line(text, ",")):
         return found
     clauses = _decimal(text, kind) if not dated and reading.decimal == "." else []
@@ -188,12 +188,12 @@ def _decimal(text: str, kind: Kind) -> list[str]:
 
 def _dates(text: str) -> list[str]:
     """The clauses that read a text as a date or a time; the plain ones, if they do."""
-    iso = [f"as {form.name.lower()}" for form in (Form.DATE, Form.TIME) if _reads(text, Reading(form))]
-    forms = {pattern: Form.TIME if has_time(pattern) else Form.DATE for pattern in DATE_PATTERNS}
-    return iso[:1] or [f'as "{pattern}"' for pattern, form in forms.items() if _reads(text, Reading(form, pattern))]
+    iso = [f"as {form.name.lower()}" for form in (CellFormat.DATE, CellFormat.TIME) if _reads(text, ColumnFormat(form))]
+    forms = {pattern: CellFormat.TIME if has_time(pattern) else CellFormat.DATE for pattern in DATE_PATTERNS}
+    return iso[:1] or [f'as "{pattern}"' for pattern, form in forms.items() if _reads(text, ColumnFormat(form, pattern))]
 
 
-def _reads(text: str, reading: Reading) -> bool:
+def _reads(text: str, reading: ColumnFormat) -> bool:
     try:
         number_of(text, reading)
     except Unsuitable:
@@ -283,12 +283,12 @@ class Column:
     member: str
     kind: Kind
     rank: int
-    reading: Reading
+    reading: ColumnFormat
 
     @property
     def takes_quoted(self) -> bool:
         """Is `""` an empty text, and `"NA"` one of two letters?  Where `missing` is said, it stands for these too."""
-        return self.kind is Kind.CHAR and self.reading.missing is None and self.reading.form is Form.ITEM
+        return self.kind is Kind.CHAR and self.reading.missing is None and self.reading.form is CellFormat.ITEM
 
 
 class NotAtOnce(Exception):
@@ -301,9 +301,9 @@ _Convert = Callable[[list[str], Any], None]
 def converter(wanted: Column) -> _Convert:
     """What puts many cells into a part of an array, or raises `NotAtOnce`."""
     reading = wanted.reading
-    if reading.form is Form.PRESENT:
+    if reading.form is CellFormat.PRESENT:
         return _presence
-    if reading.form is not Form.ITEM:
+    if reading.form is not CellFormat.ITEM:
         return _remembering(reading)
     if wanted.kind is Kind.CHAR:
         return lambda cells, room: _texts(cells, room, reading)
@@ -322,7 +322,7 @@ def _presence(cells: list[str], room: Any) -> None:
     room[...] = [cell.strip() not in MISSING for cell in cells]
 
 
-def _numbers(cells: list[str], room: Any, make: Callable[[str], Any], reading: Reading) -> None:
+def _numbers(cells: list[str], room: Any, make: Callable[[str], Any], reading: ColumnFormat) -> None:
     whole = "".join(cells)
     if not whole.isascii() or "_" in whole:
         raise NotAtOnce
@@ -339,7 +339,7 @@ def _numbers(cells: list[str], room: Any, make: Callable[[str], Any], reading: R
         raise NotAtOnce from None
 
 
-def _texts(cells: list[str], room: Any, reading: Reading) -> None:
+def _texts(cells: list[str], room: Any, reading: ColumnFormat) -> None:
     import numpy
 
     if any(cell in MISSING for cell in map(str.strip, cells)):
@@ -355,7 +355,7 @@ def _texts(cells: list[str], room: Any, reading: Reading) -> None:
         room.view("=u4")[...] = numpy.frombuffer(padded.encode("utf-32-le"), "<u4").reshape(room.shape)
 
 
-def _remembering(reading: Reading) -> _Convert:
+def _remembering(reading: ColumnFormat) -> _Convert:
     known: dict[str, int] = {}
 
     def convert(cells: list[str], room: Any) -> None:
@@ -386,7 +386,7 @@ def filled(cell: str, wanted: Column) -> Any:
 
 def _item(text: str, wanted: Column) -> Any:
     reading = wanted.reading
-    if reading.form in (Form.DATE, Form.TIME):
+    if reading.form in (CellFormat.DATE, CellFormat.TIME):
         return number_of(text, reading)
     if reading.decimal != "." and wanted.kind not in INTEGER_BITS:
         if "." in text:
@@ -431,32 +431,32 @@ _MOST_MONTHS: Final = 10**17
 _MOST: Final = 2**63 - 1
 
 
-def from_numpy(items: Any) -> tuple[Any, Any, Form]:
+def from_numpy(items: Any) -> tuple[Any, Any, CellFormat]:
     """A vector of NumPy's dates as whole numbers, which of them are there, and what the numbers are of.  FileTrouble E706."""
     unit, each = np.datetime_data(items.dtype)
     present = ~np.isnat(items)
     values = np.where(present, items.astype(np.int64), 0)
     if unit in _MONTHS:
-        months = multiplied(values, each * _MONTHS[unit], Form.DATE, _MOST_MONTHS)
-        return months.view("M8[M]").astype("M8[D]").view(np.int64), present, Form.DATE
+        months = multiplied(values, each * _MONTHS[unit], CellFormat.DATE, _MOST_MONTHS)
+        return months.view("M8[M]").astype("M8[D]").view(np.int64), present, CellFormat.DATE
     if unit in DAYS:
-        return multiplied(values, each * DAYS[unit], Form.DATE), present, Form.DATE
+        return multiplied(values, each * DAYS[unit], CellFormat.DATE), present, CellFormat.DATE
     if unit in MICROSECONDS:
-        return multiplied(values, each * MICROSECONDS[unit], Form.TIME), present, Form.TIME
+        return multiplied(values, each * MICROSECONDS[unit], CellFormat.TIME), present, CellFormat.TIME
     if unit in PARTS:
         whole, rest = np.divmod(values, PARTS[unit])
-        return multiplied(whole, each, Form.TIME) + rest * each // PARTS[unit], present, Form.TIME
+        return multiplied(whole, each, CellFormat.TIME) + rest * each // PARTS[unit], present, CellFormat.TIME
     if present.any():
         raise disagrees("holds dates without a unit", 'give them one: `.astype("M8[s]")`')
-    return values, present, Form.TIME
+    return values, present, CellFormat.TIME
 
 
-def multiplied(values: Any, count: int, form: Form, most: int = _MOST) -> Any:
+def multiplied(values: Any, count: int, form: CellFormat, most: int = _MOST) -> Any:
     """Whole numbers of a unit of `count` days or microseconds in those.  FileTrouble E706: beyond `most`."""
     low, high = -((most + 1) // count), most // count
     if len(values) and not low <= int(values.min()) <= int(values.max()) <= high:
         at = int(((values < low) | (values > high)).argmax())
-        what, unit = ("date", "days") if form is Form.DATE else ("time", "microseconds")
+        what, unit = ("date", "days") if form is CellFormat.DATE else ("time", "microseconds")
         raise disagrees(f"holds a {what} (item {at}) that no 64-bit number of {unit} reaches")
     return values * count
 
@@ -478,6 +478,6 @@ def number_in(text: str) -> float:
 def date_in(text: str) -> int:
     """The day that a text says, since 1970 (`⎕date`).  CheckFailed: E705, it says none."""
     try:
-        return number_of(text.strip(), Reading(form=Form.DATE))
+        return number_of(text.strip(), ColumnFormat(form=CellFormat.DATE))
     except Unsuitable as error:
         raise CheckFailed(Code.E705, error.message) from None

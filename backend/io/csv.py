@@ -31,7 +31,7 @@ from typing import Any, BinaryIO, ClassVar, Final, TypeAlias
 from ...lang.diagnostics.model import Code
 from ...lang.primitives.table import nearest
 from ...lang.support.records import cached_property, dataclass
-from ...lang.tree.program import AS_WRITTEN, Form, Reading, has_time
+from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
 from ...typechecker.elements import Kind
 from ..vm.values import shortest_f32
 from .byte_source import ITEMS, Content, blocks_of, characters_of, new_array, suffix_of
@@ -70,8 +70,8 @@ _WITH_SIGNS: Final = re.compile(
 _MAY_BEGIN_NUMBER: Final = re.compile(r"[-+¯−]?[-0-9.(∞$€£¥]|[-+¯−(]?(?:inf|nan)", re.IGNORECASE)
 _MAY_BEGIN_DATE: Final = re.compile(r"[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]|[0-9]{4}-W|[0-9]{8}")
 _READINGS: Final = (
-    Reading(Form.DATE), Reading(Form.TIME),
-    *[Reading(Form.TIME if has_time(pattern) else Form.DATE, pattern) for pattern in DATE_PATTERNS],
+    ColumnFormat(CellFormat.DATE), ColumnFormat(CellFormat.TIME),
+    *[ColumnFormat(CellFormat.TIME if has_time(pattern) else CellFormat.DATE, pattern) for pattern in DATE_PATTERNS],
 )  # fmt: skip
 _YEAR: Final = re.compile(r"(1[5-9]|20)[0-9]{2}")
 
@@ -100,7 +100,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _reads(cell: str, reading: Reading) -> bool:
+def _reads(cell: str, reading: ColumnFormat) -> bool:
     try:
         number_of(cell, reading)
     except Unsuitable:
@@ -146,7 +146,7 @@ START: Final[Place] = (0, 0, 1)
 
 
 @dataclass(slots=True)
-class Block:
+class RecordBlock:
     """Whole records, or a part of a long one: which line (from 1) and column (from 0) the text begins with, and whether its last
     record ends here.  `byte`: of the file, with which its first line begins."""
 
@@ -197,7 +197,7 @@ class Block:
         return [[cell.removeprefix(QUOTED) for cell in row] for row in rows] if self.quoted else rows
 
 
-def blocks(content: Content, separator: str, place: Place = START) -> Iterator[Block]:
+def blocks(content: Content, separator: str, place: Place = START) -> Iterator[RecordBlock]:
     """The text of a table from a place on."""
     with system_errors(), content.open() as file:
         _, byte, line = place
@@ -213,7 +213,7 @@ def blocks(content: Content, separator: str, place: Place = START) -> Iterator[B
                     continue
                 file.seek(-len(long), io.SEEK_CUR)
                 data = above + found
-            block = Block(line, _decoded(data, line), separator, byte=byte)
+            block = RecordBlock(line, _decoded(data, line), separator, byte=byte)
             byte, line = byte + len(data), line + data.count(b"\n")
             if not data.strip(b"\n"):
                 continue
@@ -244,7 +244,7 @@ def _with_mark(line: str, separator: str, inside: bool) -> str:
     return '"'.join(parts)
 
 
-def _parts(file: BinaryIO, data: bytes, byte: int, line: int, separator: str) -> Iterator[Block]:
+def _parts(file: BinaryIO, data: bytes, byte: int, line: int, separator: str) -> Iterator[RecordBlock]:
     """A long line, whose beginning has been read."""
     column, ends = 0, False
     while not ends:
@@ -256,7 +256,7 @@ def _parts(file: BinaryIO, data: bytes, byte: int, line: int, separator: str) ->
             raise damaged(f"line {line}: {_LONE_RETURN[0]}", _LONE_RETURN[1])
         if not ends and (not found or len(data) >= _PIECE):
             raise damaged(f"line {line} has a cell of more than {_PIECE} bytes")
-        block = Block(line, _decoded(cells, line, first=not column), separator, column, ends, byte)
+        block = RecordBlock(line, _decoded(cells, line, first=not column), separator, column, ends, byte)
         if block.quoted:
             raise damaged(f"line {line} has quotes and more than {_PIECE} bytes")
         yield block
@@ -308,11 +308,11 @@ def _told(error: csv.Error) -> tuple[str, ...]:
 
 
 @dataclass
-class Measure:
+class RecordMeasure:
     """What a table has: the text of its first record, how many columns, and places from which it can be read; the last is its
     end."""
 
-    first: list[Block]
+    first: list[RecordBlock]
     columns: int
     places: tuple[Place, ...]
 
@@ -339,15 +339,15 @@ class Measure:
         return [cell.strip() for cell in self._cells()]
 
 
-def measured(content: Content, separator: str, known: tuple[Place, ...] = ()) -> Measure:
+def measured(content: Content, separator: str, known: tuple[Place, ...] = ()) -> RecordMeasure:
     """Places and columns; all records have as many cells as the first.  `known`: the places, if they were found
     before; then only the first record is read.  FileTrouble E705: it has none, or one has others."""
-    first: list[Block] = []
+    first: list[RecordBlock] = []
     places: list[Place] = [START]
     begins = columns = records = cells = apart = 0
     for block in blocks(content, separator):
         if known and columns:
-            return Measure(first, columns, known)
+            return RecordMeasure(first, columns, known)
         if not block.column and block.byte >= places[-1][1] + max(1, apart):
             places.append((records, block.byte, block.line))
             if len(places) > _MOST_PLACES:
@@ -372,18 +372,18 @@ def measured(content: Content, separator: str, known: tuple[Place, ...] = ()) ->
                 records, cells = records + 1, 0
     if not records:
         raise damaged("is empty: it has neither numbers nor a header line")
-    return Measure(first, columns, known or (*places, (records, content.size(), block.line)))
+    return RecordMeasure(first, columns, known or (*places, (records, content.size(), block.line)))
 
 
-def _alone(block: Block, lines: list[int]) -> Block:
+def _alone(block: RecordBlock, lines: list[int]) -> RecordBlock:
     """The first record of a block."""
     texts = block.text.split("\n")
     start = lines[0] - block.line
     end = lines[1] - block.line if len(lines) > 1 else len(texts)
-    return Block(lines[0], "\n".join(texts[start:end]), block.separator)
+    return RecordBlock(lines[0], "\n".join(texts[start:end]), block.separator)
 
 
-def _uniform(block: Block, columns: int) -> int | None:
+def _uniform(block: RecordBlock, columns: int) -> int | None:
     """How many records there are of whole lines that are surely neither blank nor quoted; None: they have to be looked at."""
     import numpy
 
@@ -413,7 +413,7 @@ _ONCE: Final = {Kind.I64: "int64", Kind.F64: "float64", Kind.F32: "float64"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _ParseTask:
     """Items to be read: the array, which column of the table (None: all), and whether the first record is a header."""
 
     wanted: ConversionsColumn
@@ -432,7 +432,7 @@ class Table:
         self._read: dict[ConversionsColumn, Any] = {}
 
     @cached_property
-    def _measure(self) -> Measure:
+    def _measure(self) -> RecordMeasure:
         return measured(self._content, self._separator, self._known)
 
     @property
@@ -492,14 +492,14 @@ class Table:
 
     def items(self, wanted: ConversionsColumn, first: int) -> tuple[int, Iterator[Any]]:
         """A row that is not behind row `first`, and the items from there on, some at a time, as vectors."""
-        task = _Task(wanted, None, *self._place(wanted), converter(wanted))
+        task = _ParseTask(wanted, None, *self._place(wanted), converter(wanted))
         place = self._measure.place_of(first + task.headed) if self._measure.records > 1 else START
         return max(0, place[0] - task.headed), self._items(task, place)
 
-    def _items(self, task: _Task, place: Place) -> Iterator[Any]:
+    def _items(self, task: _ParseTask, place: Place) -> Iterator[Any]:
         found: list[Any] = []
 
-        def room(task: _Task, done: int, column: int, count: int) -> Any:
+        def room(task: _ParseTask, done: int, column: int, count: int) -> Any:
             found.append(new_array((count,), task.wanted.kind))
             return found[-1]
 
@@ -553,7 +553,7 @@ class Table:
 
     def _is_header(self, place: int | None, wanted: ConversionsColumn) -> bool:
         """Is the first record a header for who wants the column at a place (None: all)?"""
-        if not self._headed or wanted.kind is Kind.CHAR or wanted.reading.form is Form.PRESENT:
+        if not self._headed or wanted.kind is Kind.CHAR or wanted.reading.form is CellFormat.PRESENT:
             return self._headed
         cells = self._measure.names if place is None else [self._measure.names[place]]
         try:
@@ -570,14 +570,15 @@ class Table:
             array = new_array(shape, wanted.kind)
             if wanted.kind is Kind.CHAR:
                 array.view("=u4")[...] = BLANK
-            tasks.append(_Task(wanted, array, *self._place(wanted), converter(wanted)))
+            tasks.append(_ParseTask(wanted, array, *self._place(wanted), converter(wanted)))
         done = 0
         for block in blocks(self._content, self._separator):
             done += self._fill(block, tasks, done, self._room)
         require_shape((done,), (self._measure.records,))
         return {task.wanted: task.array for task in tasks}
 
-    def _fill(self, block: Block, tasks: list[_Task], done: int, room_of: Callable[[_Task, int, int, int], Any]) -> int:
+    def _fill(self, block: RecordBlock, tasks: list[_ParseTask], done: int, room_of: Callable[[_ParseTask, int, int, int],
+        Any]) -> int:
         """Put a block's items where `room_of` says, `done` records having been read; how many records end with it."""
         count: int | None = None
         for task in tasks:
@@ -607,7 +608,7 @@ class Table:
                 self._one_by_one(task, cells, lines[skip:], block.column, room)
         return (len(block.records[1]) if count is None else count) if block.ends else 0
 
-    def _room(self, task: _Task, done: int, column: int, count: int) -> Any:
+    def _room(self, task: _ParseTask, done: int, column: int, count: int) -> Any:
         """Where the items of a block go."""
         start = done - task.headed
         array = task.array
@@ -617,7 +618,7 @@ class Table:
             raise changed()
         return array[start : start + count]
 
-    def _one_by_one(self, task: _Task, cells: list[str], lines: list[int], column: int, room: Any) -> None:
+    def _one_by_one(self, task: _ParseTask, cells: list[str], lines: list[int], column: int, room: Any) -> None:
         wanted, names = task.wanted, self._measure.names if task.place is not None and task.headed else []
         for at, cell in enumerate(cells):
             record, place = (at, task.place) if task.place is not None else divmod(at, len(cells) // len(lines))
@@ -644,7 +645,7 @@ def _as_rank(lines: int, columns: int, rank: int) -> tuple[int, ...]:
     raise disagrees(f"is {shape}, its declared type has {axes} ({wanted})")
 
 
-def _at_once(block: Block, task: _Task, columns: int) -> Any:
+def _at_once(block: RecordBlock, task: _ParseTask, columns: int) -> Any:
     """The numbers by NumPy's reader, or None where it hesitates.  See Note [Fast and exact]."""
     import numpy
 
@@ -676,13 +677,13 @@ DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class CsvColumn:
     """A NumPy array of the kind, under a header."""
 
     name: str
     values: Any
     kind: Kind
-    form: Form = Form.ITEM
+    form: CellFormat = CellFormat.ITEM
     """Dates and times as numbers are for formats that know them."""
 
 
@@ -734,7 +735,7 @@ def texts(delimiter: str, kind: Kind, values: Any) -> Iterator[str]:
         yield "\n".join(lines) + "\n"
 
 
-def require_columns(columns: Sequence[Column]) -> None:
+def require_columns(columns: Sequence[CsvColumn]) -> None:
     """E708 unless every item is a column, and all are of one length."""
     for column in columns:
         shape = column.values.shape
@@ -750,7 +751,7 @@ def require_columns(columns: Sequence[Column]) -> None:
             raise FileTrouble(Code.E708, f"cannot have columns of two lengths: {lengths}")
 
 
-def column_texts(delimiter: str, columns: Sequence[Column]) -> Iterator[str]:
+def column_texts(delimiter: str, columns: Sequence[CsvColumn]) -> Iterator[str]:
     """A header and the columns beside each other, block by block."""
     yield delimiter.join(_quoted(column.name, delimiter) for column in columns) + "\n"
     for start in range(0, len(columns[0].values), ITEMS):
@@ -758,7 +759,7 @@ def column_texts(delimiter: str, columns: Sequence[Column]) -> Iterator[str]:
         yield "".join([delimiter.join(row) + "\n" for row in zip(*written, strict=True)])
 
 
-def _cells(column: Column, start: int, delimiter: str) -> list[str]:
+def _cells(column: CsvColumn, start: int, delimiter: str) -> list[str]:
     block = column.values[start : start + ITEMS]
     if column.kind is Kind.CHAR:
         return [_quoted(characters_of(row).rstrip(" "), delimiter) for row in block]

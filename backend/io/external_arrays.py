@@ -19,7 +19,7 @@ from ...lang.support.files import open_regular
 from ...lang.support.parsing import is_url
 from ...lang.support.records import cached_property, certain, dataclass
 from ...lang.syntax.source import Span
-from ...lang.tree.program import AS_WRITTEN, Form, Reading
+from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..cpu.backend import CpuBackend
 from ..schedule.plan.plan import Box
@@ -82,7 +82,7 @@ class StoredInput:
     shown: str
     span: Span
     mark: Mark
-    reading: Reading = AS_WRITTEN
+    reading: ColumnFormat = AS_WRITTEN
     places: tuple[Place, ...] = ()
     box: Box | None = None
 
@@ -215,11 +215,12 @@ def from_facts(facts: Mapping[str, Any]) -> StoredInput | StoredOutput:
     size, time, begins = facts["mark"]
     form, *clauses = facts["reading"]
     places = tuple((record, byte, line) for record, byte, line in facts["places"])
-    return StoredInput(facts["path"], kind, shape, shown, span, (size, time, begins), Reading(Form[form], *clauses), places)
+    return StoredInput(facts["path"], kind, shape, shown, span, (size, time, begins), ColumnFormat(CellFormat[form], *clauses),
+        places)
 
 
 def stored_output(
-    path: str, kind: Kind, shape: tuple[int, ...], name: str, reading: Reading, span: Span
+    path: str, kind: Kind, shape: tuple[int, ...], name: str, reading: ColumnFormat, span: Span
 ) -> StoredOutput | None:  # fmt: skip
     """An output of numbers whose file has places for them that are known; None: it has not."""
     sink = sink_type(path, kind, reading) if kind is not Kind.CHAR else None

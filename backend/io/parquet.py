@@ -21,7 +21,7 @@ import numpy as np
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
-from ...lang.tree.program import AS_WRITTEN, Form, Reading
+from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES
 from . import csv
@@ -39,7 +39,7 @@ from .cells import (
     require_shape,
     within,
 )
-from .csv import Column as DelimitedWritingColumn, require_columns
+from .csv import CsvColumn as DelimitedWritingColumn, require_columns
 from .errors import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
 from .row_sinks import OrderedSink, Outlet
 
@@ -61,13 +61,13 @@ _MOST: Final = 2**63
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ArrowColumn:
     """Items and which of them are there.  `form`: they are numbers, or text (`U1` rows), dates (days) or times (microseconds)."""
 
     name: str
     values: Any
     present: Any
-    form: Form = Form.ITEM
+    form: CellFormat = CellFormat.ITEM
 
     @property
     def missing(self) -> int:
@@ -78,7 +78,7 @@ def offers_arrow(value: object) -> bool:
     return any(hasattr(value, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__"))
 
 
-def arrow_columns_of(value: Any) -> tuple[list[Column], bool]:
+def arrow_columns_of(value: Any) -> tuple[list[ArrowColumn], bool]:
     """The columns of a table, or the one that a column is, and whether it is a table.  FileTrouble: a type that is not read.
     ImportError: there is no pyarrow."""
     import pyarrow
@@ -92,7 +92,7 @@ def arrow_columns_of(value: Any) -> tuple[list[Column], bool]:
     return [column_of(field.name, part) for field, part in zip(found.type, found.flatten(), strict=True)], True
 
 
-def column_of(name: str, found: Any) -> Column:
+def column_of(name: str, found: Any) -> ArrowColumn:
     """A `ChunkedArray` of pyarrow.  FileTrouble: a type that is not read."""
     import pyarrow
 
@@ -102,17 +102,17 @@ def column_of(name: str, found: Any) -> Column:
     type, present = found.type, found.is_valid().to_numpy()
     told = str(type)
     if told in _TEXTS:
-        return Column(name, padded_texts([text or "" for text in found.to_pylist()]), present)
+        return ArrowColumn(name, padded_texts([text or "" for text in found.to_pylist()]), present)
     if told == "null":
-        return Column(name, np.zeros(len(present)), present)
+        return ArrowColumn(name, np.zeros(len(present)), present)
     if pyarrow.types.is_date(type):
         if pyarrow.types.is_date64(type):
-            return Column(name, _plain(found.cast(pyarrow.int64())) // _DAY_OF_MILLISECONDS, present, Form.DATE)
-        return Column(name, _plain(found.cast(pyarrow.int32())).astype("int64"), present, Form.DATE)
+            return ArrowColumn(name, _plain(found.cast(pyarrow.int64())) // _DAY_OF_MILLISECONDS, present, CellFormat.DATE)
+        return ArrowColumn(name, _plain(found.cast(pyarrow.int32())).astype("int64"), present, CellFormat.DATE)
     if pyarrow.types.is_timestamp(type):
         ticks = _plain(found.cast(pyarrow.int64()))
-        times = ticks // PARTS["ns"] if type.unit == "ns" else multiplied(ticks, MICROSECONDS[type.unit], Form.TIME)
-        return Column(name, times, present, Form.TIME)
+        times = ticks // PARTS["ns"] if type.unit == "ns" else multiplied(ticks, MICROSECONDS[type.unit], CellFormat.TIME)
+        return ArrowColumn(name, times, present, CellFormat.TIME)
     if told not in _WIDENED:
         raise disagrees(f"has{of} items of Arrow's type `{told}`, which no element type stores")
     values = _plain(found).astype(_WIDENED[told])
@@ -120,7 +120,7 @@ def column_of(name: str, found: Any) -> Column:
         if len(values) and int(values.max()) >= _MOST:
             raise disagrees(f"has{of} integers beyond 2*63-1")
         values = values.astype("int64")
-    return Column(name, values, present)
+    return ArrowColumn(name, values, present)
 
 
 def _plain(found: Any) -> Any:
@@ -128,17 +128,17 @@ def _plain(found: Any) -> Any:
     return found.fill_null(False if str(found.type) == "bool" else 0).to_numpy()
 
 
-def items_of(column: Column, reading: Reading) -> Any:
+def items_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
     """A column as a NumPy array, as the clauses of an input say.  FileTrouble E705: missing items; E706: not of the form."""
-    if reading.form is Form.PRESENT:
+    if reading.form is CellFormat.PRESENT:
         return column.present
     values = column.values
-    if reading.form is not Form.ITEM and values.dtype.kind == "U":
+    if reading.form is not CellFormat.ITEM and values.dtype.kind == "U":
         values = _dates_of(column, reading)
-    elif reading.form is not Form.ITEM and column.form is not reading.form:
-        if column.form not in (Form.DATE, Form.TIME):
+    elif reading.form is not CellFormat.ITEM and column.form is not reading.form:
+        if column.form not in (CellFormat.DATE, CellFormat.TIME):
             raise disagrees("holds no dates or times" + (f" in column `{column.name}`" if column.name else ""))
-        values = multiplied(values, DAY, Form.TIME) if reading.form is Form.TIME else values // DAY
+        values = multiplied(values, DAY, CellFormat.TIME) if reading.form is CellFormat.TIME else values // DAY
     if not column.missing:
         return values
     if reading.missing is None:
@@ -157,7 +157,7 @@ def items_of(column: Column, reading: Reading) -> Any:
     return values
 
 
-def _dates_of(column: Column, reading: Reading) -> Any:
+def _dates_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
     """The numbers of dates or times that are text; 0 where there is none.  FileTrouble E705."""
     numbers = np.zeros(len(column.present), np.int64)
     for at, (text, there) in enumerate(zip(_texts_of(column.values), column.present, strict=True)):
@@ -295,7 +295,7 @@ def _one_column(content: Content, asked: ConversionsColumn) -> Any:
         (wanted,) = names
         column = column_of(wanted, file.read(columns=[wanted], use_threads=False).column(0))
     items = items_of(column, reading)
-    if reading.form is Form.ITEM and column.form is not Form.ITEM:
+    if reading.form is CellFormat.ITEM and column.form is not CellFormat.ITEM:
         form = column.form.name.lower()
         raise disagrees(f"holds dates or times in column `{wanted}`", f"write `as {form}` after its path")
     require_accepted("str1" if items.dtype.kind == "U" else str(items.dtype), kind)
@@ -407,16 +407,16 @@ def require_table(columns: Sequence[DelimitedWritingColumn]) -> None:
 def write(file: BinaryIO, columns: Sequence[DelimitedWritingColumn]) -> None:
     """Columns of one length.  OSError."""
     with Outlet(file) as outlet:
-        writer = _Groups(outlet, [(column.name, column.kind, column.form) for column in columns])
+        writer = _RowGroups(outlet, [(column.name, column.kind, column.form) for column in columns])
         for start in range(0, len(columns[0].values), writer.rows):
             writer.write([column.values[start : start + writer.rows] for column in columns])
         writer.close()
 
 
-class _Groups:
+class _RowGroups:
     """A new file, a group of `rows` after the other."""
 
-    def __init__(self, file: BinaryIO | Outlet | None, columns: Sequence[tuple[str, Kind, Form]]) -> None:
+    def __init__(self, file: BinaryIO | Outlet | None, columns: Sequence[tuple[str, Kind, CellFormat]]) -> None:
         import pyarrow
         from pyarrow import parquet
 
@@ -437,12 +437,12 @@ class _Groups:
         self._writer.close()
 
 
-def _type(kind: Kind, form: Form) -> Any:
+def _type(kind: Kind, form: CellFormat) -> Any:
     import pyarrow
 
-    if form is Form.DATE:
+    if form is CellFormat.DATE:
         return pyarrow.date32()
-    if form is Form.TIME:
+    if form is CellFormat.TIME:
         return pyarrow.timestamp("us", "UTC")
     return pyarrow.string() if kind is Kind.CHAR else pyarrow.from_numpy_dtype(NUMPY_NAMES[kind])
 
@@ -474,7 +474,7 @@ class ParquetSink(OrderedSink):
 
         OrderedSink.prepare(self)
         names = [self.name] if len(self.shape) == 1 else [f"column{place}" for place in range(self.shape[1])]
-        self._groups = _Groups(self.file, [(column, self.kind, Form.ITEM) for column in names])
+        self._groups = _RowGroups(self.file, [(column, self.kind, CellFormat.ITEM) for column in names])
         self._waiting = numpy.empty((self._groups.rows, len(names)), NUMPY_NAMES[self.kind])
 
     def append(self, rows: Any) -> None:

@@ -28,7 +28,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFa
 from ...lang.support.parsing import is_url
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from ...lang.tree.program import AS_WRITTEN, Reading
+from ...lang.tree.program import AS_WRITTEN, ColumnFormat
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..vm.backend_interface import shown as number_in_text
@@ -163,7 +163,7 @@ _WIDEST: Final = 16  # bytes of an item
 _WITH_CLAUSES: Final = (".csv", ".tsv", ".parquet")
 
 
-class _Format(NamedTuple):
+class _FileFormat(NamedTuple):
     """What reads a format.  FileTrouble."""
 
     header: Callable[[Content, Column], tuple[int, ...]]
@@ -174,13 +174,13 @@ class _Format(NamedTuple):
     """What reading takes beside the array, at most."""
 
 
-FORMATS: Final[Mapping[str, _Format]] = {
-    ".npy": _Format(npy.header, npy.read, npy.beside_bytes),
-    ".npz": _Format(npz.npz_header, npz.npz_read, npz.npz_beside_bytes),
-    ".parquet": _Format(parquet.header, parquet.read, parquet.beside_bytes),
-    ".zarr": _Format(zarr.header, zarr.read, zarr.beside_bytes),
-    ".png": _Format(png.header, png.read, png.beside_bytes),
-    ".txt": _Format(header, read, beside_bytes),
+FORMATS: Final[Mapping[str, _FileFormat]] = {
+    ".npy": _FileFormat(npy.header, npy.read, npy.beside_bytes),
+    ".npz": _FileFormat(npz.npz_header, npz.npz_read, npz.npz_beside_bytes),
+    ".parquet": _FileFormat(parquet.header, parquet.read, parquet.beside_bytes),
+    ".zarr": _FileFormat(zarr.header, zarr.read, zarr.beside_bytes),
+    ".png": _FileFormat(png.header, png.read, png.beside_bytes),
+    ".txt": _FileFormat(header, read, beside_bytes),
 }
 """All but tables that are text (`table_of`)."""
 
@@ -201,7 +201,7 @@ class Wanted:
     kind: Kind
     rank: int
     span: Span
-    reading: Reading = AS_WRITTEN
+    reading: ColumnFormat = AS_WRITTEN
     shown: str | None = None
     held: bytes | None = None
     tables: dict[tuple[str, str], Table] = field(default_factory=dict)

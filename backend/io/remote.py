@@ -35,7 +35,7 @@ KEPT: Final = 4 << 20
 _NAMES: Final = ("ETag", "Last-Modified")
 
 
-class _Answer(Exception):
+class _HttpResponse(Exception):
     """What a server says instead of the file."""
 
     def __init__(self, status: int, reason: str, place: str) -> None:
@@ -49,7 +49,7 @@ async def _require_the_file(response: Any) -> None:
         _TOLD[str(response.url)] = tuple([response.headers.get(name) for name in _NAMES])
     else:
         named = response.headers.get("Location")
-        raise _Answer(response.status, response.reason or "", urljoin(str(response.url), named) if named else "")
+        raise _HttpResponse(response.status, response.reason or "", urljoin(str(response.url), named) if named else "")
 
 
 def _system_of(url: str) -> tuple[Any, str]:
@@ -93,11 +93,11 @@ def _as_file_trouble() -> Iterator[None]:
 def _trouble(error: BaseException | None) -> FileTrouble:
     raised = {kind.__name__ for kind in type(error).__mro__}
     match error:
-        case _Answer() if error.place:
+        case _HttpResponse() if error.place:
             return FileTrouble(Code.E704, f"is not there: the server answers {error} and names `{error.place}`", "name that URL")
-        case _Answer(status=404):
+        case _HttpResponse(status=404):
             return FileTrouble(Code.E704, f"does not exist: the server answers {error}")
-        case _Answer():
+        case _HttpResponse():
             return FileTrouble(Code.E704, f"cannot be read: the server answers {error}")
         case TimeoutError():
             return FileTrouble(Code.E704, f"cannot be read: its server was silent for {PATIENCE:g} seconds")
@@ -149,7 +149,7 @@ def known(url: str) -> Version:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class _ByteRange:
     """Bytes of a file that were fetched, or that somebody is fetching."""
 
     first: int
@@ -165,7 +165,7 @@ class _Parts:
 
     def __init__(self) -> None:
         self._lock = processes.lock()
-        self._parts: list[tuple[tuple[str, str], _Part]] = []
+        self._parts: list[tuple[tuple[str, str], _ByteRange]] = []
         """The latest last, and of which version of which URL."""
         processes.in_children(self._forget_unfetched)
 
@@ -173,7 +173,7 @@ class _Parts:
         """Who fetches them is a thread of the parent."""
         self._parts = [(of, part) for of, part in self._parts if part.bytes.done()]
 
-    def at(self, key: tuple[str, str], at: int, count: int, size: int) -> tuple[_Part, bool]:
+    def at(self, key: tuple[str, str], at: int, count: int, size: int) -> tuple[_ByteRange, bool]:
         """The part that has a byte, and whether the caller has to fetch it; `count` bytes are asked for."""
         with self._lock:
             same = [part for of, part in self._parts if of == key]
@@ -182,7 +182,7 @@ class _Parts:
                 before = next((part.stop - part.first for part in same if part.stop == at), 0)
                 ahead = max(_LEAST, min(2 * before, _MOST, KEPT // (1 + len(self._parts))))
                 stop = min([at + max(count, ahead), size, *(part.first for part in same if part.first > at)])
-                made = _Part(at, stop)
+                made = _ByteRange(at, stop)
             else:
                 made = found
                 self._parts.remove((key, found))
@@ -192,14 +192,14 @@ class _Parts:
                 del self._parts[0]
             return made, found is None
 
-    def drop(self, key: tuple[str, str], part: _Part) -> None:
+    def drop(self, key: tuple[str, str], part: _ByteRange) -> None:
         """It could not be fetched."""
         with self._lock:
             self._parts = [(of, one) for of, one in self._parts if of != key or one is not part]
 
 
 _PARTS: Final = _Parts()
-_NOTHING: Final = _Part(0, 0)
+_NOTHING: Final = _ByteRange(0, 0)
 
 
 class Remote(io.RawIOBase):
@@ -232,7 +232,7 @@ class Remote(io.RawIOBase):
         self._at += len(part)
         return len(part)
 
-    def _fetched(self, count: int) -> _Part:
+    def _fetched(self, count: int) -> _ByteRange:
         while True:
             part, is_mine = _PARTS.at(self._key, self._at, count, self._size)
             if is_mine:

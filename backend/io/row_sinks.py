@@ -15,7 +15,7 @@ from math import prod
 from typing import Any, BinaryIO, ClassVar, TypeAlias, cast
 
 from ...lang.diagnostics.model import Code
-from ...lang.support.files import Replacement
+from ...lang.support.files import FileReplacement
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from .byte_source import bytes_of, fill, new_array
@@ -35,7 +35,7 @@ class RowSink(ABC):
     kind: Kind
     shape: tuple[int, ...]
     name: str = ""
-    written: Replacement = field(default_factory=Replacement)
+    written: FileReplacement = field(default_factory=FileReplacement)
     handle: int = -1
     came: int = 0
 

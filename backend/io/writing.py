@@ -21,16 +21,16 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from ...lang.diagnostics.model import Code
-from ...lang.support.files import Replacement
+from ...lang.support.files import FileReplacement
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from ...lang.tree.program import AS_WRITTEN, Form, Reading
+from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..vm.values import DIGITS, Array, needs_exponent, number_text, split_at_point, to_numpy, widened
 from . import csv, npy, parquet, png, png as picture, zarr
 from .byte_source import ITEMS, blocks_of, characters_of, require_utf8, suffix_of
 from .cells import Unsuitable, texts_of
-from .csv import Column, TextSink
+from .csv import CsvColumn, TextSink
 from .errors import FileTrouble
 from .npy import NpySink
 from .parquet import ParquetSink
@@ -217,13 +217,13 @@ WRITABLE: Final = (".npy", ".csv", ".tsv", ".parquet", ".zarr.zip", ".png", ".tx
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PendingWrite:
     """One file that is to be written: what fills it, and the program's line that asked for it."""
 
     path: str
     fill: Callable[[BinaryIO], object]
     span: Span
-    written: Replacement | None = None
+    written: FileReplacement | None = None
     """What has it already, beside the target, where the run has written it."""
 
 
@@ -234,37 +234,37 @@ def write_values(path: str, values: Any, kind: Kind, span: Span) -> None:
 
 def prepare_values(
     path: str, values: Any, kind: Kind, span: Span, *, shown: str | None = None, name: str = "values",
-    reading: Reading = AS_WRITTEN,
-) -> Prepared:  # fmt: skip
+    reading: ColumnFormat = AS_WRITTEN,
+) -> PendingWrite:  # fmt: skip
     """What fills the file.  All that its format can refuse is refused here, so several outputs are refused together.
 
     `shown` is how messages name it where it is not a file and `path` tells only the format; `name` is the header of a text."""
     with located(shown or path, span):
         if isinstance(values, RowSink):
-            return Prepared(path, lambda file: None, span, values.written)
+            return PendingWrite(path, lambda file: None, span, values.written)
         suffix, column = _suffix(path), _column(path, name, values, kind, reading)
         if suffix == ".parquet":
-            return Prepared(path, _table_writer(path, parquet.columns_of(column)), span)
+            return PendingWrite(path, _table_writer(path, parquet.columns_of(column)), span)
         if column.kind is Kind.CHAR and column.values.ndim == 2 and suffix in csv.DELIMITERS:
-            return Prepared(path, _table_writer(path, [column]), span)
-        return Prepared(path, _writer(path, column.values, column.kind), span)
+            return PendingWrite(path, _table_writer(path, [column]), span)
+        return PendingWrite(path, _writer(path, column.values, column.kind), span)
 
 
 def prepare_table(
-    path: str, outputs: Sequence[tuple[str, Any, Kind, Reading]], span: Span, *, shown: str | None = None
-) -> Prepared:
+    path: str, outputs: Sequence[tuple[str, Any, Kind, ColumnFormat]], span: Span, *, shown: str | None = None
+) -> PendingWrite:
     """What fills a file of several outputs beside each other, each a column under its name."""
     with located(shown or path, span):
         if _suffix(path) not in (*csv.DELIMITERS, ".parquet"):
             raise FileTrouble(Code.E708, "cannot hold several outputs", "a table is a csv, a tsv or a parquet file")
-        return Prepared(path, _table_writer(path, [_column(path, *output) for output in outputs]), span)
+        return PendingWrite(path, _table_writer(path, [_column(path, *output) for output in outputs]), span)
 
 
-def _column(path: str, name: str, values: Any, kind: Kind, reading: Reading) -> Column:
+def _column(path: str, name: str, values: Any, kind: Kind, reading: ColumnFormat) -> CsvColumn:
     """The array, dates and times as text where the format knows only text."""
     array = to_numpy(values) if isinstance(values, Array) else values
-    if reading.form is Form.ITEM:
-        return Column(name, array, kind)
+    if reading.form is CellFormat.ITEM:
+        return CsvColumn(name, array, kind)
     import numpy
 
     known = _suffix(path) == ".parquet" and not reading.pattern
@@ -273,13 +273,13 @@ def _column(path: str, name: str, values: Any, kind: Kind, reading: Reading) -> 
     except Unsuitable as trouble:
         raise FileTrouble(Code.E708, trouble.message) from None
     if known:
-        return Column(name, array, kind, reading.form)
+        return CsvColumn(name, array, kind, reading.form)
     width = max(map(len, texts), default=0)
     characters = numpy.array([list(text.ljust(width)) for text in texts], "U1").reshape(*array.shape, width)
-    return Column(name, characters, Kind.CHAR)
+    return CsvColumn(name, characters, Kind.CHAR)
 
 
-def _table_writer(path: str, columns: Sequence[Column]) -> Callable[[BinaryIO], None]:
+def _table_writer(path: str, columns: Sequence[CsvColumn]) -> Callable[[BinaryIO], None]:
     suffix = _suffix(path)
     for column in columns:
         if column.kind is Kind.CHAR:
@@ -291,10 +291,10 @@ def _table_writer(path: str, columns: Sequence[Column]) -> Callable[[BinaryIO], 
     return lambda file: _write_texts(file, csv.column_texts(csv.DELIMITERS[suffix], columns))
 
 
-def write_together(prepared: Sequence[Prepared]) -> None:
+def write_together(prepared: Sequence[PendingWrite]) -> None:
     """Replace all of the files or none of them (`lang.support.files`).  RunFailed E708."""
     by_target = {os.path.realpath(one.path): one for one in prepared}
-    with Replacement() as files:
+    with FileReplacement() as files:
         for one in prepared:
             if one.written is not None:
                 files.take(one.written)
@@ -397,7 +397,7 @@ _OF_NUMBERS: Final[dict[str, type[RowSink]]] = {
 }  # fmt: skip
 
 
-def sink_type(path: str, kind: Kind, reading: Reading) -> type[RowSink] | None:
+def sink_type(path: str, kind: Kind, reading: ColumnFormat) -> type[RowSink] | None:
     """What takes the rows of an output to a file of this name; None where its format takes it only as a whole."""
     suffix = suffix_of(path)
     if reading != AS_WRITTEN:

@@ -57,7 +57,7 @@ Key: TypeAlias = tuple[str, ...]
 Identity: TypeAlias = tuple[int | str, ...]
 
 
-class Store(Protocol):
+class ZarrStore(Protocol):
     """Named contents."""
 
     def open(self, parts: Key) -> BinaryIO | None:
@@ -77,7 +77,7 @@ class Store(Protocol):
         ...
 
 
-class _Folder:
+class _StoreFolder:
     def __init__(self, path: str) -> None:
         self._path = path
 
@@ -153,10 +153,10 @@ class _Archive:
 
 
 @contextmanager
-def opened(content: Content) -> Iterator[Store]:
+def opened(content: Content) -> Iterator[ZarrStore]:
     with system_errors():
         if content.held is None and os.path.isdir(content.path):
-            yield _Folder(content.path)
+            yield _StoreFolder(content.path)
             return
         with byte_source.opened(content, "is not a zarr array or group") as found:
             yield _Archive(found, content)
@@ -170,7 +170,7 @@ _PLACE_BYTES: Final = 24
 """That finding a chunk takes while the others are looked for."""
 
 
-def _metadata(store: Store, parts: tuple[str, ...]) -> tuple[str, dict[str, Any]] | None:
+def _metadata(store: ZarrStore, parts: tuple[str, ...]) -> tuple[str, dict[str, Any]] | None:
     """Which metadata there are, and what they say."""
     for name in METADATA:
         file = store.open((*parts, name))
@@ -188,7 +188,7 @@ def _is_array(found: tuple[str, dict[str, Any]] | None) -> bool:
     return found is not None and (found[0] == ".zarray" or found[1].get("node_type") == "array")
 
 
-def _array(store: Store, name: str) -> tuple[tuple[str, ...], ZarrArray]:
+def _array(store: ZarrStore, name: str) -> tuple[tuple[str, ...], ZarrArray]:
     """Where an array is, and what its metadata say."""
     root = _metadata(store, ())
     if root is None:
@@ -214,7 +214,7 @@ def _parsed(found: tuple[str, dict[str, Any]]) -> ZarrArray:
     return zarr_codecs.version_2(found[1]) if found[0] == ".zarray" else zarr_codecs.version_3(found[1])
 
 
-def _arrays(store: Store) -> list[str]:
+def _arrays(store: ZarrStore) -> list[str]:
     """The arrays directly in a group, some of them if they are many."""
     names = sorted(name for name, _ in zip(store.names(), range(_MOST_SHOWN), strict=False) if is_name(name))
     found = []
@@ -295,7 +295,7 @@ def _depth(array: ZarrArray) -> int:
     return len(_key(array, (0,) * len(array.chunks)))
 
 
-def _present(store: Store, parts: tuple[str, ...], array: ZarrArray) -> Any:
+def _present(store: ZarrStore, parts: tuple[str, ...], array: ZarrArray) -> Any:
     """Numbers of the chunks that are there, in the order of the array; all others are of fill values."""
     counts, found = _counts(array), Numbers("q")
     for key in store.below(parts, _depth(array)):
@@ -308,7 +308,7 @@ def _present(store: Store, parts: tuple[str, ...], array: ZarrArray) -> Any:
     return np.unique(np.frombuffer(found, np.int64)) if found else np.zeros(0, np.int64)
 
 
-def _fill(store: Store, parts: tuple[str, ...], array: ZarrArray, room: Any, present: Any, start: int = 0) -> None:
+def _fill(store: ZarrStore, parts: tuple[str, ...], array: ZarrArray, room: Any, present: Any, start: int = 0) -> None:
     """The items of some rows, from `start` on, where chunks begin; those of chunks that are not there too."""
     room[...] = within(np.asarray(array.fill), room.dtype)
     origin = [start, *[0] * (room.ndim - 1)][: room.ndim]
@@ -368,7 +368,7 @@ _HEADER: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ZarrMember:
     """`at`: of its header; its `size` bytes begin at `start`."""
 
     name: str
@@ -384,16 +384,16 @@ class Member:
         return self.start + self.size
 
 
-def members_of(sizes: Iterable[tuple[str, int]]) -> Iterator[Member]:
+def members_of(sizes: Iterable[tuple[str, int]]) -> Iterator[ZarrMember]:
     """One behind the other; names are ASCII."""
     at = 0
     for name, size in sizes:
-        member = Member(name, size, at)
+        member = ZarrMember(name, size, at)
         yield member
         at = member.end
 
 
-class _Written(io.FileIO):
+class _WrittenChunks(io.FileIO):
     """A file in which members lie already: while one of them `comes`, it is read, and written nowhere."""
 
     comes = False
@@ -404,10 +404,10 @@ class _Written(io.FileIO):
         return len(data)
 
 
-def complete(handle: int, members: Sequence[Member]) -> None:
+def complete(handle: int, members: Sequence[ZarrMember]) -> None:
     """The headers of members whose bytes lie in an open file, and the list of members, which ends the archive.  Equal values give
     equal files: every member has the first time that zip files know.  OSError."""
-    with _Written(handle, "r+b", closefd=False) as file:
+    with _WrittenChunks(handle, "r+b", closefd=False) as file:
         file.seek(members[0].at)
         with zipfile.ZipFile(file, "w") as archive:
             for member in members:
@@ -466,11 +466,11 @@ def chunks_of(shape: Sequence[int], item: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class _ShardLayout:
     """Where everything lies.  A *line* is the items along the axis that chunks cut, with those of the axes behind it: a chunk is
     some of a line, one behind the other, and what lies beyond the array is 0."""
 
-    members: tuple[Member, ...]
+    members: tuple[ZarrMember, ...]
     """`zarr.json`, and the chunks."""
     line: int
     chunk: int
@@ -483,14 +483,14 @@ class _Layout:
 
 
 @lru_cache(64)
-def _layout(kind: Kind, shape: tuple[int, ...]) -> _Layout:
+def _layout(kind: Kind, shape: tuple[int, ...]) -> _ShardLayout:
     chunks = chunks_of(shape, kind.bytes)
     cut = max((axis for axis, chunk in enumerate(chunks) if chunk < shape[axis]), default=0)
     places = product(*(range(-(-size // chunk)) for size, chunk in zip(shape, chunks, strict=True)))
     chunk = math.prod(chunks) * kind.bytes
     named = (("/".join(map(str, ("c", *place))), chunk) for place in places)
     head = ("zarr.json", len(_zarr_writing_metadata(kind, shape)))
-    return _Layout(tuple(members_of((head, *named))), math.prod(shape[cut:]) * kind.bytes, chunk)
+    return _ShardLayout(tuple(members_of((head, *named))), math.prod(shape[cut:]) * kind.bytes, chunk)
 
 
 def _zarr_writing_metadata(kind: Kind, shape: tuple[int, ...]) -> bytes:
@@ -520,7 +520,7 @@ class ZarrSink(PlacedSink):
         return numpy.dtype(NUMPY_NAMES[self.kind]).newbyteorder("<")
 
     @property
-    def layout(self) -> _Layout:
+    def layout(self) -> _ShardLayout:
         return _layout(self.kind, self.shape)
 
     def prepare(self) -> None:

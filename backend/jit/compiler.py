@@ -26,7 +26,7 @@ from ...lang.support.caches import Cache
 from ...lang.support.files import Durability, replace_file
 from ...lang.support.processes import acquire, in_children
 from ...lang.support.records import dataclass
-from ..loopir.ir import Program
+from ..loopir.ir import LoopProgram
 from ..loopir.text import show
 from ..lower.kernel_ir import NAME
 from ..scalar import tables
@@ -44,7 +44,7 @@ _R = TypeVar("_R")
 
 
 @dataclass(slots=True)
-class _Request:
+class _CompileRequest:
     """`waiting` is taken until there is an answer.  (An event has a lock that an interrupt could leave taken.)"""
 
     work: Callable[[], Any]
@@ -63,7 +63,7 @@ class OneThread:
 
     def _forget(self) -> None:
         self._thread: threading.Thread | None = None
-        self._requests: SimpleQueue[_Request] = SimpleQueue()
+        self._requests: SimpleQueue[_CompileRequest] = SimpleQueue()
 
     def does(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
         """The function, done by this thread whoever calls it.  Where no thread can begin the caller does it."""
@@ -72,7 +72,7 @@ class OneThread:
         def asking(*args: _P.args, **kwargs: _P.kwargs) -> _R:
             if not self._is_elsewhere():
                 return function(*args, **kwargs)
-            request = _Request(lambda: function(*args, **kwargs))
+            request = _CompileRequest(lambda: function(*args, **kwargs))
             request.waiting.acquire()
             self._requests.put(request)
             acquire(request.waiting)
@@ -95,7 +95,7 @@ class OneThread:
         return threading.current_thread() is not self._thread
 
     @staticmethod
-    def _serve(requests: SimpleQueue[_Request]) -> None:
+    def _serve(requests: SimpleQueue[_CompileRequest]) -> None:
         while True:
             request = requests.get()
             try:
@@ -317,7 +317,7 @@ _PATIENCE: Final = 60.0
 
 
 @dataclass(slots=True)
-class _State:
+class _CompilerState:
     """`users`: how many runs ask for a child now; `is_lost`: one was no good, and no other is tried."""
 
     users: int = 0
@@ -329,7 +329,7 @@ class _State:
         self.users, self.child = 0, None
 
 
-_state: Final = _State()
+_state: Final = _CompilerState()
 in_children(_state.forget)
 
 
@@ -498,10 +498,10 @@ def tell_perf(name: str, address: int, count: int) -> None:
 # Loop programs after each transformation, for people (`RHO_DUMP`).
 
 _MOST: Final = 64
-_stages: dict[Program, list[str]] = {}
+_stages: dict[LoopProgram, list[str]] = {}
 
 
-def stage(before: Program, after: Program, name: str) -> None:
+def stage(before: LoopProgram, after: LoopProgram, name: str) -> None:
     """A transformation has made `after` of `before`."""
     if is_wanted():
         while len(_stages) >= _MOST:
@@ -509,7 +509,7 @@ def stage(before: Program, after: Program, name: str) -> None:
         _stages[after] = [*_stages.pop(before, [f"# lowered\n{show(before)}\n"]), f"# after {name}\n{show(after)}\n"]
 
 
-def code(program: Program, text: str) -> None:
+def code(program: LoopProgram, text: str) -> None:
     """LLVM text has been made of a program."""
     if is_wanted():
         write(name_of(text), "loops", "\n".join(_stages.pop(program, [f"# as it is\n{show(program)}\n"])))
@@ -528,7 +528,7 @@ SWITCH = "RHO_KERNEL_CACHE"
 CACHE = Cache("kernels", SWITCH, ".o", 4 << 20, 4096)
 
 
-class Code(Protocol):
+class MachineCode(Protocol):
     """What has a text."""
 
     def text(self) -> str: ...
@@ -536,7 +536,7 @@ class Code(Protocol):
 
 
 @dataclass(slots=True)
-class Made:
+class CompileStatistics:
     """What this process spent on machine code: modules compiled, their nanoseconds, and modules that were in the cache."""
 
     compiled: int = 0
@@ -550,13 +550,13 @@ class Made:
         self.longest = max(self.longest, nanoseconds)
 
 
-made: Final = Made()
-_addresses: dict[Code, int | None] = {}
+made: Final = CompileStatistics()
+_addresses: dict[MachineCode, int | None] = {}
 _lock = processes.lock()
 """A child must not find LLVM in the middle of something."""
 
 
-def address_of(kernel: Code) -> int | None:
+def address_of(kernel: MachineCode) -> int | None:
     """Where the kernel's code is, compiled now if need be; None if this machine cannot have it."""
     found = _addresses.get(kernel, 0)
     if found != 0:
@@ -567,18 +567,18 @@ def address_of(kernel: Code) -> int | None:
         return _addresses[kernel]
 
 
-def is_ready(kernel: Code) -> bool:
+def is_ready(kernel: MachineCode) -> bool:
     """Is the code in the process?"""
     return kernel in _addresses
 
 
-def is_stored(kernel: Code) -> bool:
+def is_stored(kernel: MachineCode) -> bool:
     """Is there a file that should hold the code?"""
     file = CACHE.file(_key(kernel.text()))
     return file is not None and file.exists()
 
 
-def _made(kernel: Code) -> int | None:
+def _made(kernel: MachineCode) -> int | None:
     if binding() is None:
         return None
     text = kernel.text()
@@ -623,7 +623,7 @@ def _key(text: str) -> str:
 _Made = TypeVar("_Made")
 
 
-class Kept(Generic[_Made]):
+class LruCache(Generic[_Made]):
     """At most `most` things; the oldest goes first."""
 
     def __init__(self, most: int) -> None:

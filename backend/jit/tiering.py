@@ -23,7 +23,7 @@ from ..scalar.table import TRANSCENDENTAL
 
 if TYPE_CHECKING:
     from ..lower.body import Body
-    from .compiler import Code
+    from .compiler import MachineCode
 
 SWITCH: Final = "RHO_KERNELS"
 SMALL: Final = 1 << 13
@@ -77,8 +77,8 @@ def is_candidate(points: int, applied: Iterable[str], *, sums: bool) -> bool:
     return points >= SMALL or sums or len(functions) >= MANY or not TRANSCENDENTAL.isdisjoint(functions)
 
 
-_saved: dict[Code, float] = {}
-_asked: set[Code] = set()
+_saved: dict[MachineCode, float] = {}
+_asked: set[MachineCode] = set()
 
 
 def saving(body: Body, points: int) -> float:
@@ -98,7 +98,7 @@ def _an_item(function: str, kind: Kind) -> float:
     return CALLED
 
 
-def is_worth(code: Code, nanoseconds: float) -> bool:
+def is_worth(code: MachineCode, nanoseconds: float) -> bool:
     """Should a run that code shortens by so much use it?  (Asking counts as a run.)"""
     from .compiler import address_of, as_now, is_ready, is_stored
 
@@ -121,7 +121,7 @@ def work(body: Body, points: int) -> int:
     return points * (25 + 10 * body.operations + 120 * body.transcendental) // 100
 
 
-def is_worthwhile(kernel: Code, body: Body, points: int, runs: int = 1) -> bool:
+def is_worthwhile(kernel: MachineCode, body: Body, points: int, runs: int = 1) -> bool:
     """Should this run of a phase, asked for once in so many, use its kernel?"""
     return is_worth(kernel, runs * saving(body, points))
 

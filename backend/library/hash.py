@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ...lang.support.records import dataclass
-from ..codegen.llvm_builder import Writer, function_text
+from ..codegen.llvm_builder import IrBuilder, function_text
 from ..cpu.numpy_reductions import order_columns
 from ..cpu.parallel_for import address_for, run_once
 from ..cpu.views import NumArray
@@ -33,7 +33,7 @@ _AHEAD: Final = 16
 _FACTORS: Final = (-7046029254386353131, -4417276706812531889)
 
 
-class Form(Enum):
+class HashForm(Enum):
     """See the module."""
 
     INSERT = "insert"
@@ -43,10 +43,10 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Hashing:
-    form: Form
+    form: HashForm
 
     def text(self) -> str:
-        w = Writer()
+        w = IrBuilder()
         w.label("start")
         words = []
         for place in range(7):
@@ -85,12 +85,12 @@ class Hashing:
         w.fill(slot_line, f"{slot} = phi i64 [ {first}, %{before} ], [ {next_slot}, %{following} ]")
         w.fill(tries_line, f"{tries} = phi i64 [ 0, %{before} ], [ {next_tries}, %{following} ]")
         w.label(free)
-        if self.form is not Form.FIND:
+        if self.form is not HashForm.FIND:
             w.do(f"store i32 {w.let(f'trunc i64 {loop.index} to i32')}, ptr {address}, align 4")
-        self._put(w, result, loop.index, absent if self.form is Form.FIND else "1")
+        self._put(w, result, loop.index, absent if self.form is HashForm.FIND else "1")
         w.jump(ready)
         w.label(found)
-        self._put(w, result, loop.index, position if self.form is Form.FIND else "0")
+        self._put(w, result, loop.index, position if self.form is HashForm.FIND else "0")
         w.jump(ready)
         w.label(ready)
         w.end(loop)
@@ -99,17 +99,17 @@ class Hashing:
         w.do("ret i64 1")
         return function_text(w, ["entry:", "  br label %start", *w.lines])
 
-    def _put(self, w: Writer, result: str, index: str, value: str) -> None:
+    def _put(self, w: IrBuilder, result: str, index: str, value: str) -> None:
         match self.form:
-            case Form.FIND:
+            case HashForm.FIND:
                 w.do(f"store i64 {value}, ptr {w.at(result, w.word('shl', index, 3))}, align 8")
-            case Form.FIRSTS:
+            case HashForm.FIRSTS:
                 w.do(f"store i8 {value}, ptr {w.at(result, index)}, align 1")
-            case Form.INSERT:
+            case HashForm.INSERT:
                 pass
 
 
-def _hashed(w: Writer, item: str) -> str:
+def _hashed(w: IrBuilder, item: str) -> str:
     """Bits that depend on all bits of the item."""
     first, second = _FACTORS
     mixed = w.word("mul", w.word("xor", item, w.word("lshr", item, 32)), first)
@@ -128,7 +128,7 @@ _PIECES: Final = 4
 
 def first_of_equal(words: NumArray) -> NumArray | None:
     """Is each word the first of those equal to it?  None where sorting has to say."""
-    address = _asked(Form.FIRSTS, words, len(words))
+    address = _asked(HashForm.FIRSTS, words, len(words))
     if address is None:
         return None
     table = _table(len(words))
@@ -139,7 +139,7 @@ def first_of_equal(words: NumArray) -> NumArray | None:
 def positions(table_words: NumArray, words: NumArray, threads: int) -> NumArray | None:
     """For each of `words` the first place in `table_words`, its length where there is none; None where sorting has to say."""
     every = len(table_words) + len(words)
-    insert, find = (_asked(form, table_words, every) for form in (Form.INSERT, Form.FIND))
+    insert, find = (_asked(form, table_words, every) for form in (HashForm.INSERT, HashForm.FIND))
     if insert is None or find is None or words.dtype != np.int64 or not words.flags.c_contiguous:
         return None
     table = _table(len(table_words))
@@ -151,7 +151,7 @@ def positions(table_words: NumArray, words: NumArray, threads: int) -> NumArray 
     return result if _call(find, words, table, table_words, result, each, team) else None
 
 
-def _asked(form: Form, words: NumArray, items: int) -> int | None:
+def _asked(form: HashForm, words: NumArray, items: int) -> int | None:
     if words.dtype != np.int64 or not words.flags.c_contiguous or not 0 < len(words) < _MOST:
         return None
     return address_for(Hashing(form), items, LEAST, items * _SAVED)

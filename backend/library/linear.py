@@ -19,7 +19,7 @@ import numpy as np
 from ...lang.diagnostics.model import Code
 from ..cpu.views import DTYPES, NumArray
 from ..vm.backend_interface import CheckFailed
-from .operation import Again, Arrays, Call, Operation, Prepare, whole
+from .operation import Again, Arrays, Operation, OperationCall, Prepare, whole
 from .products import alone, found_library
 
 # ---------------------------------------------------------------------------------------------------- lapack
@@ -153,7 +153,7 @@ _SINGULAR = "the matrix is singular"
 def _library(work: Work, prepare: Prepare | None = None) -> Operation:
     """`work` of matrices (the operands, widened) as a library phase."""
 
-    def run(call: Call, arrays: Arrays) -> Arrays:
+    def run(call: OperationCall, arrays: Arrays) -> Arrays:
         depth = max(0, arrays[-1].ndim - 2)
         shapes = [call.context.shape(result) for result in call.phase.results]
         dtypes = [DTYPES[call.context.kind(result)] for result in call.phase.results]
@@ -411,7 +411,7 @@ Transform = Callable[[NumArray, int], Any]
 def _along_last(transform: Transform) -> Operation:
     """`transform` of the lines and of the length of the result's lines."""
 
-    def run(call: Call, arrays: Arrays) -> NumArray:
+    def run(call: OperationCall, arrays: Arrays) -> NumArray:
         arg = arrays[0]
         result = call.phase.results[0]
         shape, dtype = call.context.shape(result), DTYPES[call.context.kind(result)]

@@ -19,10 +19,10 @@ from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of
 from ..graph.scratch import BINNED, CHUNK
 from ..io.cells import date_in, number_in
-from ..vm.specialization import Binding, Later, Unbound
+from ..vm.specialization import Later, Specialization, Unbound
 from ..vm.values import fixed_items, format_items
 from .hash import stable_order
-from .operation import Arrays, Call, Operation, cell_by_cell, whole
+from .operation import Arrays, Operation, OperationCall, cell_by_cell, whole
 from .products import products
 from .select import check_indices, define
 
@@ -31,7 +31,7 @@ from .select import check_indices, define
 _FEW: Final = 1 << 12
 
 
-def random(call: Call, key: NumArray) -> NumArray:
+def random(call: OperationCall, key: NumArray) -> NumArray:
     """Uniform f64 from an integer key or a pair."""
     words = [*key.reshape(-1).tolist(), 0]
     result = np.empty(call.shape())
@@ -43,7 +43,7 @@ def random(call: Call, key: NumArray) -> NumArray:
     return result
 
 
-def format(call: Call, arrays: Arrays) -> NumArray:
+def format(call: OperationCall, arrays: Arrays) -> NumArray:
     """The text of a value as it would print; defines the length of its rows."""
     arg, kind = arrays[0], call.operand_kind(0)
     if kind is Kind.CHAR:
@@ -59,10 +59,10 @@ def format(call: Call, arrays: Arrays) -> NumArray:
     return result
 
 
-def _reader(read: Callable[[str], float | int]) -> Callable[[Call, Arrays], NumArray]:
+def _reader(read: Callable[[str], float | int]) -> Callable[[OperationCall, Arrays], NumArray]:
     """What each row of text says."""
 
-    def function(call: Call, arrays: Arrays) -> NumArray:
+    def function(call: OperationCall, arrays: Arrays) -> NumArray:
         (codes,) = arrays
         rows = np.ascontiguousarray(codes).view(f"<U{codes.shape[-1]}") if codes.shape[-1] else np.full(codes.shape[:-1], "")
         known = {text: read(text) for text in set(rows.reshape(-1).tolist())}
@@ -89,7 +89,7 @@ _TOGETHER: Final = 1 << 14
 """Results of floats that are made together."""
 
 
-def decode(call: Call, arrays: Arrays) -> Arrays:
+def decode(call: OperationCall, arrays: Arrays) -> Arrays:
     """Digits along arg's first axis in the radices along radix's last; a scalar or length-1 side extends."""
     left, right = call.batched(arrays)
     if left.ndim == 1:
@@ -143,7 +143,7 @@ def _horner_by_item(radices: NumArray, digits: NumArray, shape: tuple[int, int, 
     return result
 
 
-def encode(call: Call, arrays: Arrays) -> Arrays:
+def encode(call: OperationCall, arrays: Arrays) -> Arrays:
     """The digits of each item, most significant first along radix's first axis."""
     radix, arg = call.batched(arrays)
     kind, count = call.kind(), math.prod(call.frame)
@@ -192,15 +192,15 @@ RADIX: Final[dict[str, Operation]] = {"decode": whole(decode), "encode": whole(e
 #
 # Scans by built-in functions as library operations.
 
-def scan(call: Call, arg: NumArray) -> NumArray:
+def scan(call: OperationCall, arg: NumArray) -> NumArray:
     return scanned_along(call.function(), call.kind(), arg, call.axis())
 
 
-def _scan_lines(call: Call, arrays: Arrays) -> NumArray | None:
+def _scan_lines(call: OperationCall, arrays: Arrays) -> NumArray | None:
     return scan_lines(call.function(), call.kind(), arrays[0], call.axis() + call.rank, call.threads)
 
 
-def _bind_scan(binding: Binding, phase: LibraryPhase) -> None:
+def _bind_scan(binding: Specialization, phase: LibraryPhase) -> None:
     (source,), (value,), function, axis = phase.args, phase.results, phase.attributes["function"], phase.attributes["axis"]
     array, kind = binding.values[source], binding.types.kind(value)
     assert isinstance(function, str)
@@ -233,7 +233,7 @@ _AS_BYTES: Final = {np.logical_or: np.maximum, np.logical_and: np.minimum}
 """Of which NumPy has no loop that is as quick."""
 
 
-def key_reduce(call: Call, arrays: Arrays) -> Arrays:
+def key_reduce(call: OperationCall, arrays: Arrays) -> Arrays:
     """Frames are more bins: bin b of frame point f is bin f×bins+b."""
     indices, arg = call.batched(arrays)
     count, shape = math.prod(call.frame), call.shape()

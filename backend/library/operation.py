@@ -24,7 +24,7 @@ from ..vm.backend_interface import CheckFailed, Types
 from ..vm.run_state import trim
 
 if TYPE_CHECKING:
-    from ..vm.specialization import Binding
+    from ..vm.specialization import Specialization
 
 
 # ---------------------------------------------------------------------------------------------------- context
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Sizes of inputs and params are numbers before a run starts; a phase that defines a run-time size records it here.
 
 @dataclass(slots=True)
-class Context(Types):
+class OperationContext(Types):
     """How many threads there are, too."""
 
     threads: int = 1
@@ -68,17 +68,17 @@ class Attributes:
 # ---------------------------------------------------------------------------------------------------- frames
 
 Arrays: TypeAlias = tuple[NumArray, ...]
-Meaning: TypeAlias = Callable[[LibraryPhase, Arrays, Context], Arrays]
+Meaning: TypeAlias = Callable[[LibraryPhase, Arrays, OperationContext], Arrays]
 """The operands in order to the results in order.  A result never shares memory with an operand."""
 Function: TypeAlias = Callable[..., NumArray]
 """Of the operands' arrays alone; its result is a fresh array in the order of its items."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Attributes):
+class OperationCall(Attributes):
     """One execution of a phase; shapes and attributes are those of the cells."""
 
-    context: Context
+    context: OperationContext
 
     @property
     def rank(self) -> int:
@@ -119,9 +119,9 @@ class Call(Attributes):
         return (np.asarray(result).reshape((*self.frame, *result.shape[1:])),)
 
 
-Compiled: TypeAlias = Callable[[Call, Arrays], NumArray | None]
+Compiled: TypeAlias = Callable[[OperationCall, Arrays], NumArray | None]
 Short: TypeAlias = Callable[[LibraryPhase, Types, Function], Function | None]
-Native: TypeAlias = "Callable[[Binding, LibraryPhase], None]"
+Native: TypeAlias = "Callable[[Specialization, LibraryPhase], None]"
 Again: TypeAlias = Callable[[Sequence[NumArray], Sequence[NumArray]], None]
 """Runs an operation on operands, and writes the results into other arrays."""
 Prepare: TypeAlias = Callable[[Sequence[NumArray], Sequence[NumArray]], Again | None]
@@ -141,11 +141,11 @@ class Operation:
     native: Native | None = None
     prepare: Prepare | None = None
 
-    def run(self, phase: LibraryPhase, arrays: Arrays, context: Context) -> Arrays:
+    def run(self, phase: LibraryPhase, arrays: Arrays, context: OperationContext) -> Arrays:
         """The results; a failed check is blamed on the phase."""
         try:
             if self.compiled is not None:
-                made = self.compiled(Call(phase, context), arrays)
+                made = self.compiled(OperationCall(phase, context), arrays)
                 if made is not None:
                     return (made,)
             if not is_unread(phase):  # such a result takes no memory
@@ -158,7 +158,7 @@ class Operation:
         """NumPy's functions alone, on the operands' arrays; None where there are none for such operands."""
         if self.short is None:
             return None
-        known = Context(types.types, dict(types.sizes), types.guards)
+        known = OperationContext(types.types, dict(types.sizes), types.guards)
 
         def otherwise(*given: NumArray) -> NumArray:
             with np.errstate(all="ignore"):
@@ -174,8 +174,8 @@ def cell_by_cell(cell: Cell, compiled: Compiled | None = None, short: Short | No
                  ) -> Operation:  # fmt: skip
     """An operation by a function of the call and one cell an operand, which gives the result's cell (or a tuple of them)."""
 
-    def run(phase: LibraryPhase, arrays: Arrays, context: Context) -> Arrays:
-        call = Call(phase, context)
+    def run(phase: LibraryPhase, arrays: Arrays, context: OperationContext) -> Arrays:
+        call = OperationCall(phase, context)
         if not call.rank:
             return _tuple(cell(call, *arrays))
         results = [np.empty(context.shape(r), DTYPES[context.kind(r)]) for r in phase.results]
@@ -189,12 +189,12 @@ def cell_by_cell(cell: Cell, compiled: Compiled | None = None, short: Short | No
     return Operation(run, compiled, short, native)
 
 
-def whole(function: Callable[[Call, Arrays], Any], compiled: Compiled | None = None, short: Short | None = None,
+def whole(function: Callable[[OperationCall, Arrays], Any], compiled: Compiled | None = None, short: Short | None = None,
           native: Native | None = None, prepare: Prepare | None = None) -> Operation:  # fmt: skip
     """An operation by a function of the call and its whole operands, frames included, which gives the one result."""
 
-    def run(phase: LibraryPhase, arrays: Arrays, context: Context) -> Arrays:
-        return _tuple(function(Call(phase, context), arrays))
+    def run(phase: LibraryPhase, arrays: Arrays, context: OperationContext) -> Arrays:
+        return _tuple(function(OperationCall(phase, context), arrays))
 
     return Operation(run, compiled, short, native, prepare)
 

@@ -16,11 +16,11 @@ from ..codegen.llvm_registers import calls_at, calls_of, strides_of
 from ..cpu.views import DTYPES, NumArray
 from ..graph.phases import LibraryPhase, ValueId
 from ..graph.projections import is_unread
-from ..loopir.ir import Call, Program
+from ..loopir.ir import Call, LoopProgram
 from ..lower.library import with_numbers
 from ..lower.scope import Routine
 from ..vm.backend_interface import Backend, CheckFailed, Kernel, Types
-from ..vm.specialization import Binding, Later, Unbound
+from ..vm.specialization import Later, Specialization, Unbound
 from .linear import LINEAR, TRANSFORMS
 from .misc import KEYED, MAKING, RADIX, SCANS
 from .operation import Operation
@@ -45,7 +45,7 @@ MOST_BYTES: Final = 1 << 21
 """Of routines' operands: with larger ones entering Python is nothing."""
 
 
-def bind_library(binding: Binding, phase: LibraryPhase) -> None:
+def bind_library(binding: Specialization, phase: LibraryPhase) -> None:
     """What a library phase does.  Unbound: there is no native way."""
     native = OPERATIONS[phase.op].native
     if len(phase.results) != 1 or (phase.defines and native is None):
@@ -65,7 +65,7 @@ def bind_library(binding: Binding, phase: LibraryPhase) -> None:
         _routine(binding, phase)
 
 
-def _routine(binding: Binding, phase: LibraryPhase) -> None:
+def _routine(binding: Specialization, phase: LibraryPhase) -> None:
     """A function of NumPy's."""
     types = binding.types
     if Kind.CHAR in map(types.kind, (*phase.args, *phase.results)) or list(binding.values) != list(phase.args):
@@ -106,7 +106,7 @@ class _Sizes(Types):
         return Kind.I64 if value in self.numbers else Types.kind(self, value)
 
 
-class _Memory:
+class _ScratchMemory:
     """Items at an address, as NumPy's array interface."""
 
     def __init__(self, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> None:
@@ -116,7 +116,7 @@ class _Memory:
 
 
 @dataclass(slots=True)
-class Bound:
+class BoundOperation:
     """Operands by value, and what is written; `direct`: what does all of it."""
 
     memory: dict[ValueId, NumArray]
@@ -124,15 +124,15 @@ class Bound:
     direct: Callable[[], object] | None
 
 
-class Routines:
+class OperationRoutines:
     """The calls of one block of words; `raised` is what ended the last of them, if something did."""
 
-    def __init__(self, routines: Sequence[Routine], program: Program, block: Any, types: Types, backend: Backend, threads: int
+    def __init__(self, routines: Sequence[Routine], program: LoopProgram, block: Any, types: Types, backend: Backend, threads: int
                  ) -> None:  # fmt: skip
         self.block, self.raised = block, list[BaseException]()
         places = calls_at(program)
         self.sites = [
-            _Site(routines[call.routine], call, program, block, place, following, types, backend, threads)
+            _OperationSite(routines[call.routine], call, program, block, place, following, types, backend, threads)
             for call, place, following in zip(calls_of(program), places, places[1:], strict=False)
         ]
 
@@ -151,10 +151,10 @@ class Routines:
                 self.raised.append(error)
 
 
-class _Site:
+class _OperationSite:
     """One call of the program."""
 
-    def __init__(self, routine: Routine, call: Call, program: Program, block: Any, first: int, last: int, types: Types,
+    def __init__(self, routine: Routine, call: Call, program: LoopProgram, block: Any, first: int, last: int, types: Types,
                  backend: Backend, threads: int) -> None:  # fmt: skip
         self.routine, self.call, self.block, self.words = routine, call, block, slice(first, last)
         self.types, self.backend, self.threads = _Sizes(types, routine.numbers), backend, threads
@@ -162,7 +162,7 @@ class _Site:
         self.strides = _strides(program, block)
         kinds = [self.types.kind(value) for value in (*routine.operands, *routine.results)]
         self.dtypes = [DTYPES[kind] for kind in kinds] + [DTYPES[Kind.I64]] * len(routine.defines)
-        self.bound: dict[tuple[int, ...], Bound] = {}
+        self.bound: dict[tuple[int, ...], BoundOperation] = {}
         self.kernels: dict[tuple[int, ...], Kernel] = {}
         self.prepared: dict[Any, Any] = {}
 
@@ -215,7 +215,7 @@ class _Site:
         made = None if self.routine.sizes else OPERATIONS[phase.op].routine(phase, self.types)
         return None if made is None else lambda memory, _: (made(*[memory[value] for value in phase.args]),)
 
-    def bind(self, words: Sequence[int]) -> Bound:
+    def bind(self, words: Sequence[int]) -> BoundOperation:
         """What is read and written at these places."""
         supply, arrays = iter(words), list[NumArray]()
         for box, dtype in zip(self.call.boxes, self.dtypes, strict=True):
@@ -225,11 +225,11 @@ class _Site:
             if dtype.kind == "c":
                 axes.pop()
             shape, strides = tuple(size for size, _ in axes), tuple(stride for _, stride in axes)
-            arrays.append(np.asarray(_Memory(address, shape, strides, dtype)))
+            arrays.append(np.asarray(_ScratchMemory(address, shape, strides, dtype)))
         count = len(self.call.reads)
         memory = dict(zip(self.routine.operands, arrays[:count], strict=True))
         memory.update((own, memory[other].transpose(axes)) for own, other, axes in self.routine.turned)
-        return Bound(memory, arrays[count:], self.direct(memory, arrays[count:]))
+        return BoundOperation(memory, arrays[count:], self.direct(memory, arrays[count:]))
 
     def direct(self, memory: Mapping[ValueId, NumArray], targets: Sequence[NumArray]) -> Callable[[], object] | None:
         """Native code for these places, without the routine around it."""
@@ -258,7 +258,7 @@ class _Site:
         return None if run is None else partial(run, operands, targets)
 
 
-def _strides(program: Program, block: Any) -> dict[str, list[int]]:
+def _strides(program: LoopProgram, block: Any) -> dict[str, list[int]]:
     """Of each view, in bytes."""
     strides, place = {}, len(program.parameters)
     for view in program.views:

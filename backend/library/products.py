@@ -33,7 +33,7 @@ from ...lang.support import processes
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import number
-from ..cpu.parallel_for import SHARED_NANOSECONDS, Base, Block, Pieces, on_bases, run_boxes, words_of
+from ..cpu.parallel_for import SHARED_NANOSECONDS, ArgumentBlock, Base, Pieces, on_bases, run_boxes, words_of
 from ..cpu.phases import compile_structured
 from ..cpu.templates import drafted
 from ..cpu.views import DTYPES, NumArray, common_stride, start_of
@@ -41,11 +41,11 @@ from ..graph.phases import LibraryPhase, ValueId
 from ..graph.projections import frame_of, framed_of, is_summed, sum_of_products
 from ..graph.scratch import WORTH_BLAS
 from ..jit import tiering
-from ..jit.compiler import Kept, address_of
+from ..jit.compiler import LruCache, address_of
 from ..vm.run_state import room
 from ..vm.runtime import native
-from ..vm.specialization import Binding, Later, Unbound, bind_structured
-from .operation import Arrays, Call, Operation, whole
+from ..vm.specialization import Later, Specialization, Unbound, bind_structured
+from .operation import Arrays, Operation, OperationCall, whole
 
 # ---------------------------------------------------------------------------------------------------- blas
 #
@@ -73,7 +73,7 @@ class Blas:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class BlasLibrary:
     """The shared library, and what is around its names."""
 
     handle: ctypes.CDLL
@@ -92,7 +92,7 @@ class Library:
 
 
 @cache
-def found_library() -> Library | None:
+def found_library() -> BlasLibrary | None:
     """OpenBLAS as NumPy has loaded it; None where nothing is known of it."""
     module = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
     path = getattr(module, "__file__", None)
@@ -102,7 +102,7 @@ def found_library() -> Library | None:
         handle = ctypes.PyDLL(path)
     except OSError:
         return None
-    found = (Library(handle, before, after) for before, after in _AFFIXES)
+    found = (BlasLibrary(handle, before, after) for before, after in _AFFIXES)
     return next((library for library in found if library.address("openblas_get_num_threads") is not None), None)
 
 
@@ -243,7 +243,7 @@ Layout = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ProductSplit:
     """A piece: rows of the left operand, or columns of the right one, from `start` to `stop`, of these products of the batch."""
 
     of_rows: bool
@@ -259,7 +259,7 @@ class BoundProduct:
     BLAS is asked for one thread meanwhile."""
 
     pieces: Pieces | None
-    cuts: tuple[Cut, ...]
+    cuts: tuple[ProductSplit, ...]
     large: bool
 
 
@@ -346,7 +346,7 @@ def bound_product(kind: Kind, left: NumArray, right: NumArray, threads: int) -> 
     return _kept.of(key, (), lambda: _bound(kind, _layout(left), _layout(right), threads))
 
 
-_kept: Final[Kept[BoundProduct | None]] = Kept(256)
+_kept: Final[LruCache[BoundProduct | None]] = LruCache(256)
 
 
 def batch_of(array: NumArray, depth: int) -> NumArray | None:
@@ -398,7 +398,7 @@ def _address() -> int:
     return 0 if runtime is None else runtime.product
 
 
-def _cuts(kind: Kind, shape: tuple[int, int, int]) -> list[Cut]:
+def _cuts(kind: Kind, shape: tuple[int, int, int]) -> list[ProductSplit]:
     """By the shape alone."""
     rows, shared, columns = shape
     work = rows * shared * columns
@@ -407,9 +407,10 @@ def _cuts(kind: Kind, shape: tuple[int, int, int]) -> list[Cut]:
     most = next((pieces for limit, pieces in _PIECES if work < limit), _MOST_PIECES)
     count = min(most, int(work / _SPEED[kind] / SHARED_NANOSECONDS), size // GRAIN)
     if count < 2:
-        return [Cut(of_rows, 0, size)]
+        return [ProductSplit(of_rows, 0, size)]
     even = [(2 * size * place + count * GRAIN) // (2 * count * GRAIN) * GRAIN for place in range(count)]  # the nearest multiples
-    return [Cut(of_rows, start, stop) for start, stop in pairwise([*even, size])]  # no piece is one line: that is a vector
+    return [ProductSplit(of_rows, start, stop) for start, stop in pairwise([*even,
+        size])]  # no piece is one line: that is a vector
 
 
 # ------------------------------------------------------------------------------------------------ words
@@ -428,7 +429,7 @@ def _form(layout: Layout, item: int) -> tuple[int, int] | None:
     return (TRANSPOSED, across // item) if _is_blasable(across, down, rows, item) else None
 
 
-def _words(kind: Kind, left: Layout, right: Layout, cut: Cut) -> Block:
+def _words(kind: Kind, left: Layout, right: Layout, cut: ProductSplit) -> ArgumentBlock:
     found, item = blas(), kind.bytes
     assert found is not None
     first, second = _form(left, item), _form(right, item)
@@ -448,13 +449,13 @@ def _words(kind: Kind, left: Layout, right: Layout, cut: Cut) -> Block:
         ahead = [ahead[0], ahead[1] + cut.start * right[1][2], ahead[2] + cut.start * item]
     bases = [(0, 0), (1, 0), *enumerate(ahead)]
     places = [WORDS.index(name) for name in ("left_whole", "right_whole", "left", "right", "result")]
-    return Block([*words, *[0] * (len(WORDS) - len(words) + 1)], list(zip(places, bases, strict=True)))
+    return ArgumentBlock([*words, *[0] * (len(WORDS) - len(words) + 1)], list(zip(places, bases, strict=True)))
 
 
 # ---------------------------------------------------------------------------------------------- running
 
 
-def _by_numpy(cuts: Sequence[Cut], left: NumArray, right: NumArray, result: NumArray) -> None:
+def _by_numpy(cuts: Sequence[ProductSplit], left: NumArray, right: NumArray, result: NumArray) -> None:
     for cut in cuts:
         some = slice(cut.first, cut.last)
         a, b = [array if len(array) == 1 else array[some] for array in (left, right)]
@@ -517,7 +518,7 @@ _COPY_NANOSECONDS: Final = 0.3
 """A byte."""
 
 
-def contract(call: Call, arrays: Arrays) -> Arrays:
+def contract(call: OperationCall, arrays: Arrays) -> Arrays:
     """Sums of products over left's last and right's first axis."""
     left, right = call.batched(arrays)
     count = math.prod(call.frame)
@@ -550,7 +551,7 @@ def products(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
     return _exact_product(a, b, threads) if kind.is_integer else products_of(kind, a, b, threads)
 
 
-def _contract_floats(call: Call, arrays: Arrays) -> NumArray | None:
+def _contract_floats(call: OperationCall, arrays: Arrays) -> NumArray | None:
     """The same of floats, whose memory is the pool's."""
     return None if call.kind().is_integer else contract(call, arrays)[0]
 
@@ -604,7 +605,7 @@ def _limb(items: NumArray, place: int, bits: int, width: int) -> NumArray:
 # --------------------------------------------------------------------------------------- native code
 
 
-def _bind_product(binding: Binding, phase: LibraryPhase) -> None:
+def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
     """A product of matrices of floats or complex numbers, or of vectors; or as many products as a frame has points."""
     types, args, (value,), depth = binding.types, phase.args, phase.results, frame_of(phase)
     kind, arrays, sizes = types.kind(value), [binding.values[arg] for arg in args], [types.types[arg].shape for arg in args]
@@ -633,7 +634,7 @@ def _bind_product(binding: Binding, phase: LibraryPhase) -> None:
     binding.share(bound.pieces, bases)
 
 
-def _contracting_in_rows(binding: Binding, array: NumArray, source: Base) -> tuple[NumArray, Base]:
+def _contracting_in_rows(binding: Specialization, array: NumArray, source: Base) -> tuple[NumArray, Base]:
     """A copy in rows: an array that lies so, and where it is."""
     target = np.empty(array.shape, array.dtype)
     draft = drafted(target, array, 1, streams=False)

@@ -25,10 +25,10 @@ from ..graph.phases import (
     AxisNode,
     LibraryPhase,
     Node,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
-    Result,
     SizeNode,
     Structured,
     Term,
@@ -36,7 +36,7 @@ from ..graph.phases import (
 )
 from ..graph.projections import frame_of
 from ..vm.backend_interface import Types
-from ..vm.specialization import Binding, Unbound, bind_structured
+from ..vm.specialization import Specialization, Unbound, bind_structured
 from .hash import (
     first_of_equal,
     first_positions,
@@ -47,7 +47,7 @@ from .hash import (
     row_words,
     stable_order,
 )
-from .operation import Arrays, Call, Function, Operation, cell_by_cell, whole
+from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, whole
 from .sort import rows_of
 
 # ---------------------------------------------------------------------------------------------------- few_pairs
@@ -67,10 +67,10 @@ def every_pair(phase: LibraryPhase, types: Types) -> Structured | None:
                 return None
             length = equal.axes[1].size
             body: tuple[Node, ...] = (*equal.body, AxisNode(1), SizeNode(length), ApplyNode("select", (2, 3, 4), Kind.I64))
-            return replace(equal, body=body, results=(Result(phase.results[0], 5, "min"),))
+            return replace(equal, body=body, results=(PhaseResult(phase.results[0], 5, "min"),))
         case "member_of":
             equal = _equal(types, phase, *phase.args)
-            return None if equal is None else replace(equal, results=(Result(phase.results[0], 2, "or"),))
+            return None if equal is None else replace(equal, results=(PhaseResult(phase.results[0], 2, "or"),))
         case _:
             (only,) = phase.args
             equal = _equal(types, phase, only, only)
@@ -78,7 +78,7 @@ def every_pair(phase: LibraryPhase, types: Types) -> Structured | None:
                 return None
             body = (*equal.body, AxisNode(0), AxisNode(1), ApplyNode("le", (3, 4), Kind.BOOL))
             body = (*body, ApplyNode("not", (2,), Kind.BOOL), ApplyNode("or", (5, 6), Kind.BOOL))
-            return replace(equal, body=body, results=(Result(phase.results[0], 7, "and"),))
+            return replace(equal, body=body, results=(PhaseResult(phase.results[0], 7, "and"),))
 
 
 def _equal(types: Types, phase: LibraryPhase, arg: ValueId, table: ValueId) -> Structured | None:
@@ -106,7 +106,7 @@ _MERGED: Final = 1 << 9
 """Items from which it is worth knowing that they ascend: of the bounds each is looked up among them."""
 
 
-def comparable(call: Call) -> bool:
+def comparable(call: OperationCall) -> bool:
     """Are both operands text, or neither?"""
     return (call.operand_kind(0) is Kind.CHAR) == (call.operand_kind(1) is Kind.CHAR)
 
@@ -153,12 +153,12 @@ def _positions(table: NumArray, arg: NumArray, threads: int) -> NumArray:
 # -------------------------------------------------------------------------------- search in a table
 
 
-def _carried(call: Call, arg: NumArray) -> NumArray:
+def _carried(call: OperationCall, arg: NumArray) -> NumArray:
     """An operand with a batch axis as long as the frame."""
     return np.broadcast_to(arg, (math.prod(call.frame), *arg.shape[1:]))
 
 
-def index_of(call: Call, arrays: Arrays) -> Arrays:
+def index_of(call: OperationCall, arrays: Arrays) -> Arrays:
     """The first major cell of `table` equal to each cell of `arg`, its length if none."""
     table, arg = call.batched(arrays)
     arg = _carried(call, arg)
@@ -174,7 +174,7 @@ def index_of(call: Call, arrays: Arrays) -> Arrays:
     return call.unbatched(found.reshape(len(arg), *own))
 
 
-def member_of(call: Call, arrays: Arrays) -> Arrays:
+def member_of(call: OperationCall, arrays: Arrays) -> Arrays:
     """Does each item of `arg` occur anywhere in `table`?"""
     arg, table = call.batched(arrays)
     arg = _carried(call, arg)
@@ -186,7 +186,7 @@ def member_of(call: Call, arrays: Arrays) -> Arrays:
     return call.unbatched((found < size).reshape(arg.shape))
 
 
-def first_occurrence(call: Call, arrays: Arrays) -> Arrays:
+def first_occurrence(call: OperationCall, arrays: Arrays) -> Arrays:
     """Is each major cell the first equal to it?  One with a NaN is."""
     arg = call.batched(arrays)[0]
     if arg.ndim == 1:
@@ -218,7 +218,7 @@ def _firsts(words: NumArray) -> NumArray:
     return result
 
 
-def interval_index(call: Call, table: NumArray, arg: NumArray) -> NumArray:
+def interval_index(call: OperationCall, table: NumArray, arg: NumArray) -> NumArray:
     """(Count of major cells of `table` not after the cell) - 1; -1 for a cell with a NaN."""
     cell = table.shape[1:]
     frame = arg.shape[: arg.ndim - len(cell)]
@@ -257,7 +257,7 @@ def _passed(items: NumArray, bounds: NumArray) -> NumArray:
 # -------------------------------------------------------------------------------------------- match
 
 
-def match(call: Call, arrays: Arrays) -> Arrays:
+def match(call: OperationCall, arrays: Arrays) -> Arrays:
     """Same shape and equal items, cell by cell of the frame."""
     left, right = call.batched(arrays)
     count = math.prod(call.frame)
@@ -287,7 +287,7 @@ def _matched(left: NumArray, right: NumArray) -> NumArray:
 # --------------------------------------------------------------------------------------- native code
 
 
-def _bind_pairs(binding: Binding, phase: LibraryPhase) -> None:
+def _bind_pairs(binding: Specialization, phase: LibraryPhase) -> None:
     """Few items in few."""
     made = every_pair(phase, binding.types)
     if made is None:
@@ -312,7 +312,7 @@ SEARCHING: Final[dict[str, Operation]] = {
 _FEW: Final = 16
 
 
-def find(call: Call, pattern: NumArray, arg: NumArray) -> NumArray:
+def find(call: OperationCall, pattern: NumArray, arg: NumArray) -> NumArray:
     """Does the pattern (rank raised by leading axes of length 1) start here?"""
     result = np.zeros(arg.shape, np.bool_)
     if pattern.ndim > arg.ndim:

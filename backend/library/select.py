@@ -15,17 +15,17 @@ from ...lang.diagnostics.model import Code
 from ...typechecker.core.arrays import Indexing
 from ...typechecker.elements import Kind
 from ..cpu import templates
-from ..cpu.parallel_for import Base, Block, words_of
+from ..cpu.parallel_for import ArgumentBlock, Base, words_of
 from ..cpu.templates import compressed, cycled, gather_run, joined, places
 from ..cpu.views import DTYPES, FILLS, NumArray, common_stride
 from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of, framed_of, wanted_of
 from ..jit.compiler import address_of, is_installed
-from ..loopir.templates import Counting, Form, Select
+from ..loopir.templates import Counting, SelectionForm, SelectTemplate
 from ..vm.backend_interface import NOTHING, CheckFailed, Types, outside
 from ..vm.run_state import LEAST as POOL_LEAST
-from ..vm.specialization import MOST_CELLS, Binding, Fault, Later, Unbound, bind_kernel
-from .operation import Arrays, Call, Function, Native, Operation, cell_by_cell, in_order, whole
+from ..vm.specialization import MOST_CELLS, Fault, Later, Specialization, Unbound, bind_kernel
+from .operation import Arrays, Function, Native, Operation, OperationCall, cell_by_cell, in_order, whole
 from .sort import LEAST, is_short, plain_order, selects, sorted_items, sorted_rows, sorted_vector
 
 # ---------------------------------------------------------------------------------------------------- selecting
@@ -76,7 +76,7 @@ def check_update(phase: LibraryPhase, chosen: Mapping[int, NumArray], cell: Sequ
     raise outside(every.pop(axis), cell[axis], None, phase.indexing and phase.indexing.on(axis), every)
 
 
-def gather(call: Call, arrays: Arrays) -> Arrays:
+def gather(call: OperationCall, arrays: Arrays) -> Arrays:
     """result[a… i… b…] = arg[a… indices[i…] b…]; an index of -1 gives a fill if the op has fills."""
     axis, fills = call.axis(), call.flag("fills")
     if "sorts" in call.phase.attributes:
@@ -116,7 +116,7 @@ def gather(call: Call, arrays: Arrays) -> Arrays:
     return call.unbatched(result.reshape(shape))
 
 
-def sort(call: Call, arrays: Arrays) -> Arrays:
+def sort(call: OperationCall, arrays: Arrays) -> Arrays:
     """A gather in the order of a grade that is not made (`graph.passes.rules.orders`)."""
     descending, wanted = call.phase.attributes["sorts"] == "down", wanted_of(call.phase)
     if not call.rank:
@@ -125,7 +125,7 @@ def sort(call: Call, arrays: Arrays) -> Arrays:
     return call.unbatched(sorted_rows(rows, descending=descending, wanted=wanted, threads=call.threads))
 
 
-def update(call: Call, arrays: Arrays) -> Arrays:
+def update(call: OperationCall, arrays: Arrays) -> Arrays:
     """`arg` with arg[i;j;…] ← value; the last of duplicates wins (one-dimensional assignment runs in order)."""
     indexed = call.phase.attributes["indexed"]
     assert isinstance(indexed, tuple)
@@ -165,7 +165,7 @@ def update(call: Call, arrays: Arrays) -> Arrays:
 # ------------------------------------------------------------------------------------------ by kernels
 
 
-def _gather_large(call: Call, arrays: Arrays) -> NumArray | None:
+def _gather_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     """By a kernel; `x[⍋x]` by NumPy's sort, in memory of the pool, large vectors in parts on the team."""
     order = call.phase.attributes.get("sorts")
     if order is None:
@@ -177,7 +177,7 @@ def _gather_large(call: Call, arrays: Arrays) -> NumArray | None:
     return sort(call, arrays)[0] if made is None else made
 
 
-def _bind_gather(binding: Binding, phase: LibraryPhase) -> None:
+def _bind_gather(binding: Specialization, phase: LibraryPhase) -> None:
     """Items by indices."""
     table, indices = [binding.values[value] for value in phase.args[:2]]
     run = gather_run(phase, list(map(binding.types.kind, phase.args[:2])), table, indices, binding.threads, least=0)
@@ -263,13 +263,13 @@ _SELECT_NANOSECONDS: Final = 0.7
 """An item."""
 
 
-def define(call: Call, value: int) -> None:
+def define(call: OperationCall, value: int) -> None:
     """Record the size that the phase defines."""
     for variable in call.phase.defines:
         call.context.define(variable, value)
 
 
-def mask_update(call: Call, arg: NumArray, mask: NumArray, value: NumArray) -> NumArray:
+def mask_update(call: OperationCall, arg: NumArray, mask: NumArray, value: NumArray) -> NumArray:
     """The cells of `arg` where the mask holds replaced, in order; a scalar serves every one."""
     result = arg.copy(order="C")
     cell = arg.shape[mask.ndim :]
@@ -281,7 +281,7 @@ def mask_update(call: Call, arg: NumArray, mask: NumArray, value: NumArray) -> N
     return result
 
 
-def compress(call: Call, arrays: Arrays) -> NumArray:
+def compress(call: OperationCall, arrays: Arrays) -> NumArray:
     """The cells along the axis whose mask item holds; defines their number."""
     mask, arg = arrays
     axis, chosen = call.axis(), mask.reshape(-1)
@@ -293,7 +293,7 @@ def compress(call: Call, arrays: Arrays) -> NumArray:
     return result
 
 
-def expand(call: Call, mask: NumArray, arg: NumArray) -> NumArray:
+def expand(call: OperationCall, mask: NumArray, arg: NumArray) -> NumArray:
     """Cells of `arg` where the mask holds, in order, fills elsewhere."""
     axis, chosen = call.axis(), mask.reshape(-1)
     places = int(np.count_nonzero(chosen))
@@ -307,7 +307,7 @@ def expand(call: Call, mask: NumArray, arg: NumArray) -> NumArray:
     return result
 
 
-def where(call: Call, arrays: Arrays) -> NumArray:
+def where(call: OperationCall, arrays: Arrays) -> NumArray:
     """Positions of true items: a vector, or one row of coordinates each for a mask of rank above 1."""
     mask = arrays[0]
     found: NumArray = np.flatnonzero(mask)
@@ -318,7 +318,7 @@ def where(call: Call, arrays: Arrays) -> NumArray:
     return found.astype(np.int64, copy=False)
 
 
-def runtime_size(call: Call, arrays: Arrays) -> Arrays:
+def runtime_size(call: OperationCall, arrays: Arrays) -> Arrays:
     define(call, int(arrays[0]))
     return ()
 
@@ -326,7 +326,7 @@ def runtime_size(call: Call, arrays: Arrays) -> Arrays:
 # ------------------------------------------------------------------------------------------ by kernels
 
 
-def _compress_large(call: Call, arrays: Arrays) -> NumArray | None:
+def _compress_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     mask, arg = arrays
     axis = call.axis()
     made = compressed(mask.reshape(-1), arg, axis, call.threads) if arg.ndim else None
@@ -335,7 +335,7 @@ def _compress_large(call: Call, arrays: Arrays) -> NumArray | None:
     return made
 
 
-def _where_large(call: Call, arrays: Arrays) -> NumArray | None:
+def _where_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     made = places(arrays[0], call.threads)
     if made is not None:
         define(call, len(made))
@@ -345,14 +345,14 @@ def _where_large(call: Call, arrays: Arrays) -> NumArray | None:
 # ---------------------------------------------------------------------------------------- native code
 
 
-Selection: TypeAlias = "tuple[Select, list[int], list[tuple[int, Base]]]"
+Selection: TypeAlias = "tuple[SelectTemplate, list[int], list[tuple[int, Base]]]"
 """Code, its words, and the places of addresses in them."""
 
 
-def _bound(make: Callable[[Binding, LibraryPhase, NumArray], Selection]) -> Native:
+def _bound(make: Callable[[Specialization, LibraryPhase, NumArray], Selection]) -> Native:
     """What a mask holds along the first axis, or where it holds: counted, then written."""
 
-    def bind(binding: Binding, phase: LibraryPhase) -> None:
+    def bind(binding: Specialization, phase: LibraryPhase) -> None:
         types, (value,), (variable,) = binding.types, phase.results, phase.defines
         mask = binding.values[phase.args[0]]
         limit = mask.size if variable.cap is None else types.number(variable.cap)
@@ -373,16 +373,16 @@ def _bound(make: Callable[[Binding, LibraryPhase, NumArray], Selection]) -> Nati
         masks: Base = (binding.places[phase.args[0]], 0)
         counted = [(1, masks), (2, (counter, 0))]
         work = mask.size * _SELECT_NANOSECONDS
-        binding.launch(words_of(counting, [Block([mask.size, 0, 0], counted)], 0, work), work)
-        target = len(words) - 1 - (code.form is Form.CELLS)
+        binding.launch(words_of(counting, [ArgumentBlock([mask.size, 0, 0], counted)], 0, work), work)
+        target = len(words) - 1 - (code.form is SelectionForm.CELLS)
         written = [*((place, masks) for place in templates.MASKS), (target, (result, 0))]
         written += [(templates.DUE, (counter + 1, 0)), *places]
-        binding.launch(words_of(start, [Block(words, written)], 0, work), work)
+        binding.launch(words_of(start, [ArgumentBlock(words, written)], 0, work), work)
 
     return bind
 
 
-def _compressed(binding: Binding, phase: LibraryPhase, mask: NumArray) -> Selection:
+def _compressed(binding: Specialization, phase: LibraryPhase, mask: NumArray) -> Selection:
     array = binding.values[phase.args[1]]
     if not array.ndim or mask.size != array.shape[0] or phase.attributes["axis"] != 0:
         raise Unbound
@@ -394,10 +394,10 @@ def _compressed(binding: Binding, phase: LibraryPhase, mask: NumArray) -> Select
     return code, words, [(templates.SOURCE, (binding.places[phase.args[1]], 0))]
 
 
-def _where_held(binding: Binding, phase: LibraryPhase, mask: NumArray) -> Selection:
+def _where_held(binding: Specialization, phase: LibraryPhase, mask: NumArray) -> Selection:
     if mask.ndim not in (1, 2):
         raise Unbound
-    code = Select(Form.PLACES if mask.ndim == 1 else Form.PAIRS)
+    code = SelectTemplate(SelectionForm.PLACES if mask.ndim == 1 else SelectionForm.PAIRS)
     rows, columns = (1, mask.size) if mask.ndim == 1 else mask.shape
     return code, templates.words_of(code, rows, columns, (0, columns), 0, 0), []
 
@@ -418,19 +418,19 @@ _SHORT: Final = 64
 """Shorter runs are turned otherwise."""
 
 
-def size_vector(call: Call, arrays: Arrays) -> NumArray:
+def size_vector(call: OperationCall, arrays: Arrays) -> NumArray:
     return np.array(call.sizes(call.context), np.int64).reshape(call.context.shape(call.phase.results[0]))
 
 
-def join(call: Call, *arrays: NumArray) -> NumArray:
+def join(call: OperationCall, *arrays: NumArray) -> NumArray:
     return np.concatenate(arrays, call.axis())
 
 
-def stack(call: Call, *arrays: NumArray) -> NumArray:
+def stack(call: OperationCall, *arrays: NumArray) -> NumArray:
     return np.stack(arrays, call.axis())
 
 
-def rotate(call: Call, arg: NumArray, amount: NumArray) -> NumArray:
+def rotate(call: OperationCall, arg: NumArray, amount: NumArray) -> NumArray:
     """A scalar amount is two copies of slices; many amounts are two copies a long row, or one gather."""
     axis = call.axis()
     length = arg.shape[axis]
@@ -458,7 +458,7 @@ def _turned(arg: NumArray, amount: Any, axis: int) -> tuple[NumArray, NumArray]:
     return arg[(*lead, slice(turn, None))], arg[(*lead, slice(0, turn))]
 
 
-def reshape_cycle(call: Call, arg: NumArray) -> NumArray:
+def reshape_cycle(call: OperationCall, arg: NumArray) -> NumArray:
     """Row-major; cycles or truncates; fills from an empty operand."""
     shape, kind = call.shape(), call.kind()
     count = math.prod(shape)
@@ -478,13 +478,13 @@ def reshape_cycle(call: Call, arg: NumArray) -> NumArray:
 # ------------------------------------------------------------------------------- in memory of the pool
 
 
-def _join_large(call: Call, arrays: Arrays) -> NumArray | None:
+def _join_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     if call.rank or sum([array.nbytes for array in arrays]) < POOL_LEAST:
         return None
     return joined(arrays, call.axis(), call.threads)
 
 
-def _rotate_large(call: Call, arrays: Arrays) -> NumArray | None:
+def _rotate_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     """One amount for all: two copies of slices."""
     arg, amount = arrays
     axis = call.axis()
@@ -493,7 +493,7 @@ def _rotate_large(call: Call, arrays: Arrays) -> NumArray | None:
     return joined(_turned(arg, amount, axis), axis, call.threads)
 
 
-def _cycle_large(call: Call, arrays: Arrays) -> NumArray | None:
+def _cycle_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     (arg,), shape = arrays, call.shape()
     if call.rank or not arg.size or math.prod(shape) * arg.itemsize < POOL_LEAST:
         return None

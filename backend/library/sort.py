@@ -19,18 +19,18 @@ import numpy as np
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..cpu.numpy_reductions import order_columns
-from ..cpu.parallel_for import Block, Pieces, run_boxes
+from ..cpu.parallel_for import ArgumentBlock, Pieces, run_boxes
 from ..cpu.views import DTYPES, NumArray
 from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of, wanted_of
 from ..graph.scratch import PIECE
 from ..jit import tiering
-from ..jit.compiler import Code, Kept, address_of, is_installed, vector_bytes
+from ..jit.compiler import LruCache, MachineCode, address_of, is_installed, vector_bytes
 from ..vm.backend_interface import Types
 from ..vm.run_state import room, trim
 from ..vm.runtime import numpy_functions
 from .hash import first_positions, is_ordered, lexicographic_keys, row_columns, stable_order
-from .operation import Arrays, Call, Function, Operation, cell_by_cell, whole
+from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, whole
 from .sort_codegen import (
     HEAD,
     ITEMS_PLACE,
@@ -39,10 +39,10 @@ from .sort_codegen import (
     SORTED_KINDS,
     TARGET_PLACE,
     Dealing,
-    Form,
     Moves,
+    SortForm,
     Sorting,
-    Stage,
+    SortStage,
 )
 
 # ---------------------------------------------------------------------------------------------------- sorting
@@ -340,7 +340,7 @@ _SAMPLE: Final = 256
 """Items of a sample for each part."""
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 """Odd, near 2⁶⁴ times the golden section: its multiples are all over the words, regular in no way that data are likely to be."""
-_WORK: Final = {Stage.TALLY: 0.4, Stage.DEAL: 1.0}
+_WORK: Final = {SortStage.TALLY: 0.4, SortStage.DEAL: 1.0}
 _SORTING: Final = {8: 7.0, 4: 3.5}
 """Nanoseconds an item, roughly; of a sort by its bytes."""
 _WAKING: Final = 60_001.0
@@ -351,7 +351,7 @@ _BASES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _SortTask:
     """`keyed`: a grade.  `rows`: of a matrix, each on its own; else 0."""
 
     kind: Kind
@@ -368,23 +368,23 @@ class _Task:
         each = max(1 if self.count < _SPARE else 2, -(-self.count // (self.threads * _LONG)))
         return min(MOST_PARTS, self.threads * each, self.count)
 
-    def steps(self, parts: int) -> list[Code]:
+    def steps(self, parts: int) -> list[MachineCode]:
         """What is called, one after the other."""
         kind, down = self.kind, self.descending and self.keyed
         lanes = max(1, vector_bytes() // (8 if self.keyed else kind.bytes))
         if parts == 1:
-            return [Sorting(Form.ROWS, kind, lanes, down)]
-        tally = Dealing(Stage.TALLY, kind, parts, self.keyed, lanes, down)
-        dealt = [tally, Dealing(Stage.DEAL, kind, parts, self.keyed, 1, down)]
+            return [Sorting(SortForm.ROWS, kind, lanes, down)]
+        tally = Dealing(SortStage.TALLY, kind, parts, self.keyed, lanes, down)
+        dealt = [tally, Dealing(SortStage.DEAL, kind, parts, self.keyed, 1, down)]
         if self.keyed:
-            return [Sorting(Form.SPAN, kind, lanes, down), *dealt, Sorting(Form.ORDER, kind, lanes, down, parts)]
-        return [*dealt, Sorting(Form.SORT, kind, parts=parts)]
+            return [Sorting(SortForm.SPAN, kind, lanes, down), *dealt, Sorting(SortForm.ORDER, kind, lanes, down, parts)]
+        return [*dealt, Sorting(SortForm.SORT, kind, parts=parts)]
 
 
 class _Sort:
     """A task bound: what is called with which words, but for the addresses of the items, the results and the notes."""
 
-    def __init__(self, task: _Task, calls: Sequence[int], function: int) -> None:
+    def __init__(self, task: _SortTask, calls: Sequence[int], function: int) -> None:
         parts, count = task.parts(), task.count
         self.task, self.parts = task, parts
         self.shape = (task.rows, count) if task.rows else (count,)
@@ -398,17 +398,17 @@ class _Sort:
         pieces = len(starts)
         self.notes = HEAD + pieces * parts
 
-        def block(start: int, length: int, number: int) -> Block:
+        def block(start: int, length: int, number: int) -> ArgumentBlock:
             words = [length, 0, start, function, 0, count - 1, 0, pieces, number]
             items = (ITEMS_PLACE, (0, start * task.kind.bytes))
-            return Block(words, [items, (TARGET_PLACE, (1, 0)), (NOTES_PLACE, (2, 0))])
+            return ArgumentBlock(words, [items, (TARGET_PLACE, (1, 0)), (NOTES_PLACE, (2, 0))])
 
         whole, ordered = [block(0, count, 0)], [block(0, count, part) for part in range(parts)]
         cut = [block(start, min(each, count - start), piece) for piece, start in enumerate(starts)]
         for code, call in zip(task.steps(parts), calls, strict=True):
             if isinstance(code, Dealing):
                 self.launches.append(_pieces(call, cut, task.threads, _WAKING + count * _WORK[code.stage]))
-            elif isinstance(code, Sorting) and code.form in (Form.SORT, Form.ORDER):
+            elif isinstance(code, Sorting) and code.form in (SortForm.SORT, SortForm.ORDER):
                 self.launches.append(_pieces(call, ordered, task.threads, count * _SORTING[self.dtype.itemsize]))
             else:
                 self.launches.append(_pieces(call, whole, 1, count * 1.0))
@@ -417,12 +417,12 @@ class _Sort:
         """Pieces of whole rows, each with notes of its own."""
         task, items = self.task, rows * self.task.count
         each = -(-rows // (_PIECES_OF_ROWS * task.threads)) if task.threads > 1 and items >= _PARTED else rows
-        blocks: list[Block] = []
+        blocks: list[ArgumentBlock] = []
         for start in range(0, rows, each):
             ahead = start * task.count
             words = [task.count, 0, 0, function, 0, task.count - 1, 0, min(each, rows - start), 0]
             places = (ITEMS_PLACE, ahead * task.kind.bytes), (TARGET_PLACE, 8 * ahead), (NOTES_PLACE, 8 * HEAD * len(blocks))
-            blocks.append(Block(words, [(place, (base, by)) for base, (place, by) in enumerate(places)]))
+            blocks.append(ArgumentBlock(words, [(place, (base, by)) for base, (place, by) in enumerate(places)]))
         self.notes = HEAD * len(blocks)
         return _pieces(call, blocks, task.threads, items * _SORTING[8])
 
@@ -461,14 +461,14 @@ class _Sort:
             pivots[part - 1] = sample[place if is_near else after]
 
 
-def _pieces(address: int, blocks: Sequence[Block], threads: int, nanoseconds: float) -> Pieces:
+def _pieces(address: int, blocks: Sequence[ArgumentBlock], threads: int, nanoseconds: float) -> Pieces:
     return Pieces(address, blocks, _BASES, threads, nanoseconds)
 
 
-_bound: Final[Kept[_Sort]] = Kept(64)
+_bound: Final[LruCache[_Sort]] = LruCache(64)
 
 
-def _sort_of(task: _Task) -> _Sort | None:
+def _sort_of(task: _SortTask) -> _Sort | None:
     """The task bound, once that is worth the time and if it can be."""
     found = _bound.get(task)
     if found is not None:
@@ -518,7 +518,7 @@ def graded(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumAr
         trim()
         return np.arange(len(items))
     rows = len(items) if items.ndim == 2 else 0
-    found = _sort_of(_Task(kind, True, descending, items.shape[-1], threads, rows))
+    found = _sort_of(_SortTask(kind, True, descending, items.shape[-1], threads, rows))
     return None if found is None else found.run(items)
 
 
@@ -526,7 +526,7 @@ def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int) -
     """The items of a vector in the order of their stable grade; None where NumPy has to sort them."""
     if kind not in SORTED_KINDS or items.ndim != 1 or not _is_asked(items, kind, False):
         return None
-    task = _Task(kind, False, descending, len(items), threads)
+    task = _SortTask(kind, False, descending, len(items), threads)
     found = _sort_of(task) if task.parts() > 1 else None
     made = None if found is None else found.run(items)
     if made is not None:
@@ -554,7 +554,7 @@ def _graded(value: NumArray, *, descending: bool) -> NumArray:
     return stable_order(keys).astype(np.int64, copy=False)
 
 
-def grade(call: Call, arrays: Arrays) -> Arrays:
+def grade(call: OperationCall, arrays: Arrays) -> Arrays:
     """Over a frame, vectors sort row by row; other cells sort at once, the number of the cell leading the key."""
     descending = call.flag("descending")
     wanted = wanted_of(call.phase)
@@ -583,7 +583,7 @@ def grade(call: Call, arrays: Arrays) -> Arrays:
     return call.unbatched(order.reshape(count, height) - np.arange(count)[:, np.newaxis] * height)
 
 
-def grade_by(call: Call, order: NumArray, arg: NumArray) -> NumArray:
+def grade_by(call: OperationCall, order: NumArray, arg: NumArray) -> NumArray:
     """By the first place of each character in `order`, absent ones last."""
     places = first_positions(order.reshape(-1).astype(np.int64), arg.astype(np.int64))
     return _graded(places, descending=call.flag("descending"))
@@ -603,7 +603,7 @@ def _first_places(rows: NumArray, *, descending: bool) -> NumArray:
     return places
 
 
-def _grade_large(call: Call, arrays: Arrays) -> NumArray | None:
+def _grade_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     """By kernels: of a vector, or of each row."""
     items = arrays[0]
     if items.ndim != call.rank + 1 or wanted_of(call.phase) is not None:

@@ -30,7 +30,7 @@ from typing import Final, NamedTuple
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ..codegen.llvm_builder import Writer, function_text
+from ..codegen.llvm_builder import IrBuilder, function_text
 from ..codegen.llvm_scalars import STORED, Vectors
 
 # ---------------------------------------------------------------------------------------------------- sort_text
@@ -54,7 +54,7 @@ HEAD: Final = 16
 """Words of notes before those of pieces."""
 
 
-class Form(Enum):
+class SortForm(Enum):
     """See the module."""
 
     SPAN = "span"
@@ -63,7 +63,7 @@ class Form(Enum):
     ROWS = "rows"
 
 
-class Words(NamedTuple):
+class SortKeys(NamedTuple):
     """Note [Arguments]."""
 
     length: str
@@ -77,7 +77,7 @@ class Words(NamedTuple):
     number: str
 
 
-WORDS: Final = len(Words._fields)
+WORDS: Final = len(SortKeys._fields)
 ITEMS_PLACE, FUNCTION_PLACE, TARGET_PLACE, NOTES_PLACE = 1, 3, 4, 6
 _ADDRESSES: Final = frozenset({ITEMS_PLACE, FUNCTION_PLACE, TARGET_PLACE, NOTES_PLACE})
 
@@ -86,46 +86,46 @@ _ADDRESSES: Final = frozenset({ITEMS_PLACE, FUNCTION_PLACE, TARGET_PLACE, NOTES_
 class Sorting:
     """`kind`: of the items.  `parts`: of which one is sorted."""
 
-    form: Form
+    form: SortForm
     kind: Kind
     lanes: int = 1
     descending: bool = False
     parts: int = 1
 
     def text(self) -> str:
-        w = Writer()
+        w = IrBuilder()
         w.label("start")
         words = words_of(w)
         writing = _Writing(self, w, words)
         match self.form:
-            case Form.SPAN:
+            case SortForm.SPAN:
                 writing.span(words.length, words.items, words.notes)
-            case Form.SORT:
+            case SortForm.SORT:
                 start, count = part_of(w, words, self.parts)
                 call_sort(w, words.function, w.at(words.target, w.word("mul", start, self.kind.bytes)), count)
-            case Form.ORDER:
+            case SortForm.ORDER:
                 start, count = part_of(w, words, self.parts)
                 writing.ordered(count, writing.at(words.target, start), words.items, words.last)
-            case Form.ROWS:
+            case SortForm.ROWS:
                 writing.rows()
         w.do("ret i64 0")
         return function_text(w, ["entry:", "  br label %start", *w.lines])
 
 
-def words_of(w: Writer) -> Words:
+def words_of(w: IrBuilder) -> SortKeys:
     """The words of an argument block."""
     words = []
     for place in range(WORDS):
         address = w.let(f"getelementptr i64, ptr %words, i64 {place}")
         words.append(w.let(f"load {'ptr' if place in _ADDRESSES else 'i64'}, ptr {address}, align 8"))
-    return Words(*words)
+    return SortKeys(*words)
 
 
-def note(w: Writer, notes: str, place: int) -> str:
+def note(w: IrBuilder, notes: str, place: int) -> str:
     return w.let(f"load i64, ptr {w.at(notes, 8 * place)}, align 8")
 
 
-def below(w: Writer, words: Words, parts: int, pieces: str, part: int | str) -> str:
+def below(w: IrBuilder, words: SortKeys, parts: int, pieces: str, part: int | str) -> str:
     """How many items of the first pieces are in parts before this one: none before the first."""
     column = w.word("sub", part, 1)
     loop = w.begin(0, pieces, 1, [("i64", "0")])
@@ -135,7 +135,7 @@ def below(w: Writer, words: Words, parts: int, pieces: str, part: int | str) -> 
     return loop.carried[0]
 
 
-def part_of(w: Writer, words: Words, parts: int) -> tuple[str, str]:
+def part_of(w: IrBuilder, words: SortKeys, parts: int) -> tuple[str, str]:
     """Where the part of this number begins, and its items."""
     none = w.test("eq", words.number, 0)
     start = below(w, words, parts, w.let(f"select i1 {none}, i64 0, i64 {words.pieces}"), words.number)
@@ -143,7 +143,7 @@ def part_of(w: Writer, words: Words, parts: int) -> tuple[str, str]:
     return start, w.word("sub", stop, start)
 
 
-def call_sort(w: Writer, function: str, address: str, count: str) -> None:
+def call_sort(w: IrBuilder, function: str, address: str, count: str) -> None:
     """NumPy's sorting functions take the address, the number of items, and an array that numbers do not need."""
     w.do(f"call i32 {function}(ptr {address}, i64 {count}, ptr null)")
 
@@ -180,7 +180,7 @@ def word_of(v: Vectors, key: str, place: str, least: str, cut: str, up: str) -> 
 
 
 class _Writing:
-    def __init__(self, code: Sorting, w: Writer, words: Words) -> None:
+    def __init__(self, code: Sorting, w: IrBuilder, words: SortKeys) -> None:
         self.code, self.w, self.words = code, w, words
         self.one, self.v = Vectors(w, 1), Vectors(w, code.lanes)
 
@@ -345,7 +345,7 @@ class _Writing:
 #
 # The words are those of `sort_text` (Note [Arguments]).
 
-class Stage(Enum):
+class SortStage(Enum):
     """See the module."""
 
     TALLY = "tally"
@@ -356,7 +356,7 @@ class Stage(Enum):
 class Dealing:
     """`keyed`: words of key and position, not items.  Only TALLY has lanes."""
 
-    stage: Stage
+    stage: SortStage
     kind: Kind
     parts: int
     keyed: bool
@@ -364,20 +364,20 @@ class Dealing:
     descending: bool = False
 
     def text(self) -> str:
-        w = Writer()
+        w = IrBuilder()
         w.label("start")
         writing = _DealTextWriting(self, w)
         match self.stage:
-            case Stage.TALLY:
+            case SortStage.TALLY:
                 writing.tally()
-            case Stage.DEAL:
+            case SortStage.DEAL:
                 writing.deal()
         w.do("ret i64 0")
         return function_text(w, ["entry:", "  br label %start", *w.lines])
 
 
 class _DealTextWriting:
-    def __init__(self, code: Dealing, w: Writer) -> None:
+    def __init__(self, code: Dealing, w: IrBuilder) -> None:
         self.code, self.w, self.words = code, w, words_of(w)
         self.kind = Kind.I64 if code.keyed else code.kind
         self.integer = Kind.I64 if self.kind.bytes == 8 else Kind.I32

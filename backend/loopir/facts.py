@@ -23,14 +23,14 @@ from ..scalar.table import TRANSCENDENTAL
 from .ir import (
     ONE,
     Apply,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
-    Number,
-    Program,
+    LoopProgram,
     Statement,
     coefficient,
     combined,
@@ -54,7 +54,7 @@ class Definitions:
     parameters, loop indices and registers that are not affine (their own form), `of` the statement that defines one, `same` the
     registers that are others (`learn`)."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: LoopProgram) -> None:
         self.rank: dict[str, int] = {}
         self._count = 0
         self.forms: dict[str, Index] = {}
@@ -88,7 +88,7 @@ class Definitions:
             case If():
                 for chosen in statement.results:
                     self._place(chosen.name)
-            case Constant() | Number() | Apply() | Load():
+            case ConstantStatement() | IndexStatement() | Apply() | Load():
                 self._place(statement.name)
                 self.of[statement.name] = statement
                 form = self._form(statement)
@@ -136,9 +136,9 @@ class Definitions:
 
     def _form(self, statement: Statement) -> Index | None:
         match statement:
-            case Constant(kind=Kind.I64, bits=bits):
+            case ConstantStatement(kind=Kind.I64, bits=bits):
                 return Index((), bits)
-            case Number(index=form):
+            case IndexStatement(index=form):
                 return self.expand(form)
             case Apply(kind=Kind.I64, compute=Kind.I64):
                 return self._sum(statement)
@@ -362,7 +362,7 @@ class Facts:
             return self.known[condition]
         node = self.definitions.of.get(condition)
         match node:
-            case Constant(kind=Kind.BOOL, bits=bits):
+            case ConstantStatement(kind=Kind.BOOL, bits=bits):
                 return bool(bits)
             case Apply(function="not"):
                 value = self.decides(node.args[0])
@@ -447,7 +447,7 @@ class Facts:
         return self._renamed(self.definitions.expand(form))
 
 
-def facts_of(program: Program, definitions: Definitions | None = None) -> Facts:
+def facts_of(program: LoopProgram, definitions: Definitions | None = None) -> Facts:
     """What holds before a program's first statement."""
     lengths = [length for view in program.views for length in view.shape]
     return Facts(definitions or Definitions(program)).also([*program.facts, *lengths])

@@ -20,19 +20,19 @@ from .ir import (
     Box,
     Call,
     Carried,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
     LoopKind,
-    Number,
-    Program,
-    Role,
+    LoopProgram,
     Statement,
     Store,
     View,
+    ViewRole,
     scanned,
 )
 from .text import literal_value
@@ -40,7 +40,7 @@ from .text import literal_value
 Payload: TypeAlias = bool | int | float | complex | str
 
 
-class Meaning(Protocol):
+class RoutineMeaning(Protocol):
     """`function` of items of kind `kind`; raises `Failed` where a checked function fails."""
 
     def __call__(self, function: str, kind: Kind, args: Sequence[Payload], result: Kind, parameter: int, /) -> Payload: ...
@@ -89,31 +89,31 @@ def forwards(iterations: Sequence[int]) -> Sequence[int]:
 
 
 def run(
-    program: Program,
+    program: LoopProgram,
     parameters: Mapping[str, int],
     arrays: Mapping[str, Any],
-    meaning: Meaning,
+    meaning: RoutineMeaning,
     order: Callable[[Sequence[int]], Sequence[int]] = forwards,
     routines: Routines | None = None,
 ) -> Record | None:
     """Run a program on NumPy arrays of its INPUT and OUTPUT views; what is stored is written to those of OUTPUT.
 
     Returns the record of the `Fail` that ended it, if one did."""
-    machine = _Machine(program, parameters, arrays, meaning, order, routines)
+    machine = _LoopInterpreter(program, parameters, arrays, meaning, order, routines)
     record: Record | None = None
     try:
         machine.block(program.body)
     except _Leave as leave:
         record = leave.record
     for view in program.views:
-        if view.role is Role.OUTPUT:
+        if view.role is ViewRole.OUTPUT:
             items = machine.memory[view.name]
             arrays[view.name].flat = [ord(item) if view.kind is Kind.CHAR else item for item in items]
     return record
 
 
-class _Machine:
-    def __init__(self, program: Program, parameters: Mapping[str, int], arrays: Mapping[str, Any], meaning: Meaning,
+class _LoopInterpreter:
+    def __init__(self, program: LoopProgram, parameters: Mapping[str, int], arrays: Mapping[str, Any], meaning: RoutineMeaning,
                  order: Callable[[Sequence[int]], Sequence[int]], routines: Routines | None) -> None:  # fmt: skip
         self.program, self.meaning, self.order, self.routines = program, meaning, order, routines
         self.registers: dict[str, Any] = {name: parameters[name] for name in program.parameters}
@@ -122,7 +122,7 @@ class _Machine:
         self.shapes = {view.name: tuple(map(self.form, view.shape)) for view in program.views}
         self.memory: dict[str, list[Any]] = {}
         for view in program.views:
-            if view.role is Role.SCRATCH:
+            if view.role is ViewRole.SCRATCH:
                 self.empty(view)
                 continue
             if arrays[view.name].shape != self.shapes[view.name]:
@@ -165,16 +165,16 @@ class _Machine:
     def statement(self, statement: Statement) -> None:
         registers = self.registers
         match statement:
-            case Constant(name, kind, bits):
+            case ConstantStatement(name, kind, bits):
                 registers[name] = literal_value(kind, bits)
-            case Number(name, form):
+            case IndexStatement(name, form):
                 registers[name] = self.form(form)
             case Apply():
                 registers[statement.name] = self.apply(statement)
             case Load():
                 registers[statement.name] = self.load(statement)
             case Store():
-                if self.program_view(statement).role is Role.INPUT:
+                if self.program_view(statement).role is ViewRole.INPUT:
                     raise Undefined(f"{statement.view} is only read")
                 if self.holds(statement.mask):
                     self.store(statement)

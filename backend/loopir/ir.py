@@ -56,7 +56,7 @@ class Index:
     constant: int = 0
 
 
-class Role(Enum):
+class ViewRole(Enum):
     INPUT = "input"
     OUTPUT = "output"
     SCRATCH = "scratch"
@@ -74,7 +74,7 @@ class View:
     name: str
     kind: Kind
     shape: tuple[Index, ...]
-    role: Role
+    role: ViewRole
     unit: bool = True
     private: bool = False
     streamed: bool = False
@@ -85,7 +85,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class ConstantStatement:
     """A literal by its stored bits (as `kernels.ir.Literal`)."""
 
     name: str
@@ -94,7 +94,7 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class IndexStatement:
     """An index as a register of kind I64."""
 
     name: str
@@ -228,11 +228,11 @@ class If:
     results: tuple[Chosen, ...] = ()
 
 
-Statement: TypeAlias = Constant | Number | Apply | Load | Store | Fail | Call | For | If
+Statement: TypeAlias = ConstantStatement | IndexStatement | Apply | Load | Store | Fail | Call | For | If
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class LoopProgram:
     """`parameters` are i64 registers that the caller sets: sizes, and the range of the outermost loop where the caller hands out
     its iterations in ranges.
 
@@ -281,7 +281,7 @@ def times(left: Index, factor: int) -> Index:
 def defined(statement: Statement) -> tuple[str, ...]:
     """The registers that a statement defines for what follows it."""
     match statement:
-        case Constant() | Number() | Apply() | Load():
+        case ConstantStatement() | IndexStatement() | Apply() | Load():
             return (statement.name,)
         case For():
             return tuple(c.result for c in statement.carried)
@@ -328,7 +328,7 @@ def defined_within(statement: Statement) -> tuple[str, ...]:
 def uses(statement: Statement) -> tuple[str, ...]:
     """The registers that a statement itself reads; of what a block gives, too."""
     match statement:
-        case Number(index=form):
+        case IndexStatement(index=form):
             return tuple(name for name, _ in form.terms)
         case Apply(args=args):
             return args
@@ -344,7 +344,7 @@ def uses(statement: Statement) -> tuple[str, ...]:
             return *head_uses(statement), *(name for c in statement.carried for name in (c.initial, c.yielded))
         case If():
             return *head_uses(statement), *(name for c in statement.results for name in (c.then, c.otherwise))
-        case Constant():
+        case ConstantStatement():
             return ()
 
 
@@ -457,7 +457,7 @@ class OpenLoop:
 
 
 @dataclass(slots=True)
-class Builder:
+class LoopBuilder:
     """`statements` is the block being written."""
 
     statements: list[Statement] = field(default_factory=list)
@@ -471,7 +471,7 @@ class Builder:
         self._names += 1
         return f"{prefix}{self._names}"
 
-    def view(self, prefix: str, kind: Kind, shape: tuple[Index, ...], role: Role, *, private: bool = False) -> View:
+    def view(self, prefix: str, kind: Kind, shape: tuple[Index, ...], role: ViewRole, *, private: bool = False) -> View:
         view = View(self.fresh(prefix), kind, shape, role, private=private)
         self.views[view.name] = view
         return view
@@ -482,7 +482,7 @@ class Builder:
         key = (kind, bits)
         if key not in self._constants:
             self._constants[key] = self.fresh("c")
-            self.preamble.append(Constant(self._constants[key], kind, bits))
+            self.preamble.append(ConstantStatement(self._constants[key], kind, bits))
         return self._constants[key]
 
     def number(self, value: Index) -> str:
@@ -492,7 +492,7 @@ class Builder:
         if not value.terms:
             return self.constant(Kind.I64, value.constant)
         name = self.fresh("i")
-        self.statements.append(Number(name, value))
+        self.statements.append(IndexStatement(name, value))
         return name
 
     def apply(self, function: str, args: Sequence[str], compute: Kind, kind: Kind, parameter: int = 0, check: int = -1) -> str:
@@ -574,7 +574,7 @@ def at(name: str) -> Index:
     return index(name)
 
 
-def power(b: Builder, base: str, exponent: str, kind: Kind) -> str:
+def power(b: LoopBuilder, base: str, exponent: str, kind: Kind) -> str:
     """An integer to a power that is not negative, by squaring: exact modulo the width, whatever the order."""
     one, wide = b.constant(Kind.I64, 1), Kind.I64
     left = exponent if kind is wide else b.apply("convert", (exponent,), kind, wide)

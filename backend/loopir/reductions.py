@@ -14,7 +14,7 @@ from ..codegen.cuda_printer import SHARED
 from ..graph.phases import PLACES
 from ..lower.body import bits_of
 from ..lower.kernel_ir import BLOCK, LANES
-from .ir import ONE, ZERO, Apply, Builder, Fail, Index, LoopKind, Role, Statement, at, plus, times, walk
+from .ir import ONE, ZERO, Apply, Fail, Index, LoopBuilder, LoopKind, Statement, ViewRole, at, plus, times, walk
 from .verifier import may_fail
 
 # ---------------------------------------------------------------------------------------------------- reducing
@@ -62,18 +62,18 @@ class Reduction:
             return bits_of(self.kind, nan if self.kind.is_float else neutral("min" if least else "max", self.kind))
         return bits_of(self.kind, neutral(self.function, self.kind))
 
-    def entry(self, b: Builder) -> list[tuple[Kind, str, None]]:
+    def entry(self, b: LoopBuilder) -> list[tuple[Kind, str, None]]:
         """What a loop carries at first."""
         bits = self.of_no_item, 0 if self.in_order else (1 << 63) - 1
         return [(kind, b.constant(kind, pattern), None) for kind, pattern in zip(self.kinds, bits, strict=False)]
 
-    def of_item(self, b: Builder, item: str, position: str) -> list[str]:
+    def of_item(self, b: LoopBuilder, item: str, position: str) -> list[str]:
         """The state of an item."""
         if not self.finds_place:
             return [item]
         return [item, position if self.counted is Kind.I64 else b.apply("convert", (position,), Kind.I64, self.counted)]
 
-    def joined(self, b: Builder, left: Sequence[str], right: Sequence[str]) -> list[str]:
+    def joined(self, b: LoopBuilder, left: Sequence[str], right: Sequence[str]) -> list[str]:
         if not self.finds_place:
             return [b.apply(self.function, (left[0], right[0]), self.kind, self.kind)]
         (best, position), (item, there) = left, right
@@ -85,7 +85,7 @@ class Reduction:
         pairs = zip(self.kinds, right, left, strict=True)
         return [b.apply("select", (wins, new, old), kind, kind) for kind, new, old in pairs]
 
-    def is_better(self, b: Builder, item: str, best: str) -> str:
+    def is_better(self, b: LoopBuilder, item: str, best: str) -> str:
         least = self.function == "least_place"
         if not self.kind.is_float:
             return b.apply("lt" if least else "gt", (item, best), self.kind, Kind.BOOL)
@@ -93,7 +93,7 @@ class Reduction:
         is_number = b.apply("eq", (item, item), self.kind, Kind.BOOL)
         return b.apply("and", (_not(b, loses), is_number), Kind.BOOL, Kind.BOOL)
 
-    def result(self, b: Builder, state: Sequence[str]) -> str:
+    def result(self, b: LoopBuilder, state: Sequence[str]) -> str:
         last = state[-1]
         if not self.finds_place or self.counted is Kind.I64:
             return last
@@ -109,13 +109,13 @@ def states(reductions: Sequence[Reduction], registers: Sequence[str]) -> Iterato
         first = last
 
 
-def joined(b: Builder, reductions: Sequence[Reduction], left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
+def joined(b: LoopBuilder, reductions: Sequence[Reduction], left: Sequence[str], right: Sequence[str]) -> tuple[str, ...]:
     """The states of several, one after the other."""
     pairs = zip(states(reductions, left), states(reductions, right), strict=True)
     return tuple([register for (one, before), (_, after) in pairs for register in one.joined(b, before, after)])
 
 
-def _not(b: Builder, truth: str) -> str:
+def _not(b: LoopBuilder, truth: str) -> str:
     return b.apply("not", (truth,), Kind.BOOL, Kind.BOOL)
 
 
@@ -134,7 +134,7 @@ MOST_UNROLLED: Final = 8
 """Items that are added without a loop."""
 
 
-def unrolled(b: Builder, sums: Sequence[Reduction], length: int, items: Callable[[Index], Sequence[str]]) -> list[str]:
+def unrolled(b: LoopBuilder, sums: Sequence[Reduction], length: int, items: Callable[[Index], Sequence[str]]) -> list[str]:
     """A few items, whose number is known: lanes halved in registers."""
     rows = [list(items(Index((), position))) for position in range(length)]
     half = LANES // 2
@@ -147,7 +147,7 @@ def unrolled(b: Builder, sums: Sequence[Reduction], length: int, items: Callable
     return rows[0]
 
 
-def in_vectors(b: Builder, reductions: Sequence[Reduction], items: Callable[[Index], Sequence[str]], upper: Sequence[Index],
+def in_vectors(b: LoopBuilder, reductions: Sequence[Reduction], items: Callable[[Index], Sequence[str]], upper: Sequence[Index],
                lower: Index = ZERO, before: Sequence[str] = ()) -> tuple[str, ...]:  # fmt: skip
     """Reductions that are exact in any order; or of so many items, a row of lanes at most, each a lane in registers."""
     firsts = before or [b.constant(one.kind, one.of_no_item) for one in reductions]
@@ -165,7 +165,7 @@ class Short:
     totals: tuple[str, ...]
 
 
-def in_lanes(b: Builder, sums: Sequence[Reduction], length: int, items: Callable[[Index], Sequence[str]]) -> Short | None:
+def in_lanes(b: LoopBuilder, sums: Sequence[Reduction], length: int, items: Callable[[Index], Sequence[str]]) -> Short | None:
     """So many items in vectors; None: a loop over single items has to find what fails."""
     with b.block() as statements:
         totals = in_vectors(b, sums, items, (Index((), length),))
@@ -177,7 +177,7 @@ def cannot_fail(statements: Sequence[Statement]) -> bool:
     return not any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(tuple(statements)))
 
 
-def of_any_length(b: Builder, sums: Sequence[Reduction], length: Index, items: Items, most: int) -> list[str]:
+def of_any_length(b: LoopBuilder, sums: Sequence[Reduction], length: Index, items: Items, most: int) -> list[str]:
     """Sums of as many items as are found when they are added: few are lanes in registers."""
     nothing = [b.constant(s.kind, s.of_nothing) for s in sums]
     if most <= 0:
@@ -202,7 +202,7 @@ def of_any_length(b: Builder, sums: Sequence[Reduction], length: Index, items: I
     return list(b.choose(b.compare("lt", ZERO, length), some, (), either))
 
 
-def from_the_right(b: Builder, kinds: Sequence[Kind], length: Index, first: Callable[[Index], Sequence[str]],
+def from_the_right(b: LoopBuilder, kinds: Sequence[Kind], length: Index, first: Callable[[Index], Sequence[str]],
                    following: Callable[[Index, Sequence[str]], Sequence[str]]) -> list[str]:  # fmt: skip
     """Reductions by functions that are not associative, of at least one item: the state is the last item at first, then what
     `following` makes of each item before and the state."""
@@ -234,7 +234,7 @@ Items = Callable[[Index, str | None], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class AccumulatorCells:
     """Cells side by side, each with sums of its own: so many, and no more than `most`."""
 
     count: Index
@@ -242,22 +242,23 @@ class Cells:
 
 
 @contextmanager
-def together(b: Builder, cells: Index, most: int) -> Iterator[tuple[Index, Cells]]:
+def together(b: LoopBuilder, cells: Index, most: int) -> Iterator[tuple[Index, AccumulatorCells]]:
     """Cells, so many at once: where those at hand begin."""
     with b.loop(LoopKind.SERIAL, (ZERO,), (cells,), step=most) as tile:
         left = b.number(plus(cells, times(at(tile.index), -1)))
         count = b.apply("min", (left, b.constant(Kind.I64, most)), Kind.I64, Kind.I64)
-        yield at(tile.index), Cells(at(count), most)
+        yield at(tile.index), AccumulatorCells(at(count), most)
 
 
-def ordered(b: Builder, sums: Sequence[Reduction], length: Index, items: Callable[[Index], Items],
-            give: Callable[[Index, Sequence[str]], None], cells: Cells | None = None, most: int = MOST, *, is_some: bool = True
+def ordered(b: LoopBuilder, sums: Sequence[Reduction], length: Index, items: Callable[[Index], Items],
+            give: Callable[[Index, Sequence[str]], None], cells: AccumulatorCells | None = None, most: int = MOST, *,
+            is_some: bool = True
             ) -> None:  # fmt: skip
     """Sums of `length` items (at least one if there `is_some`, no more than `most`) of each cell.  `give(cell, totals)` takes the
     results."""
     with b.block() as there:
         if most > 0:
-            block = _Across(b, sums, items, most, cells) if cells is not None else _Along(b, sums, items, most)
+            block = _Across(b, sums, items, most, cells) if cells is not None else _ReducedAxis(b, sums, items, most)
             if most <= BLOCK:
                 block.write(ZERO, length)
             else:
@@ -273,7 +274,7 @@ def ordered(b: Builder, sums: Sequence[Reduction], length: Index, items: Callabl
 
 
 @contextmanager
-def _each(b: Builder, cells: Cells | None) -> Iterator[Index]:
+def _each(b: LoopBuilder, cells: AccumulatorCells | None) -> Iterator[Index]:
     """Cells, if there are several."""
     if cells is None:
         yield ZERO
@@ -282,7 +283,7 @@ def _each(b: Builder, cells: Cells | None) -> Iterator[Index]:
         yield at(cell.index)
 
 
-def _tree(block: _Block, length: Index) -> None:
+def _tree(block: _SumBlock, length: Index) -> None:
     """See Note [Tree]."""
     b, zero, one = block.b, block.b.constant(Kind.I64, 0), block.b.constant(Kind.I64, 1)
     levels = min(_LEVELS, (-(-block.most // BLOCK)).bit_length())
@@ -309,11 +310,11 @@ def _tree(block: _Block, length: Index) -> None:
         loop.yields = (following,)
 
 
-class _Block:
+class _SumBlock:
     """A block of sums: `write` leaves them in the first of its lanes."""
 
-    def __init__(self, b: Builder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int, held: int,
-                 cells: Cells | None = None) -> None:  # fmt: skip
+    def __init__(self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int, held: int,
+                 cells: AccumulatorCells | None = None) -> None:  # fmt: skip
         self.b, self.sums, self.items, self.most, self.cells = b, sums, items, most, cells
         self.held = min(held, 1 << (most - 1).bit_length())
         self.lanes = self.views("lanes", self.held)
@@ -325,7 +326,7 @@ class _Block:
 
     def views(self, prefix: str, count: int) -> list[str]:
         shape = Index((), count), *(Index((), cells.most) for cells in (self.cells,) if cells)
-        return [self.b.view(prefix, s.kind, shape, Role.SCRATCH, private=True).name for s in self.sums]
+        return [self.b.view(prefix, s.kind, shape, ViewRole.SCRATCH, private=True).name for s in self.sums]
 
     def place(self, lane: Index, cell: Index) -> tuple[Index, ...]:
         return (lane, cell) if self.cells else (lane,)
@@ -347,10 +348,10 @@ class _Block:
         self.store(self.lanes, lane, cell, joined(self.b, self.sums, left, right))
 
 
-class _Along(_Block):
+class _ReducedAxis(_SumBlock):
     """Of one cell: vectors of lanes, which registers halve."""
 
-    def __init__(self, b: Builder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int) -> None:
+    def __init__(self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int) -> None:
         super().__init__(b, sums, items, most, LANES)
 
     def write(self, start: Index, length: Index) -> None:
@@ -386,10 +387,11 @@ class _Along(_Block):
         self.store(self.lanes, ZERO, ZERO, total)
 
 
-class _Across(_Block):
+class _Across(_SumBlock):
     """Of cells side by side: vectors of cells, whose lanes go down the rows in registers."""
 
-    def __init__(self, b: Builder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int, cells: Cells) -> None:
+    def __init__(self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int,
+        cells: AccumulatorCells) -> None:
         super().__init__(b, sums, items, most, HELD, cells)
 
     def write(self, start: Index, length: Index) -> None:
@@ -423,12 +425,12 @@ class _Across(_Block):
         return row.results
 
 
-def integer(b: Builder, function: str, left: str, right: str) -> str:
+def integer(b: LoopBuilder, function: str, left: str, right: str) -> str:
     """A function of two integers."""
     return b.apply(function, (left, right), Kind.I64, Kind.I64)
 
 
-def whole_multiples(b: Builder, number: Index, divisor: int) -> Index:
+def whole_multiples(b: LoopBuilder, number: Index, divisor: int) -> Index:
     """How often a power of two goes into a number."""
     return at(integer(b, "shr", b.constant(Kind.I64, divisor.bit_length() - 1), b.number(number)))
 
@@ -446,7 +448,7 @@ class Threads:
     neighbouring lanes, or (`across`) neighbouring cells, of which there are `cells` at most.  `most`: no cell has more items; of
     longer ones, blocks are done.  `other_states`: how many more values are carried in the block's memory."""
 
-    def __init__(self, b: Builder, states: Sequence[Reduction], most: int, *, across: bool = False, are_cells: bool,
+    def __init__(self, b: LoopBuilder, states: Sequence[Reduction], most: int, *, across: bool = False, are_cells: bool,
                  other_states: int = 0) -> None:  # fmt: skip
         self.b, self.states, self.most, self.across = b, states, min(most, BLOCK), across
         self.kinds = [kind for state in states for kind in state.kinds]
@@ -458,10 +460,10 @@ class Threads:
             else:
                 self.lanes //= 2
         shape = Index((), self.lanes), Index((), self.cells)
-        self.rooms = [b.view("lanes", kind, shape, Role.SCRATCH, private=True).name for kind in self.kinds]
+        self.rooms = [b.view("lanes", kind, shape, ViewRole.SCRATCH, private=True).name for kind in self.kinds]
         self.nothing = [part for state in states for part in state.entry(b)]
 
-    def write(self, cells: Cells, length: Index, items: Callable[[Index], Callable[[Index], Sequence[str]]]) -> None:
+    def write(self, cells: AccumulatorCells, length: Index, items: Callable[[Index], Callable[[Index], Sequence[str]]]) -> None:
         """A block of `length` items (of what is longer, the first) of each cell, into its first lane."""
         with self.each(cells, self.lanes) as (lane, cell):
             self.store(lane, cell, self.lane(lane, 0, self.lanes, length, items(cell)))
@@ -472,7 +474,7 @@ class Threads:
             half //= 2
 
     @contextmanager
-    def each(self, cells: Cells, lanes: int = 1) -> Iterator[tuple[Index, Index]]:
+    def each(self, cells: AccumulatorCells, lanes: int = 1) -> Iterator[tuple[Index, Index]]:
         """Threads: so many lanes of the cells."""
         with ExitStack() as nest:
 

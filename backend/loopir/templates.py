@@ -17,8 +17,8 @@ from ...typechecker.scalars import is_ordered, neutral
 from ..codegen.llvm_printer import llvm_text
 from ..jit.compiler import vector_bytes
 from ..lower.body import bits_of
-from ..lower.kernel_ir import BLOCK, RUN, Step
-from .ir import ONE, ZERO, Builder, Index, LoopKind, Program, Role, View, at, plus, times
+from ..lower.kernel_ir import BLOCK, RUN, VectorStride
+from .ir import ONE, ZERO, Index, LoopBuilder, LoopKind, LoopProgram, View, ViewRole, at, plus, times
 from .reductions import integer, whole_multiples
 
 # ---------------------------------------------------------------------------------------------------- written
@@ -33,18 +33,18 @@ _COUNTED: Final = 128
 """Items that are counted in bytes."""
 
 
-class Written(ABC):
+class LoopTemplate(ABC):
     """Code by what it is made for."""
 
     @abstractmethod
-    def program(self) -> Program: ...
+    def program(self) -> LoopProgram: ...
 
     def text(self) -> str:
         return llvm_text(self.program(), vector_bytes())
 
 
 @dataclass(frozen=True, slots=True)
-class Joining(Written):
+class Joining(LoopTemplate):
     """Partial results of a cut reduction joined: neighbours level by level, a last odd one passed on (as in the order of sums).
 
     Words: the number of rows of partial results; the items of a row; the rows (which are written over) and the bytes from row to
@@ -53,10 +53,10 @@ class Joining(Written):
     function: str
     kind: Kind
 
-    def program(self) -> Program:
-        b, (count, cells) = Builder(), ("count", "cells")
-        rows = View("rows", self.kind, (at(count), at(cells)), Role.OUTPUT)
-        result = View("result", self.kind, (at(cells),), Role.OUTPUT)
+    def program(self) -> LoopProgram:
+        b, (count, cells) = LoopBuilder(), ("count", "cells")
+        rows = View("rows", self.kind, (at(count), at(cells)), ViewRole.OUTPUT)
+        result = View("result", self.kind, (at(cells),), ViewRole.OUTPUT)
         one = b.constant(Kind.I64, 1)
         with b.range(LoopKind.SERIAL, Index((), _MOST_LEVELS), [(Kind.I64, count, None)]) as level:
             (left,) = level.inside
@@ -73,16 +73,16 @@ class Joining(Written):
             level.until = b.compare("le", at(following), ONE)
         with b.range(LoopKind.VECTOR, at(cells)) as cell:
             b.store(result.name, (at(cell.index),), b.load(rows.name, (ZERO, at(cell.index))))
-        return Program("joining", (count, cells), (rows, result), (*b.preamble, *b.statements))
+        return LoopProgram("joining", (count, cells), (rows, result), (*b.preamble, *b.statements))
 
 
 @dataclass(frozen=True, slots=True)
-class Counting(Written):
+class Counting(LoopTemplate):
     """How many items of a mask hold, counted in bytes as far as these suffice.  Words: how many items; the mask; the number."""
 
-    def program(self) -> Program:
-        b, items = Builder(), at("items")
-        views = View("mask", Kind.BOOL, (items,), Role.INPUT), View("count", Kind.I64, (), Role.OUTPUT)
+    def program(self) -> LoopProgram:
+        b, items = LoopBuilder(), at("items")
+        views = View("mask", Kind.BOOL, (items,), ViewRole.INPUT), View("count", Kind.I64, (), ViewRole.OUTPUT)
         nothing = b.constant(Kind.U8, 0)
         with b.loop(LoopKind.SERIAL, (ZERO,), (items,), [(Kind.I64, b.constant(Kind.I64, 0), None)], step=_COUNTED) as block:
             ends = plus(at(block.index), Index((), _COUNTED)), items
@@ -92,11 +92,11 @@ class Counting(Written):
             held = b.apply("convert", loop.results, Kind.U8, Kind.I64)
             block.yields = (integer(b, "add", block.inside[0], held),)
         b.store("count", (), block.results[0])
-        return Program("counting", ("items",), views, (*b.preamble, *b.statements))
+        return LoopProgram("counting", ("items",), views, (*b.preamble, *b.statements))
 
 
 @dataclass(frozen=True, slots=True)
-class Scatter(Written):
+class Scatter(LoopTemplate):
     """Keyed reduction: each item joins the entry of a table that its key names, in order.
 
     A key that names no entry ends it (check 0).  Functions that are exact in any order use several `tables` in turn (a power of
@@ -111,15 +111,15 @@ class Scatter(Written):
     kind: Kind
     tables: int
     unit: bool = False
-    step: Step = Step.STRIDED
+    step: VectorStride = VectorStride.STRIDED
     runs: bool = False
 
-    def program(self) -> Program:
-        b, count, entries = Builder(), "count", "entries"
-        keys = View("keys", Kind.I64, (at(count),), Role.INPUT, unit=self.unit)
-        shape = () if self.step is Step.NONE else (at(count),)
-        items = View("items", self.kind, shape, Role.INPUT, unit=self.step is Step.UNIT)
-        tables = View("tables", self.kind, (Index((), self.tables), at(entries)), Role.OUTPUT)
+    def program(self) -> LoopProgram:
+        b, count, entries = LoopBuilder(), "count", "entries"
+        keys = View("keys", Kind.I64, (at(count),), ViewRole.INPUT, unit=self.unit)
+        shape = () if self.step is VectorStride.NONE else (at(count),)
+        items = View("items", self.kind, shape, ViewRole.INPUT, unit=self.step is VectorStride.UNIT)
+        tables = View("tables", self.kind, (Index((), self.tables), at(entries)), ViewRole.OUTPUT)
 
         only = "" if shape else b.load(items.name, ())
 
@@ -143,9 +143,9 @@ class Scatter(Written):
                         inside(key)
                         entry = Index((), number % self.tables), at(key)
                         b.store(tables.name, entry, joined(b.load(tables.name, entry), position))
-        return Program("scatter", (count, entries), (keys, items, tables), (*b.preamble, *b.statements))
+        return LoopProgram("scatter", (count, entries), (keys, items, tables), (*b.preamble, *b.statements))
 
-    def by_runs(self, b: Builder, inside: Callable[[str], None], joined: Callable[[str, Index], str]) -> None:
+    def by_runs(self, b: LoopBuilder, inside: Callable[[str], None], joined: Callable[[str, Index], str]) -> None:
         """Of keys that ascend."""
         first = b.load("keys", (ZERO,))
         inside(first)
@@ -164,15 +164,15 @@ class Scatter(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Uniforms(Written):
+class Uniforms(LoopTemplate):
     """Uniform numbers of a key (`reference.philox`): Philox4x32-10, two numbers a block.
 
     Words: the blocks; the first block; the stream's low and high words; for each round both words of its key; the numbers."""
 
-    def program(self) -> Program:
-        b = Builder()
+    def program(self) -> LoopProgram:
+        b = LoopBuilder()
         keys = [(f"low{number}", f"high{number}") for number in range(PHILOX_ROUNDS)]
-        out = View("out", Kind.F64, (times(at("count"), 2),), Role.OUTPUT)
+        out = View("out", Kind.F64, (times(at("count"), 2),), ViewRole.OUTPUT)
         names = ("count", "first", "low", "high", *(name for pair in keys for name in pair))
 
         def word(function: str, left: str, right: str | int) -> str:
@@ -195,7 +195,7 @@ class Uniforms(Written):
                 mantissa = b.apply("convert", (bits,), Kind.I64, Kind.F64)
                 scaled = b.apply("mul", (mantissa, b.constant(Kind.F64, bits_of(Kind.F64, 2.0**-53))), Kind.F64, Kind.F64)
                 b.store(out.name, (plus(times(at(loop.index), 2), Index((), half)),), scaled)
-        return Program("uniforms", names, (out,), (*b.preamble, *b.statements))
+        return LoopProgram("uniforms", names, (out,), (*b.preamble, *b.statements))
 
 
 # ---------------------------------------------------------------------------------------------------- selecting
@@ -216,7 +216,7 @@ _ONES: Final = 0x0101010101010101
 _SEVENS: Final = 0x7F7F7F7F7F7F7F7F
 
 
-class Form(Enum):
+class SelectionForm(Enum):
     ITEMS = "items"
     """Items of a source, of `kind`, of one number or two."""
     CELLS = "cells"
@@ -228,46 +228,47 @@ class Form(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Select(Written):
+class SelectTemplate(LoopTemplate):
     """`count`: numbers of an item of ITEMS.  `unit`: the items lie next to each other."""
 
-    form: Form
+    form: SelectionForm
     kind: Kind = Kind.I64
     count: int = 1
     unit: bool = False
 
     @property
     def is_numbering(self) -> bool:
-        return self.form in (Form.PLACES, Form.PAIRS)
+        return self.form in (SelectionForm.PLACES, SelectionForm.PAIRS)
 
-    def program(self) -> Program:
+    def program(self) -> LoopProgram:
         return _Selecting(self).program()
 
 
 class _Selecting:
-    def __init__(self, code: Select) -> None:
-        self.code, self.b = code, Builder()
-        self.numbers = 2 if code.form is Form.PAIRS else code.count
+    def __init__(self, code: SelectTemplate) -> None:
+        self.code, self.b = code, LoopBuilder()
+        self.numbers = 2 if code.form is SelectionForm.PAIRS else code.count
 
-    def program(self) -> Program:
+    def program(self) -> LoopProgram:
         b, code = self.b, self.code
         tables, items = at("tables"), at("items")
         # of the words those of whole groups are there
-        views = [View("mask", Kind.BOOL, (tables, items), Role.INPUT), View("words", Kind.I64, (tables, items), Role.INPUT)]
+        views = [View("mask", Kind.BOOL, (tables, items), ViewRole.INPUT), View("words", Kind.I64, (tables, items),
+            ViewRole.INPUT)]
         groups = whole_multiples(b, items, _SELECTING_TOGETHER)
-        is_cells, count = code.form is Form.CELLS, Index((), code.count)
+        is_cells, count = code.form is SelectionForm.CELLS, Index((), code.count)
         if not code.is_numbering:
             axes = (times(items, code.count),) if code.unit else (items, at("cell") if is_cells else count)
-            views.append(View("source", code.kind, (tables, *axes), Role.INPUT))
+            views.append(View("source", code.kind, (tables, *axes), ViewRole.INPUT))
         axes = (at("due"), at("cell")) if is_cells else (times(at("due"), self.numbers),)
-        views.append(View("result", code.kind, axes, Role.OUTPUT))
+        views.append(View("result", code.kind, axes, ViewRole.OUTPUT))
         with b.range(LoopKind.SERIAL, tables, [(Kind.I64, b.constant(Kind.I64, 0), None)]) as table:
             with b.range(LoopKind.SERIAL, groups, [(Kind.I64, table.inside[0], None)]) as group:
                 group.yields = (self.group(at(table.index), at(group.index), group.inside[0]),)
             rest = self.one_by_one(at(table.index), times(groups, _SELECTING_TOGETHER), items, group.results[0])
             table.yields = (rest,)
         parameters = ("tables", "items", "due", "first", "cell")
-        return Program("selecting", parameters, tuple(views), (*b.preamble, *b.statements))
+        return LoopProgram("selecting", parameters, tuple(views), (*b.preamble, *b.statements))
 
     def group(self, table: Index, group: Index, position: str) -> str:
         """Eight items; the place that is due next."""
@@ -277,7 +278,7 @@ class _Selecting:
             after = times(plus(group, ONE), _SELECTING_TOGETHER)
             with b.block() as slow:
                 last = self.one_by_one(table, first, after, position)
-            if self.code.form is Form.CELLS:
+            if self.code.form is SelectionForm.CELLS:
                 b.statements += slow
             else:
                 with b.block() as fast:
@@ -318,16 +319,16 @@ class _Selecting:
     def write(self, table: Index, item: Index, position: Index) -> None:
         b = self.b
         match self.code.form:
-            case Form.CELLS:
+            case SelectionForm.CELLS:
                 with b.range(LoopKind.VECTOR, at("cell")) as number:
                     b.store("result", (position, at(number.index)), b.load("source", (table, item, at(number.index))))
-            case Form.ITEMS:
+            case SelectionForm.ITEMS:
                 for part in (Index((), number) for number in range(self.numbers)):
                     source = (plus(times(item, self.numbers), part),) if self.code.unit else (item, part)
                     b.store("result", (plus(times(position, self.numbers), part),), b.load("source", (table, *source)))
-            case Form.PLACES:
+            case SelectionForm.PLACES:
                 b.store("result", (position,), b.number(plus(at("first"), item)))
-            case Form.PAIRS:
+            case SelectionForm.PAIRS:
                 for half, coordinate in ((ZERO, plus(at("first"), table)), (ONE, item)):
                     b.store("result", (plus(times(position, 2), half),), b.number(coordinate))
 
@@ -359,21 +360,21 @@ class CardKeyedForm(Enum):
 
 
 @cache
-def card_keyed(function: str, kind: Kind, form: CardKeyedForm, *, checked: bool) -> Program:
+def card_keyed(function: str, kind: Kind, form: CardKeyedForm, *, checked: bool) -> LoopProgram:
     keyed, count, bins, cell = _Keyed(function, kind, checked), at("count"), at("bins"), (at("width"),
         ) * (form is not CardKeyedForm.FEW)
     starts, order = (plus(bins, ONE),), (count,)
-    keys: tuple[View, ...] = View("starts", Kind.I64, starts, Role.INPUT), View("order", Kind.I64, order, Role.INPUT)
+    keys: tuple[View, ...] = View("starts", Kind.I64, starts, ViewRole.INPUT), View("order", Kind.I64, order, ViewRole.INPUT)
     if form is not CardKeyedForm.GROUPED:
-        keys = (View("keys", Kind.I64, (count,), Role.INPUT),)
-    views = *keys, View("items", kind, (count, *cell), Role.INPUT), View("tables", kind, (bins, *cell), Role.OUTPUT)
+        keys = (View("keys", Kind.I64, (count,), ViewRole.INPUT),)
+    views = *keys, View("items", kind, (count, *cell), ViewRole.INPUT), View("tables", kind, (bins, *cell), ViewRole.OUTPUT)
     {CardKeyedForm.SCATTER: keyed.scatter, CardKeyedForm.FEW: keyed.few, CardKeyedForm.GROUPED: keyed.grouped}[form]()
-    return Program("keyed", form.value, (*views, *keyed.b.views.values()), (*keyed.b.preamble, *keyed.b.statements))
+    return LoopProgram("keyed", form.value, (*views, *keyed.b.views.values()), (*keyed.b.preamble, *keyed.b.statements))
 
 
 class _Keyed:
     def __init__(self, function: str, kind: Kind, checked: bool) -> None:
-        self.b, self.function, self.kind, self.checked = Builder(), function, kind, checked
+        self.b, self.function, self.kind, self.checked = LoopBuilder(), function, kind, checked
 
     def key(self, item: str) -> Index:
         key = self.b.load("keys", (at(item),))
@@ -391,7 +392,7 @@ class _Keyed:
 
     def few(self) -> None:
         b, most = self.b, Index((), MOST_BINS)
-        bins = b.view("own", self.kind, (most,), Role.SCRATCH, private=True).name
+        bins = b.view("own", self.kind, (most,), ViewRole.SCRATCH, private=True).name
         nothing = b.constant(self.kind, bits_of(self.kind, neutral(self.function, self.kind)))
         with b.loop(LoopKind.PARALLEL, (ZERO,), (at("count"),), step=_CHUNK) as chunk:
             with b.loop(LoopKind.VECTOR, (ZERO,), (most, at("bins"))) as entry:
@@ -464,7 +465,7 @@ class ScansForm(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Scan(Written):
+class ScanTemplate(LoopTemplate):
     """A scan that kernels do.  `unit`: the items of a source line lie next to each other.  `streamed`: results bypass the caches;
     lines of the result start at multiples of 64 bytes."""
 
@@ -479,15 +480,15 @@ class Scan(Written):
         """Does the order not show?"""
         return not is_ordered(self.function, self.kind)
 
-    def program(self) -> Program:
-        return (_Lines if self.form is ScansForm.LINES else _Columns)(self).program()
+    def program(self) -> LoopProgram:
+        return (_TemplateLines if self.form is ScansForm.LINES else _Columns)(self).program()
 
 
 class Scanning:
     """Items that are loaded, joined and stored."""
 
-    def __init__(self, scan: Scan) -> None:
-        self.b, self.scan = Builder(), scan
+    def __init__(self, scan: ScanTemplate) -> None:
+        self.b, self.scan = LoopBuilder(), scan
         is_truth = scan.kind is Kind.BOOL
         self.kind, self.function = (Kind.U8, _ON_BYTES[scan.function]) if is_truth else (scan.kind, scan.function)
         self.nothing = self.number(neutral(self.function, self.kind))
@@ -516,25 +517,25 @@ class Scanning:
         return self.b.apply(self.function, (left, right), self.kind, self.kind)
 
     def room(self, *shape: int) -> str:
-        return self.b.view("room", self.kind, tuple([Index((), n) for n in shape]), Role.SCRATCH, private=True).name
+        return self.b.view("room", self.kind, tuple([Index((), n) for n in shape]), ViewRole.SCRATCH, private=True).name
 
     def least(self, form: Index, most: int) -> Index:
         return at(integer(self.b, "min", self.b.number(form), self.b.constant(Kind.I64, most)))
 
 
-class _Lines(Scanning):
+class _TemplateLines(Scanning):
     """Lines one after the other, or some side by side."""
 
-    def program(self) -> Program:
+    def program(self) -> LoopProgram:
         b, scan = self.b, self.scan
         lines, length = at("lines"), at("length")
         views = (
-            View("source", scan.kind, (lines, length), Role.INPUT, unit=scan.unit),
-            View("result", scan.kind, (lines, length), Role.OUTPUT, streamed=scan.streamed),
-            View("carry", scan.kind, (Index((), 2),), Role.OUTPUT),
+            View("source", scan.kind, (lines, length), ViewRole.INPUT, unit=scan.unit),
+            View("result", scan.kind, (lines, length), ViewRole.OUTPUT, streamed=scan.streamed),
+            View("carry", scan.kind, (Index((), 2),), ViewRole.OUTPUT),
         )
         self.free(lines, length) if scan.is_free else self.ordered(lines, length)
-        return Program("lines", ("lines", "length"), (*views, *b.views.values()), (*b.preamble, *b.statements))
+        return LoopProgram("lines", ("lines", "length"), (*views, *b.views.values()), (*b.preamble, *b.statements))
 
     def free(self, lines: Index, length: Index) -> None:
         b = self.b
@@ -669,16 +670,16 @@ class _Lines(Scanning):
 class _Columns(Scanning):
     """Lines side by side.  What each has come to stays in a register for a run; what is before that is in scratch."""
 
-    def program(self) -> Program:
+    def program(self) -> LoopProgram:
         b, scan = self.b, self.scan
         tables, length, cells = at("tables"), at("length"), at("cells")
-        roles = ("source", Role.INPUT), ("result", Role.OUTPUT)
+        roles = ("source", ViewRole.INPUT), ("result", ViewRole.OUTPUT)
         views = [View(name, scan.kind, (tables, length, cells), role) for name, role in roles]
         rooms = self.room(_STRIP), self.room(_STRIP)
         with b.range(LoopKind.SERIAL, tables) as table, b.loop(LoopKind.SERIAL, (ZERO,), (cells,), step=_STRIP) as strip:
             count = self.least(plus(cells, times(at(strip.index), -1)), _STRIP)
             self.strip(at(table.index), length, at(strip.index), count, rooms)
-        return Program("columns", ("tables", "length", "cells"), (*views, *b.views.values()), (*b.preamble, *b.statements))
+        return LoopProgram("columns", ("tables", "length", "cells"), (*views, *b.views.values()), (*b.preamble, *b.statements))
 
     def strip(self, table: Index, length: Index, first: Index, cells: Index, rooms: tuple[str, str]) -> None:
         b, (run_room, block_room) = self.b, rooms
@@ -725,15 +726,15 @@ class CardScansForm(Enum):
 
 
 @cache
-def card_scan(function: str, kind: Kind, form: CardScansForm) -> Program:
-    scan, sizes = _Scan(Scan(function, kind, ScansForm.LINES)), form.value
+def card_scan(function: str, kind: Kind, form: CardScansForm) -> LoopProgram:
+    scan, sizes = _ScanBuilder(ScanTemplate(function, kind, ScansForm.LINES)), form.value
     scan.lines() if form is CardScansForm.LINES else scan.blocks(is_long=form is CardScansForm.BLOCKS)
     shape = tuple(map(at, sizes if form is CardScansForm.LINES else sizes[:2]))
-    views = View("source", kind, shape, Role.INPUT), View("result", kind, shape, Role.OUTPUT)
-    return Program("scan", sizes, (*views, *scan.b.views.values()), (*scan.b.preamble, *scan.b.statements))
+    views = View("source", kind, shape, ViewRole.INPUT), View("result", kind, shape, ViewRole.OUTPUT)
+    return LoopProgram("scan", sizes, (*views, *scan.b.views.values()), (*scan.b.preamble, *scan.b.statements))
 
 
-class _Scan(Scanning):
+class _ScanBuilder(Scanning):
     def entry(self) -> list[tuple[Kind, str, None]]:
         return [(self.kind, self.nothing, None)]
 
@@ -759,7 +760,7 @@ class _Scan(Scanning):
         b, lines = self.b, at("lines")
         self.tile, self.sums, before = self.room(BLOCK + _CARD_SCANS_RUNS), self.room(_CARD_SCANS_RUNS), ""
         if is_long:
-            before = b.view("before", self.kind, (lines, at("blocks")), Role.SCRATCH).name
+            before = b.view("before", self.kind, (lines, at("blocks")), ViewRole.SCRATCH).name
             with b.range(LoopKind.PARALLEL, lines) as line, b.range(LoopKind.PARALLEL, at("blocks")) as block:
                 self.runs(at(line.index), times(at(block.index), BLOCK))
                 with b.range(LoopKind.VECTOR, ONE):

@@ -37,19 +37,19 @@ from .ir import (
     Call,
     Carried,
     Chosen,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
     LoopKind,
-    Number,
-    Program,
-    Role,
+    LoopProgram,
     Statement,
     Store,
     View,
+    ViewRole,
     index,
 )
 
@@ -121,9 +121,9 @@ KEYWORDS: Final = frozenset({"for", "if", "fail", "else", "call", "input", "outp
 """Words that are no names."""
 
 
-def parse(text: str) -> Program:
+def parse(text: str) -> LoopProgram:
     """The program that a text is; `TextError` says what is wrong and where."""
-    return _Reader(text).program()
+    return _LoopParser(text).program()
 
 
 def is_name(text: str) -> bool:
@@ -132,7 +132,7 @@ def is_name(text: str) -> bool:
     return matched is not None and matched.lastgroup == "name" and text not in KEYWORDS
 
 
-class _Reader:
+class _LoopParser:
     def __init__(self, text: str) -> None:
         self.text, self.place, self.tokens = text, 0, list[tuple[str, str, int]]()
         position = 0
@@ -226,7 +226,7 @@ class _Reader:
             return self.many(self.form)
         return (self.form(),)
 
-    def program(self) -> Program:
+    def program(self) -> LoopProgram:
         self.need("program")
         name, parameters = self.name(), self.many(self.name)
         facts: list[Index] = []
@@ -236,15 +236,15 @@ class _Reader:
                 facts.append(self.form())
         self.need("{")
         views: list[View] = []
-        while self.at(*(role.value for role in Role)):
+        while self.at(*(role.value for role in ViewRole)):
             views.append(self.view())
         body = self.body()
         if self.place != len(self.tokens) - 1:
             raise self._expected("the end")
-        return Program(name, parameters, tuple(views), body, tuple(facts))
+        return LoopProgram(name, parameters, tuple(views), body, tuple(facts))
 
     def view(self) -> View:
-        role = self.one_of({role.value: role for role in Role}, "a role")
+        role = self.one_of({role.value: role for role in ViewRole}, "a role")
         name = self.name()
         self.need(":")
         kind, shape = self.kind(), self.many(self.form, "[", "]")
@@ -282,7 +282,7 @@ class _Reader:
             return self.typed(name, self.kind())
         self.need("=")
         if self.take("index"):
-            return Number(name, self.form())
+            return IndexStatement(name, self.form())
         return Load(name, self.name("a view"), self.many(self.form, "[", "]"), self.mask())
 
     def box(self) -> Box:
@@ -312,12 +312,12 @@ class _Reader:
         args = self.many(self.name)
         return Apply(name, kind, function, args, compute, parameter, self.whole() if self.take("check") else -1)
 
-    def constant(self, name: str, kind: Kind) -> Constant:
+    def constant(self, name: str, kind: Kind) -> ConstantStatement:
         bits, sign = self.take("bits"), "-" if self.take("-") else ""
         token, position = self.tokens[self.place][1:]
         self.place += 1
         try:
-            return Constant(name, kind, int(token, 16) if bits else literal_bits(kind, sign + token))
+            return ConstantStatement(name, kind, int(token, 16) if bits else literal_bits(kind, sign + token))
         except ValueError:
             raise self._error(position, f"expected a {kind.value}, found {token}") from None
 
@@ -369,7 +369,7 @@ class _Reader:
 #
 # Programs as text.
 
-def show(program: Program) -> str:
+def show(program: LoopProgram) -> str:
     """The program as text."""
     given = f" given {', '.join(map(show_index, program.facts))}" if program.facts else ""
     lines = [f"program {program.name}({', '.join(program.parameters)}){given} {{"]
@@ -396,9 +396,9 @@ def show_index(form: Index) -> str:
 def show_statement(statement: Statement) -> list[str]:
     """A statement's lines."""
     match statement:
-        case Constant(name, kind, bits):
+        case ConstantStatement(name, kind, bits):
             return [f"{name}: {kind.value} = {literal(kind, bits)}"]
-        case Number(name, form):
+        case IndexStatement(name, form):
             return [f"{name} = index {show_index(form)}"]
         case Apply():
             compute = "" if statement.compute is statement.kind else f":{statement.compute.value}"

@@ -25,19 +25,19 @@ from .ir import (
     Box,
     Call,
     Carried,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
     LoopKind,
-    Number,
-    Program,
-    Role,
+    LoopProgram,
     Statement,
     Store,
     View,
+    ViewRole,
     index,
     minus,
     plus,
@@ -53,14 +53,14 @@ _KERNELS: Final = {"square": "neg", "half_power": "neg", "log2": "neg", "log10":
 """What kernels have besides the table, and what of it has operands and a result like theirs."""
 
 
-class Standing(Enum):
+class ProblemStanding(Enum):
     WRONG = "wrong"
     UNPROVED = "not proved"
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    standing: Standing
+class VerifierProblem:
+    standing: ProblemStanding
     message: str
     where: str = ""
 
@@ -72,14 +72,14 @@ class Malformed(Exception):
     """What is wrong with a program, all of it."""
 
 
-def verify(program: Program) -> None:
+def verify(program: LoopProgram) -> None:
     """Raise `Malformed` if anything is wrong with the program; what is not proved does not count."""
-    wrong = [problem for problem in problems(program) if problem.standing is Standing.WRONG]
+    wrong = [problem for problem in problems(program) if problem.standing is ProblemStanding.WRONG]
     if wrong:
         raise Malformed("\n".join(map(str, wrong)))
 
 
-def problems(program: Program) -> tuple[Problem, ...]:
+def problems(program: LoopProgram) -> tuple[VerifierProblem, ...]:
     """All that is wrong, or, if nothing is, all that is not proved."""
     rules = _Rules(program)
     rules.program()
@@ -98,18 +98,18 @@ def may_fail(node: Apply) -> bool:
 class _Rules:
     """Names, kinds, and the rules of loops."""
 
-    def __init__(self, subject: Program) -> None:
+    def __init__(self, subject: LoopProgram) -> None:
         self.subject = subject
         self.views: dict[str, View] = {}
         self.names: set[str] = set()
         self.kinds: dict[str, Kind] = {}
         """Registers that are seen here."""
-        self.found: list[Problem] = []
+        self.found: list[VerifierProblem] = []
         self.statement: Statement | None = None
 
     def wrong(self, message: str) -> None:
         where = show_statement(self.statement)[0] if self.statement is not None else ""
-        self.found.append(Problem(Standing.WRONG, message, where))
+        self.found.append(VerifierProblem(ProblemStanding.WRONG, message, where))
 
     def define(self, name: str, kind: Kind) -> None:
         if name in self.names:
@@ -145,7 +145,7 @@ class _Rules:
                 self.wrong(f"view {view.name} is defined twice")
             if view.kind.is_complex or not is_name(view.name):
                 self.wrong(f"{view.name} is not a view")
-            if (view.private or view.local) and view.role is not Role.SCRATCH:
+            if (view.private or view.local) and view.role is not ViewRole.SCRATCH:
                 self.wrong(f"{view.name} is {'private' if view.private else 'local'} and no scratch")
             self.views[view.name] = view
             for form in view.shape:
@@ -167,9 +167,9 @@ class _Rules:
 
     def check(self, statement: Statement, around: tuple[For, ...]) -> None:
         match statement:
-            case Constant(name, kind, _):
+            case ConstantStatement(name, kind, _):
                 self.define(name, kind)
-            case Number(name, form):
+            case IndexStatement(name, form):
                 self.form(form)
                 self.define(name, Kind.I64)
             case Apply():
@@ -226,7 +226,7 @@ class _Rules:
             self.define(node.name, view.kind if view is not None else Kind.F64)
         elif view is not None:
             self.use(node.value, view.kind)
-            if view.role is Role.INPUT:
+            if view.role is ViewRole.INPUT:
                 self.wrong(f"{view.name} is only read")
             if node.join is not None and not is_exact_in_any_order(node.join, view.kind):
                 self.wrong(f"{node.join} of {view.kind.value} is not exact in any order")
@@ -238,7 +238,7 @@ class _Rules:
             view = self.views.get(box.view)
             if view is None or not len(view.shape) == len(box.start) == len(box.shape):
                 self.wrong(f"there is no view {box.view} of rank {len(box.start)}")
-            elif view.role is Role.INPUT and box in node.writes:
+            elif view.role is ViewRole.INPUT and box in node.writes:
                 self.wrong(f"{view.name} is only read")
         if any(loop.kind is LoopKind.VECTOR for loop in around):
             self.wrong("there are no calls in a vector loop")
@@ -313,7 +313,7 @@ def _is_short(loop: For) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ViewAccess:
     """An access, and what holds where it is made."""
 
     node: Load | Store
@@ -324,14 +324,14 @@ ANY: Final = index("?")
 """An index of which nothing is known."""
 
 
-def accesses(body: tuple[Statement, ...], facts: Facts) -> list[Access]:
+def accesses(body: tuple[Statement, ...], facts: Facts) -> list[ViewAccess]:
     """All accesses of a block."""
-    result: list[Access] = []
+    result: list[ViewAccess] = []
     for node, there in everywhere(body, facts):
         if isinstance(node, Call):
-            result += [Access(any_item(box, node), there) for box in node.boxes]
+            result += [ViewAccess(any_item(box, node), there) for box in node.boxes]
         elif isinstance(node, Load | Store):
-            result.append(Access(node, there.assuming(node.mask)))
+            result.append(ViewAccess(node, there.assuming(node.mask)))
     return result
 
 
@@ -341,7 +341,7 @@ def any_item(box: Box, call: Call) -> Load | Store:
     return Store(box.view, indices, "") if box in call.writes else Load("", box.view, indices)
 
 
-def apart(access: Access, later: Access, loop: For, inner: frozenset[str]) -> bool:
+def apart(access: ViewAccess, later: ViewAccess, loop: For, inner: frozenset[str]) -> bool:
     """Is what `later` touches, in a later iteration of the loop, another item than what `access` touches?
 
     `inner`: all that an iteration defines."""
@@ -353,9 +353,9 @@ def apart(access: Access, later: Access, loop: For, inner: frozenset[str]) -> bo
 
 
 class _Proofs:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: LoopProgram) -> None:
         self.views = {view.name: view for view in program.views}
-        self.found: list[Problem] = []
+        self.found: list[VerifierProblem] = []
         for statement, facts in everywhere(program.body, facts_of(program)):
             match statement:
                 case Call():
@@ -367,7 +367,7 @@ class _Proofs:
                     self.independence(statement, accesses(statement.body, facts.within(statement)))
 
     def unproved(self, message: str, statement: Statement) -> None:
-        self.found.append(Problem(Standing.UNPROVED, message, show_statement(statement)[0]))
+        self.found.append(VerifierProblem(ProblemStanding.UNPROVED, message, show_statement(statement)[0]))
 
     def bounds(self, node: Load | Store, facts: Facts) -> None:
         for axis, (form, length) in enumerate(zip(node.indices, self.views[node.view].shape, strict=True)):
@@ -379,7 +379,7 @@ class _Proofs:
             if not facts.proves(first) or not facts.proves(minus(length, plus(first, ONE if size is None else size))):
                 self.unproved(f"axis {axis} of the box of {box.view} may leave 0..{show_index(length)}", call)
 
-    def independence(self, loop: For, touched: list[Access]) -> None:
+    def independence(self, loop: For, touched: list[ViewAccess]) -> None:
         inner = frozenset(within(loop))
         for store in touched:
             view = self.views[store.node.view]

@@ -23,19 +23,19 @@ from .kernel_ir import (
     LANES,
     PROVED,
     Accumulator,
-    Apply,
-    Argument,
     Coordinate,
     Form,
     Kernel,
-    Literal,
-    Load,
-    Nest,
+    KernelApply,
+    KernelArgument,
+    KernelLiteral,
+    KernelLoad,
+    KernelOperand,
+    KernelResult,
+    LoopOrder,
     Node,
-    Operand,
-    Result,
-    Step,
-    Stores,
+    StoreMode,
+    VectorStride,
     kind_of,
 )
 
@@ -109,7 +109,7 @@ class Complexes(Formulas[int]):
 
     def load(self, operand: int, kind: Kind) -> Parts:
         part = PART[kind]
-        return self._add(Load(operand, 0), part), self._add(Load(operand, 1), part)
+        return self._add(KernelLoad(operand, 0), part), self._add(KernelLoad(operand, 1), part)
 
     def literal(self, kind: Kind, value: object) -> Parts:
         assert isinstance(value, complex | float | int)
@@ -118,11 +118,11 @@ class Complexes(Formulas[int]):
 
     def number(self, value: float, kind: Kind) -> int:
         if kind is Kind.F64:
-            return self._add(Literal(kind, struct.unpack("<Q", struct.pack("<d", value))[0]), kind)
-        return self._add(Literal(kind, struct.unpack("<I", struct.pack("<f", value))[0]), kind)
+            return self._add(KernelLiteral(kind, struct.unpack("<Q", struct.pack("<d", value))[0]), kind)
+        return self._add(KernelLiteral(kind, struct.unpack("<I", struct.pack("<f", value))[0]), kind)
 
     def do(self, function: str, *args: int, on: Kind, to: Kind | None = None, parameter: int = 0) -> int:
-        return self._add(Apply(function, args, on, to or on, parameter), to or on)
+        return self._add(KernelApply(function, args, on, to or on, parameter), to or on)
 
     def in_double(self, formula: Callable[[int, int], Parts], parts: Parts, part: Kind) -> Parts:
         """By a formula of binary64, rounded once."""
@@ -313,7 +313,7 @@ _PLAIN: Final = 1 << 53
 
 def spans_of(phase: Structured, nodes: Sequence[Node]) -> dict[int, Span]:
     """Where the functions of a phase's body that may fail are in the text, by their nodes in a kernel; none if not known."""
-    checked = [place for place, node in enumerate(nodes) if isinstance(node, Apply) and may_fail(node.function, node.kind)]
+    checked = [place for place, node in enumerate(nodes) if isinstance(node, KernelApply) and may_fail(node.function, node.kind)]
     spans = [node.span for node in phase.body if isinstance(node, ApplyNode) and node.span is not None]
     return dict(zip(checked, spans, strict=True)) if len(checked) == len(spans) else {}
 
@@ -327,14 +327,14 @@ class Body:
     nodes: tuple[Node, ...]
     kinds: tuple[Kind, ...]
     sizes: tuple[Size, ...]
-    results: tuple[Result, ...]
+    results: tuple[KernelResult, ...]
     coordinates: frozenset[int]
     transcendental: int
     split: frozenset[int] = frozenset()
 
     @property
     def operations(self) -> int:
-        return sum(isinstance(node, Apply) for node in self.nodes)
+        return sum(isinstance(node, KernelApply) for node in self.nodes)
 
     @property
     def finds_places(self) -> bool:
@@ -387,18 +387,18 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
                     continue
                 if node.kind not in KINDS:
                     return None
-                places.append(add(Load(node.index), node.kind))
+                places.append(add(KernelLoad(node.index), node.kind))
             case ConstantNode():
                 if node.kind.is_complex and complexes:
                     places.append(pairs.literal(node.kind, node.value))
                     continue
                 if node.kind not in KINDS:
                     return None
-                places.append(add(Literal(node.kind, bits_of(node.kind, node.value)), node.kind))
+                places.append(add(KernelLiteral(node.kind, bits_of(node.kind, node.value)), node.kind))
             case SizeNode():
                 if node.size not in sizes:
                     sizes.append(node.size)
-                places.append(add(Argument(sizes.index(node.size)), Kind.I64))
+                places.append(add(KernelArgument(sizes.index(node.size)), Kind.I64))
             case AxisNode():
                 places.append(add(Coordinate(node.axis), Kind.I64))
             case ApplyNode():
@@ -425,19 +425,19 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
                 elif node.function == "ipow":
                     made = _whole_power(phase, node, args, compute, add)
                     if made is None and loops:
-                        made = add(Apply("ipow", args, compute, node.kind), node.kind)
+                        made = add(KernelApply("ipow", args, compute, node.kind), node.kind)
                 elif node.function == "pow" and (fixed := _fixed_power(phase, node, args[0], compute, add)) is not None:
                     made = fixed
                 elif node.function == "log" and (own := LOGARITHMS.get(real_constant(phase.body, node.args[0]))) is not None:
-                    made = add(Apply(own, args[1:], compute, node.kind), node.kind)
+                    made = add(KernelApply(own, args[1:], compute, node.kind), node.kind)
                 elif (function := _function(phase, node, compute)) is not None:
-                    made = add(Apply(function, args, compute, node.kind, node.parameter), node.kind)
+                    made = add(KernelApply(function, args, compute, node.kind, node.parameter), node.kind)
                 else:
                     made = None
                 if made is None:
                     return None
                 places.append(made)
-    results: list[Result] = []
+    results: list[KernelResult] = []
     split: set[int] = set()
     for position, result in enumerate(phase.results):
         place = places[result.node]
@@ -445,14 +445,14 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
             nodes_of = (place, *(places[at] for at in following[position]))
             item, before, after = ((node,) if isinstance(node, int) else node for node in nodes_of)
             imaginary = item[1] if len(item) > 1 else -1
-            results.append(Result(item[0], _kind_of(phase, result.node), result.reduction, imaginary, before, after))
+            results.append(KernelResult(item[0], _kind_of(phase, result.node), result.reduction, imaginary, before, after))
             continue
         if isinstance(place, tuple):
             if result.reduction is None:
-                results.append(Result(place[0], _kind_of(phase, result.node), None, place[1]))
+                results.append(KernelResult(place[0], _kind_of(phase, result.node), None, place[1]))
             elif result.reduction == "add":
                 split.add(len(results))
-                results += [Result(part, kinds[part], "add") for part in place]
+                results += [KernelResult(part, kinds[part], "add") for part in place]
             else:
                 return None
             continue
@@ -465,16 +465,16 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
             return None
         if result.reduction in SELECTIVE and kind.is_float:
             place = _of_one_zero(place, kind, add)
-        results.append(Result(place, kind, result.reduction))
+        results.append(KernelResult(place, kind, result.reduction))
     axes = frozenset(node.axis for node in nodes if isinstance(node, Coordinate))
-    hard = sum(isinstance(node, Apply) and node.function in TRANSCENDENTAL for node in nodes)
+    hard = sum(isinstance(node, KernelApply) and node.function in TRANSCENDENTAL for node in nodes)
     return Body(tuple(nodes), tuple(kinds), tuple(sizes), tuple(results), axes, hard, split=frozenset(split))
 
 
 def _of_one_zero(place: int, kind: Kind, add: Callable[[Node, Kind], int]) -> int:
     """Items of which the greatest is the same in whatever order they are compared: a zero has no sign (x+0)."""
-    zero = add(Literal(kind, bits_of(kind, 0.0)), kind)
-    return add(Apply("add", (place, zero), kind, kind), kind)
+    zero = add(KernelLiteral(kind, bits_of(kind, 0.0)), kind)
+    return add(KernelApply("add", (place, zero), kind, kind), kind)
 
 
 def _with_steps(phase: Structured) -> tuple[Structured, frozenset[int], dict[int, tuple[int, int]]]:
@@ -499,7 +499,7 @@ def late_nodes(nodes: Sequence[Node]) -> frozenset[int]:
     """The nodes that are states of reductions from the right, or depend on these."""
     late: set[int] = set()
     for place, node in enumerate(nodes):
-        if isinstance(node, Accumulator) or (isinstance(node, Apply) and not late.isdisjoint(node.args)):
+        if isinstance(node, Accumulator) or (isinstance(node, KernelApply) and not late.isdisjoint(node.args)):
             late.add(place)
     return frozenset(late)
 
@@ -507,7 +507,7 @@ def late_nodes(nodes: Sequence[Node]) -> frozenset[int]:
 def joining_body(kind: Kind) -> Body:
     """Complex numbers of their two parts."""
     part = PART[kind]
-    return Body((Load(0), Load(1)), (part, part), (), (Result(0, kind, None, 1),), frozenset(), 0)
+    return Body((KernelLoad(0), KernelLoad(1)), (part, part), (), (KernelResult(0, kind, None, 1),), frozenset(), 0)
 
 
 def _kind_of(phase: Structured, place: int) -> Kind:
@@ -530,7 +530,7 @@ def _fixed_power(phase: Structured, node: ApplyNode, x: int, compute: Kind, add:
         return None
     made = x
     for function in FIXED_POWERS[exponent]:
-        made = add(Apply(function, (made, x) if function == "mul" else (made,), compute, compute), compute)
+        made = add(KernelApply(function, (made, x) if function == "mul" else (made,), compute, compute), compute)
     return made
 
 
@@ -544,22 +544,22 @@ def _whole_power(
     left, square, made = int(exponent.value), args[0], None
     while True:
         if left & 1:
-            made = square if made is None else add(Apply("mul", (made, square), compute, compute), compute)
+            made = square if made is None else add(KernelApply("mul", (made, square), compute, compute), compute)
         left >>= 1
         if not left:
             return made
-        square = add(Apply("mul", (square, square), compute, compute), compute)
+        square = add(KernelApply("mul", (square, square), compute, compute), compute)
 
 
-def _converted(source: Node, node: ApplyNode) -> Literal | None:
+def _converted(source: Node, node: ApplyNode) -> KernelLiteral | None:
     """A constant as a float, where that is plain: a conversion in the loop would make vectors as short as wide kinds want."""
-    if not isinstance(source, Literal) or not node.kind.is_float or source.kind is Kind.CHAR:
+    if not isinstance(source, KernelLiteral) or not node.kind.is_float or source.kind is Kind.CHAR:
         return None
     value: float = source.bits
     if source.kind.is_float:
         integer, number = "Qd" if source.kind is Kind.F64 else "If"
         (value,) = struct.unpack("<" + number, struct.pack("<" + integer, source.bits))
-    return Literal(node.kind, bits_of(node.kind, float(value))) if abs(value) < _PLAIN else None
+    return KernelLiteral(node.kind, bits_of(node.kind, float(value))) if abs(value) < _PLAIN else None
 
 
 def bits_of(kind: Kind, value: Payload) -> int:
@@ -574,12 +574,12 @@ def bits_of(kind: Kind, value: Payload) -> int:
     return int(value)
 
 
-def build_kernel(body: Body, nest: Nest, operands: Sequence[Kind], stores: Stores = Stores.PLAIN) -> Kernel:
+def build_kernel(body: Body, nest: LoopOrder, operands: Sequence[Kind], stores: StoreMode = StoreMode.PLAIN) -> Kernel:
     """The kernel of a body in a nest."""
     axes = len(nest.groups)
     vector = axes - 2 if nest.form in (Form.ACROSS, Form.COLUMNS) else axes - 1
     rows = tuple(
-        Operand(kind, _step(strides[vector], kind.bytes), tuple(s != 0 for s in strides))
+        KernelOperand(kind, _step(strides[vector], kind.bytes), tuple(s != 0 for s in strides))
         for kind, strides in zip(operands, nest.strides, strict=True)
     )
     loop_of = {axis: place for place, group in enumerate(nest.groups) for axis in group}
@@ -590,14 +590,14 @@ def build_kernel(body: Body, nest: Nest, operands: Sequence[Kind], stores: Store
 def _placed(node: Node, loop_of: dict[int, int]) -> Node:
     """Coordinates in terms of the loops; an axis of length 1 has none, and its coordinate is 0."""
     if isinstance(node, Coordinate):
-        return Coordinate(loop_of[node.axis]) if node.axis in loop_of else Literal(Kind.I64, 0)
+        return Coordinate(loop_of[node.axis]) if node.axis in loop_of else KernelLiteral(Kind.I64, 0)
     return node
 
 
-def _step(stride: int, bytes: int) -> Step:
+def _step(stride: int, bytes: int) -> VectorStride:
     if stride == 0:
-        return Step.NONE
-    return Step.UNIT if stride == bytes else Step.REVERSED if stride == -bytes else Step.STRIDED
+        return VectorStride.NONE
+    return VectorStride.UNIT if stride == bytes else VectorStride.REVERSED if stride == -bytes else VectorStride.STRIDED
 
 
 def used_nodes(nodes: Sequence[Node], roots: Sequence[int]) -> frozenset[int]:
@@ -605,7 +605,7 @@ def used_nodes(nodes: Sequence[Node], roots: Sequence[int]) -> frozenset[int]:
     used = set(roots)
     for place in range(len(nodes) - 1, -1, -1):
         node = nodes[place]
-        if isinstance(node, Apply) and place in used:
+        if isinstance(node, KernelApply) and place in used:
             used.update(node.args)
     return frozenset(used)
 
@@ -628,10 +628,10 @@ COMPARISONS: Final = frozenset({"lt", "le", "eq", "ge", "gt", "ne"})
 def narrow(body: Body) -> Body:
     """The body with small whole numbers in a narrow kind; itself where that gains nothing."""
     ranges = _ranges(body)
-    used = {arg for node in body.nodes if isinstance(node, Apply) and _is_small(node, body, ranges) for arg in node.args}
+    used = {arg for node in body.nodes if isinstance(node, KernelApply) and _is_small(node, body, ranges) for arg in node.args}
     kind = narrowest([found for place, found in ranges.items() if place in used])
     if kind is None or not any(
-        isinstance(n, Apply) and n.function in ARITHMETIC and p in ranges for p, n in enumerate(body.nodes)
+        isinstance(n, KernelApply) and n.function in ARITHMETIC and p in ranges for p, n in enumerate(body.nodes)
     ):
         return body
     low, high = next((a, b) for k, a, b in LIMITS if k is kind)
@@ -644,16 +644,16 @@ def _ranges(body: Body) -> dict[int, Range]:
     found: dict[int, Range] = {}
     for place, node in enumerate(body.nodes):
         match node:
-            case Literal(Kind.I64, bits):
+            case KernelLiteral(Kind.I64, bits):
                 found[place] = (bits, bits)
-            case Apply(function="convert", compute=source, kind=Kind.I64, args=(arg,)):
+            case KernelApply(function="convert", compute=source, kind=Kind.I64, args=(arg,)):
                 if source in SOURCES:
                     found[place] = SOURCES[source]
                 elif arg in found:
                     found[place] = found[arg]
-            case Apply(function="select", compute=Kind.I64, args=(_, x, y)) if x in found and y in found:
+            case KernelApply(function="select", compute=Kind.I64, args=(_, x, y)) if x in found and y in found:
                 found[place] = (min(found[x][0], found[y][0]), max(found[x][1], found[y][1]))
-            case Apply(function=function, compute=Kind.I64, args=args) if function in ARITHMETIC and all(
+            case KernelApply(function=function, compute=Kind.I64, args=args) if function in ARITHMETIC and all(
                 a in found for a in args
             ):
                 made = combined(function, [found[arg] for arg in args])
@@ -682,7 +682,7 @@ def combined(function: str, args: list[Range]) -> Range:
     return 0, max(abs(a), abs(b))
 
 
-def _is_small(node: Apply, body: Body, ranges: dict[int, Range]) -> bool:
+def _is_small(node: KernelApply, body: Body, ranges: dict[int, Range]) -> bool:
     if node.compute is not Kind.I64 or node.function not in ARITHMETIC | COMPARISONS | {"select"}:
         return False
     return all(arg in ranges for arg in node.args if body.kinds[arg] is Kind.I64)
@@ -700,7 +700,7 @@ def _closed(body: Body, fits: set[int]) -> set[int]:
     """The nodes that can be computed narrow: their operands are narrow too."""
     small = set(fits)
     for place, node in enumerate(body.nodes):
-        if place in small and isinstance(node, Apply) and node.function != "convert":
+        if place in small and isinstance(node, KernelApply) and node.function != "convert":
             args = [arg for arg in node.args if body.kinds[arg] is Kind.I64]
             if not all(arg in small for arg in args):
                 small.discard(place)
@@ -722,26 +722,28 @@ def _rewritten(body: Body, kind: Kind, small: set[int]) -> Body:
         if place not in small:
             return places[place]
         if place not in wide:
-            wide[place] = add(Apply("convert", (places[place],), kind, Kind.I64), Kind.I64)
+            wide[place] = add(KernelApply("convert", (places[place],), kind, Kind.I64), Kind.I64)
         return wide[place]
 
     for place, node in enumerate(body.nodes):
         match node:
-            case Literal(Kind.I64, bits) if place in small:
-                places[place] = add(Literal(kind, bits), kind)
-            case Apply() if place in small and node.function == "convert":
+            case KernelLiteral(Kind.I64, bits) if place in small:
+                places[place] = add(KernelLiteral(kind, bits), kind)
+            case KernelApply() if place in small and node.function == "convert":
                 (arg,) = node.args
                 source = kind if arg in small else node.compute
                 if source is kind:
                     places[place] = places[arg]
                 else:
-                    places[place] = add(Apply("convert", (places[arg],), source, kind), kind)
-            case Apply() if place in small:
+                    places[place] = add(KernelApply("convert", (places[arg],), source, kind), kind)
+            case KernelApply() if place in small:
                 args = tuple(places[arg] for arg in node.args)
                 places[place] = add(replace(node, args=args, compute=kind, kind=kind), kind)
-            case Apply() if node.function in COMPARISONS and node.compute is Kind.I64 and all(arg in small for arg in node.args):
+            case KernelApply() if (
+                node.function in COMPARISONS and node.compute is Kind.I64 and all(arg in small for arg in node.args)
+            ):
                 places[place] = add(replace(node, args=tuple(places[arg] for arg in node.args), compute=kind), node.kind)
-            case Apply():
+            case KernelApply():
                 places[place] = add(replace(node, args=tuple(widened(arg) for arg in node.args)), node.kind)
             case _:
                 places[place] = add(node, body.kinds[place])
@@ -761,7 +763,7 @@ def _rewritten(body: Body, kind: Kind, small: set[int]) -> Body:
 # scalars are the items of that axis and the bytes between them.  Complex numbers are two floats: operand 2 is the imaginary
 # parts.
 
-class _Writer:
+class _BodyWriter:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.kinds: list[Kind] = []
@@ -772,24 +774,24 @@ class _Writer:
         return len(self.nodes) - 1
 
     def whole(self, function: str, *args: int) -> int:
-        return self.add(Apply(function, args, Kind.I64, Kind.I64), Kind.I64)
+        return self.add(KernelApply(function, args, Kind.I64, Kind.I64), Kind.I64)
 
     def index(self, kind: Kind) -> int:
         """An item of operand 1 as an i64."""
-        made = self.add(Load(1), kind)
-        return made if kind is Kind.I64 else self.add(Apply("convert", (made,), kind, Kind.I64), Kind.I64)
+        made = self.add(KernelLoad(1), kind)
+        return made if kind is Kind.I64 else self.add(KernelApply("convert", (made,), kind, Kind.I64), Kind.I64)
 
     def scalars(self) -> tuple[int, int]:
-        return self.add(Argument(0), Kind.I64), self.add(Argument(1), Kind.I64)
+        return self.add(KernelArgument(0), Kind.I64), self.add(KernelArgument(1), Kind.I64)
 
     def items(self, function: str, kind: Kind, at: tuple[int, int, int]) -> list[int]:
         """The item there; of complex ones both parts."""
         part = PART.get(kind, kind)
         sources = (0, 2) if kind.is_complex else (0,)
-        return [self.add(Apply(function, at, Kind.I64, part, source), part) for source in sources]
+        return [self.add(KernelApply(function, at, Kind.I64, part, source), part) for source in sources]
 
     def body(self, kind: Kind, items: list[int], coordinates: frozenset[int] = frozenset()) -> Body:
-        result = Result(items[0], kind, None, items[1] if len(items) > 1 else -1)
+        result = KernelResult(items[0], kind, None, items[1] if len(items) > 1 else -1)
         return Body(tuple(self.nodes), tuple(self.kinds), (number(0), number(0)), (result,), coordinates, 0)
 
 
@@ -801,29 +803,29 @@ def operand_kinds(kind: Kind, index: Kind) -> list[Kind]:
 @cache
 def gathering(kind: Kind, index: Kind, fill: int | None, *, proved: bool) -> Body:
     """Items by index; with a `fill` the index ¯1 stands for it.  `proved`: nothing is checked."""
-    w = _Writer()
+    w = _BodyWriter()
     place = w.index(index)
     count, stride = w.scalars()
     function = PROVED if proved else FETCH
     if fill is None:
         return w.body(kind, w.items(function, kind, (place, count, stride)))
-    nothing, first = (w.add(Literal(Kind.I64, value), Kind.I64) for value in (-1, 0))
-    absent = w.add(Apply("eq", (place, nothing), Kind.I64, Kind.BOOL), Kind.BOOL)
+    nothing, first = (w.add(KernelLiteral(Kind.I64, value), Kind.I64) for value in (-1, 0))
+    absent = w.add(KernelApply("eq", (place, nothing), Kind.I64, Kind.BOOL), Kind.BOOL)
     items = w.items(function, kind, (w.whole("select", absent, first, place), count, stride))
     part = PART.get(kind, kind)
-    instead = w.add(Literal(part, bits_of(part, fill)), part)
-    return w.body(kind, [w.add(Apply("select", (absent, instead, item), part, part), part) for item in items])
+    instead = w.add(KernelLiteral(part, bits_of(part, fill)), part)
+    return w.body(kind, [w.add(KernelApply("select", (absent, instead, item), part, part), part) for item in items])
 
 
 @cache
 def rotating(kind: Kind, amount: Kind, axis: int) -> Body:
     """Each item from so many places further along an axis, around its end."""
-    w = _Writer()
+    w = _BodyWriter()
     by = w.index(amount)
     count, stride = w.scalars()
     here = w.add(Coordinate(axis), Kind.I64)
     there = w.whole("add", here, w.whole("residue", count, by))
-    around = w.add(Apply("ge", (there, count), Kind.I64, Kind.BOOL), Kind.BOOL)
+    around = w.add(KernelApply("ge", (there, count), Kind.I64, Kind.BOOL), Kind.BOOL)
     place = w.whole("select", around, w.whole("sub", there, count), there)
     return w.body(kind, w.items(PROVED, kind, (place, count, stride)), frozenset({axis}))
 
@@ -831,7 +833,7 @@ def rotating(kind: Kind, amount: Kind, axis: int) -> Body:
 @cache
 def cycling(kind: Kind) -> Body:
     """Items one after the other, again from the first when they end.  Operand 1 is not read."""
-    w = _Writer()
+    w = _BodyWriter()
     count, stride = w.scalars()
     place = w.whole("residue", count, w.add(Coordinate(0), Kind.I64))
     return w.body(kind, w.items(PROVED, kind, (place, count, stride)), frozenset({0}))
@@ -857,7 +859,7 @@ _MOST_ACROSS: Final = 160
 """Nodes of all vectors of a group of rows together."""
 
 
-def with_short_rows(kernel: Kernel, nest: Nest, registers: int) -> Kernel:
+def with_short_rows(kernel: Kernel, nest: LoopOrder, registers: int) -> Kernel:
     """The kernel for rows of just this length, if they are short and lie in memory as they should."""
     if len(nest.sizes) < 2:
         return kernel
@@ -871,17 +873,17 @@ def with_short_rows(kernel: Kernel, nest: Nest, registers: int) -> Kernel:
             return kernel
 
 
-def _along(kernel: Kernel, nest: Nest, used: frozenset[int], registers: int) -> Kernel:
+def _along(kernel: Kernel, nest: LoopOrder, used: frozenset[int], registers: int) -> Kernel:
     cells, length = nest.sizes[-2:]
     moving = [operand for operand in kernel.operands if operand.moves[-1]]
-    if length > LANES or cells < _CELLS or any(row.step is not Step.UNIT or row.kind.bytes < _MASKED for row in moving):
+    if length > LANES or cells < _CELLS or any(row.step is not VectorStride.UNIT or row.kind.bytes < _MASKED for row in moving):
         return kernel
     vectors = -(-length * max(kind_of(kernel, place).bytes for place in used) // (2 * registers))
     most = _MOST_ALONG if any(is_ordered(r.reduction or "", r.kind) for r in kernel.results) else _MOST_ALONG // 2
     return replace(kernel, length=length) if vectors * len(used) <= most else kernel
 
 
-def _across(kernel: Kernel, nest: Nest, used: frozenset[int]) -> Kernel:
+def _across(kernel: Kernel, nest: LoopOrder, used: frozenset[int]) -> Kernel:
     rows, length = nest.sizes[-2:]
     kinds = [operand.kind for operand in kernel.operands] + [result.kind for result in kernel.results]
     is_complex = any(kind.is_complex for kind in kinds)
@@ -890,7 +892,7 @@ def _across(kernel: Kernel, nest: Nest, used: frozenset[int]) -> Kernel:
     for operand, strides in zip(kernel.operands, nest.strides, strict=True):
         if operand.moves[-1] and operand.moves[-2] and strides[-2:] != (length * operand.kind.bytes, operand.kind.bytes):
             return kernel
-    fetches = any(isinstance(node, Apply) and node.function == FETCH for node in kernel.body)
+    fetches = any(isinstance(node, KernelApply) and node.function == FETCH for node in kernel.body)
     counts = any(isinstance(node, Coordinate) and node.axis >= kernel.axes - 2 for node in kernel.body)
     if fetches or counts or length * len(used) > _MOST_ACROSS:
         return kernel

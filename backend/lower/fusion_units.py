@@ -10,7 +10,7 @@ from ..graph import traverse
 from ..graph.phases import AxisKind, Graph, Map, Phase, PhaseId, Structured, ValueId
 
 if TYPE_CHECKING:
-    from ..graph.fusion_groups import Joined
+    from ..graph.fusion_groups import JoinedGroup
 
 Unit: TypeAlias = "Phase | RowsUnit | GroupUnit"
 Several: TypeAlias = "RowsUnit | GroupUnit"
@@ -21,7 +21,7 @@ class RowsUnit:
     """A chain and its members as one body, whose results are what is wanted outside it."""
 
     members: tuple[Structured, ...]
-    joined: Joined
+    joined: JoinedGroup
 
     @property
     def ids(self) -> tuple[PhaseId, ...]:

@@ -59,7 +59,7 @@ class Form(Enum):
     FEW = "few"
 
 
-class Step(Enum):
+class VectorStride(Enum):
     """How an operand moves along the vector axis."""
 
     NONE = "none"
@@ -68,7 +68,7 @@ class Step(Enum):
     STRIDED = "strided"
 
 
-class Stores(Enum):
+class StoreMode(Enum):
     """STREAMED: results bypass the caches; their addresses are multiples of a vector's bytes."""
 
     PLAIN = "plain"
@@ -76,16 +76,16 @@ class Stores(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class KernelOperand:
     """`moves`: on which axes its address changes."""
 
     kind: Kind
-    step: Step
+    step: VectorStride
     moves: tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class KernelLoad:
     """`part` of a complex operand: 0 is the real one, 1 the imaginary."""
 
     operand: int
@@ -93,7 +93,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class KernelLiteral:
     """`bits`: the stored bits, so that 0.0 and -0.0 differ and NaN equals itself."""
 
     kind: Kind
@@ -101,7 +101,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class KernelArgument:
     """Scalar number `place` of the argument block, an i64."""
 
     place: int
@@ -115,7 +115,7 @@ class Coordinate:
 
 
 @dataclass(frozen=True, slots=True)
-class Apply:
+class KernelApply:
     """A scalar function of `typechecker.scalars` on earlier nodes of kind `compute` (`select`: from the second on).
 
     `FETCH` is an item of operand number `parameter`: its arguments are an index, the number of items of the indexed axis, and the
@@ -135,11 +135,11 @@ class Accumulator:
     kind: Kind
 
 
-Node: TypeAlias = Load | Literal | Argument | Coordinate | Apply | Accumulator
+Node: TypeAlias = KernelLoad | KernelLiteral | KernelArgument | Coordinate | KernelApply | Accumulator
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class KernelResult:
     """Body node `node`, reduced with `reduction` unless the form is MAP; `kind`: the node's, i64 of a place.
 
     Of a complex kind `node` is the real part and `imaginary` the other.
@@ -171,11 +171,11 @@ class Kernel:
 
     form: Form
     axes: int
-    operands: tuple[Operand, ...]
+    operands: tuple[KernelOperand, ...]
     scalars: int
     body: tuple[Node, ...]
-    results: tuple[Result, ...]
-    stores: Stores = Stores.PLAIN
+    results: tuple[KernelResult, ...]
+    stores: StoreMode = StoreMode.PLAIN
     length: int = 0
 
     @property
@@ -191,12 +191,12 @@ class Kernel:
 def kind_of(kernel: Kernel, node: int) -> Kind:
     """The kind of a body node."""
     match kernel.body[node]:
-        case Load(operand, part):
+        case KernelLoad(operand, part):
             kind = kernel.operands[operand].kind
             return kind if part < 0 else Kind.F32 if kind is Kind.C64 else Kind.F64
-        case Literal(kind) | Apply(kind=kind) | Accumulator(kind):
+        case KernelLiteral(kind) | KernelApply(kind=kind) | Accumulator(kind):
             return kind
-        case Argument() | Coordinate():
+        case KernelArgument() | Coordinate():
             return Kind.I64
 
 
@@ -221,7 +221,7 @@ _MASKED: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Nest:
+class LoopOrder:
     """`order`: the parallel axes of the program as they lie in memory, outermost first.  `groups`: the axes of each loop, the
     reduce axis (if any) last.  `sizes` of the loops, `strides` in bytes of each operand on each loop."""
 
@@ -234,7 +234,7 @@ class Nest:
 
 def plan_nest(
     space: Numbers, reduces: bool, strides: Sequence[Numbers], coordinates: Collection[int]
-) -> Nest:
+) -> LoopOrder:
     """`strides[i][axis]` is 0 where operand i does not vary; `coordinates`: axes whose coordinate the body uses.
 
     Neither `space` nor any loop is empty."""
@@ -264,13 +264,13 @@ def plan_nest(
     elif not groups:
         groups.append([rank - 1] if rank else [])
     unit = [axis for axis in range(rank - reduces) if space[axis] == 1]
-    return Nest(
+    return LoopOrder(
         form, (*unit, *order), tuple(map(tuple, groups)), tuple(prod(space[axis] for axis in g) for g in groups),
         tuple(tuple(own[g[-1]] if g else 0 for g in groups) for own in strides),
     )  # fmt: skip
 
 
-def in_registers(nest: Nest, *, is_free: bool, is_whole: bool) -> Nest:
+def in_registers(nest: LoopOrder, *, is_free: bool, is_whole: bool) -> LoopOrder:
     """The nest of a reduction on a processor, whose state and short rows stay in registers.
 
     Reductions to places and from the right (`is_whole`) take vectors of cells.  So do those that are exact in any order
@@ -292,7 +292,7 @@ def in_registers(nest: Nest, *, is_free: bool, is_whole: bool) -> Nest:
     return nest
 
 
-def row_nest(space: Numbers, strides: Sequence[Numbers], form: Form = Form.MAP, *, apart: bool = True) -> Nest:
+def row_nest(space: Numbers, strides: Sequence[Numbers], form: Form = Form.MAP, *, apart: bool = True) -> LoopOrder:
     """Loops in the program's order, the last axis `apart`; axes that step evenly through every operand are one."""
     groups: list[list[int]] = []
     for axis in [axis for axis in range(len(space) - apart) if space[axis] != 1]:
@@ -304,7 +304,7 @@ def row_nest(space: Numbers, strides: Sequence[Numbers], form: Form = Form.MAP, 
         groups.append([len(space) - 1])
     sizes = tuple(prod(space[axis] for axis in group) for group in groups)
     steps = tuple(tuple(own[group[-1]] for group in groups) for own in strides)
-    return Nest(form, tuple(range(len(space))), tuple(map(tuple, groups)), sizes, steps)
+    return LoopOrder(form, tuple(range(len(space))), tuple(map(tuple, groups)), sizes, steps)
 
 
 def _merge(outer: int, inner: int, space: Numbers, strides: Sequence[Numbers], coordinates: Collection[int]) -> bool:

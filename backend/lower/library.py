@@ -13,13 +13,13 @@ from ...typechecker.core.arrays import Indexing
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable, number
 from ..graph import traverse
-from ..graph.bind import KnownValues, Steps
+from ..graph.bind import IndexSteps, KnownValues
 from ..graph.phases import Affine, LibraryPhase, Projection, Read, ReadNode, SizeNode, Structured, ValueId
 from ..graph.projections import is_summed, is_unread, sum_of_products
 from ..loopir.ir import MOST_VALUES, ZERO, Box, Call, Fail, Index, LoopKind, at, plus, times
 from ..scalar.table import REDUCTIONS
 from .phase import copy, lower_structured
-from .scope import Check, Place, Registers, Routine, Scope, Unsupported
+from .scope import Check, LoweringScope, NotLowerable, Registers, Routine, ValueLocation
 
 # ---------------------------------------------------------------------------------------------------- calls
 #
@@ -30,7 +30,7 @@ from .scope import Check, Place, Registers, Routine, Scope, Unsupported
 # operand instead.  A size that the phase finds is written to a word, and known from then on.  Guards that wait for a size are
 # checked by a routine, too, as soon as it is known.
 
-def call_routine(scope: Scope, phase: Structured | LibraryPhase) -> None:
+def call_routine(scope: LoweringScope, phase: Structured | LibraryPhase) -> None:
     """Results of a phase by its routine; nothing is done where nobody reads them."""
     if is_unread(phase):
         scope.values.update((result, scope.place_for(result)) for result in traverse.results(phase))
@@ -58,14 +58,14 @@ def call_routine(scope: Scope, phase: Structured | LibraryPhase) -> None:
         scope.values[result] = target if scope.shape(result) else scope.read(target, ())
 
 
-def _numbers(scope: Scope, phase: Structured | LibraryPhase) -> dict[ValueId, Size]:
+def _numbers(scope: LoweringScope, phase: Structured | LibraryPhase) -> dict[ValueId, Size]:
     """The sizes that the region has found and that items of a phase are made of."""
     sizes = [node.size for node in phase.body if isinstance(node, SizeNode)] if isinstance(phase, Structured) else []
     own = [size for size in dict.fromkeys(sizes) if any(variable in scope.sizes for variable in size.variables())]
     return {ValueId(-1 - at): size for at, size in enumerate(own)}
 
 
-def _number(scope: Scope, size: Size) -> Place:
+def _number(scope: LoweringScope, size: Size) -> ValueLocation:
     place = scope.room(Kind.I64, ())
     scope.write(place, (), (scope.b.number(scope.index_of(size)),))
     return place
@@ -79,7 +79,7 @@ def with_numbers(phase: Structured, numbers: Mapping[ValueId, Size]) -> Structur
     return replace(phase, body=body, reads=(*phase.reads, *reads))
 
 
-def check_guards(scope: Scope, variable: SizeVariable) -> None:
+def check_guards(scope: LoweringScope, variable: SizeVariable) -> None:
     """The guards that wait for a size that is known now."""
     if variable in scope.waits_for:
         sizes = tuple(scope.sizes)
@@ -87,7 +87,7 @@ def check_guards(scope: Scope, variable: SizeVariable) -> None:
         _call(scope, (), (), sizes)
 
 
-def hear(scope: Scope, index: str, every: int) -> None:
+def hear(scope: LoweringScope, index: str, every: int) -> None:
     """An interrupt is heard in iterations whose index is a multiple of a power of two: the caller's code is entered."""
     b = scope.b
     scope.routines.append(Routine(None, (), (), ()))
@@ -100,7 +100,7 @@ def hear(scope: Scope, index: str, every: int) -> None:
     b.choose(b.compare("le", at(place), ZERO), there, ())
 
 
-def found(scope: Scope, variable: SizeVariable, register: str, span: Span) -> None:
+def found(scope: LoweringScope, variable: SizeVariable, register: str, span: Span) -> None:
     """A size is known, and fails where it is outside its bounds."""
     b = scope.b
     low = b.compare("lt", at(register), ZERO)
@@ -113,12 +113,12 @@ def found(scope: Scope, variable: SizeVariable, register: str, span: Span) -> No
     scope.sizes[variable] = register
 
 
-def _call(scope: Scope, reads: Sequence[Box], writes: Sequence[Box], sizes: Sequence[SizeVariable]) -> None:
+def _call(scope: LoweringScope, reads: Sequence[Box], writes: Sequence[Box], sizes: Sequence[SizeVariable]) -> None:
     numbers = tuple(at(scope.sizes[variable]) for variable in sizes)
     scope.b.statements.append(Call(len(scope.routines) - 1, tuple(reads), tuple(writes), numbers))
 
 
-def _sizes(scope: Scope, phase: Structured | LibraryPhase, numbers: Mapping[ValueId, Size]) -> tuple[SizeVariable, ...]:
+def _sizes(scope: LoweringScope, phase: Structured | LibraryPhase, numbers: Mapping[ValueId, Size]) -> tuple[SizeVariable, ...]:
     """What the region has found of the sizes that a phase depends on, but for what it reads as numbers; all of it where guards
     wait for what the phase finds."""
     defines = traverse.defines(phase)
@@ -130,15 +130,15 @@ def _sizes(scope: Scope, phase: Structured | LibraryPhase, numbers: Mapping[Valu
     return tuple(variable for variable in scope.sizes if variable in needed and variable not in defines)
 
 
-def _most(scope: Scope, size: Size, defines: Sequence[SizeVariable]) -> Size:
+def _most(scope: LoweringScope, size: Size, defines: Sequence[SizeVariable]) -> Size:
     """A size, or if it is not known yet the greatest that it can be."""
     return number(scope.most(size)) if size.variables() & set(defines) else size
 
 
-def _where(scope: Scope, value: ValueId) -> Place:
+def _where(scope: LoweringScope, value: ValueId) -> ValueLocation:
     """The memory of a value."""
     where = scope.where(value) if value not in scope.lazy else None
-    if isinstance(where, Place):
+    if isinstance(where, ValueLocation):
         return where
     shape, place = scope.shape(value), scope.room(scope.kind(value), scope.shape(value))
     with scope.points(shape) as point:
@@ -146,7 +146,7 @@ def _where(scope: Scope, value: ValueId) -> Place:
     return place
 
 
-def _box(scope: Scope, place: Place, shape: Sequence[Size]) -> Box:
+def _box(scope: LoweringScope, place: ValueLocation, shape: Sequence[Size]) -> Box:
     """All items of a value of this shape that lies at a place."""
     free = iter(shape)
     axes: list[tuple[Index, Index | None]] = [
@@ -159,10 +159,10 @@ def _box(scope: Scope, place: Place, shape: Sequence[Size]) -> Box:
 
 # ---------------------------------------------------------------------------------------------------- library
 
-def lower_library(scope: Scope, phase: LibraryPhase) -> None:
+def lower_library(scope: LoweringScope, phase: LibraryPhase) -> None:
     lowered = _OPS.get(phase.op)
     if lowered is None or phase.attributes.get("frame"):
-        raise Unsupported(f"`{phase.op}` is a routine" if lowered is None else f"`{phase.op}` of many cells is a routine")
+        raise NotLowerable(f"`{phase.op}` is a routine" if lowered is None else f"`{phase.op}` of many cells is a routine")
     lowered(scope, phase)
 
 
@@ -184,7 +184,8 @@ _NONE: Final[Mapping[int, str]] = {}
 
 
 def _checked(
-    scope: Scope, phase: LibraryPhase, register: str, length: Size, place: Indexing | None, beside: Mapping[int, str] = _NONE, *,
+    scope: LoweringScope, phase: LibraryPhase, register: str, length: Size, place: Indexing | None, beside: Mapping[int,
+    str] = _NONE, *,
     absent: bool = False,
 ) -> str:  # fmt: skip
     """An index; with `checked` one outside its axis fails, but for ¯1 where that gives a fill.  `beside`: those of other axes."""
@@ -200,7 +201,7 @@ def _checked(
     return register
 
 
-def _picked(scope: Scope, phase: LibraryPhase, point: Sequence[Index]) -> str:
+def _picked(scope: LoweringScope, phase: LibraryPhase, point: Sequence[Index]) -> str:
     """The index of a gather at a point; those of axes before it are checked first where they are numbers: each item has them."""
     arg, indices, *others = phase.args
     axis, place, shape = _axis(phase), phase.indexing, scope.shape(arg)
@@ -215,22 +216,22 @@ def _picked(scope: Scope, phase: LibraryPhase, point: Sequence[Index]) -> str:
     return _checked(scope, phase, register, shape[axis], place, beside, absent=bool(phase.attributes["fills"]))
 
 
-def _unchecked(scope: Scope, phase: LibraryPhase, point: Sequence[Index]) -> str:
+def _unchecked(scope: LoweringScope, phase: LibraryPhase, point: Sequence[Index]) -> str:
     """The index of a gather at a point, where all have been checked."""
     return scope.integer(phase.args[1], tuple(point))
 
 
-def _gather(scope: Scope, phase: LibraryPhase) -> None:
+def _gather(scope: LoweringScope, phase: LibraryPhase) -> None:
     """result[a… i… b…] = arg[a… indices[i…] b…]"""
     if phase.attributes.get("sorts"):
-        raise Unsupported("a sort is a routine")
+        raise NotLowerable("a sort is a routine")
     (arg, indices), (result,), axis = phase.args[:2], phase.results, _axis(phase)
     fills = bool(phase.attributes["fills"])
     b, shape, rank = scope.b, scope.shape(result), len(scope.shape(indices))
     if not rank:
         place = _picked(scope, phase, ())
         where = scope.where(arg)
-        assert isinstance(where, Place)
+        assert isinstance(where, ValueLocation)
         if shape and not fills and result in scope.aliases:
             scope.values[result] = where.cell(axis, at(place))
             return
@@ -256,7 +257,7 @@ def _gather(scope: Scope, phase: LibraryPhase) -> None:
     scope.values[result] = target
 
 
-def _chosen(scope: Scope, phase: LibraryPhase, choices: Mapping[int, ValueId], point: Sequence[Index], *, checks: bool
+def _chosen(scope: LoweringScope, phase: LibraryPhase, choices: Mapping[int, ValueId], point: Sequence[Index], *, checks: bool
             ) -> dict[int, str]:  # fmt: skip
     """The indices of an update by axis, at a point of the axes of all of them."""
     registers, used, shape = dict[int, str](), 0, scope.shape(phase.args[0])
@@ -271,7 +272,7 @@ def _chosen(scope: Scope, phase: LibraryPhase, choices: Mapping[int, ValueId], p
     return registers
 
 
-def _update(scope: Scope, phase: LibraryPhase) -> None:
+def _update(scope: LoweringScope, phase: LibraryPhase) -> None:
     """arg[i; j; …] ← value, in place where nobody reads arg any more."""
     indexed = phase.attributes["indexed"]
     assert isinstance(indexed, tuple)
@@ -290,7 +291,7 @@ def _update(scope: Scope, phase: LibraryPhase) -> None:
     selection = [size for sizes in spread for size in sizes]
     rank = len(scope.shape(value))
     if rank not in (0, len(selection)):
-        raise Unsupported("an update by cells that are spread")
+        raise NotLowerable("an update by cells that are spread")
     apart = len(choices) < len(shape)  # checks are made even where an axis that is taken whole is empty
     if apart:
         with scope.points([size for axis in choices for size in spread[axis]], LoopKind.SERIAL) as point:
@@ -309,12 +310,13 @@ def box_of(phase: LibraryPhase, known: KnownValues, shape: Sequence[Size]) -> Se
     indexed = phase.attributes["indexed"]
     assert isinstance(indexed, tuple)
     present = iter(phase.args[1:-1])
-    steps = [known.steps.get(next(present)) if has else Steps((1,), number(0)) for has in indexed]
+    steps = [known.steps.get(next(present)) if has else IndexSteps((1,), number(0)) for has in indexed]
     starts = [step.constant for step in steps if step is not None and step.coefficients == (1,)]
     return starts if len(starts) == len(shape) and not phase.attributes["checked"] else None
 
 
-def _around(scope: Scope, shape: Sequence[Size], start: Sequence[Index], old: ValueId, box: ValueId, target: Place) -> None:
+def _around(scope: LoweringScope, shape: Sequence[Size], start: Sequence[Index], old: ValueId, box: ValueId,
+    target: ValueLocation) -> None:
     """The items of a box, and what is around them: each item of the result is written once."""
     stop = [plus(first, scope.index_of(size)) for first, size in zip(start, scope.shape(box), strict=True)]
 
@@ -337,7 +339,7 @@ def _around(scope: Scope, shape: Sequence[Size], start: Sequence[Index], old: Va
 # ------------------------------------------------------------------------------------------------ moves
 
 
-def _join(scope: Scope, phase: LibraryPhase) -> None:
+def _join(scope: LoweringScope, phase: LibraryPhase) -> None:
     (result,), axis, b = phase.results, _axis(phase), scope.b
     starts = [ZERO]
     for arg in phase.args:
@@ -367,7 +369,7 @@ def _join(scope: Scope, phase: LibraryPhase) -> None:
     scope.values[result] = target
 
 
-def _stack(scope: Scope, phase: LibraryPhase) -> None:
+def _stack(scope: LoweringScope, phase: LibraryPhase) -> None:
     (result,), axis = phase.results, _axis(phase)
     target = scope.place_for(result)
     for place, arg in enumerate(phase.args):
@@ -377,11 +379,11 @@ def _stack(scope: Scope, phase: LibraryPhase) -> None:
     scope.values[result] = target
 
 
-def _rotate(scope: Scope, phase: LibraryPhase) -> None:
+def _rotate(scope: LoweringScope, phase: LibraryPhase) -> None:
     """Two runs along the axis."""
     (arg, amount), (result,), axis, b = phase.args, phase.results, _axis(phase), scope.b
     if scope.shape(amount):
-        raise Unsupported("a rotation by many amounts")
+        raise NotLowerable("a rotation by many amounts")
     shape, length = scope.shape(arg), scope.index_of(scope.shape(arg)[axis])
     turn = _turn(scope, amount, scope.shape(arg)[axis])
     rest = plus(length, times(turn, -1))
@@ -412,7 +414,7 @@ def _rotate(scope: Scope, phase: LibraryPhase) -> None:
     scope.values[result] = target
 
 
-def _turn(scope: Scope, amount: ValueId, size: Size) -> Index:
+def _turn(scope: LoweringScope, amount: ValueId, size: Size) -> Index:
     """By how much an axis of this size is rotated, from 0 to its length less one."""
     b, length, literal = scope.b, scope.index_of(size), scope.known.literals.get(amount)
     if isinstance(literal, int) and size.constant:
@@ -423,7 +425,7 @@ def _turn(scope: Scope, amount: ValueId, size: Size) -> Index:
     return at(b.apply("residue", (b.number(length), scope.integer(amount)), Kind.I64, Kind.I64))
 
 
-def _size_vector(scope: Scope, phase: LibraryPhase) -> None:
+def _size_vector(scope: LoweringScope, phase: LibraryPhase) -> None:
     (result,), sizes, b = phase.results, phase.attributes["sizes"], scope.b
     assert isinstance(sizes, tuple)
     target = scope.place_for(result)
@@ -440,7 +442,7 @@ def _count(sizes: Sequence[Size]) -> int | None:
     return prod(n for n in numbers if n is not None) if None not in numbers else None
 
 
-def _contract(scope: Scope, phase: LibraryPhase) -> None:
+def _contract(scope: LoweringScope, phase: LibraryPhase) -> None:
     """With a vector, or of small matrices, it is a sum of products; other products of matrices are BLAS's."""
     left, right = phase.args
     (result,), shapes = phase.results, (scope.shape(phase.args[0]), scope.shape(phase.args[1]))
@@ -449,28 +451,28 @@ def _contract(scope: Scope, phase: LibraryPhase) -> None:
     vectors = 1 in (rows, columns) or (len(numbers) == 3 and is_summed(*numbers))
     kind = scope.kind(result)
     if not vectors and not kind.is_integer:
-        raise Unsupported("a product of matrices is a routine")
+        raise NotLowerable("a product of matrices is a routine")
     if scope.kind(left) is not kind or scope.kind(right) is not kind:
-        raise Unsupported("a product of two kinds")
+        raise NotLowerable("a product of two kinds")
     lower_structured(scope, sum_of_products(kind, shapes[0], shapes[1], 0, (left, right, result)))
 
 
-def _runtime_size(scope: Scope, phase: LibraryPhase) -> None:
+def _runtime_size(scope: LoweringScope, phase: LibraryPhase) -> None:
     """A number becomes a size."""
     (variable,) = phase.defines
     found(scope, variable, scope.integer(phase.args[0]), phase.span)
     check_guards(scope, variable)
 
 
-def _running(scope: Scope, phase: LibraryPhase) -> None:
+def _running(scope: LoweringScope, phase: LibraryPhase) -> None:
     """A scan by a function that is exact in any order."""
     (arg,), (result,), axis, b = phase.args, phase.results, _axis(phase), scope.b
     function, kind = phase.attributes["function"], scope.kind(phase.results[0])
     assert isinstance(function, str)
     if kind.is_float and function not in ("min", "max"):
-        raise Unsupported("a scan of floats is a routine")
+        raise NotLowerable("a scan of floats is a routine")
     if kind.is_complex or function not in REDUCTIONS or scope.kind(arg) is not kind:
-        raise Unsupported(f"a scan by {function} is a routine")
+        raise NotLowerable(f"a scan by {function} is a routine")
     shape, target = scope.shape(arg), scope.place_for(result)
     one = Index((), 1)
     with scope.points([s for place, s in enumerate(shape) if place != axis], LoopKind.SERIAL) as others:
@@ -487,7 +489,7 @@ def _running(scope: Scope, phase: LibraryPhase) -> None:
     scope.values[result] = target
 
 
-_OPS: Final[dict[str, Callable[[Scope, LibraryPhase], None]]] = {
+_OPS: Final[dict[str, Callable[[LoweringScope, LibraryPhase], None]]] = {
     "gather": _gather, "update": _update, "join": _join, "stack": _stack, "rotate": _rotate, "size_vector": _size_vector,
     "contract": _contract, "runtime_size": _runtime_size, "scan": _running,
 }  # fmt: skip

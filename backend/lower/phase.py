@@ -21,11 +21,11 @@ from ...typechecker.sizes.polynomials import Size
 from ..codegen.llvm_printer import llvm_text
 from ..graph.phases import Affine, AxisKind, Projection, Read, ReadNode, Structured
 from ..jit.compiler import vector_bytes
-from ..loopir.ir import ONE, ZERO, Builder, Index, LoopKind, Program, Role, View, at, plus, power, times
+from ..loopir.ir import ONE, ZERO, Index, LoopBuilder, LoopKind, LoopProgram, View, ViewRole, at, plus, power, times
 from ..loopir.reductions import (
     MOST,
     MOST_UNROLLED,
-    Cells,
+    AccumulatorCells,
     Items,
     Reduction,
     Threads,
@@ -48,21 +48,21 @@ from .kernel_ir import (
     LANES,
     PROVED,
     Accumulator,
-    Apply,
-    Argument,
     Coordinate,
     Form,
     Kernel,
-    Literal,
-    Load,
+    KernelApply,
+    KernelArgument,
+    KernelLiteral,
+    KernelLoad,
+    KernelOperand,
+    KernelResult,
     Node,
-    Operand,
-    Result,
-    Step,
-    Stores,
+    StoreMode,
+    VectorStride,
     kind_of,
 )
-from .scope import SMALL, Check, Place, Registers, Scope, Unsupported, Where, indices_of, parts_of
+from .scope import SMALL, Check, LoweringScope, NotLowerable, Registers, ValueLocation, Where, indices_of, parts_of
 
 # ---------------------------------------------------------------------------------------------------- nests
 
@@ -79,7 +79,7 @@ class Extent:
 _WHOLE_EXTENT: Final = Extent()
 
 
-class Nest:
+class PhaseNest:
     """`parts` are the nodes of all results, one after the other, and `reductions` join these; `known`: the registers of nodes."""
 
     outer: ClassVar = LoopKind.SERIAL
@@ -89,7 +89,7 @@ class Nest:
     most_cells = 1024
     """Cells side by side that are reduced together, of all results."""
 
-    def __init__(self, b: Builder, form: Form, nodes: Sequence[Node], kinds: Sequence[Kind], results: Sequence[Result],
+    def __init__(self, b: LoopBuilder, form: Form, nodes: Sequence[Node], kinds: Sequence[Kind], results: Sequence[KernelResult],
                  extents: Sequence[Index], last: Extent = _WHOLE_EXTENT) -> None:  # fmt: skip
         self.b, self.form, self.nodes, self.extents, self.last = b, form, nodes, extents, last
         self.results_of_body = results
@@ -112,7 +112,7 @@ class Nest:
         """The axes on which a node depends, once those of earlier ones are known."""
         raise NotImplementedError
 
-    def load(self, node: Load, point: Sequence[Index], mask: str | None) -> str:
+    def load(self, node: KernelLoad, point: Sequence[Index], mask: str | None) -> str:
         """An operand's item, which is there if a mask is true."""
         raise NotImplementedError
 
@@ -122,11 +122,11 @@ class Nest:
     def coordinate(self, axis: int, point: Sequence[Index]) -> Index:
         return point[axis]
 
-    def fetch(self, place: int, node: Apply, registers: Sequence[str], point: Sequence[Index]) -> str:
+    def fetch(self, place: int, node: KernelApply, registers: Sequence[str], point: Sequence[Index]) -> str:
         """An item by an index."""
         raise NotImplementedError
 
-    def check(self, place: int, node: Apply) -> int:
+    def check(self, place: int, node: KernelApply) -> int:
         """The number of a node's check."""
         return place
 
@@ -164,17 +164,17 @@ class Nest:
     def node(self, place: int, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> str:
         b, node = self.b, self.nodes[place]
         match node:
-            case Load():
+            case KernelLoad():
                 return self.load(node, point, mask)
-            case Literal(kind, bits):
+            case KernelLiteral(kind, bits):
                 return b.constant(kind, bits)
-            case Argument(number):
+            case KernelArgument(number):
                 return self.argument(number)
             case Accumulator():
                 return known[place]
             case Coordinate(axis):
                 return b.number(self.coordinate(axis, point))
-            case Apply(function, args, compute, kind, parameter):
+            case KernelApply(function, args, compute, kind, parameter):
                 registers: Sequence[str] = [known[arg] for arg in args]
                 if function in (FETCH, PROVED):
                     return self.fetch(place, node, registers, point)
@@ -238,7 +238,7 @@ class Nest:
 
     def across(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """Reductions of cells side by side, so many at once."""
-        most = min(self.most_cells, 2 * Nest.most_cells >> (len(self.parts) - 1).bit_length())
+        most = min(self.most_cells, 2 * PhaseNest.most_cells >> (len(self.parts) - 1).bit_length())
         with together(self.b, self.extents[-2], most) as (start, cells):
 
             def items(cell: Index) -> Items:
@@ -336,18 +336,18 @@ class Nest:
 #
 # Structured phases of regions: nests over a scope.
 
-def lower_structured(scope: Scope, phase: Structured) -> None:
+def lower_structured(scope: LoweringScope, phase: Structured) -> None:
     _note_turned(scope, phase)
     if phase.results[0].value in scope.aliases:
         _show(scope, phase)
         return
     body = build_body(phase, complexes=True, loops=True)
     if body is None:
-        raise Unsupported("a function or kind that kernels do not have")
+        raise NotLowerable("a function or kind that kernels do not have")
     _Phase(scope, phase, body).write()
 
 
-def _show(scope: Scope, phase: Structured) -> None:
+def _show(scope: LoweringScope, phase: Structured) -> None:
     """Items of a phase that only renames indices are read where they are used."""
     (read,), sizes = phase.reads, [axis.size for axis in phase.axes]
 
@@ -358,7 +358,7 @@ def _show(scope: Scope, phase: Structured) -> None:
     scope.lazy[phase.results[0].value] = item
 
 
-def _note_turned(scope: Scope, phase: Structured) -> None:
+def _note_turned(scope: LoweringScope, phase: Structured) -> None:
     """Of a phase that only exchanges axes."""
     match phase:
         case Structured(reads=(Read(value, Projection((Affine(indices, _, False),))),), body=(ReadNode(),), results=(result,)):
@@ -370,10 +370,10 @@ def _note_turned(scope: Scope, phase: Structured) -> None:
                 scope.turned[result.value] = value, tuple(map(axes.index, rank))
 
 
-class _Phase(Nest):
+class _Phase(PhaseNest):
     """The loops of a phase; hoisting takes out of them what no iteration changes."""
 
-    def __init__(self, scope: Scope, phase: Structured, body: Body) -> None:
+    def __init__(self, scope: LoweringScope, phase: Structured, body: Body) -> None:
         self.scope, self.phase, self.body, self.spans = scope, phase, body, spans_of(phase, body.nodes)
         self.parallel = [axis.size for axis in phase.axes if axis.kind is AxisKind.PARALLEL]
         self.along = next((axis.size for axis in phase.axes if axis.kind is AxisKind.REDUCE), None)
@@ -382,7 +382,7 @@ class _Phase(Nest):
             known = size.constant or 0
             last = Extent(known if known < SMALL else 0, scope.most(size), known > 0)
             if body.finds_places and not known:
-                raise Unsupported("the place of an extreme where there may be no item")
+                raise NotLowerable("the place of an extreme where there may be no item")
         super().__init__(scope.b, self.chosen(), body.nodes, body.kinds, body.results, extents, last)
         if self.parallel:
             self.most_cells = max(1, min(self.most_cells, scope.most(self.parallel[-1])))
@@ -430,7 +430,7 @@ class _Phase(Nest):
     def depends(self, node: Node) -> frozenset[int]:
         return frozenset({len(self.phase.axes) - 1})
 
-    def load(self, node: Load, point: Sequence[Index], mask: str | None) -> str:
+    def load(self, node: KernelLoad, point: Sequence[Index], mask: str | None) -> str:
         read, sizes = self.phase.reads[node.operand], [axis.size for axis in self.phase.axes]
         indices, present = indices_of(self.scope, read.projection, point, sizes)
         return self.scope.items(read.value, indices, self.b.both(mask, present))[max(node.part, 0)]
@@ -438,12 +438,12 @@ class _Phase(Nest):
     def argument(self, place: int) -> str:
         return self.b.number(self.scope.index_of(self.body.sizes[place]))
 
-    def check(self, place: int, node: Apply) -> int:
+    def check(self, place: int, node: KernelApply) -> int:
         span = self.spans.get(place, self.phase.span)
         return self.scope.check(Check(span, node.function, node.compute, node.kind, node.parameter))
 
 
-def copy(scope: Scope, shape: Sequence[Size], source: Where, target: Place) -> None:
+def copy(scope: LoweringScope, shape: Sequence[Size], source: Where, target: ValueLocation) -> None:
     """Every item of one place to another."""
     if source == target:
         return
@@ -469,12 +469,12 @@ class KernelCode:
         return llvm_text(program_of(self.kernel), vector_bytes())
 
 
-def program_of(kernel: Kernel) -> Program:
+def program_of(kernel: Kernel) -> LoopProgram:
     """A program whose block of words is the kernel's argument block."""
     return Lowering(kernel).program()
 
 
-class Lowering(Nest):
+class Lowering(PhaseNest):
     """The loops of a kernel."""
 
     def __init__(self, kernel: Kernel) -> None:
@@ -486,14 +486,15 @@ class Lowering(Nest):
         extents, last = list(map(at, self.sizes)), Extent(kernel.length, kernel.length or MOST)
         if kernel.length:
             extents[-1] = Index((), kernel.length)
-        super().__init__(Builder(), kernel.form, kernel.body, kinds, kernel.results, extents, last)
+        super().__init__(LoopBuilder(), kernel.form, kernel.body, kinds, kernel.results, extents, last)
         self.views: list[View] = []
         self.operands = [self.operand(f"x{i}", row) for i, row in enumerate(kernel.operands)]
         self.results = [self.result(i, result.kind) for i, result in enumerate(kernel.results)]
 
-    def program(self) -> Program:
+    def program(self) -> LoopProgram:
         self.write()
-        return Program("kernel", self.parameters, (*self.views, *self.b.views.values()), (*self.b.preamble, *self.b.statements))
+        return LoopProgram("kernel", self.parameters, (*self.views, *self.b.views.values()), (*self.b.preamble,
+            *self.b.statements))
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -501,7 +502,7 @@ class Lowering(Nest):
 
     # ------------------------------------------------------------------------------------------- views
 
-    def operand(self, name: str, row: Operand) -> str:
+    def operand(self, name: str, row: KernelOperand) -> str:
         parts, extents = parts_of(row.kind), [at(n) if on else ONE for n, on in zip(self.sizes, row.moves, strict=True)]
         together = self.together(row)
         last = Index((), len(parts))
@@ -510,7 +511,7 @@ class Lowering(Nest):
         if len(together) > 1:
             last = times(at(self.sizes[together[0]]), len(parts) * self.kernel.length)
         is_streamed = self.kernel.form is Form.ALONG and not self.kernel.length
-        self.views.append(View(name, parts[0], (*extents, last), Role.INPUT, streamed=is_streamed))
+        self.views.append(View(name, parts[0], (*extents, last), ViewRole.INPUT, streamed=is_streamed))
         return name
 
     def result(self, place: int, kind: Kind) -> str:
@@ -522,18 +523,18 @@ class Lowering(Nest):
             extents[-1:] = ONE, times(extents[-1], len(parts))
         elif len(parts) > 1:
             extents.append(Index((), len(parts)))
-        is_streamed = self.kernel.stores is Stores.STREAMED
-        self.views.append(View(name, parts[0], tuple(extents), Role.OUTPUT, streamed=is_streamed))
+        is_streamed = self.kernel.stores is StoreMode.STREAMED
+        self.views.append(View(name, parts[0], tuple(extents), ViewRole.OUTPUT, streamed=is_streamed))
         return name
 
-    def together(self, row: Operand) -> tuple[int, ...]:
+    def together(self, row: KernelOperand) -> tuple[int, ...]:
         """The axes along which the items of an operand lie side by side, or backwards."""
         vector = self.vector_axis
         if self.form is not Form.FEW:
-            return (vector,) if row.step in (Step.UNIT, Step.REVERSED) else ()
+            return (vector,) if row.step in (VectorStride.UNIT, VectorStride.REVERSED) else ()
         if row.moves[vector] and row.moves[vector + 1]:
             return vector, vector + 1
-        return (vector + 1,) if row.step in (Step.UNIT, Step.REVERSED) else ()
+        return (vector + 1,) if row.step in (VectorStride.UNIT, VectorStride.REVERSED) else ()
 
     def item(self, number: int, point: Sequence[Index], part: int = 0, ahead: Index = ZERO) -> tuple[Index, ...]:
         """The indices of an operand's item, so many items on."""
@@ -542,7 +543,7 @@ class Lowering(Nest):
         own += [ZERO] * (self.kernel.axes - len(own))
         last, step = plus(Index((), part), ahead), len(parts_of(row.kind))
         for axis in reversed(self.together(row)):
-            last = plus(last, times(own[axis], -step if row.step is Step.REVERSED else step))
+            last = plus(last, times(own[axis], -step if row.step is VectorStride.REVERSED else step))
             own[axis], step = ZERO, step * self.kernel.length
         return *own, last
 
@@ -560,23 +561,23 @@ class Lowering(Nest):
 
     def depends(self, node: Node) -> frozenset[int]:
         match node:
-            case Load(operand):
+            case KernelLoad(operand):
                 return self.moving(operand)
             case Coordinate(axis):
                 return frozenset({axis})
-            case Apply(args=args):
+            case KernelApply(args=args):
                 moving = self.moving(node.parameter) if node.function in (FETCH, PROVED) else frozenset[int]()
                 return moving.union(*(self.axes[arg] for arg in args))
             case Accumulator():
                 return frozenset({self.kernel.axes - 1})
-            case Literal() | Argument():
+            case KernelLiteral() | KernelArgument():
                 return frozenset()
 
     def moving(self, operand: int) -> frozenset[int]:
         """The axes on which an operand's address changes."""
         return frozenset(axis for axis, on in enumerate(self.kernel.operands[operand].moves) if on)
 
-    def load(self, node: Load, point: Sequence[Index], mask: str | None) -> str:
+    def load(self, node: KernelLoad, point: Sequence[Index], mask: str | None) -> str:
         return self.b.load(self.operands[node.operand], self.item(node.operand, point, max(node.part, 0)), mask)
 
     def argument(self, place: int) -> str:
@@ -585,7 +586,7 @@ class Lowering(Nest):
     def coordinate(self, axis: int, point: Sequence[Index]) -> Index:
         return plus(point[axis], at(self.origins[axis]))
 
-    def fetch(self, place: int, node: Apply, registers: Sequence[str], point: Sequence[Index]) -> str:
+    def fetch(self, place: int, node: KernelApply, registers: Sequence[str], point: Sequence[Index]) -> str:
         """An item by an index, which is checked unless it is known to be inside."""
         b, (index, count, stride), operand = self.b, registers, node.parameter
         if node.function == FETCH:
@@ -612,8 +613,8 @@ class Lowering(Nest):
 # `most`: no line is longer; a power of two up to a block, else `orders.MOST`, and then the last parameter is how many blocks
 # there are.
 
-def card_kernel(kernel: Kernel, most: int = MOST) -> Program:
-    return (OnCard(kernel) if kernel.form is Form.MAP else _Reductions(kernel, most)).program()
+def card_kernel(kernel: Kernel, most: int = MOST) -> LoopProgram:
+    return (CardPhase(kernel) if kernel.form is Form.MAP else _Reductions(kernel, most)).program()
 
 
 def most_of(length: int) -> int:
@@ -621,14 +622,14 @@ def most_of(length: int) -> int:
     return MOST if length > BLOCK else BLOCK if length > LANES else 1 << (length - 1).bit_length()
 
 
-class OnCard(Lowering):
+class CardPhase(Lowering):
     """A map; and the cells of blocks of threads."""
 
     outer: ClassVar = LoopKind.PARALLEL
     in_order: ClassVar = False
 
     @contextmanager
-    def cells(self, together: int) -> Iterator[tuple[list[Index], Cells]]:
+    def cells(self, together: int) -> Iterator[tuple[list[Index], AccumulatorCells]]:
         """The cells of a block of threads: the point of the first, and how many there are along the last axis of these."""
         b, point, sizes = self.b, list[Index](), self.sizes[:-1]
         with ExitStack() as loops:
@@ -637,7 +638,7 @@ class OnCard(Lowering):
             for size, step in zip(sizes, [*(1 for _ in sizes[1:]), together], strict=False):
                 loop = loops.enter_context(b.loop(LoopKind.PARALLEL, (ZERO,), (at(size),), step=step))
                 point.append(at(loop.index))
-            yield point, Cells(plus(at(sizes[-1]), times(point[-1], -1)) if sizes else ONE, together)
+            yield point, AccumulatorCells(plus(at(sizes[-1]), times(point[-1], -1)) if sizes else ONE, together)
 
     def of_cell(self, point: Sequence[Index], cell: Index) -> tuple[list[Index], dict[int, str]]:
         """Its point, and what is known of it before its items are."""
@@ -647,13 +648,13 @@ class OnCard(Lowering):
         return here, known
 
 
-class _Reductions(OnCard):
+class _Reductions(CardPhase):
     def __init__(self, kernel: Kernel, most: int) -> None:
         super().__init__(kernel)
         self.is_long = most > BLOCK
         self.threads = Threads(self.b, self.reductions, most, across=kernel.form is Form.ACROSS, are_cells=kernel.axes > 1)
         self.partials = [
-            self.b.view("partials", kind, (*map(at, self.sizes[:-1]), at("blocks")), Role.SCRATCH).name
+            self.b.view("partials", kind, (*map(at, self.sizes[:-1]), at("blocks")), ViewRole.SCRATCH).name
             for kind in self.threads.kinds if self.is_long
         ]  # fmt: skip
 
@@ -675,7 +676,7 @@ class _Reductions(OnCard):
             with self.cells(1) as (point, _):
                 self.join(point)
 
-    def block(self, point: Sequence[Index], cells: Cells, start: Index, length: Index, block: Index) -> None:
+    def block(self, point: Sequence[Index], cells: AccumulatorCells, start: Index, length: Index, block: Index) -> None:
         """So many items from `start` on, of some cells."""
 
         def items(cell: Index) -> Callable[[Index], list[str]]:

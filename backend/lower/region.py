@@ -40,25 +40,25 @@ from ..graph.phases import (
     ValueId,
 )
 from ..loopir.facts import points_inside
-from ..loopir.ir import ONE, ZERO, Builder, Fail, Index, LoopKind, Program, Role, Statement, at, plus, times
+from ..loopir.ir import ONE, ZERO, Fail, Index, LoopBuilder, LoopKind, LoopProgram, Statement, ViewRole, at, plus, times
 from .body import bits_of, build_body
 from .library import LAZY, box_of, call_routine, check_guards, found, hear, lower_library, writes_over
 from .phase import copy, lower_structured
 from .scope import (
     Check,
+    CurrentBuffer,
     Data,
     Ended,
     First,
-    Made,
-    Place,
+    LoweringScope,
+    NotLowerable,
     Registers,
     Routine,
-    Scope,
-    Scratch,
+    ScopeOutput,
+    ScratchView,
     Source,
-    State,
-    Turn,
-    Unsupported,
+    StateView,
+    ValueLocation,
     Where,
 )
 
@@ -210,7 +210,7 @@ def chains_of(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...
     return chains
 
 
-def is_made_beside(body: SubGraph, old: ValueId, chain: Sequence[ValueId], scope: Scope) -> bool:
+def is_made_beside(body: SubGraph, old: ValueId, chain: Sequence[ValueId], scope: LoweringScope) -> bool:
     """Is the first update of a box, of half of the items or more, made of items of `old` at other points?  It needs memory of its
     own then, which may as well be the next state."""
     makers = {value: phase for phase in body.phases for value in traverse.results(phase)}
@@ -242,7 +242,7 @@ def read_outside(phase: Branch) -> set[ValueId]:
 # iteration i reads cell i and writes cell i + 1.  A loop inside a region makes room for its state, that of the region is given
 # (`region`).  A fold is a loop over the cells of its argument backwards, a scan one that keeps every state.
 
-class Lies(Enum):
+class StateStorage(Enum):
     """Where a value of a loop's state lies; see Note [State]."""
 
     REGISTERS = "registers"
@@ -256,17 +256,17 @@ class Component:
     """One value of a loop's state.  `place`: all the memory that it has; `chain`: values in it that have one place."""
 
     param: ValueId
-    lies: Lies
-    place: Place | None = None
+    lies: StateStorage
+    place: ValueLocation | None = None
     chain: tuple[ValueId, ...] = ()
 
-    def buffers(self, iteration: Index, turn: Index) -> tuple[Place, Place]:
+    def buffers(self, iteration: Index, turn: Index) -> tuple[ValueLocation, ValueLocation]:
         """Where the old value is, and where the new one goes."""
         assert self.place is not None
         match self.lies:
-            case Lies.TURNS:
+            case StateStorage.TURNS:
                 return self.place.cell(0, turn), self.place.cell(0, plus(ONE, times(turn, -1)))
-            case Lies.CELLS:
+            case StateStorage.CELLS:
                 return self.place.cell(0, iteration), self.place.cell(0, plus(iteration, ONE))
         return self.place, self.place
 
@@ -292,14 +292,14 @@ class Recurrence:
     def results(self) -> tuple[ValueId, ...]:
         return self.phase.results
 
-    def lies(self, scope: Scope) -> list[tuple[Lies, tuple[ValueId, ...]]]:
+    def lies(self, scope: LoweringScope) -> list[tuple[StateStorage, tuple[ValueId, ...]]]:
         """For each component where it lies, and its chain."""
         if self.keep:
-            return [(Lies.CELLS, ())] * len(self.results)
-        rows: list[tuple[Lies, tuple[ValueId, ...]]] = []
+            return [(StateStorage.CELLS, ())] * len(self.results)
+        rows: list[tuple[StateStorage, tuple[ValueId, ...]]] = []
         for param, chain in zip(self.body.params, chains_of(self.body, self.until), strict=True):
             is_apart = chain is None or is_made_beside(self.body, param, chain, scope)
-            lies = Lies.REGISTERS if not scope.shape(param) else Lies.TURNS if is_apart else Lies.IN_PLACE
+            lies = StateStorage.REGISTERS if not scope.shape(param) else StateStorage.TURNS if is_apart else StateStorage.IN_PLACE
             rows.append((lies, chain or ()))
         return rows
 
@@ -310,11 +310,11 @@ def pointwise(loop: Loop, types: Mapping[ValueId, ArrayType]) -> Structured | No
     return None if merged is None or build_body(merged, complexes=True, loops=True) is None else merged
 
 
-def recurrence_of(scope: Scope, phase: Loop | Fold) -> Recurrence:
+def recurrence_of(scope: LoweringScope, phase: Loop | Fold) -> Recurrence:
     if isinstance(phase, Fold):
         return _of_fold(scope, phase)
     if phase.keep and phase.until is not None:
-        raise Unsupported("every state of a loop that may end early")
+        raise NotLowerable("every state of a loop that may end early")
     merged = pointwise(phase, scope.types)
     body = SubGraph(phase.state, phase.body.phases, phase.body.results)
     if merged is not None:
@@ -334,7 +334,7 @@ def recurrence_of(scope: Scope, phase: Loop | Fold) -> Recurrence:
     return Recurrence(phase, body, phase.until, 0, phase.trip, phase.keep, initial, enter, merged is not None)
 
 
-def _of_fold(scope: Scope, phase: Fold) -> Recurrence:
+def _of_fold(scope: LoweringScope, phase: Fold) -> Recurrence:
     """Left to right if it is a scan, else right to left; its first state is a cell."""
     count, length = len(phase.args), scope.shape(phase.args[0])[0]
     args = [scope.where(arg) for arg in phase.args]
@@ -349,7 +349,7 @@ def _of_fold(scope: Scope, phase: Fold) -> Recurrence:
             scope.cell(param, arg, [place(at(index))])
 
     def initial() -> Sequence[Where]:
-        return [arg.cell(0, place(ZERO)) for arg in args if isinstance(arg, Place)]
+        return [arg.cell(0, place(ZERO)) for arg in args if isinstance(arg, ValueLocation)]
 
     return Recurrence(phase, SubGraph(state, phase.body.phases, phase.body.results), None, 1, length, phase.scan, initial, enter)
 
@@ -364,7 +364,7 @@ def _of_fold(scope: Scope, phase: Fold) -> Recurrence:
 # --------------------------------------------------------------------------------------------- blocks
 
 
-def lower_block(scope: Scope, block: SubGraph, overwritten: AbstractSet[ValueId] = frozenset()) -> list[Where]:
+def lower_block(scope: LoweringScope, block: SubGraph, overwritten: AbstractSet[ValueId] = frozenset()) -> list[Where]:
     """Every phase in order; where the results lie (where `scope.destinations` wants them)."""
     scope.aliases |= aliased(block, overwritten, scope.shape)
     wanted = [scope.destinations.get(result) for result in block.results]
@@ -375,14 +375,14 @@ def lower_block(scope: Scope, block: SubGraph, overwritten: AbstractSet[ValueId]
         source = scope.where(result)
         if place is not None:
             scope.destinations.pop(result, None)
-            if isinstance(source, Place):
+            if isinstance(source, ValueLocation):
                 copy(scope, scope.shape(result), source, place)
                 source = place
         places.append(source)
     return places
 
 
-def lower_phase(scope: Scope, phase: Phase) -> None:
+def lower_phase(scope: LoweringScope, phase: Phase) -> None:
     match phase:
         case Structured() | LibraryPhase():
             _whole(scope, phase)
@@ -395,10 +395,10 @@ def lower_phase(scope: Scope, phase: Phase) -> None:
         case Map():
             _control_map(scope, phase)
         case _:
-            raise Unsupported(f"{type(phase).__name__.lower()} inside a loop")
+            raise NotLowerable(f"{type(phase).__name__.lower()} inside a loop")
 
 
-def _whole(scope: Scope, phase: Structured | LibraryPhase) -> None:
+def _whole(scope: LoweringScope, phase: Structured | LibraryPhase) -> None:
     """As loops, or else as a call of its routine."""
     written, wanted = len(scope.b.statements), dict(scope.destinations)
     try:
@@ -406,13 +406,13 @@ def _whole(scope: Scope, phase: Structured | LibraryPhase) -> None:
             lower_structured(scope, phase)
         else:
             lower_library(scope, phase)
-    except Unsupported:
+    except NotLowerable:
         del scope.b.statements[written:]
         scope.destinations = wanted
         call_routine(scope, phase)
 
 
-def _constant(scope: Scope, phase: Constant) -> None:
+def _constant(scope: LoweringScope, phase: Constant) -> None:
     kind, shape = scope.kind(phase.result), scope.shape(phase.result)
     if shape:
         scope.values[phase.result] = scope.given(kind, shape, Data(phase))
@@ -427,7 +427,7 @@ def _constant(scope: Scope, phase: Constant) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class After:
+class LoopExit:
     """Registers after a loop: of each component of rank 0, which buffer is now, and whether the loop has ended early."""
 
     items: tuple[Registers | None, ...]
@@ -435,10 +435,10 @@ class After:
     ended: str
 
 
-def iterate(scope: Scope, loop: Recurrence, components: Sequence[Component], bounds: tuple[Index, Index],
-            firsts: Sequence[Registers | None]) -> After:  # fmt: skip
+def iterate(scope: LoweringScope, loop: Recurrence, components: Sequence[Component], bounds: tuple[Index, Index],
+            firsts: Sequence[Registers | None]) -> LoopExit:  # fmt: skip
     """The iterations in bounds; `firsts`: the first values of rank 0."""
-    b, flip = scope.b, any(c.lies is Lies.TURNS for c in components)
+    b, flip = scope.b, any(c.lies is StateStorage.TURNS for c in components)
     first = Index((), loop.first)
     carried: list[tuple[Kind, str, str | None]] = []
     for component, item in zip(components, firsts, strict=True):
@@ -475,10 +475,11 @@ def iterate(scope: Scope, loop: Recurrence, components: Sequence[Component], bou
         opened.yields = tuple(following)
     scope.sizes = known
     last = opened.results
-    return After(tuple(items(last[:registers])), last[registers] if flip else "", last[-1] if loop.until is not None else "")
+    return LoopExit(tuple(items(last[:registers])), last[registers] if flip else "", last[-1] if loop.until is not None else "")
 
 
-def _step(scope: Scope, loop: Recurrence, components: Sequence[Component], old: Sequence[Where], targets: Sequence[Place | None]
+def _step(scope: LoweringScope, loop: Recurrence, components: Sequence[Component], old: Sequence[Where],
+    targets: Sequence[ValueLocation | None]
           ) -> list[Where]:  # fmt: skip
     """One iteration's new state."""
     overwritten: set[ValueId] = set()
@@ -503,7 +504,7 @@ def _step(scope: Scope, loop: Recurrence, components: Sequence[Component], old: 
     return new
 
 
-def _ends(scope: Scope, until: SubGraph, new: Sequence[Where], old: Sequence[Where]) -> str:
+def _ends(scope: LoweringScope, until: SubGraph, new: Sequence[Where], old: Sequence[Where]) -> str:
     """Does the loop end with this state?"""
     scope.values.update(zip(until.params, (*new, *old), strict=True))
     (stop,) = lower_block(scope, until)
@@ -514,7 +515,7 @@ def _ends(scope: Scope, until: SubGraph, new: Sequence[Where], old: Sequence[Whe
 # ---------------------------------------------------------------------------------- loops inside loops
 
 
-def _inner(scope: Scope, loop: Recurrence) -> None:
+def _inner(scope: LoweringScope, loop: Recurrence) -> None:
     """A loop or fold inside a region: the state is copied to where it will lie, and results are left there."""
     b, length, results = scope.b, scope.index_of(loop.length), loop.results
     loop = _hearing(scope, loop)
@@ -526,13 +527,13 @@ def _inner(scope: Scope, loop: Recurrence) -> None:
         firsts: list[Registers | None] = []
         for param, result, first, (lies, chain) in zip(loop.body.params, results, loop.initial(), loop.lies(scope), strict=True):
             kind, shape = scope.kind(param), scope.shape(param)
-            place: Place | None = None
-            if lies is Lies.TURNS:
+            place: ValueLocation | None = None
+            if lies is StateStorage.TURNS:
                 place = scope.room(kind, (number(2), *shape))
-            elif lies is not Lies.REGISTERS:
+            elif lies is not StateStorage.REGISTERS:
                 place = scope.place_for(result)
             if place is not None:
-                copy(scope, shape, first, place if lies is Lies.IN_PLACE else place.cell(0, ZERO))
+                copy(scope, shape, first, place if lies is StateStorage.IN_PLACE else place.cell(0, ZERO))
             components.append(Component(param, lies, place, chain))
             firsts.append(None if shape else scope.read(first, ()))
         after = iterate(scope, loop, components, bounds, firsts)
@@ -546,7 +547,7 @@ def _inner(scope: Scope, loop: Recurrence) -> None:
             scope.keep(result, item)
             continue
         where = component.place
-        if component.lies is Lies.TURNS:
+        if component.lies is StateStorage.TURNS:
             where = where.cell(0, at(after.turn))
             if result in scope.destinations:
                 wanted = scope.place_for(result)
@@ -555,7 +556,7 @@ def _inner(scope: Scope, loop: Recurrence) -> None:
         scope.values[result] = where
 
 
-def _heard(scope: Scope, phase: Loop | Fold | Map) -> int:
+def _heard(scope: LoweringScope, phase: Loop | Fold | Map) -> int:
     """Every how many iterations of a loop inside an interrupt is heard, a power of two; 0 where it is short."""
     trips, points = points_inside(phase, scope.types)
     return 1 << max(0, (_HEARD_POINTS // points).bit_length() - 1) if trips * points >= _HEARD_POINTS else 0
@@ -564,7 +565,7 @@ def _heard(scope: Scope, phase: Loop | Fold | Map) -> int:
 _HEARD_POINTS: Final = 1 << 22
 
 
-def _hearing(scope: Scope, loop: Recurrence) -> Recurrence:
+def _hearing(scope: LoweringScope, loop: Recurrence) -> Recurrence:
     """A loop inside, which hears interrupts where it is long."""
     every = _heard(scope, loop.phase)
 
@@ -578,7 +579,7 @@ def _hearing(scope: Scope, loop: Recurrence) -> Recurrence:
 # -------------------------------------------------------------------------------------------- branches
 
 
-def _branch(scope: Scope, phase: Branch) -> None:
+def _branch(scope: LoweringScope, phase: Branch) -> None:
     b = scope.b
     condition = scope.load(phase.condition, ())
     targets = [scope.place_for(r) if scope.shape(r) else None for r in phase.results]
@@ -625,7 +626,7 @@ def _branch(scope: Scope, phase: Branch) -> None:
 # ------------------------------------------------------------------------------------------------ maps
 
 
-def _control_map(scope: Scope, phase: Map) -> None:
+def _control_map(scope: LoweringScope, phase: Map) -> None:
     """Cell after cell."""
     targets = [scope.place_for(result) for result in phase.results]
     with scope.points(phase.frame, LoopKind.SERIAL) as point:
@@ -636,7 +637,7 @@ def _control_map(scope: Scope, phase: Map) -> None:
         scope.values[result] = target
 
 
-def map_cell(scope: Scope, phase: Map, point: Sequence[Index], targets: Sequence[Place]) -> None:
+def map_cell(scope: LoweringScope, phase: Map, point: Sequence[Index], targets: Sequence[ValueLocation]) -> None:
     """One cell of a map."""
     known = dict(scope.sizes)
     for param, arg, depth in zip(phase.body.params, phase.args, phase.frames, strict=True):
@@ -664,7 +665,7 @@ class Region:
     """`sizes`: the parameters but for `first` and `last`; `sources`: what each view shows; `states`: for each component of a
     loop's state whether it has two buffers; `is_flat`: are arrays seen as vectors of all their items?"""
 
-    program: Program
+    program: LoopProgram
     sizes: tuple[Size, ...]
     sources: Mapping[str, Source]
     checks: tuple[Check, ...]
@@ -692,13 +693,13 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
     if may_be_flat and isinstance(phase, Loop) and (merged := pointwise(phase, types)) is not None:
         flat = on_one_axis(phase, merged, types)
     phase, types = flat or (phase, types)
-    scope = Scope(Builder(), types, known, waits_for=_variables(guards))
+    scope = LoweringScope(LoopBuilder(), types, known, waits_for=_variables(guards))
     states = _map(scope, phase) if isinstance(phase, Map) else _recurrence(scope, recurrence_of(scope, phase))
     b = scope.b
     views = tuple(b.views.values())
     parameters = (FIRST, LAST, *scope.parameters)
     facts = [at(FIRST), *(plus(at(name), Index((), -1)) for name, size in scope.parameters.items() if (size.constant or 0) > 0)]
-    program = Program(type(phase).__name__.lower(), parameters, views, (*b.preamble, *b.statements), (*facts, *scope.facts))
+    program = LoopProgram(type(phase).__name__.lower(), parameters, views, (*b.preamble, *b.statements), (*facts, *scope.facts))
     sources = {view.name: scope.sources.get(view.name) or _scratch(view.shape) for view in views}
     sizes = tuple(scope.parameters.values())
     checks, routines = tuple(scope.checks), tuple(scope.routines)
@@ -707,55 +708,57 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
 
 def _scratch(shape: tuple[Index, ...]) -> Source:
     """Of a shape that the program says in numbers."""
-    return Scratch(tuple(number(index.constant) for index in shape))
+    return ScratchView(tuple(number(index.constant) for index in shape))
 
 
 def _variables(guards: Iterable[CoreGuard]) -> frozenset[SizeVariable]:
     return frozenset(variable for guard in guards for variable in guard.variables())
 
 
-def _word(scope: Scope, kind: Kind, source: Source) -> Place:
-    return scope.given(kind, (), source, Role.OUTPUT)
+def _word(scope: LoweringScope, kind: Kind, source: Source) -> ValueLocation:
+    return scope.given(kind, (), source, ViewRole.OUTPUT)
 
 
-def _recurrence(scope: Scope, loop: Recurrence) -> tuple[bool, ...]:
+def _recurrence(scope: LoweringScope, loop: Recurrence) -> tuple[bool, ...]:
     """A loop or fold whose state the caller fills and reads; for each component whether it has two buffers."""
     components: list[Component] = []
-    places: list[Place] = []
+    places: list[ValueLocation] = []
     firsts: list[Registers | None] = []
-    copies: list[tuple[tuple[Size, ...], Place, Place]] = []
+    copies: list[tuple[tuple[Size, ...], ValueLocation, ValueLocation]] = []
     for position, (param, result, (lies, chain)) in enumerate(zip(loop.body.params, loop.results, loop.lies(scope), strict=True)):
-        shape, is_doubled = scope.shape(param), lies is Lies.TURNS
-        if lies is Lies.CELLS:
-            place = scope.given(scope.kind(result), scope.shape(result), Made(position), Role.OUTPUT)
+        shape, is_doubled = scope.shape(param), lies is StateStorage.TURNS
+        if lies is StateStorage.CELLS:
+            place = scope.given(scope.kind(result), scope.shape(result), ScopeOutput(position), ViewRole.OUTPUT)
         else:
             shown = (number(2), *shape) if is_doubled else shape
-            place = scope.given(scope.kind(param), shown, State(position, is_doubled), Role.OUTPUT)
+            place = scope.given(scope.kind(param), shown, StateView(position, is_doubled), ViewRole.OUTPUT)
         places.append(place)
-        components.append(Component(param, lies, None if lies is Lies.REGISTERS else place, chain))
-        first = place.cell(0, plus(at(FIRST), Index((), -loop.first))) if lies is Lies.CELLS else place
+        components.append(Component(param, lies, None if lies is StateStorage.REGISTERS else place, chain))
+        first = place.cell(0, plus(at(FIRST), Index((), -loop.first))) if lies is StateStorage.CELLS else place
         if loop.is_pointwise:
             first = scope.given(scope.kind(param), shape, First(position))
             copies.append((shape, first, place))
         firsts.append(None if shape else scope.read(first, ()))
-    doubled = tuple(component.lies is Lies.TURNS for component in components)
-    turn = scope.given(Kind.I64, (), Turn(), Role.OUTPUT) if any(doubled) else None
-    ended = scope.given(Kind.BOOL, (), Ended(), Role.OUTPUT) if loop.until is not None else None
+    doubled = tuple(component.lies is StateStorage.TURNS for component in components)
+    turn = scope.given(Kind.I64, (), CurrentBuffer(), ViewRole.OUTPUT) if any(doubled) else None
+    ended = scope.given(Kind.BOOL, (), Ended(), ViewRole.OUTPUT) if loop.until is not None else None
     scope.facts += [plus(at(FIRST), Index((), -loop.first)), plus(scope.index_of(loop.length), times(at(LAST), -1))]
     for shape, first, place in copies:
         if shape:
             copy(scope, shape, first, place)
     after = iterate(scope, loop, components, (at(FIRST), at(LAST)), firsts)
-    words = [(place, item) for place, item, c in zip(places, after.items, components, strict=True) if c.lies is Lies.REGISTERS]
+    words = [(place, item) for place, item, c in zip(places, after.items, components,
+        strict=True) if c.lies is StateStorage.REGISTERS]
     for word, item in (*words, (turn, (after.turn,)), (ended, (after.ended,))):
         if word is not None and item is not None:
             scope.write(word, (), item)
     return doubled if not loop.keep else ()
 
 
-def _map(scope: Scope, phase: Map) -> tuple[bool, ...]:
+def _map(scope: LoweringScope, phase: Map) -> tuple[bool, ...]:
     """Cells in any order, on any thread; or one, which is all of it."""
-    targets = [scope.given(scope.kind(v), scope.shape(v), Made(place), Role.OUTPUT) for place, v in enumerate(phase.results)]
+    targets = [scope.given(scope.kind(v), scope.shape(v), ScopeOutput(place), ViewRole.OUTPUT) for place,
+        v in enumerate(phase.results)]
     b = scope.b
     if not phase.frame:
         map_cell(scope, phase, (), targets)

@@ -23,11 +23,11 @@ from ...typechecker.elements import Kind
 from ..codegen.llvm_printer import llvm_text
 from ..graph.fusion_groups import ALONG, SHORTEST
 from ..jit.compiler import vector_bytes
-from ..loopir.ir import ZERO, Index, LoopKind, Program, Role, View, at, plus, times
-from ..loopir.reductions import Cells, Reduction, Threads, in_vectors, joined, ordered, together
+from ..loopir.ir import ZERO, Index, LoopKind, LoopProgram, View, ViewRole, at, plus, times
+from ..loopir.reductions import AccumulatorCells, Reduction, Threads, in_vectors, joined, ordered, together
 from ..scalar.table import weight_of
-from .kernel_ir import BLOCK, Apply, Form, Kernel, Load, Node, Step, kind_of
-from .phase import Lowering, OnCard
+from .kernel_ir import BLOCK, Form, Kernel, KernelApply, KernelLoad, Node, VectorStride, kind_of
+from .phase import CardPhase, Lowering
 
 # ---------------------------------------------------------------------------------------------------- row_plan
 #
@@ -67,21 +67,21 @@ def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True)
     levels: list[int] = []
     costs: list[int] = []
     for place, node in enumerate(body):
-        args = node.args if isinstance(node, Apply) else ()
+        args = node.args if isinstance(node, KernelApply) else ()
         level = max((levels[arg] for arg in args), default=0)
         cost = 0
-        if isinstance(node, Load) and kernel.operands[node.operand].moves[-1]:
+        if isinstance(node, KernelLoad) and kernel.operands[node.operand].moves[-1]:
             elements.add(place)
-        elif isinstance(node, Apply) and node.function in FUNCTIONS:
+        elif isinstance(node, KernelApply) and node.function in FUNCTIONS:
             level += 1
         elif any(arg in elements for arg in args):
-            assert isinstance(node, Apply)
+            assert isinstance(node, KernelApply)
             elements.add(place)
             own = weight_of(node.function)
             cost = min(1000, own + sum(costs[arg] for arg in args))
         levels.append(level)
         costs.append(cost)
-    reductions = [p for p, node in enumerate(body) if isinstance(node, Apply) and node.function in FUNCTIONS]
+    reductions = [p for p, node in enumerate(body) if isinstance(node, KernelApply) and node.function in FUNCTIONS]
     stores = [i for i, on_row in enumerate(is_row) if not on_row]
     last = max([levels[p] - 1 for p in reductions] + [levels[kernel.results[i].node] for i in stores], default=0)
     sweeps = [Sweep() for _ in range(last + 1)]
@@ -103,7 +103,7 @@ def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True)
                 if place not in kept:
                     kept[place] = len(kept)
                     sweeps[levels[place]].keeps.append(place)
-            elif isinstance(node, Apply):
+            elif isinstance(node, KernelApply):
                 wanted += node.args
             sweep.nodes.add(place)
     return Sweeps(tuple(sweeps), kept, frozenset(elements), tuple(levels))
@@ -111,7 +111,7 @@ def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True)
 
 def _argument(kernel: Kernel, place: int) -> int:
     node = kernel.body[place]
-    assert isinstance(node, Apply)
+    assert isinstance(node, KernelApply)
     return node.args[0]
 
 
@@ -138,12 +138,12 @@ class RowsCode:
         return self.kernel.words()
 
 
-def program_of(rows: RowsCode) -> Program:
+def program_of(rows: RowsCode) -> LoopProgram:
     """A program whose block of words is the kernel's argument block."""
     return (_SideBySide if rows.kernel.form is Form.ACROSS else _OneByOne)(rows).program()
 
 
-class Rows(Lowering):
+class RowLowering(Lowering):
     """`scratch`: views of nodes that are kept.  `keeps`: are there any?"""
 
     keeps: ClassVar = True
@@ -163,14 +163,14 @@ class Rows(Lowering):
 
     def depends(self, node: Node) -> frozenset[int]:
         """What a reduction of the row becomes part of is known inside the loops over rows, and no sooner."""
-        along = isinstance(node, Apply) and node.function in FUNCTIONS
+        along = isinstance(node, KernelApply) and node.function in FUNCTIONS
         return super().depends(node) | (frozenset({self.kernel.axes - 1}) if along else frozenset())
 
     def of_row(self, known: dict[int, str], point: Sequence[Index]) -> None:
         """What is the same for the whole row and can be known now."""
         for place in self.at_depth[-1]:
             node = self.kernel.body[place]
-            if place in known or place in self.plan.elements or not isinstance(node, Apply) or node.function in FUNCTIONS:
+            if place in known or place in self.plan.elements or not isinstance(node, KernelApply) or node.function in FUNCTIONS:
                 continue
             if all(arg in known for arg in node.args):
                 known[place] = self.node(place, point, known)
@@ -194,9 +194,9 @@ class Rows(Lowering):
         functions = [FUNCTIONS[self.reduction(place).function] for place in sweep.reduces]
         return [Reduction(f, kind_of(self.kernel, n), self.in_order) for f, n in zip(functions, sweep.reduces, strict=True)]
 
-    def reduction(self, place: int) -> Apply:
+    def reduction(self, place: int) -> KernelApply:
         node = self.kernel.body[place]
-        assert isinstance(node, Apply)
+        assert isinstance(node, KernelApply)
         return node
 
     def element(self, sweep: Sweep, row: Sequence[Index], item: Index, known: dict[int, str], mask: str | None = None
@@ -215,17 +215,18 @@ class Rows(Lowering):
         return [values[self.reduction(place).args[0]] for place in sweep.reduces]
 
 
-class _OneByOne(Rows):
+class _OneByOne(RowLowering):
     """Vectors along the row."""
 
     def __init__(self, rows: RowsCode) -> None:
         super().__init__(rows)
         self.copies = {
-            i: self.room(row.kind) for i, row in enumerate(self.kernel.operands) if row.moves[-1] and row.step is Step.STRIDED
+            i: self.room(row.kind) for i,
+            row in enumerate(self.kernel.operands) if row.moves[-1] and row.step is VectorStride.STRIDED
         }
 
     def room(self, kind: Kind) -> str:
-        return self.b.view("kept", kind, (Index((), self.rows.most + _APART),), Role.SCRATCH, private=True).name
+        return self.b.view("kept", kind, (Index((), self.rows.most + _APART),), ViewRole.SCRATCH, private=True).name
 
     def kept_at(self, point: Sequence[Index]) -> tuple[Index, ...]:
         return (point[-1],)
@@ -248,18 +249,18 @@ class _OneByOne(Rows):
                 self.b.store(copy, (at(loop.index),), item)
         self.sweeps(point, known)
 
-    def load(self, node: Load, point: Sequence[Index], mask: str | None) -> str:
+    def load(self, node: KernelLoad, point: Sequence[Index], mask: str | None) -> str:
         if node.operand in self.copies:
             return self.b.load(self.copies[node.operand], self.kept_at(point), mask)
         return super().load(node, point, mask)
 
 
-class _SideBySide(Rows):
+class _SideBySide(RowLowering):
     """Vectors across rows, item after item."""
 
     def room(self, kind: Kind) -> str:
         shape = (Index((), MOST_SIDE), Index((), _TILE))
-        return self.b.view("kept", kind, shape, Role.SCRATCH, private=True).name
+        return self.b.view("kept", kind, shape, ViewRole.SCRATCH, private=True).name
 
     def kept_at(self, point: Sequence[Index]) -> tuple[Index, ...]:
         return point[-1], self.cell
@@ -267,7 +268,7 @@ class _SideBySide(Rows):
     def result(self, place: int, kind: Kind) -> str:
         if self.rows.is_row[place]:
             return super().result(place, kind)
-        view = View(f"y{place}", kind, tuple(map(at, self.sizes)), Role.OUTPUT)
+        view = View(f"y{place}", kind, tuple(map(at, self.sizes)), ViewRole.OUTPUT)
         self.views.append(view)
         return view.name
 
@@ -316,11 +317,11 @@ class _SideBySide(Rows):
 # Elements are computed again in each sweep: the row is in cache by then, and arithmetic is what a card has most of.  What a row
 # comes to stays in the block's memory, whence every thread takes it.
 
-def card_rows(rows: RowsCode) -> Program:
+def card_rows(rows: RowsCode) -> LoopProgram:
     return _CardRows(rows).program()
 
 
-class _CardRows(Rows, OnCard):
+class _CardRows(RowLowering, CardPhase):
     """`totals`: where the reductions of the rows are."""
 
     keeps: ClassVar = False
@@ -355,7 +356,7 @@ class _CardRows(Rows, OnCard):
         self.of_row(known, row)
         return row, known
 
-    def reduce(self, sweep: Sweep, threads: Threads, point: Sequence[Index], cells: Cells) -> None:
+    def reduce(self, sweep: Sweep, threads: Threads, point: Sequence[Index], cells: AccumulatorCells) -> None:
         """The totals are left where the lanes were: of several blocks, joined as a tree."""
         b, length = self.b, at(self.sizes[-1])
 
@@ -370,7 +371,7 @@ class _CardRows(Rows, OnCard):
         if blocks <= 1:
             threads.write(cells, length, items_from(ZERO))
             return
-        totals = [b.view("totals", kind, (Index((), blocks),), Role.SCRATCH, private=True).name for kind in threads.kinds]
+        totals = [b.view("totals", kind, (Index((), blocks),), ViewRole.SCRATCH, private=True).name for kind in threads.kinds]
         with b.range(LoopKind.SERIAL, Index((), blocks)) as block:
             start = times(at(block.index), BLOCK)
             threads.write(cells, plus(length, times(start, -1)), items_from(start))
@@ -383,7 +384,7 @@ class _CardRows(Rows, OnCard):
                 found = [threads.joined(*pair) for pair in zip(found[::2], found[1::2], strict=True)]
             threads.store(ZERO, cell, found[0])
 
-    def only_store(self, sweep: Sweep, threads: Threads, point: Sequence[Index], cells: Cells) -> None:
+    def only_store(self, sweep: Sweep, threads: Threads, point: Sequence[Index], cells: AccumulatorCells) -> None:
         b, length = self.b, at(self.sizes[-1])
         if threads.cells == 1:
             row, known = self.of_cell(point, ZERO)

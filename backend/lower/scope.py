@@ -19,11 +19,11 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...typechecker.core.arrays import Indexing
 from ...typechecker.elements import ArrayType, Kind
-from ...typechecker.sizes.polynomials import Node, Opaque, Size, SizeVariable, number
+from ...typechecker.sizes.polynomials import AtomKind, Opaque, Size, SizeVariable, number
 from ...typechecker.sizes.size import capacity
 from ..graph.bind import NOTHING_KNOWN, KnownValues
 from ..graph.phases import Affine, Constant, LibraryPhase, Projection, Reshaped, Structured, ValueId
-from ..loopir.ir import ONE, ZERO, Builder, Index, LoopKind, Role, at, plus, times
+from ..loopir.ir import ONE, ZERO, Index, LoopBuilder, LoopKind, ViewRole, at, plus, times
 from .body import PART
 
 # ---------------------------------------------------------------------------------------------------- values
@@ -32,7 +32,7 @@ SMALL: Final = 17
 """Numbers below this in magnitude are written into the program."""
 
 
-class Unsupported(Exception):
+class NotLowerable(Exception):
     """The region cannot be a loop program; the text says why, for `rho plan`."""
 
 
@@ -46,7 +46,7 @@ def parts_of(kind: Kind) -> tuple[Kind, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValueLocation:
     """Where the items of a value lie: a view, some of whose indices are `fixed`; the value's own are the others, in order, and
     the last is that of the parts if there are two."""
 
@@ -60,7 +60,7 @@ class Place:
         indices = tuple([next(own) if index is None else index for index in self.fixed] + list(own))
         return [indices] if self.parts == 1 else [(*indices, ZERO), (*indices, ONE)]
 
-    def cell(self, axis: int, index: Index) -> Place:
+    def cell(self, axis: int, index: Index) -> ValueLocation:
         """The cells of the value at an index of one of its axes."""
         free = [place for place, fixed in enumerate(self.fixed) if fixed is None]
         padded = list(self.fixed)
@@ -68,9 +68,9 @@ class Place:
             free.append(len(padded))
             padded.append(None)
         padded[free[axis]] = index
-        return Place(self.view, tuple(padded), self.parts)
+        return ValueLocation(self.view, tuple(padded), self.parts)
 
-    def cells(self, point: Sequence[Index]) -> Place:
+    def cells(self, point: Sequence[Index]) -> ValueLocation:
         """The cell at a point of the leading axes."""
         place = self
         for index in point:
@@ -78,14 +78,14 @@ class Place:
         return place
 
 
-Where: TypeAlias = Place | Registers
+Where: TypeAlias = ValueLocation | Registers
 """A place in memory, or the registers of a value of rank 0."""
 Item: TypeAlias = Callable[[tuple[Index, ...], str | None], Registers]
 """Writes the item at a point (0 of the kind where the mask is false) of a value that lies nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ScopeInput:
     """A view that shows a value from outside."""
 
     value: ValueId
@@ -99,14 +99,14 @@ class Data:
 
 
 @dataclass(frozen=True, slots=True)
-class Scratch:
+class ScratchView:
     """A view of memory that is undefined before and after, of this shape."""
 
     shape: tuple[Size, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class StateView:
     """Component `place` of a loop's state: one buffer, or two, of which view `Turn` says which is now."""
 
     place: int
@@ -121,7 +121,7 @@ class First:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class CurrentBuffer:
     """One i64, 0 to begin with: which of two buffers holds the state."""
 
 
@@ -131,13 +131,13 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ScopeOutput:
     """Result `place` of the region."""
 
     place: int
 
 
-Source: TypeAlias = Given | Data | Scratch | State | First | Turn | Ended | Made
+Source: TypeAlias = ScopeInput | Data | ScratchView | StateView | First | CurrentBuffer | Ended | ScopeOutput
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +173,10 @@ class Routine:
 
 
 @dataclass(slots=True)
-class Scope:
+class LoweringScope:
     """One region that is being lowered."""
 
-    b: Builder
+    b: LoopBuilder
     types: Mapping[ValueId, ArrayType]
     known: KnownValues = NOTHING_KNOWN
     values: dict[ValueId, Where] = field(default_factory=dict)
@@ -190,7 +190,7 @@ class Scope:
     routines: list[Routine] = field(default_factory=list)
     sizes: dict[SizeVariable, str] = field(default_factory=dict)
     """Registers of sizes that the region finds."""
-    destinations: dict[ValueId, Place] = field(default_factory=dict)
+    destinations: dict[ValueId, ValueLocation] = field(default_factory=dict)
     """Where a value that is not lowered yet is wanted."""
     aliases: set[ValueId] = field(default_factory=set)
     """Results that may show their operand's memory: it is not written while they are read."""
@@ -230,9 +230,9 @@ class Scope:
         if isinstance(atom, SizeVariable):
             return at(self.sizes[atom]) if atom in self.sizes else at(self.parameter(Size({((atom, 1),): 1})))
         args = [self.b.number(self.index_of(arg)) for arg in atom.args]
-        if atom.node is Node.QUOTIENT:
+        if atom.node is AtomKind.QUOTIENT:
             return at(self.quotient(*args))
-        function = {Node.MAXIMUM: "max", Node.MINIMUM: "min", Node.REMAINDER: "residue"}[atom.node]
+        function = {AtomKind.MAXIMUM: "max", AtomKind.MINIMUM: "min", AtomKind.REMAINDER: "residue"}[atom.node]
         if function == "residue":
             args.reverse()
         made = args[0]
@@ -262,7 +262,7 @@ class Scope:
         """The greatest number that a size can be."""
         value = capacity(size).constant
         if value is None:
-            raise Unsupported("a size has no known bound")
+            raise NotLowerable("a size has no known bound")
         return value
 
     def shape(self, value: ValueId) -> tuple[Size, ...]:
@@ -288,20 +288,20 @@ class Scope:
         """Where a value lies; one from outside is given in a view."""
         found = self.values.get(value)
         if found is None:
-            place = self.given(self.kind(value), self.shape(value), Given(value))
+            place = self.given(self.kind(value), self.shape(value), ScopeInput(value))
             found = self.values[value] = place if self.shape(value) else self.first(place)
         return found
 
-    def given(self, kind: Kind, shape: tuple[Size, ...], source: Source, role: Role = Role.INPUT) -> Place:
+    def given(self, kind: Kind, shape: tuple[Size, ...], source: Source, role: ViewRole = ViewRole.INPUT) -> ValueLocation:
         """A view from outside."""
         return self._view("x", kind, [self.bound(size) for size in shape], role, source)
 
-    def _view(self, prefix: str, kind: Kind, shape: Sequence[Index], role: Role, source: Source) -> Place:
+    def _view(self, prefix: str, kind: Kind, shape: Sequence[Index], role: ViewRole, source: Source) -> ValueLocation:
         parts = parts_of(kind)
         extents = (*shape, *([Index((), 2)] if len(parts) > 1 else []))
-        view = self.b.view(prefix, parts[0], extents, role, private=role is Role.SCRATCH)
+        view = self.b.view(prefix, parts[0], extents, role, private=role is ViewRole.SCRATCH)
         self.sources[view.name] = source
-        return Place(view.name, parts=len(parts))
+        return ValueLocation(view.name, parts=len(parts))
 
     def bound(self, size: Size) -> Index:
         """The extent of a view: sizes that the region finds at their most."""
@@ -309,7 +309,7 @@ class Scope:
             size = number(self.most(size))
         return self.index_of(size)
 
-    def first(self, place: Place) -> Registers:
+    def first(self, place: ValueLocation) -> Registers:
         """The only item of a place that no iteration changes."""
         statements, self.b.statements = self.b.statements, self.b.preamble
         try:
@@ -319,11 +319,11 @@ class Scope:
 
     def read(self, where: Where, point: Sequence[Index], mask: str | None = None) -> Registers:
         """An item; where `mask` is false, 0, but of registers."""
-        if not isinstance(where, Place):
+        if not isinstance(where, ValueLocation):
             return where
         return tuple(self.b.load(where.view, indices, mask) for indices in where.at(point))
 
-    def write(self, place: Place, point: Sequence[Index], item: Registers) -> None:
+    def write(self, place: ValueLocation, point: Sequence[Index], item: Registers) -> None:
         for indices, register in zip(place.at(point), item, strict=True):
             self.b.store(place.view, indices, register)
 
@@ -350,15 +350,15 @@ class Scope:
         register, kind = self.load(value, indices), self.kind(value)
         return register if kind is Kind.I64 else self.b.apply("convert", (register,), kind, Kind.I64)
 
-    def place_for(self, value: ValueId) -> Place:
+    def place_for(self, value: ValueId) -> ValueLocation:
         """Where a value that is about to be made goes."""
         wanted = self.destinations.pop(value, None)
         return wanted if wanted is not None else self.room(self.kind(value), self.shape(value))
 
-    def room(self, kind: Kind, shape: tuple[Size, ...]) -> Place:
+    def room(self, kind: Kind, shape: tuple[Size, ...]) -> ValueLocation:
         caps = tuple(number(self.most(size)) for size in shape)
         stored = (*caps, number(2)) if kind.is_complex else caps
-        return self._view("s", kind, [self.index_of(size) for size in caps], Role.SCRATCH, Scratch(stored))
+        return self._view("s", kind, [self.index_of(size) for size in caps], ViewRole.SCRATCH, ScratchView(stored))
 
     def keep(self, value: ValueId, item: Registers) -> None:
         """A value of rank 0 is known now."""
@@ -369,7 +369,7 @@ class Scope:
 
     def cell(self, param: ValueId, where: Where, point: Sequence[Index]) -> None:
         """A param of a body is a cell of a value."""
-        cell = where.cells(point) if isinstance(where, Place) else where
+        cell = where.cells(point) if isinstance(where, ValueLocation) else where
         self.values[param] = cell if self.shape(param) else self.read(cell, ())
 
     def check(self, check: Check) -> int:
@@ -385,7 +385,7 @@ class Scope:
 # An index is affine in the point of the space and in sizes that a run finds; what a reshape makes of it is affine where the
 # parts of the source fit those of the target, else digits.
 
-def indices_of(scope: Scope, projection: Projection, point: Sequence[Index], sizes: Sequence[Size]
+def indices_of(scope: LoweringScope, projection: Projection, point: Sequence[Index], sizes: Sequence[Size]
                ) -> tuple[tuple[Index, ...], str | None]:  # fmt: skip
     """Where a projection reads at a point of a space of these sizes, and the register that says whether there is an item."""
     current = tuple(point)
@@ -419,12 +419,12 @@ def indices_of(scope: Scope, projection: Projection, point: Sequence[Index], siz
     return current, mask
 
 
-def _reshaped(scope: Scope, stage: Reshaped, point: tuple[Index, ...], ranges: list[tuple[int, int]]
+def _reshaped(scope: LoweringScope, stage: Reshaped, point: tuple[Index, ...], ranges: list[tuple[int, int]]
               ) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:  # fmt: skip
     """The same item by its place in row-major order, where that is affine."""
     numbers = [size.constant for size in (*stage.source, *stage.target)]
     if any(n is None for n in numbers):
-        raise Unsupported("a reshape between sizes that a run finds")
+        raise NotLowerable("a reshape between sizes that a run finds")
     source, target = numbers[: len(stage.source)], numbers[len(stage.source) :]
     flat, low, high, step = ZERO, 0, 0, 1
     parts: list[tuple[Index, int, tuple[int, int]]] = []  # index, stride in the flat order, range
@@ -462,14 +462,14 @@ def _reshaped(scope: Scope, stage: Reshaped, point: tuple[Index, ...], ranges: l
     return tuple(following), reach
 
 
-def _digits(scope: Scope, whole: Index, target: Sequence[int | None]) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:
+def _digits(scope: LoweringScope, whole: Index, target: Sequence[int | None]) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:
     """The indices of an item by its place in row-major order.  Quotients are those of binary64, exact below 2⁵²."""
     b, following, stride = scope.b, list[Index](), 1
     sizes = [size or 0 for size in target]
     for size in sizes:
         stride *= size
     if stride >= 1 << 52:
-        raise Unsupported("a reshape of very many items")
+        raise NotLowerable("a reshape of very many items")
     place = b.number(whole)
     for position, size in enumerate(sizes):
         stride = stride // size if size else 0

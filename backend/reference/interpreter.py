@@ -38,14 +38,14 @@ from .scalars import meaning
 # One case an op; control flow (lift, loop, fold, branch) is in `interpret`.
 # `View` is how an op sees the running program: its operands, the declared types, the sizes that are bound.
 
-class View(Protocol):
+class ArrayView(Protocol):
     def value(self, which: ValueId) -> Array: ...
     def kind(self, which: ValueId) -> Kind: ...
     def shape(self, which: ValueId) -> tuple[int, ...]: ...
     def size(self, size: Size) -> int: ...
 
 
-def compute(op: blocks.Op, view: View) -> tuple[Array, ...]:
+def compute(op: blocks.Op, view: ArrayView) -> tuple[Array, ...]:
     """The results of a pure op, in the order of its result ids."""
     if isinstance(op, c.Library) and op.name not in _WHOLE and op.name != "random":
         kinds, shapes = [view.kind(r) for r in op.results], [view.shape(r) for r in op.results]
@@ -53,7 +53,7 @@ def compute(op: blocks.Op, view: View) -> tuple[Array, ...]:
     return (_computed(op, view),)
 
 
-def _computed(op: blocks.Op, view: View) -> Array:
+def _computed(op: blocks.Op, view: ArrayView) -> Array:
     match op:
         case c.Literal():
             return array(view.kind(op.result), view.shape(op.result), op.data)
@@ -81,7 +81,7 @@ def _computed(op: blocks.Op, view: View) -> Array:
             return arrays.reshape(view.value(op.arg), view.shape(op.result))
         case c.Transpose():
             return arrays.transpose(view.value(op.arg), op.axes)
-        case c.Spread():
+        case c.Broadcast():
             return arrays.spread(view.value(op.arg), op.axes, view.shape(op.result))
         case c.Reverse():
             return arrays.reverse(view.value(op.arg), op.axis)
@@ -123,7 +123,7 @@ def _computed(op: blocks.Op, view: View) -> Array:
     raise InternalError(f"{type(op).__name__} is not a pure op")
 
 
-def apply_scalar(op: c.Scalar, view: View) -> Array:
+def apply_scalar(op: c.Scalar, view: ArrayView) -> Array:
     """Element by element over the principal frame; shorter operands replicate along the trailing axes they lack."""
     args = [view.value(a) for a in op.args]
     kind = args[1 if op.function == "select" else 0].kind
@@ -184,12 +184,12 @@ def interpret(core: Core, inputs: Mapping[str, Array], params: Mapping[str, int]
     """Run a checked program on in-memory inputs.
 
     Refused: sizes or guards (see `run.binding`).  RunFailed: a run-time check."""
-    return execute_program(Machine, core, inputs, params)[1]
+    return execute_program(Evaluator, core, inputs, params)[1]
 
 
 def execute_program(
-    make: Callable[[Core, dict[SizeVariable, int]], Machine], core: Core, inputs: Mapping[str, Array], params: Mapping[str, int]
-) -> tuple[Machine, Results]:  # fmt: skip
+    make: Callable[[Core, dict[SizeVariable, int]], Evaluator], core: Core, inputs: Mapping[str, Array], params: Mapping[str, int]
+) -> tuple[Evaluator, Results]:  # fmt: skip
     """Bind the sizes, make a machine, run the program on it."""
     sizes = bind_sizes(core, {name: value.shape for name, value in inputs.items()}, params)
     machine = make(core, sizes)
@@ -216,7 +216,7 @@ def nesting(block: Block) -> int:
     return deepest
 
 
-class Machine:
+class Evaluator:
     """The state of one run: bound sizes, values by id, what was printed."""
 
     def __init__(self, core: Core, sizes: dict[SizeVariable, int]) -> None:
@@ -308,7 +308,7 @@ class Machine:
 
     def span(self, op: blocks.Op) -> Span:
         match op:
-            case c.Print():
+            case c.CorePrint():
                 return self.core.spans[op.arg]
             case c.RuntimeSize():
                 return self.core.spans[op.value]
@@ -316,7 +316,7 @@ class Machine:
 
     def _execute(self, op: blocks.Op) -> None:
         match op:
-            case c.Print():
+            case c.CorePrint():
                 self.printed.append(self.value(op.arg))
                 return
             case c.RuntimeSize():
@@ -324,13 +324,13 @@ class Machine:
                 return
             case blocks.Lift():
                 results = self._lift(op)
-            case blocks.Fold():
+            case blocks.CoreFold():
                 results = self._fold(op)
             case blocks.FoldScan():
                 results = self._fold_scan(op)
-            case blocks.Loop():
+            case blocks.CoreLoop():
                 results = self._loop(op)
-            case blocks.Branch():
+            case blocks.CoreBranch():
                 results = self._branch(op)
             case _:
                 results = compute(op, self)
@@ -370,7 +370,7 @@ class Machine:
             raise InternalError("the cells of a lift have different shapes")
         return assemble(self.kind(which), frame, cell_shape, parts)
 
-    def _fold(self, op: blocks.Fold) -> tuple[Array, ...]:
+    def _fold(self, op: blocks.CoreFold) -> tuple[Array, ...]:
         columns = [cells(self.value(a), 1) for a in op.args]
         length = len(columns[0])
         if length == 0:
@@ -389,7 +389,7 @@ class Machine:
         frame = (len(states),)
         return tuple(self._collect(which, frame, [state[j] for state in states]) for j, which in enumerate(op.results))
 
-    def _loop(self, op: blocks.Loop) -> tuple[Array, ...]:
+    def _loop(self, op: blocks.CoreLoop) -> tuple[Array, ...]:
         state = tuple(self.value(v) for v in op.initial)
         states = [state]
         columns = [cells(self.value(v), 1) for v in op.cells]
@@ -405,7 +405,7 @@ class Machine:
         self.forget_but(known)
         return tuple(stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else state
 
-    def enter_turn(self, op: blocks.Loop, place: int, known: frozenset[SizeVariable]) -> None:
+    def enter_turn(self, op: blocks.CoreLoop, place: int, known: frozenset[SizeVariable]) -> None:
         """The index is known, and the sizes that the turn before found are not."""
         self.forget_but(known)
         if op.index is not None:
@@ -415,7 +415,7 @@ class Machine:
         for size in self.sizes.keys() - known:
             del self.sizes[size]
 
-    def _branch(self, op: blocks.Branch) -> tuple[Array, ...]:
+    def _branch(self, op: blocks.CoreBranch) -> tuple[Array, ...]:
         taken = bool(self.value(op.condition).item)
         results = self.call(op.then if taken else op.otherwise, ())
         for variable, then, otherwise in op.sizes:
@@ -426,11 +426,11 @@ class Machine:
 def results_of(op: blocks.Op) -> tuple[ValueId, ...]:
     """The ids an op defines."""
     match op:
-        case c.Print() | c.RuntimeSize():
+        case c.CorePrint() | c.RuntimeSize():
             return ()
-        case c.Library() | blocks.Fold() | blocks.FoldScan():
+        case c.Library() | blocks.CoreFold() | blocks.FoldScan():
             return op.results
-        case blocks.Lift() | blocks.Loop() | blocks.Branch():
+        case blocks.Lift() | blocks.CoreLoop() | blocks.CoreBranch():
             return op.results
         case _:
             return (op.result,)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .elementary import by_quarter
-from .table import Machine
+from .table import ScalarMachine
 
 _SHIFT: Final = 12582912.0
 """1.5 × 2²³: added to a float below 2²² in magnitude, it leaves the nearest whole number in the low bits."""
@@ -26,7 +26,7 @@ _INFINITY: Final = float("inf")
 NAN: Final = float("nan")
 
 
-def _polynomial(m: Machine, x: Any, *coefficients: float) -> Any:
+def _polynomial(m: ScalarMachine, x: Any, *coefficients: float) -> Any:
     """Horner's rule, lowest degree first."""
     value = m.fma(x, coefficients[-1], coefficients[-2])
     for coefficient in reversed(coefficients[:-2]):
@@ -40,7 +40,7 @@ _STEP_HIGH: Final = 0.04332169890403747558593750
 _STEP_LOW: Final = _STEP - _STEP_HIGH
 
 
-def _power_parts(x: Any, bias: int, m: Machine) -> tuple[Any, Any]:
+def _power_parts(x: Any, bias: int, m: ScalarMachine) -> tuple[Any, Any]:
     """exp(x) less a power of two, and a word of 16 times its exponent plus `bias`, above four bits that matter no more."""
     shifted = m.fma(x, 16 * _LOG2_E, _SHIFT + 16 * bias)
     whole = shifted - (_SHIFT + 16 * bias)
@@ -51,7 +51,7 @@ def _power_parts(x: Any, bias: int, m: Machine) -> tuple[Any, Any]:
     return m.fma(root, series, root), place
 
 
-def exp(x: Any, m: Machine) -> Any:
+def exp(x: Any, m: ScalarMachine) -> Any:
     """e to the x = 2ᵏ 2^(j÷16) exp(r), the second from sixteen."""
     value, place = _power_parts(x, _BIAS, m)
 
@@ -65,7 +65,7 @@ def exp(x: Any, m: Machine) -> Any:
     return m.usually(m.magnitude(x) < 87.0, value * m.float_of((place >> 4) << 23), other)
 
 
-def _ln(x: Any, less: float, m: Machine) -> Any:
+def _ln(x: Any, less: float, m: ScalarMachine) -> Any:
     """Of a normal positive number, less a multiple of ln 2: x = 2ᵏ (1 + f) with 1 + f between √½ and √2.
 
     ln 2 in binary32 is wrong by a thirtieth of a unit: it needs no second part."""
@@ -78,7 +78,7 @@ def _ln(x: Any, less: float, m: Machine) -> Any:
     return m.fma(k, 0.6931471805599453 / 2**23, m.fma(f * f, p, f))
 
 
-def ln(x: Any, m: Machine) -> Any:
+def ln(x: Any, m: ScalarMachine) -> Any:
     """Natural logarithm."""
 
     def other() -> Any:
@@ -133,7 +133,7 @@ _TANGENT: Final = (
 )  # fmt: skip
 
 
-def _by_pieces(x: Any, most: float, step: float, rows: tuple[tuple[float, ...], ...], m: Machine) -> Any:
+def _by_pieces(x: Any, most: float, step: float, rows: tuple[tuple[float, ...], ...], m: ScalarMachine) -> Any:
     """An odd function that is 1 from `most` on: a polynomial around the nearest of sixteen multiples of a step.
 
     Around 0 it is d + d × …, rounded once: there, and only there, d is more than the first coefficient."""
@@ -149,23 +149,23 @@ def _by_pieces(x: Any, most: float, step: float, rows: tuple[tuple[float, ...], 
     return m.signed(m.fma(value, d, m.choose(d > at, d, at)), x)
 
 
-def tanh(x: Any, m: Machine) -> Any:
+def tanh(x: Any, m: ScalarMachine) -> Any:
     """The hyperbolic tangent."""
     return _by_pieces(x, 9.1, _TANGENT_STEP, _TANGENT, m)
 
 
-def erf(x: Any, m: Machine) -> Any:
+def erf(x: Any, m: ScalarMachine) -> Any:
     """The error function."""
     return _by_pieces(x, 4.0, _ERROR_STEP, _ERROR, m)
 
 
-def _sine_part(y: Any, z: Any, m: Machine) -> Any:
+def _sine_part(y: Any, z: Any, m: ScalarMachine) -> Any:
     p = _polynomial(m, z, -0.166666666416265235595, 0.0083333293858894631756, -0.000198393348360966317347,
                     0.0000027183114939898219064)  # fmt: skip
     return m.fma(z * y, p, y)
 
 
-def _cosine_part(z: Any, m: Machine) -> Any:
+def _cosine_part(z: Any, m: ScalarMachine) -> Any:
     return _polynomial(m, z, 1.0, -0.499999997251031003120, 0.0416666233237390631894, -0.00138867637746099294692,
                        0.0000243904487962774090654)  # fmt: skip
 
@@ -174,7 +174,7 @@ _FAR: Final = 1.0e6
 _WIDE_SHIFT: Final = 6755399441055744.0
 
 
-def _circular(x: Any, m: Machine, name: str, turn: int) -> Any:
+def _circular(x: Any, m: ScalarMachine, name: str, turn: int) -> Any:
     """Of a binary32 number widened to binary64."""
     far = m.magnitude(x) > _FAR
     near = m.choose(far, 0.0, x)
@@ -189,11 +189,11 @@ def _circular(x: Any, m: Machine, name: str, turn: int) -> Any:
     return m.patch(name, far, x, value)
 
 
-def sin(x: Any, m: Machine) -> Any:
+def sin(x: Any, m: ScalarMachine) -> Any:
     """The sine."""
     return _circular(x, m, "sin", 0)
 
 
-def cos(x: Any, m: Machine) -> Any:
+def cos(x: Any, m: ScalarMachine) -> Any:
     """The cosine."""
     return _circular(x, m, "cos", 1)

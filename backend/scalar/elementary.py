@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-from .table import Machine
+from .table import ScalarMachine
 from .tables import INTERVALS, STEPS_PER_UNIT
 
 # ---------------------------------------------------------------------------------------------------- elementary
@@ -25,7 +25,7 @@ INFINITY: Final = float("inf")
 NAN: Final = float("nan")
 
 
-def polynomial(m: Machine, x: Any, *coefficients: float) -> Any:
+def polynomial(m: ScalarMachine, x: Any, *coefficients: float) -> Any:
     """Horner's rule, lowest degree first."""
     if len(coefficients) == 2:
         return m.fma(x, coefficients[1], coefficients[0])
@@ -35,12 +35,12 @@ def polynomial(m: Machine, x: Any, *coefficients: float) -> Any:
     return value
 
 
-def halves(m: Machine, x: Any, square: Any, *coefficients: float) -> Any:
+def halves(m: ScalarMachine, x: Any, square: Any, *coefficients: float) -> Any:
     """The same by the even and the odd powers, which are independent of each other."""
     return m.fma(polynomial(m, square, *coefficients[1::2]), x, polynomial(m, square, *coefficients[::2]))
 
 
-def quarters(m: Machine, x: Any, square: Any, *coefficients: float) -> Any:
+def quarters(m: ScalarMachine, x: Any, square: Any, *coefficients: float) -> Any:
     """The same in four: two more multiplications, and half the waiting."""
     even, odd = coefficients[::2], coefficients[1::2]
     fourth = square * square
@@ -62,7 +62,7 @@ ABOVE = (0.5000000000000004, 0.16666666666666052, 0.04166666666656552, 0.0083333
 """The same for r between ¯¼ ln 2 and ¾ ln 2, where it is to be added to r."""
 
 
-def power_series(x: Any, whole: Any, coefficients: tuple[float, ...], m: Machine) -> Any:
+def power_series(x: Any, whole: Any, coefficients: tuple[float, ...], m: ScalarMachine) -> Any:
     """exp(r) - 1 with r = x - whole × ln 2."""
     high = m.fma(whole, -LN2_HIGH, x)
     low = whole * LN2_LOW
@@ -71,7 +71,7 @@ def power_series(x: Any, whole: Any, coefficients: tuple[float, ...], m: Machine
     return m.fma(t, halves(m, r, t, *coefficients), -low) + high
 
 
-def exp(x: Any, m: Machine) -> Any:
+def exp(x: Any, m: ScalarMachine) -> Any:
     """e to the x: x = k ln 2 + r, times 2ᵏ.
 
     Adding more than the shift leaves exponents with their bias in the low bits, which a shift to the left makes floats."""
@@ -97,14 +97,14 @@ WHOLE_BITS: Final = struct.unpack("<q", struct.pack("<d", WHOLE))[0]
 LEAST_NORMAL: Final = 2.0**-1022
 
 
-def parts_of_normal(x: Any, less: float, m: Machine) -> tuple[Any, Any]:
+def parts_of_normal(x: Any, less: float, m: ScalarMachine) -> tuple[Any, Any]:
     """k - less and f of x = 2ᵏ (1 + f) with 1 + f between √½ and √2."""
     above = m.bits(x) + (_ONE_BITS - _ROOT_HALF_BITS)
     k = m.float_of((above >> 52) + WHOLE_BITS) - (WHOLE + BIAS + less)
     return k, m.float_of((above & MANTISSA) + _ROOT_HALF_BITS) - 1.0
 
 
-def log_series(f: Any, square: Any, m: Machine) -> Any:
+def log_series(f: Any, square: Any, m: ScalarMachine) -> Any:
     """(ln(1 + f) - f + f²÷2) ÷ f³."""
     return quarters(m, f, square, 0.3333333333333314, -0.24999999999987976, 0.20000000000066617, -0.1666666666982584,
                     0.14285714280092862, -0.12499999691446956, 0.11111111147477944, -0.10000015206101559, 0.09090923931530051,
@@ -113,7 +113,7 @@ def log_series(f: Any, square: Any, m: Machine) -> Any:
                     0.026150922143760847)  # fmt: skip
 
 
-def log_of_normal(x: Any, less: float, m: Machine, beside: Any = None) -> Any:
+def log_of_normal(x: Any, less: float, m: ScalarMachine, beside: Any = None) -> Any:
     """ln of a normal positive number, less a multiple of ln 2; `beside`: something small to add before the last rounding."""
     k, f = parts_of_normal(x, less, m)
     high = k * LN2_HIGH
@@ -125,7 +125,7 @@ def log_of_normal(x: Any, less: float, m: Machine, beside: Any = None) -> Any:
     return m.fma(square, m.fma(f, log_series(f, square, m), -0.5), rest) + total
 
 
-def ln(x: Any, m: Machine) -> Any:
+def ln(x: Any, m: ScalarMachine) -> Any:
     """Natural logarithm."""
 
     def other() -> Any:
@@ -137,7 +137,7 @@ def ln(x: Any, m: Machine) -> Any:
     return m.usually((x >= LEAST_NORMAL) & (x < INFINITY), log_of_normal(x, 0.0, m), other)
 
 
-def tanh(x: Any, m: Machine) -> Any:
+def tanh(x: Any, m: ScalarMachine) -> Any:
     """The hyperbolic tangent: e ÷ (e + 2) with e = exp(2|x|) - 1, corrected for the rounding of e + 2.
 
     Where e would be less than its parts, no power of two is taken out."""
@@ -153,7 +153,7 @@ def tanh(x: Any, m: Machine) -> Any:
     return m.signed(m.fma(m.fma(-q, e, m.fma(q, -2.0, e)), y, q), x)
 
 
-def erf(x: Any, m: Machine) -> Any:
+def erf(x: Any, m: ScalarMachine) -> Any:
     """The error function: with r the nearest multiple of 1/256 to |x| and d the rest, Taylor's polynomial of degree 5 at r."""
     size = m.magnitude(x)
     shifted = m.fma(m.choose(size < 6.0, size, 6.0), float(STEPS_PER_UNIT), SHIFT)
@@ -184,7 +184,7 @@ _FAR: Final = 2.0**64
 """Exponents beyond this are as good as this: any base but 1 overflows or vanishes."""
 
 
-def _logarithm(x: Any, m: Machine, less: Any = None) -> tuple[Any, Any]:
+def _logarithm(x: Any, m: ScalarMachine, less: Any = None) -> tuple[Any, Any]:
     """ln of a normal positive number, less a multiple of ln 2, in two parts."""
     above = m.bits(x) + (_POWERS_ONE_BITS - INTERVALS)
     k = m.float_of((above >> 52) + WHOLE_BITS) - (WHOLE + BIAS)
@@ -207,13 +207,13 @@ def _logarithm(x: Any, m: Machine, less: Any = None) -> tuple[Any, Any]:
     return value, (high - value) + low
 
 
-def _times(y: Any, parts: tuple[Any, Any], m: Machine) -> tuple[Any, Any]:
+def _times(y: Any, parts: tuple[Any, Any], m: ScalarMachine) -> tuple[Any, Any]:
     high, low = parts
     product = y * high
     return product, m.fma(y, low, m.fma(y, high, -product))
 
 
-def _exponential(high: Any, low: Any, m: Machine) -> tuple[Any, Any]:
+def _exponential(high: Any, low: Any, m: ScalarMachine) -> tuple[Any, Any]:
     """exp(high + low) less a power of two, and its exponent."""
     whole = m.fma(high, LOG2_E, SHIFT) - SHIFT
     near = m.fma(whole, -LN2_HIGH, high)
@@ -225,7 +225,7 @@ def _exponential(high: Any, low: Any, m: Machine) -> tuple[Any, Any]:
     return one + ((near - (one - 1.0)) + series), whole
 
 
-def power(x: Any, y: Any, m: Machine) -> Any:
+def power(x: Any, y: Any, m: ScalarMachine) -> Any:
     """x to the y."""
     product, low = _times(y, _logarithm(x, m), m)
     value, whole = _exponential(product, low, m)
@@ -246,7 +246,7 @@ def power(x: Any, y: Any, m: Machine) -> Any:
     return m.usually(usual, value * m.float_of(m.bits(whole + (SHIFT + BIAS)) << 52), other)
 
 
-def narrow_power(x: Any, y: Any, m: Machine) -> Any:
+def narrow_power(x: Any, y: Any, m: ScalarMachine) -> Any:
     """The same of numbers of binary32, none of which is too small or large for binary64, with as many digits as they need."""
 
     def other() -> Any:
@@ -257,7 +257,7 @@ def narrow_power(x: Any, y: Any, m: Machine) -> Any:
     return m.usually(usual, _narrow(y, x, m), other)
 
 
-def _narrow(y: Any, x: Any, m: Machine) -> Any:
+def _narrow(y: Any, x: Any, m: ScalarMachine) -> Any:
     """2 to the y log₂x."""
     k, f = parts_of_normal(x, 0.0, m)
     p = halves(m, f, f * f, 1.4426950408893544, -0.721347520424968, 0.4808983465855136, -0.3606737658999583, 0.2885390706811076,
@@ -273,7 +273,7 @@ def _narrow(y: Any, x: Any, m: Machine) -> Any:
     return value * m.float_of(m.bits(shifted) << 52)
 
 
-def _beside(x: Any, y: Any, value: Any, m: Machine) -> Any:
+def _beside(x: Any, y: Any, value: Any, m: ScalarMachine) -> Any:
     """With `value` that of |x|, where that is finite and no zero: as IEEE has the rest."""
     size, exponent = m.magnitude(x), m.magnitude(y)
     value = m.choose(size == 0.0, m.choose(y < 0.0, INFINITY, 0.0), value)
@@ -288,7 +288,7 @@ def _beside(x: Any, y: Any, value: Any, m: Machine) -> Any:
     return m.choose(y == 0.0, 1.0, m.choose(x == 1.0, 1.0, value))
 
 
-def root(degree: Any, x: Any, m: Machine) -> Any:
+def root(degree: Any, x: Any, m: ScalarMachine) -> Any:
     """x to the power 1÷degree; the square root is exact."""
     value = power(x, 1.0 / degree, m)
     return m.usually(m.magnitude(degree - 2.0) > 0.0, value, lambda: m.choose(degree == 2.0, m.root(x), value))
@@ -322,7 +322,7 @@ _ANGLES: Final = (
 """From which size on: a tangent, and its angle in two parts."""
 
 
-def _sine_parts(x: Any, m: Machine) -> tuple[Any, Any, Any]:
+def _sine_parts(x: Any, m: ScalarMachine) -> tuple[Any, Any, Any]:
     """Is |x| below a half; and asin|x|, or (beyond) acos|x|, in two parts."""
     size = m.magnitude(x)
     small = size < 0.5
@@ -341,14 +341,14 @@ def _less(high: Any, low: Any, first: Any, second: Any) -> Any:
     return difference + (((-difference + high) - first) - (second - low))
 
 
-def asin(x: Any, m: Machine) -> Any:
+def asin(x: Any, m: ScalarMachine) -> Any:
     """The angle whose sine is x."""
     small, first, second = _sine_parts(x, m)
     value = _less(_QUARTER, _QUARTER_LOW, first, second)
     return m.signed(m.choose(small, first + second, value), x)
 
 
-def acos(x: Any, m: Machine) -> Any:
+def acos(x: Any, m: ScalarMachine) -> Any:
     """The angle whose cosine is x: of a small x π÷2 less asin, of 0.5 and more the parts, of the rest π less them."""
     small, first, second = _sine_parts(x, m)
     positive = x > 0.0
@@ -358,12 +358,12 @@ def acos(x: Any, m: Machine) -> Any:
     return _less(high, low, first * sign, second * sign)
 
 
-def atan(x: Any, m: Machine) -> Any:
+def atan(x: Any, m: ScalarMachine) -> Any:
     """The angle whose tangent is x."""
     return m.signed(_angle(m.magnitude(x), m), x)
 
 
-def atan2(y: Any, x: Any, m: Machine) -> Any:
+def atan2(y: Any, x: Any, m: ScalarMachine) -> Any:
     """The angle of the point (x, y): of the smaller part ÷ the larger one, taken from π÷2 or from π."""
     up, along = m.magnitude(y), m.magnitude(x)
     steep = up > along
@@ -376,7 +376,7 @@ def atan2(y: Any, x: Any, m: Machine) -> Any:
     return m.signed(high + (angle + low), y)
 
 
-def _angle(size: Any, m: Machine) -> Any:
+def _angle(size: Any, m: ScalarMachine) -> Any:
     """The angle whose tangent is x ≥ 0: that of c and of (x-c) ÷ (1+cx), or π÷2 and that of -1÷x."""
     over, under, high, low = size, 1.0, 0.0, 0.0
     for least, tangent, angle, rest in _ANGLES:
@@ -409,14 +409,14 @@ _HYPERBOLICS_FAR: Final = 2.0**28
 # ------------------------------------------------------------------------------------- exponentials
 
 
-def _power_less_one(x: Any, m: Machine) -> Any:
+def _power_less_one(x: Any, m: ScalarMachine) -> Any:
     """exp(x) - 1 for |x| below 708."""
     shifted = m.fma(x, LOG2_E, -0.25) + (SHIFT + BIAS)
     power = m.float_of(m.bits(shifted) << 52)
     return m.fma(power, power_series(x, shifted - (SHIFT + BIAS), ABOVE, m), power - 1.0)
 
 
-def _half_power(x: Any, m: Machine) -> Any:
+def _half_power(x: Any, m: ScalarMachine) -> Any:
     """exp(x) ÷ 2 of a large x, which may be finite where exp(x) is not."""
     near = m.choose(x > 712.0, 712.0, x)
     shifted = m.fma(near, LOG2_E, SHIFT + 2 * BIAS - 1)
@@ -425,7 +425,7 @@ def _half_power(x: Any, m: Machine) -> Any:
     return y * m.float_of(half << 52) * m.float_of((m.bits(shifted) - half) << 52)
 
 
-def expm1(x: Any, m: Machine) -> Any:
+def expm1(x: Any, m: ScalarMachine) -> Any:
     """e to the x, less 1."""
 
     def other() -> Any:
@@ -436,7 +436,7 @@ def expm1(x: Any, m: Machine) -> Any:
     return m.choose(x == 0.0, x, value)
 
 
-def sinh(x: Any, m: Machine) -> Any:
+def sinh(x: Any, m: ScalarMachine) -> Any:
     """The hyperbolic sine: (e + e÷(e+1)) ÷ 2 with e = exp(|x|) - 1."""
     size = m.magnitude(x)
     e = _power_less_one(size, m)
@@ -444,7 +444,7 @@ def sinh(x: Any, m: Machine) -> Any:
     return m.signed(value, x)
 
 
-def cosh(x: Any, m: Machine) -> Any:
+def cosh(x: Any, m: ScalarMachine) -> Any:
     """The hyperbolic cosine: (y + 1÷y) ÷ 2 with y = exp |x|."""
     size = m.magnitude(x)
     shifted = m.fma(size, LOG2_E, SHIFT + BIAS)
@@ -455,7 +455,7 @@ def cosh(x: Any, m: Machine) -> Any:
 # --------------------------------------------------------------------------------------- logarithms
 
 
-def _log_beside_one(x: Any, rest: Any, m: Machine) -> Any:
+def _log_beside_one(x: Any, rest: Any, m: ScalarMachine) -> Any:
     """ln(1 + x + rest) for x above -1 and not infinite; the rest is what rounding x left."""
     total = x + 1.0
     larger = m.choose(x > 1.0, x, 1.0)
@@ -463,7 +463,7 @@ def _log_beside_one(x: Any, rest: Any, m: Machine) -> Any:
     return log_of_normal(total, 0.0, m, ((smaller - (total - larger)) + rest) / total)
 
 
-def log1p(x: Any, m: Machine) -> Any:
+def log1p(x: Any, m: ScalarMachine) -> Any:
     """ln(1 + x)."""
 
     def other() -> Any:
@@ -473,7 +473,7 @@ def log1p(x: Any, m: Machine) -> Any:
     return m.choose(x == 0.0, x, value)
 
 
-def asinh(x: Any, m: Machine) -> Any:
+def asinh(x: Any, m: ScalarMachine) -> Any:
     """The inverse of sinh: ln(1 + a) with a = |x| + x² ÷ (1 + √1+x²)."""
     size = m.magnitude(x)
     more = size * size / (m.root(m.fma(size, size, 1.0)) + 1.0)
@@ -482,12 +482,12 @@ def asinh(x: Any, m: Machine) -> Any:
     return m.signed(value, x)
 
 
-def _log_of_double(x: Any, m: Machine) -> Any:
+def _log_of_double(x: Any, m: ScalarMachine) -> Any:
     """ln 2x of a large x."""
     return m.choose(x < INFINITY, log_of_normal(x, -1.0, m), x)
 
 
-def acosh(x: Any, m: Machine) -> Any:
+def acosh(x: Any, m: ScalarMachine) -> Any:
     """The inverse of cosh: ln(1 + a) with a = t + √2t+t² and t = x - 1."""
     t = x - 1.0
     square = m.fma(t, t, t + t)
@@ -498,7 +498,7 @@ def acosh(x: Any, m: Machine) -> Any:
     return m.choose(x < 1.0, NAN, value)
 
 
-def atanh(x: Any, m: Machine) -> Any:
+def atanh(x: Any, m: ScalarMachine) -> Any:
     """The inverse of tanh: half of ln(1 + a) with a = 2|x| ÷ 1-|x|."""
     size = m.magnitude(x)
     under = 1.0 - size
@@ -519,7 +519,7 @@ _TEN: Final = (0.4342944819032518, 1.098319650216765e-17, 0.301029995663157, 8.2
 """The logarithm of e in two parts, and that of 2, the first of few digits."""
 
 
-def _to_base(x: Any, base: tuple[float, float, float, float], m: Machine) -> Any:
+def _to_base(x: Any, base: tuple[float, float, float, float], m: ScalarMachine) -> Any:
     e, e_low, two, two_low = base
 
     def of_normal(x: Any, less: float) -> Any:
@@ -534,7 +534,7 @@ def _to_base(x: Any, base: tuple[float, float, float, float], m: Machine) -> Any
     return _with_ends(x, of_normal, m)
 
 
-def _with_ends(x: Any, of_normal: Callable[[Any, float], Any], m: Machine) -> Any:
+def _with_ends(x: Any, of_normal: Callable[[Any, float], Any], m: ScalarMachine) -> Any:
     """A logarithm of any number by that of a normal one less a number of times that of 2."""
 
     def other() -> Any:
@@ -546,17 +546,17 @@ def _with_ends(x: Any, of_normal: Callable[[Any, float], Any], m: Machine) -> An
     return m.usually((x >= LEAST_NORMAL) & (x < INFINITY), of_normal(x, 0.0), other)
 
 
-def log2(x: Any, m: Machine) -> Any:
+def log2(x: Any, m: ScalarMachine) -> Any:
     """The logarithm to the base 2."""
     return _to_base(x, _TWO, m)
 
 
-def log10(x: Any, m: Machine) -> Any:
+def log10(x: Any, m: ScalarMachine) -> Any:
     """The logarithm to the base 10."""
     return _to_base(x, _TEN, m)
 
 
-def log(base: Any, x: Any, m: Machine) -> Any:
+def log(base: Any, x: Any, m: ScalarMachine) -> Any:
     """The logarithm to any base: ln x ÷ ln base, and those of the bases 2 and 10."""
     quotient = ln(x, m) / ln(base, m)
     has_own = (base - 2.0) * (base - 10.0)
@@ -575,7 +575,7 @@ _CIRCLES_FAR: Final = 1.0e6
 """Angles beyond this need more digits of π than are here."""
 
 
-def _quarter_turns(x: Any, turn: int, m: Machine) -> tuple[Any, Any, Any]:
+def _quarter_turns(x: Any, turn: int, m: ScalarMachine) -> tuple[Any, Any, Any]:
     """x less a multiple of π÷2, in two parts, and the multiple plus `turn` in the low bits of a word.
 
     π÷2 is taken away in three parts.  The second has so few digits that its multiples are exact, and what the second step rounds
@@ -589,20 +589,20 @@ def _quarter_turns(x: Any, turn: int, m: Machine) -> tuple[Any, Any, Any]:
     return y, (r - y) + low, m.bits(shifted)
 
 
-def _sine_part(y: Any, rest: Any, z: Any, m: Machine) -> Any:
+def _sine_part(y: Any, rest: Any, z: Any, m: ScalarMachine) -> Any:
     p = polynomial(m, z, -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
                    2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)  # fmt: skip
     return m.fma(z * y, p, m.fma(z * -0.5, rest, rest)) + y
 
 
-def _cosine_part(y: Any, rest: Any, z: Any, m: Machine) -> Any:
+def _cosine_part(y: Any, rest: Any, z: Any, m: ScalarMachine) -> Any:
     p = polynomial(m, z, 4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
                    -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
     w = m.fma(z, -0.5, 1.0)
     return m.fma(z * z, p, m.fma(y, -rest, m.fma(z, -0.5, 1.0 - w))) + w
 
 
-def _circular(x: Any, m: Machine, name: str, turn: int) -> Any:
+def _circular(x: Any, m: ScalarMachine, name: str, turn: int) -> Any:
     far = m.magnitude(x) > _CIRCLES_FAR
     y, rest, k = _quarter_turns(m.choose(far, 0.0, x), turn, m)
     z = y * y
@@ -612,23 +612,23 @@ def _circular(x: Any, m: Machine, name: str, turn: int) -> Any:
     return m.patch(name, far, x, value)
 
 
-def by_quarter(sine: Any, cosine: Any, k: Any, m: Machine) -> Any:
+def by_quarter(sine: Any, cosine: Any, k: Any, m: ScalarMachine) -> Any:
     """Which of the two a k-th quarter turn leaves, and its sign."""
     value = m.choose((k & 1) == 0, sine, cosine)
     return m.choose((k & 2) == 0, value, -value)
 
 
-def sin(x: Any, m: Machine) -> Any:
+def sin(x: Any, m: ScalarMachine) -> Any:
     """The sine."""
     return _circular(x, m, "sin", 0)
 
 
-def cos(x: Any, m: Machine) -> Any:
+def cos(x: Any, m: ScalarMachine) -> Any:
     """The cosine."""
     return _circular(x, m, "cos", 1)
 
 
-def tan(x: Any, m: Machine) -> Any:
+def tan(x: Any, m: ScalarMachine) -> Any:
     """The tangent."""
     far = m.magnitude(x) > _CIRCLES_FAR
     y, rest, k = _quarter_turns(m.choose(far, 0.0, x), 0, m)
@@ -667,43 +667,43 @@ gt = _python(operator.gt)
 ne = _python(operator.ne)
 
 
-def reciprocal(x: Any, m: Machine) -> Any:
+def reciprocal(x: Any, m: ScalarMachine) -> Any:
     return 1.0 / x
 
 
-def pi_times(x: Any, m: Machine) -> Any:
+def pi_times(x: Any, m: ScalarMachine) -> Any:
     return x * math.pi
 
 
-def square(x: Any, m: Machine) -> Any:
+def square(x: Any, m: ScalarMachine) -> Any:
     return x * x
 
 
-def sqrt(x: Any, m: Machine) -> Any:
+def sqrt(x: Any, m: ScalarMachine) -> Any:
     return m.root(x)
 
 
-def half_power(x: Any, m: Machine) -> Any:
+def half_power(x: Any, m: ScalarMachine) -> Any:
     """x*0.5: as the square root, but 0 of -0.0 and ∞ of -∞."""
     root = m.root(x) + 0.0
     return m.choose(x == -math.inf, math.inf, root)
 
 
-def same(x: Any, y: Any, m: Machine) -> Any:
+def same(x: Any, y: Any, m: ScalarMachine) -> Any:
     """Are all bits the same?"""
     return m.bits(x) == m.bits(y) if m.is_float(x) else x == y
 
 
-def outside(x: Any, y: Any, m: Machine) -> Any:
+def outside(x: Any, y: Any, m: ScalarMachine) -> Any:
     """Is x no index of so many (y ≥ 0) items?"""
     return (x < 0) | (x >= y)
 
 
-def abs(x: Any, m: Machine) -> Any:
+def abs(x: Any, m: ScalarMachine) -> Any:
     return m.magnitude(x)
 
 
-def sign(x: Any, m: Machine) -> Any:
+def sign(x: Any, m: ScalarMachine) -> Any:
     """Of a NaN the NaN itself; 0 of -0.0."""
     zero = m.like(x, 0)
     below = m.choose(x < 0, m.like(x, -1), zero) if m.is_signed(x) else zero
@@ -711,7 +711,7 @@ def sign(x: Any, m: Machine) -> Any:
     return m.choose(x != x, x, found) if m.is_float(x) else found
 
 
-def least(x: Any, y: Any, m: Machine) -> Any:
+def least(x: Any, y: Any, m: ScalarMachine) -> Any:
     """NaN if either is NaN; of equal ones the second."""
     if not m.is_float(x):
         return m.smaller(x, y)
@@ -719,60 +719,60 @@ def least(x: Any, y: Any, m: Machine) -> Any:
     return m.choose(x != x, x, chosen)
 
 
-def greatest(x: Any, y: Any, m: Machine) -> Any:
+def greatest(x: Any, y: Any, m: ScalarMachine) -> Any:
     if not m.is_float(x):
         return m.larger(x, y)
     chosen = m.choose(x > y, x, y)
     return m.choose(x != x, x, chosen)
 
 
-def residue(x: Any, y: Any, m: Machine) -> Any:
+def residue(x: Any, y: Any, m: ScalarMachine) -> Any:
     return m.residue(x, y)
 
 
 # ------------------------------------------------------------------------------------- bits and truths
 
 
-def nand(x: Any, y: Any, m: Machine) -> Any:
+def nand(x: Any, y: Any, m: ScalarMachine) -> Any:
     return ~(x & y)
 
 
-def nor(x: Any, y: Any, m: Machine) -> Any:
+def nor(x: Any, y: Any, m: ScalarMachine) -> Any:
     return ~(x | y)
 
 
-def shl(x: Any, y: Any, m: Machine) -> Any:
+def shl(x: Any, y: Any, m: ScalarMachine) -> Any:
     return y << (x & (m.width(x) - 1))
 
 
-def shr(x: Any, y: Any, m: Machine) -> Any:
+def shr(x: Any, y: Any, m: ScalarMachine) -> Any:
     return m.shifted_right(y, x & (m.width(x) - 1))
 
 
-def shru(x: Any, y: Any, m: Machine) -> Any:
+def shru(x: Any, y: Any, m: ScalarMachine) -> Any:
     return m.shifted_right_unsigned(y, x & (m.width(x) - 1))
 
 
-def select(condition: Any, x: Any, y: Any, m: Machine) -> Any:
+def select(condition: Any, x: Any, y: Any, m: ScalarMachine) -> Any:
     return m.choose(condition, x, y)
 
 
 # ------------------------------------------------------------------------------------- conversions
 
 
-def floor(x: Any, m: Machine) -> Any:
+def floor(x: Any, m: ScalarMachine) -> Any:
     return m.rounded_down(x)
 
 
-def ceil(x: Any, m: Machine) -> Any:
+def ceil(x: Any, m: ScalarMachine) -> Any:
     return m.rounded_up(x)
 
 
-def convert(x: Any, m: Machine) -> Any:
+def convert(x: Any, m: ScalarMachine) -> Any:
     return m.converted(x)
 
 
-def convert_checked(x: Any, m: Machine) -> Any:
+def convert_checked(x: Any, m: ScalarMachine) -> Any:
     return m.checked(x)
 
 
@@ -783,49 +783,49 @@ def convert_checked(x: Any, m: Machine) -> Any:
 _LARGE: Final = 2.0**27
 
 
-def root_less(x: Any, m: Machine) -> Any:
+def root_less(x: Any, m: ScalarMachine) -> Any:
     """√1-x²."""
     return m.root(1.0 - x * x)
 
 
-def root_more(x: Any, m: Machine) -> Any:
+def root_more(x: Any, m: ScalarMachine) -> Any:
     """√1+x²."""
     return _beyond_one(x, m.root(x * x + 1.0), m)
 
 
-def root_less_one(x: Any, m: Machine) -> Any:
+def root_less_one(x: Any, m: ScalarMachine) -> Any:
     """sign(x) × √x²-1."""
     value = _beyond_one(x, m.root(x * x - 1.0), m)
     return m.choose(x < 0.0, -value, value)
 
 
-def _beyond_one(x: Any, root: Any, m: Machine) -> Any:
+def _beyond_one(x: Any, root: Any, m: ScalarMachine) -> Any:
     """`root`, which is √x²±1: |x| where the 1 is below the rounding of x², which might overflow."""
     size = m.magnitude(x)
     return m.choose(size > _LARGE, size, root)
 
 
-def zero(x: Any, m: Machine) -> Any:
+def zero(x: Any, m: ScalarMachine) -> Any:
     """0."""
     return m.float_of(m.bits(x) & 0)
 
 
-def nothing(x: Any, m: Machine) -> Any:
+def nothing(x: Any, m: ScalarMachine) -> Any:
     """NaN."""
     nought = zero(x, m)
     return m.choose(nought == 0.0, NAN, nought)
 
 
-def itself(x: Any, m: Machine) -> Any:
+def itself(x: Any, m: ScalarMachine) -> Any:
     """x."""
     return x
 
 
-def size(x: Any, m: Machine) -> Any:
+def size(x: Any, m: ScalarMachine) -> Any:
     """|x|."""
     return m.magnitude(x)
 
 
-def angle(x: Any, m: Machine) -> Any:
+def angle(x: Any, m: ScalarMachine) -> Any:
     """0 or π; NaN of NaN."""
     return m.choose(x < 0.0, math.pi, m.choose(x == x, zero(x, m), x))

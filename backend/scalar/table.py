@@ -28,7 +28,7 @@ Compute: TypeAlias = Callable[..., Any]
 """Of the operands and the machine."""
 
 
-class Cost(Enum):
+class CostClass(Enum):
     """The class of a profile that an application counts as, if the profile has no entry of its own."""
 
     ADD = "add"
@@ -73,13 +73,13 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ScalarRow:
     """`weight`: in additions of a kernel.  `numpy`: the ufunc that is the function of every kind but char, as NumPy calls it.
     `held`: words an item that it holds inside on NumPy besides its result, and `held_complex` of complex numbers (16 bytes each).
     `meanings`: by `parameter`, which only `circular` has; empty: no kernel has it."""
 
     name: str
-    cost: Cost = Cost.ADD
+    cost: CostClass = CostClass.ADD
     weight: int = 1
     numpy: str = ""
     held: int = 0
@@ -88,19 +88,19 @@ class Row:
     meanings: Mapping[int, Meaning] = field(default_factory=dict)
 
 
-def _basic(name: str, cost: Cost = Cost.ADD, numpy: str = "", *, weight: int = 1, held: int = 0, held_complex: int = 6,
-           probe: Probe = Probe.ONCE, text: str = "") -> Row:  # fmt: skip
-    return Row(name, cost, weight, numpy, held, held_complex, probe, {0: Meaning(f"elementary.{text or name}")})
+def _basic(name: str, cost: CostClass = CostClass.ADD, numpy: str = "", *, weight: int = 1, held: int = 0, held_complex: int = 6,
+           probe: Probe = Probe.ONCE, text: str = "") -> ScalarRow:  # fmt: skip
+    return ScalarRow(name, cost, weight, numpy, held, held_complex, probe, {0: Meaning(f"elementary.{text or name}")})
 
 
 def _series(name: str, text: str, within: float, *, numpy: str = "", held: int = 3, probe: Probe = Probe.ONCE, single: str = "",
-            single_kind: Kind = Kind.F32) -> Row:  # fmt: skip
+            single_kind: Kind = Kind.F32) -> ScalarRow:  # fmt: skip
     meaning = Meaning(text, True, single, single_kind if single else Kind.F64, within)
-    return Row(name, Cost.TRANSCENDENTAL, LONG, numpy, held, probe=probe, meanings={0: meaning})
+    return ScalarRow(name, CostClass.TRANSCENDENTAL, LONG, numpy, held, probe=probe, meanings={0: meaning})
 
 
-def _without_kernel(name: str, cost: Cost, held: int, probe: Probe = Probe.NEVER, numpy: str = "") -> Row:
-    return Row(name, cost, LONG, numpy, held, probe=probe)
+def _without_kernel(name: str, cost: CostClass, held: int, probe: Probe = Probe.NEVER, numpy: str = "") -> ScalarRow:
+    return ScalarRow(name, cost, LONG, numpy, held, probe=probe)
 
 
 LONG: Final = 40
@@ -119,10 +119,10 @@ _CIRCULAR: Final[dict[int, Meaning]] = {
     -10: Meaning("elementary.itself"),
 }  # fmt: skip
 
-_C = Cost
+_C = CostClass
 _VOCABULARY = (
     # ------------------------------------------------------------------ one operand
-    Row("conj", numpy="conjugate", held_complex=0),
+    ScalarRow("conj", numpy="conjugate", held_complex=0),
     _basic("neg", numpy="negative", held_complex=0, probe=Probe.EVERYWHERE),
     _basic("sign", numpy="sign"),
     _basic("reciprocal", _C.DIVIDE, weight=4, held=3),
@@ -134,7 +134,7 @@ _VOCABULARY = (
     _basic("sqrt", _C.TRANSCENDENTAL, "sqrt", weight=4, probe=Probe.EVERYWHERE),
     _without_kernel("factorial", _C.TRANSCENDENTAL, 14, Probe.RARE),
     _basic("pi_times", held=3),
-    Row("circular", _C.TRANSCENDENTAL, LONG, held=18, probe=Probe.EVERYWHERE, meanings=_CIRCULAR),
+    ScalarRow("circular", _C.TRANSCENDENTAL, LONG, held=18, probe=Probe.EVERYWHERE, meanings=_CIRCULAR),
     _basic("not", _C.LOGIC, "logical_not", probe=Probe.EVERYWHERE, text="complement"),
     _basic("bnot", _C.LOGIC, "invert", probe=Probe.NEVER, text="complement"),
     _series("erf", "elementary.erf", 2.0, held=18, single="binary32.erf"),
@@ -151,7 +151,7 @@ _VOCABULARY = (
     _basic("mul", _C.MULTIPLY, "multiply", held_complex=0, probe=Probe.CHAINED),
     _basic("div", _C.DIVIDE, "true_divide", weight=4, probe=Probe.EVERYWHERE),
     _series("pow", "elementary.power", 0.8, held=3, single="elementary.narrow_power", single_kind=Kind.F64),
-    Row("ipow", _C.MULTIPLY, LONG, "power", held=3),
+    ScalarRow("ipow", _C.MULTIPLY, LONG, "power", held=3),
     _series("log", "elementary.log", 2.0, probe=Probe.NEVER),
     _series("root", "elementary.root", 2.0, probe=Probe.NEVER),
     _series("atan2", "elementary.atan2", 2.0, numpy="arctan2", held=0, probe=Probe.NEVER),
@@ -190,7 +190,7 @@ _OF_KERNELS = (
 )
 """What kernels write for powers and logarithms always the same (`kernels.constants`), where a loop is fixed, of an index."""
 
-ROWS: Final[dict[str, Row]] = {row.name: row for row in (*_VOCABULARY, *_OF_KERNELS)}
+ROWS: Final[dict[str, ScalarRow]] = {row.name: row for row in (*_VOCABULARY, *_OF_KERNELS)}
 VOCABULARY: Final = frozenset(row.name for row in _VOCABULARY)
 
 TRANSCENDENTAL: Final = frozenset(name for name, row in ROWS.items() if any(m.series for m in row.meanings.values()))
@@ -210,7 +210,7 @@ def weight_of(function: str) -> int:
 
 def class_of(function: str) -> str:
     """The class of operations that a scalar function counts as."""
-    return (ROWS[function].cost if function in ROWS else Cost.ADD).value
+    return (ROWS[function].cost if function in ROWS else CostClass.ADD).value
 
 
 def is_plain(function: str, parameter: int) -> bool:
@@ -258,7 +258,7 @@ def _compute(text: str) -> Compute:
 # conversions); everything else is written in terms of these.  Neighbours: `basic`, `elementary` and the other meanings; `table`,
 # which names them.
 
-class Machine(Protocol):
+class ScalarMachine(Protocol):
     """What meanings need beside operators.  Values are opaque: floats, whole numbers, and truths.
 
     `>>` of the bits of floats brings in zeros.  Operands may be Python numbers where at least one is a value."""

@@ -207,7 +207,7 @@ class Objective(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SourceLine:
     """Where a directive was written: `number` counts from 1; `start` and `end` are offsets in the source (or -1)."""
 
     number: int
@@ -217,10 +217,10 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceDirective:
     """`place a b on gpu0` (an id or a class); `phases` in the order written."""
 
-    line: Line
+    line: SourceLine
     phases: tuple[PhaseIndex, ...]
     device: str
 
@@ -229,7 +229,7 @@ class Place:
 class Before:
     """Every one of `first` completes before any of `then` starts."""
 
-    line: Line
+    line: SourceLine
     first: tuple[PhaseIndex, ...]
     then: tuple[PhaseIndex, ...]
 
@@ -238,7 +238,7 @@ class Before:
 class IssueBefore:
     """Program order only: on one queue the first is issued earlier; it starts no later."""
 
-    line: Line
+    line: SourceLine
     first: tuple[PhaseIndex, ...]
     then: tuple[PhaseIndex, ...]
 
@@ -248,7 +248,7 @@ class Split:
     """`split m rows 3:1 over gpu0 gpu1`: rows in proportion, the rest by largest remainder; no `parts`: evenly.  `devices` are
     names of instances."""
 
-    line: Line
+    line: SourceLine
     phase: PhaseIndex
     parts: tuple[int, ...]
     devices: tuple[str, ...]
@@ -256,7 +256,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class NoSplit:
-    line: Line
+    line: SourceLine
     phase: PhaseIndex
 
 
@@ -264,7 +264,7 @@ class NoSplit:
 class Replicate:
     """The output is wanted on every device that is used."""
 
-    line: Line
+    line: SourceLine
     phase: PhaseIndex
 
 
@@ -272,33 +272,33 @@ class Replicate:
 class Keep:
     """The output stays on (or is brought to) that device until the end."""
 
-    line: Line
+    line: SourceLine
     phase: PhaseIndex
     device: str
 
 
 @dataclass(frozen=True, slots=True)
 class LimitMemory:
-    line: Line
+    line: SourceLine
     device: str
     bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class LimitMachines:
-    line: Line
+    line: SourceLine
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    line: Line
+    line: SourceLine
     ticks: int
 
 
 @dataclass(frozen=True, slots=True)
 class Speculate:
-    line: Line
+    line: SourceLine
     phase: PhaseIndex
 
 
@@ -306,7 +306,7 @@ class Speculate:
 class Adjacent:
     """Nothing of the listed names' queue order between the two."""
 
-    line: Line
+    line: SourceLine
     first: PhaseIndex
     then: PhaseIndex
 
@@ -316,13 +316,14 @@ class Order:
     """`order x z …`: in this order; adjacent where no `…` (None) stands between; a `…` at an end lets others come before
     or after.  The others are `over`: of a program the phases that make its named values, of an instance (None) all phases."""
 
-    line: Line
+    line: SourceLine
     items: tuple[PhaseIndex | None, ...]
     over: tuple[PhaseIndex, ...] | None = None
 
 
 Directive: TypeAlias = (
-    Place | Before | IssueBefore | Split | NoSplit | Replicate | Keep | LimitMemory | LimitMachines | Deadline | Speculate
+    PlaceDirective | Before | IssueBefore | Split | NoSplit | Replicate | Keep | LimitMemory | LimitMachines | Deadline
+    | Speculate
     | Adjacent | Order
 )  # fmt: skip
 
@@ -464,7 +465,7 @@ def restrictions(problem: Problem) -> Restrictions:
             result.fixed[index] = tuple((int(device), rows) for device, rows in phase.together.mode)
     for directive in problem.directives:
         match directive:
-            case Place(_, phases, device):
+            case PlaceDirective(_, phases, device):
                 for p in phases:
                     _restrict(result, p, devices_named(problem, device))
             case Before(_, first, then):

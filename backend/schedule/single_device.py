@@ -44,9 +44,9 @@ from .plan.plan import (
     CellsStep,
     Device,
     DeviceId,
+    ExecutionPlan,
     FreeStep,
     LoopStep,
-    Plan,
     PlannedFile,
     PlannedPhase,
     PlannedRegion,
@@ -109,7 +109,7 @@ class Storage(Generic[Amount]):
 
 
 @dataclass(slots=True, eq=False)
-class Block(Generic[Amount]):
+class BlockLiveness(Generic[Amount]):
     """The units of a block as `phases`, with its `params` and the values `kept` at its end.  `scattered`: values that may not lie
     in rows, which the walk adds to; `left`: by place, the copies that the run's results keep."""
 
@@ -286,7 +286,8 @@ class PlannedUnit:
 
 
 def plan_one_device(bound: BoundGraph, device: Device | None = None, program: tuple[PlannedFile, ...] = (),
-                    detail: Detail = Detail.FULL, units: Sequence[Phase | PlannedUnit] | None = None) -> Plan:  # fmt: skip
+                    detail: Detail = Detail.FULL, units: Sequence[Phase | PlannedUnit]
+                    | None = None) -> ExecutionPlan:  # fmt: skip
     """The plan of a bound graph on one device; `units` in place of its phases, in their order."""
     device = device or Device(HOME, "cpu")
     numbers = Numbers()
@@ -302,7 +303,7 @@ def plan_one_device(bound: BoundGraph, device: Device | None = None, program: tu
 
         regions = regions_of(graph)
     phases = tuple(described(p, graph, numbers, device.id) for p in traverse.all_phases(graph)) if full else ()
-    return Plan(
+    return ExecutionPlan(
         program,
         tuple(sorted((v.name, n) for v, n in bound.sizes.items())),
         (device,),
@@ -377,7 +378,7 @@ class _Planner:
 
     def units(self, units: Sequence[Unit | PlannedUnit], params: Sequence[ValueId], results: Sequence[ValueId], keep:
     Sequence[ValueId] ) -> SubPlan:  # fmt: skip
-        block = Block(self.graph, self.numbers, self.scattered, list(map(_shape, units)), params, (*results, *keep))
+        block = BlockLiveness(self.graph, self.numbers, self.scattered, list(map(_shape, units)), params, (*results, *keep))
         steps: list[Step] = []
         inner: list[int] = []
         for place, unit in enumerate(units):
@@ -485,7 +486,7 @@ def _place(storages: Iterable[Storage[int]], device: DeviceId) -> tuple[Buffer, 
 # The same walk (`storages`) on sizes instead of numbers, of phases one by one.  Buffers whose size is not a number count 512
 # bytes more for rounding.
 
-class Formulas:
+class PeakFormulas:
     """Amounts for all sizes."""
 
     zero = ZERO
@@ -514,10 +515,10 @@ class Formulas:
 
 def peak_bound(graph: Graph) -> Size:
     """At least the planned peak, for all sizes."""
-    formulas, scattered = Formulas(), set[ValueId]()
+    formulas, scattered = PeakFormulas(), set[ValueId]()
 
     def peak(phases: Sequence[Phase], params: Iterable[ValueId], kept: Iterable[ValueId]) -> Size:
-        block, inner = Block(graph, formulas, scattered, phases, params, kept), list[Size]()
+        block, inner = BlockLiveness(graph, formulas, scattered, phases, params, kept), list[Size]()
         for place, phase in enumerate(phases):
             block.enter(place)
             bodies = [peak(body.phases, body.params, body.results) for body in traverse.subgraphs(phase)]

@@ -29,7 +29,7 @@ class Shard:
 
 
 @dataclass(frozen=True, slots=True)
-class CombineStep:
+class ScheduledCombine:
     """The combine of a phase on home.  With no barrier, start is that of the first merge."""
 
     phase: PhaseIndex
@@ -81,7 +81,7 @@ class Decisions:
     sending: Sending = Sending.LATE
 
 
-Placed: TypeAlias = Shard | CombineStep | Transfer
+Placed: TypeAlias = Shard | ScheduledCombine | Transfer
 """What a schedule holds, each once."""
 
 
@@ -91,7 +91,7 @@ class Schedule:
     `decisions`: those that were laid out to it, if any were; no part of what it is."""
 
     shards: tuple[Shard, ...]
-    combines: tuple[CombineStep, ...]
+    combines: tuple[ScheduledCombine, ...]
     transfers: tuple[Transfer, ...]
     decisions: Decisions | None = field(default=None, compare=False, repr=False)
 
@@ -111,7 +111,7 @@ class Status(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class BoundCertificate:
     """Why no plan is better: `method` is bound (a lower bound meets it), z3 (T-1 refuted), certificate (rows that every
     device can do by T-1 sum to too few) or none.  `detail` is data of the method, for `plan --check --prove`."""
 
@@ -150,7 +150,7 @@ class Answer:
     schedule: Schedule | None
     lower_bound: int
     values: tuple[int, ...]
-    proof: Proof
+    proof: BoundCertificate
     baselines: tuple[Baseline, ...] = ()
     conflict: Conflict | None = None
     speculated: tuple[PhaseIndex, ...] = ()
@@ -174,7 +174,7 @@ class QueueKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class ScheduledQueue:
     """`device` of a compute queue; `name` is the device's or the channel's."""
 
     kind: QueueKind
@@ -203,7 +203,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Synchronisation:
-    queues: tuple[Queue, ...]
+    queues: tuple[ScheduledQueue, ...]
     fences: tuple[Fence, ...]
     waits: tuple[Wait, ...]
 

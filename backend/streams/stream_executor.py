@@ -28,20 +28,20 @@ from ..schedule.single_device import Detail, plan_one_device
 from ..schedule.streams.pass_partitioning import flow_of
 from ..schedule.streams.stream_planning import MOST_KINDS, tiles_of
 from ..schedule.streams.tile_demands import (
-    Along,
     Demand,
     Ends,
     Flow,
-    Pass,
     Rows as PassesRows,
     Sink,
+    TiledAxis,
+    TilePass,
     demand,
     function_of,
     part_of,
 )
-from ..schedule.streams.tile_graph import State, Tile as TilesTile, key_of, tile_of
+from ..schedule.streams.tile_graph import Tile as TilesTile, TileState, key_of, tile_of
 from ..vm.executor import PreparedPlan
-from ..vm.run_state import Action, Machine, Memory, Progress, Shown
+from ..vm.run_state import Action, Memory, OutputValue, Progress, RunState
 from .spill import SelectedRows, SortedRuns
 
 # ---------------------------------------------------------------------------------------------------- joining
@@ -52,7 +52,7 @@ from .spill import SelectedRows, SortedRuns
 # once, and what is left in the end from the right.  That is the tree of `sums`, so the bits are those of the whole.
 
 @dataclass(slots=True)
-class Joined:
+class PartialStack:
     """One result of a reduction, so far; `ordered`: its bits depend on the tree."""
 
     pair: Pair
@@ -173,7 +173,7 @@ class Ring:
 # ---------------------------------------------------------------------------------------------------- driver
 
 @dataclass(slots=True)
-class Stores:
+class TiledFiles:
     """Inputs that are read tile by tile, outputs that are written so, and how far that has come."""
 
     sources: Mapping[str, RowSource]
@@ -187,7 +187,7 @@ class Stores:
         for sink in self.sinks.values():
             sink.discard()
 
-    def action(self, machine: Machine, step: StreamStep, device: DeviceId) -> Action:
+    def action(self, machine: RunState, step: StreamStep, device: DeviceId) -> Action:
         """What one pass does."""
         assert machine.around is not None, "streams are run with their graph"
         flow = flow_of(machine.around.graph, self.sources, self.sinks, lambda count: True)
@@ -197,23 +197,23 @@ class Stores:
 
         def run(memory: Memory) -> None:
             machine.current = one.sinks[0].phase
-            _Run(machine, self, flow, one, step, Device(device, "cpu", backend.threads), memory).run()
+            _StreamRun(machine, self, flow, one, step, Device(device, "cpu", backend.threads), memory).run()
 
         return run
 
 
 @dataclass(slots=True)
-class _Run:
-    machine: Machine
-    stores: Stores
+class _StreamRun:
+    machine: RunState
+    stores: TiledFiles
     flow: Flow
-    one: Pass
+    one: TilePass
     step: StreamStep
     device: Device
     memory: Memory
     plans: dict[tuple[object, ...], tuple[TilesTile, PreparedPlan]] = field(default_factory=dict)
-    joined: dict[ValueId, Joined] = field(default_factory=dict)
-    states: dict[str, tuple[State, Any]] = field(default_factory=dict)
+    joined: dict[ValueId, PartialStack] = field(default_factory=dict)
+    states: dict[str, tuple[TileState, Any]] = field(default_factory=dict)
     """What the last tile left, by its name."""
 
     def run(self) -> None:
@@ -265,17 +265,17 @@ class _Run:
                 assert isinstance(sink.phase, Output)
                 self.write(sink.phase, lambda store: store.begin())
 
-    def joining(self, phase: Structured | LibraryPhase, value: ValueId) -> Joined:
+    def joining(self, phase: Structured | LibraryPhase, value: ValueId) -> PartialStack:
         """How partial results of a value are joined; those of products are always as a tree."""
         if isinstance(phase, Structured):
             function, ordered = reduction_of(phase, value), is_ordered(phase, value, self.machine.types)
         else:
             cut = self.flow.cuts[phase.id]
-            assert isinstance(cut, Along) and cut.function is not None, "what is joined has a function"
+            assert isinstance(cut, TiledAxis) and cut.function is not None, "what is joined has a function"
             function, ordered = cut.function, True
         if function in PLACES:
-            return Joined(pair_of_places(function), False)
-        return Joined(pair_of(phase, function, value, self.machine, self.machine.backends[self.device.id]), ordered)
+            return PartialStack(pair_of_places(function), False)
+        return PartialStack(pair_of(phase, function, value, self.machine, self.machine.backends[self.device.id]), ordered)
 
     def end(self, sink: Sink) -> None:
         if sink.ends is Ends.WRITTEN:
@@ -283,7 +283,7 @@ class _Run:
             self.write(sink.phase, lambda store: store.end())
             kept = self.stores.sinks[sink.phase.name]
             if not isinstance(kept, SortedRuns | SelectedRows):  # which are nobody's output
-                self.machine.outputs[sink.phase.name] = Shown(kept.kind, kept)
+                self.machine.outputs[sink.phase.name] = OutputValue(kept.kind, kept)
         elif sink.ends is Ends.JOINED:
             for value in traverse.results(sink.phase):
                 made = self.joined[value].result()
@@ -353,7 +353,7 @@ class _Run:
             self.write(sink.phase, lambda store: store.put(part, axis, own[0]))
 
 
-def beginning(state: State) -> Any:
+def beginning(state: TileState) -> Any:
     """A state before the first tile."""
     made = new_array(tuple(size.evaluate({}) for size in state.type.shape), state.type.element.kind)
     made[...] = state.neutral

@@ -26,7 +26,7 @@ from ..loopir.ir import (
     If,
     Index,
     Load,
-    Program,
+    LoopProgram,
     Statement,
     Store,
     coefficient,
@@ -36,7 +36,7 @@ from ..loopir.ir import (
     walk,
     within,
 )
-from .rewriting import Names, copied, statements
+from .rewriting import FreshNames, copied, statements
 
 _MOST_BORDERS: Final = 2
 _MOST_STATEMENTS: Final = 1500
@@ -48,7 +48,7 @@ _BELOW: Final = {"lt": (0,), "ge": (0,), "le": (-1,), "gt": (-1,), "eq": (0, -1)
 """For functions of a and b: their value is linear, or constant, on both sides of each a - b + constant < 0."""
 
 
-def split_index_sets(program: Program) -> Program:
+def split_index_sets(program: LoopProgram) -> LoopProgram:
     """Split loops at the borders of their conditions."""
     splitting = _Splitting(program)
     body = splitting.block(program.body, facts_of(program, splitting.definitions))
@@ -56,9 +56,9 @@ def split_index_sets(program: Program) -> Program:
 
 
 class _Splitting:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: LoopProgram) -> None:
         self.definitions = Definitions(program)
-        self.names = Names(program)
+        self.names = FreshNames(program)
         size = statements(program.body)
         self.room = min(_GROWTH * size, max(0, _MOST_STATEMENTS - size))
         """Statements that may be added."""
@@ -163,7 +163,7 @@ def _border(form: Index, name: str) -> Index | None:
     return None
 
 
-def _wanted(program: Program, definitions: Definitions) -> set[str]:
+def _wanted(program: LoopProgram, definitions: Definitions) -> set[str]:
     """The registers that decide what innermost loops do, or where: conditions, masks, and numbers in indices."""
     waiting: list[str] = []
     loops = [s for s in walk(program.body) if isinstance(s, For) and not any(isinstance(inner, For) for inner in walk(s.body))]

@@ -25,14 +25,14 @@ from ..loopir.ir import (
     ZERO,
     Apply,
     Carried,
-    Constant,
+    ConstantStatement,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
     LoopKind,
-    Number,
-    Program,
+    LoopProgram,
     Statement,
     Store,
     index,
@@ -42,13 +42,13 @@ from ..loopir.ir import (
     walk,
     within,
 )
-from .rewriting import Names, copied, fails, is_independent, stored_views
+from .rewriting import FreshNames, copied, fails, is_independent, stored_views
 
 _STRETCH: Final = 8
 """Iterations between two looks at whether anything changes, a power of two."""
 
 
-def interchange_loops(program: Program) -> Program:
+def interchange_loops(program: LoopProgram) -> LoopProgram:
     """Move serial loops inwards."""
     interchanging = _Interchanging(program)
     body = interchanging.block(program.body, facts_of(program, interchanging.definitions))
@@ -56,7 +56,7 @@ def interchange_loops(program: Program) -> Program:
 
 
 @dataclass(slots=True)
-class _Cell:
+class _StateCell:
     """An item that each point hands on: where it lies, the registers that are loaded from there, and the one that is stored."""
 
     view: str
@@ -66,20 +66,20 @@ class _Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class _Nest:
+class _PerfectNest:
     """Loops from the outermost on, and what a point does in an iteration."""
 
     loops: tuple[For, ...]
     point: tuple[Statement, ...]
 
 
-class _NotOne(Exception):
+class _NotInterchangeable(Exception):
     """The loop stays where it is."""
 
 
 class _Interchanging:
-    def __init__(self, program: Program) -> None:
-        self.definitions, self.names = Definitions(program), Names(program)
+    def __init__(self, program: LoopProgram) -> None:
+        self.definitions, self.names = Definitions(program), FreshNames(program)
         self.kinds = {view.name: view.kind for view in program.views}
         self.has_moved = False
 
@@ -102,61 +102,62 @@ class _Interchanging:
             cells, inside = self.cells(nest, loop), facts.within(loop)  # what is read off first, then what has to be proved
             for point_loop in nest.loops:
                 if not is_independent(point_loop, inside):
-                    raise _NotOne
+                    raise _NotInterchangeable
                 inside = inside.within(point_loop)
             interchanged = self.interchanged(loop, nest, cells)
-        except _NotOne:
+        except _NotInterchangeable:
             return [replace(loop, body=self.block(loop.body, facts.within(loop)))]
         self.has_moved = True
         return interchanged
 
     # ------------------------------------------------------------------------------------------- legality
 
-    def nest(self, around: For) -> _Nest:
+    def nest(self, around: For) -> _PerfectNest:
         """What is in a loop; the nest's bounds are the same in all iterations."""
         is_plain = around.kind is LoopKind.SERIAL and not around.carried and around.until is None and around.step == 1
         if not is_plain or len(around.lower) + len(around.upper) > 2 or fails(around.body):
-            raise _NotOne
+            raise _NotInterchangeable
         loops: list[For] = []
         scalars: list[Statement] = []
         body = around.body
         while not loops or loops[-1].kind is not LoopKind.VECTOR:
             loop = body[-1] if body else None
-            if not isinstance(loop, For) or not all(isinstance(s, Constant | Number | Load | Apply) for s in body[:-1]):
-                raise _NotOne
+            if not isinstance(loop, For) or not all(isinstance(s, ConstantStatement | IndexStatement | Load
+                | Apply) for s in body[:-1]):
+                raise _NotInterchangeable
             if loop.carried or loop.until is not None:
-                raise _NotOne
+                raise _NotInterchangeable
             loops.append(replace(loop, lower=self.expanded(loop.lower), upper=self.expanded(loop.upper)))
             scalars += body[:-1]
             body = loop.body
         changing = within(around) - {loop.index for loop in loops}
         if any(name in changing for loop in loops for form in (*loop.lower, *loop.upper) for name, _ in form.terms):
-            raise _NotOne
-        return _Nest(tuple(loops), (*scalars, *body))
+            raise _NotInterchangeable
+        return _PerfectNest(tuple(loops), (*scalars, *body))
 
     def expanded(self, forms: Sequence[Index]) -> tuple[Index, ...]:
         return tuple(map(self.definitions.expand, forms))
 
-    def cells(self, nest: _Nest, around: For) -> list[_Cell]:
+    def cells(self, nest: _PerfectNest, around: For) -> list[_StateCell]:
         """What a point hands on."""
         stored, points = stored_views(nest.point), {loop.index for loop in nest.loops}
         changing = within(around) - points
-        cells: dict[tuple[str, tuple[Index, ...]], _Cell] = {}
+        cells: dict[tuple[str, tuple[Index, ...]], _StateCell] = {}
         for statement in nest.point:
             if not isinstance(statement, Load | Store):
                 touched = {view for s in walk((statement,)) for view in loaded_views(s)} | stored_views((statement,))
                 if not stored.isdisjoint(touched):
-                    raise _NotOne
+                    raise _NotInterchangeable
                 continue
             indices = self.expanded(statement.indices)
             names = {name for form in indices for name, _ in form.terms}
             if statement.view not in stored:
                 if not names.isdisjoint(changing) and not names.isdisjoint(points):
-                    raise _NotOne  # neighbouring points read neighbours, but one iteration after the other does not
+                    raise _NotInterchangeable  # neighbouring points read neighbours, but one iteration after the other does not
                 continue
-            cell = cells.setdefault((statement.view, indices), _Cell(statement.view, indices))
+            cell = cells.setdefault((statement.view, indices), _StateCell(statement.view, indices))
             if statement.mask is not None or cell.item or not names.isdisjoint(changing):
-                raise _NotOne
+                raise _NotInterchangeable
             if isinstance(statement, Load):
                 cell.loads.append(statement.name)
             elif statement.join is None:
@@ -164,12 +165,12 @@ class _Interchanging:
         ordered = list(cells.values())
         pairs = [(one.place, other.place) for one, other in combinations(ordered, 2) if one.view == other.view]
         if not ordered or not all(cell.item for cell in ordered) or not all(any(map(_differ, *pair)) for pair in pairs):
-            raise _NotOne
+            raise _NotInterchangeable
         return ordered
 
     # -------------------------------------------------------------------------------------------- writing
 
-    def interchanged(self, around: For, nest: _Nest, cells: Sequence[_Cell]) -> Sequence[Statement]:
+    def interchanged(self, around: For, nest: _PerfectNest, cells: Sequence[_StateCell]) -> Sequence[Statement]:
         """The nest, with the loop inside."""
         before: list[Statement] = []
         items = [self.names.fresh("item") for _ in cells]
@@ -181,10 +182,10 @@ class _Interchanging:
                 self.names.fresh, ("count", "none", "trips", "few", "shift", "rest", "stretches")
             )
             before += [
-                Number(count, minus(around.upper[0], around.lower[0])), Number(none, ZERO),
+                IndexStatement(count, minus(around.upper[0], around.lower[0])), IndexStatement(none, ZERO),
                 Apply(trips, Kind.I64, "max", (count, none), Kind.I64),
-                Constant(few, Kind.I64, _STRETCH - 1), Apply(rest, Kind.I64, "band", (trips, few), Kind.I64),
-                Constant(shift, Kind.I64, _STRETCH.bit_length() - 1),
+                ConstantStatement(few, Kind.I64, _STRETCH - 1), Apply(rest, Kind.I64, "band", (trips, few), Kind.I64),
+                ConstantStatement(shift, Kind.I64, _STRETCH.bit_length() - 1),
                 Apply(stretches, Kind.I64, "shr", (shift, trips), Kind.I64),
             ]  # fmt: skip
             point.append(short := self.iterations(around, nest, cells, (ZERO,), (index(rest),), items))
@@ -196,7 +197,8 @@ class _Interchanging:
             body = (replace(loop, body=body),)
         return [*before, *body]
 
-    def iterations(self, around: For, nest: _Nest, cells: Sequence[_Cell], lower: tuple[Index, ...], upper: tuple[Index, ...],
+    def iterations(self, around: For, nest: _PerfectNest, cells: Sequence[_StateCell], lower: tuple[Index, ...],
+        upper: tuple[Index, ...],
                    initial: Sequence[str]) -> For:  # fmt: skip
         """Iterations of a point, from these items on."""
         index_here = self.names.fresh(around.index)
@@ -213,7 +215,8 @@ class _Interchanging:
         )
         return For(index_here, lower, upper, LoopKind.SERIAL, body, carried)
 
-    def stretches(self, around: For, nest: _Nest, cells: Sequence[_Cell], count: Index, initial: Sequence[str]) -> For:
+    def stretches(self, around: For, nest: _PerfectNest, cells: Sequence[_StateCell], count: Index,
+        initial: Sequence[str]) -> For:
         """See Note [Standing still]."""
         now = [self.names.fresh("item") for _ in cells]
         inner = self.iterations(around, nest, cells, (ZERO,), (Index((), _STRETCH),), now)

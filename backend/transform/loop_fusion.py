@@ -21,14 +21,14 @@ from ..loopir.ir import (
     ONE,
     Apply,
     Call,
-    Constant,
+    ConstantStatement,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
     LoopKind,
-    Number,
-    Program,
+    LoopProgram,
     Statement,
     Store,
     blocks,
@@ -40,15 +40,15 @@ from ..loopir.ir import (
     walk,
     within,
 )
-from ..loopir.verifier import Access, accesses, may_fail
-from .rewriting import Names, fails, renamed, statements, stored_views
+from ..loopir.verifier import ViewAccess, accesses, may_fail
+from .rewriting import FreshNames, fails, renamed, statements, stored_views
 
 _MOST_STATEMENTS: Final = 100
 """Of a fused body."""
 _MOST_DELAY: Final = 2
 
 
-def fuse_loops(program: Program) -> Program:
+def fuse_loops(program: LoopProgram) -> LoopProgram:
     """Fuse loops."""
     fusing = _Fusing(program)
     body = fusing.block(program.body, facts_of(program, fusing.definitions))
@@ -56,8 +56,8 @@ def fuse_loops(program: Program) -> Program:
 
 
 class _Fusing:
-    def __init__(self, program: Program) -> None:
-        self.definitions, self.names = Definitions(program), Names(program)
+    def __init__(self, program: LoopProgram) -> None:
+        self.definitions, self.names = Definitions(program), FreshNames(program)
         self.private = {view.name for view in program.views if view.private}
         self.has_fused = False
 
@@ -146,7 +146,7 @@ class _Fusing:
             return None
         return begins.constant, ends.constant
 
-    def is_legal(self, first: For, second: For, pairs: list[tuple[Access, Access]], delay: int) -> bool:
+    def is_legal(self, first: For, second: For, pairs: list[tuple[ViewAccess, ViewAccess]], delay: int) -> bool:
         defined = within(first)
         behind = index(first.index, (second.index, -1), constant=-1 - delay)
         orders = [behind] if first.kind is LoopKind.SERIAL else [behind, index(second.index, (first.index, -1), constant=-1)]
@@ -164,7 +164,7 @@ class _Fusing:
         assert edges is not None
         body, other = first.body, renamed(second.body, {second.index: first.index})
         if delay:
-            other = Number(second.index, index(first.index, constant=-delay)), *second.body
+            other = IndexStatement(second.index, index(first.index, constant=-delay)), *second.body
         if edges[1]:
             body = self.guarded(minus(first.upper[0], plus(index(first.index), ONE)), body)
         if edges[0]:
@@ -176,7 +176,7 @@ class _Fusing:
         """A block that is done where a form is not negative."""
         left, nothing, holds = map(self.names.fresh, ("left", "nothing", "holds"))
         condition = Apply(holds, Kind.BOOL, "ge", (left, nothing), Kind.I64)
-        return Number(left, form), Number(nothing, Index((), 0)), condition, If(holds, body)
+        return IndexStatement(left, form), IndexStatement(nothing, Index((), 0)), condition, If(holds, body)
 
 
 def _is_alike(first: For, second: For) -> bool:
@@ -202,7 +202,7 @@ def _may_move(between: tuple[Statement, ...], first: For) -> bool:
     results, stores = {c.result for c in first.carried}, stored_views((first,))
     for statement in between:
         match statement:
-            case Constant() | Number() | Apply() | Load():
+            case ConstantStatement() | IndexStatement() | Apply() | Load():
                 if any(name in results for name in uses(statement)) or (isinstance(statement, Load) and statement.view in stores):
                     return False
                 if isinstance(statement, Apply) and may_fail(statement):

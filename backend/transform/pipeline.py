@@ -18,10 +18,10 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from ..jit import compiler
-from ..loopir.ir import Program
+from ..loopir.ir import LoopProgram
 from . import index_set_splitting, interchange, loop_fusion, redundancy, shapes, simplify, storage, time_tiling
 
-Transformation: TypeAlias = Callable[[Program], Program]
+Transformation: TypeAlias = Callable[[LoopProgram], LoopProgram]
 Pipeline: TypeAlias = tuple[tuple[Transformation, tuple[Transformation, ...]], ...]
 
 _TIDY: Final = (redundancy.hoist_invariants, redundancy.eliminate_common_subexpressions, redundancy.eliminate_dead_code)
@@ -49,12 +49,12 @@ POINTWISE_ON_CARDS: Final = (*ON_CARDS, (loop_fusion.fuse_loops, _TIDY))
 
 
 @lru_cache(64)
-def runs_in_tiles(program: Program) -> bool:
+def runs_in_tiles(program: LoopProgram) -> bool:
     """Can the iterations of a program be done for some rows at a time (`tiling`), once it is optimised?"""
     return time_tiling.tiled(optimise(program)) is not None
 
 
-def optimise(program: Program, pipeline: Pipeline = PIPELINE) -> Program:
+def optimise(program: LoopProgram, pipeline: Pipeline = PIPELINE) -> LoopProgram:
     """The program after all transformations.
 
     They make many small objects without cycles, so garbage is not looked for meanwhile: that took a third of the time."""
@@ -67,10 +67,10 @@ def optimise(program: Program, pipeline: Pipeline = PIPELINE) -> Program:
             gc.enable()
 
 
-def _optimised(program: Program, pipeline: Pipeline) -> Program:
-    done: dict[Transformation, Program] = {}
+def _optimised(program: LoopProgram, pipeline: Pipeline) -> LoopProgram:
+    done: dict[Transformation, LoopProgram] = {}
 
-    def after(transformation: Transformation, program: Program) -> Program:
+    def after(transformation: Transformation, program: LoopProgram) -> LoopProgram:
         """The program after a transformation; one that it has just left, or made, it would leave."""
         if done.get(transformation) is not program:
             program = done[transformation] = transformation(program)

@@ -15,18 +15,18 @@ from ..loopir.ir import (
     Apply,
     Call,
     Carried,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
     LoopKind,
-    Number,
-    Program,
-    Role,
+    LoopProgram,
     Statement,
     Store,
+    ViewRole,
     blocks,
     defined,
     head_uses,
@@ -42,14 +42,14 @@ from .rewriting import rebuilt, stored_views as rewriting_stored_views
 
 # ---------------------------------------------------------------------------------------------------- hoisting
 
-def hoist_invariants(program: Program) -> Program:
+def hoist_invariants(program: LoopProgram) -> LoopProgram:
     """Move invariant statements out of loops."""
     hoisting = _Hoisting(program)
     body = hoisting.block(program.body, facts_of(program, hoisting.definitions), None)
     return program if body == program.body else replace(program, body=body)
 
 
-class _Inside:
+class _LoopBody:
     """A loop whose body is looked at: what depends on its iterations, and what it writes."""
 
     def __init__(self, loop: For, facts: Facts) -> None:
@@ -62,11 +62,11 @@ class _Inside:
 
 
 class _Hoisting:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: LoopProgram) -> None:
         self.definitions = Definitions(program)
         self.views = {view.name: view for view in program.views}
 
-    def block(self, body: tuple[Statement, ...], facts: Facts, loop: _Inside | None, *, in_branch: bool = False
+    def block(self, body: tuple[Statement, ...], facts: Facts, loop: _LoopBody | None, *, in_branch: bool = False
               ) -> tuple[Statement, ...]:  # fmt: skip
         """A block of the body of `loop`, which is given what leaves it."""
         remaining: list[Statement] = []
@@ -74,7 +74,7 @@ class _Hoisting:
             leaving: list[Statement] = [statement]
             match statement:
                 case For():
-                    inner = _Inside(statement, facts)
+                    inner = _LoopBody(statement, facts)
                     inner_body = self.block(statement.body, facts.within(statement), inner)
                     leaving = [*inner.out, replace(statement, body=inner_body)]
                 case If(condition, then, otherwise, _):
@@ -94,12 +94,12 @@ class _Hoisting:
                         loop.varying.update(defined(part))
         return tuple(remaining)
 
-    def is_invariant(self, statement: Statement, loop: _Inside, in_branch: bool) -> bool:
+    def is_invariant(self, statement: Statement, loop: _LoopBody, in_branch: bool) -> bool:
         """May a statement be done before the loop?"""
         if any(name in loop.varying for name in uses(statement)):
             return False
         match statement:
-            case Constant() | Number():
+            case ConstantStatement() | IndexStatement():
                 return True
             case Apply():
                 return not in_branch and not may_fail(statement)
@@ -114,11 +114,11 @@ class _Hoisting:
                 return not in_branch and all(self.is_even(inside, loop) for inside in walk(statement.body))
         return False
 
-    def is_even(self, statement: Statement, loop: _Inside) -> bool:
+    def is_even(self, statement: Statement, loop: _LoopBody) -> bool:
         """Is it arithmetic that no iteration changes?"""
         if any(name in loop.varying for name in uses(statement)) or (isinstance(statement, Apply) and may_fail(statement)):
             return False
-        return isinstance(statement, Constant | Number | Apply | For)
+        return isinstance(statement, ConstantStatement | IndexStatement | Apply | For)
 
     def is_there(self, load: Load, facts: Facts) -> bool:
         """Is the item in its view before the loop, too?"""
@@ -148,7 +148,7 @@ Expression: TypeAlias = tuple[object, ...]
 Item: TypeAlias = tuple[str, tuple[Index, ...], str | None]
 
 
-def eliminate_common_subexpressions(program: Program) -> Program:
+def eliminate_common_subexpressions(program: LoopProgram) -> LoopProgram:
     """Compute and load once."""
     sharing = _Sharing()
     body = sharing.block(program.body, {}, {})
@@ -186,7 +186,7 @@ class _Sharing:
                 continue
             statement = rebuilt(original, self.use, self.form, lambda block: block)
             match statement:
-                case Constant() | Number() | Apply():
+                case ConstantStatement() | IndexStatement() | Apply():
                     key = _expression(statement)
                     if key in known and statement.name not in self.joins:
                         self.same[statement.name] = known[key]
@@ -210,11 +210,11 @@ class _Sharing:
         return tuple(remaining)
 
 
-def _expression(statement: Constant | Number | Apply) -> Expression:
+def _expression(statement: ConstantStatement | IndexStatement | Apply) -> Expression:
     match statement:
-        case Constant(_, kind, bits):
+        case ConstantStatement(_, kind, bits):
             return "constant", kind, bits
-        case Number(_, form):
+        case IndexStatement(_, form):
             return "number", form
         case Apply():
             return (statement.function, statement.kind, statement.compute, statement.parameter, statement.args)
@@ -238,11 +238,11 @@ def _beside(left: tuple[Index, ...], right: tuple[Index, ...]) -> bool:
 #
 # What may leave the program stays.  Invariant: what is stored to OUTPUT views, and which record a run leaves, is unchanged.
 
-def eliminate_dead_code(program: Program) -> Program:
+def eliminate_dead_code(program: LoopProgram) -> LoopProgram:
     """Remove what nobody needs; scratch views that are not used any more go, too."""
     while True:
         loaded = {view for s in walk(program.body) for view in loaded_views(s)}
-        scratch = {view.name for view in program.views if view.role is Role.SCRATCH}
+        scratch = {view.name for view in program.views if view.role is ViewRole.SCRATCH}
         idle: set[int] = set()
         _idle(program.body, idle)
         _overwritten(program.body, idle)
@@ -254,7 +254,7 @@ def eliminate_dead_code(program: Program) -> Program:
             break
         program = replace(program, body=body)
     used = {view for s in walk(program.body) for view in (*loaded_views(s), *stored_views(s))}
-    views = tuple(view for view in program.views if view.role is not Role.SCRATCH or view.name in used)
+    views = tuple(view for view in program.views if view.role is not ViewRole.SCRATCH or view.name in used)
     return program if len(views) == len(program.views) else replace(program, views=views)
 
 

@@ -10,14 +10,14 @@ from ..loopir.ir import (
     Apply,
     Box,
     Call,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
-    Number,
-    Program,
+    LoopProgram,
     Statement,
     Store,
     defined_within,
@@ -30,10 +30,10 @@ from ..loopir.ir import (
 from ..loopir.verifier import accesses, apart, may_fail
 
 
-class Names:
+class FreshNames:
     """Names that a program does not have yet: `v.1`, `v.2`, …"""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: LoopProgram) -> None:
         self._taken = {*program.parameters, *(name for s in walk(program.body) for name in defined_within(s))}
         self._next: dict[str, int] = {}
 
@@ -63,10 +63,10 @@ def rebuilt(
         return None if name is None else use(name)
 
     match statement:
-        case Constant():
-            return Constant(define(statement.name), statement.kind, statement.bits)
-        case Number():
-            return Number(define(statement.name), form(statement.index))
+        case ConstantStatement():
+            return ConstantStatement(define(statement.name), statement.kind, statement.bits)
+        case IndexStatement():
+            return IndexStatement(define(statement.name), form(statement.index))
         case Apply():
             args = tuple(map(use, statement.args))
             return Apply(define(statement.name), statement.kind, statement.function, args, statement.compute,
@@ -117,7 +117,8 @@ def renamed(body: tuple[Statement, ...], registers: dict[str, str]) -> tuple[Sta
     return block(body)
 
 
-def copied(body: tuple[Statement, ...], names: Names, registers: dict[str, str]) -> tuple[tuple[Statement, ...], dict[str, str]]:
+def copied(body: tuple[Statement, ...], names: FreshNames, registers: dict[str, str]) -> tuple[tuple[Statement, ...], dict[str,
+    str]]:
     """A copy of a block in which everything that it defines has a fresh name, and the new names; `registers`: others to use."""
     known = dict(registers)
 

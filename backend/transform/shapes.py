@@ -13,19 +13,19 @@ from ..loopir.facts import Definitions, Facts, facts_of
 from ..loopir.ir import (
     Apply,
     Call,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
     LoopKind,
-    Number,
-    Program,
-    Role,
+    LoopProgram,
     Statement,
     Store,
     View,
+    ViewRole,
     coefficient,
     index,
     minus,
@@ -35,7 +35,7 @@ from ..loopir.ir import (
     within,
 )
 from ..loopir.verifier import problems
-from .rewriting import Names, copied, fails, is_independent, statements
+from .rewriting import FreshNames, copied, fails, is_independent, statements
 
 # ---------------------------------------------------------------------------------------------------- unrolling
 
@@ -44,7 +44,7 @@ _MOST_STATEMENTS: Final = 64
 """Of all iterations together."""
 
 
-def unroll_loops(program: Program) -> Program:
+def unroll_loops(program: LoopProgram) -> LoopProgram:
     """Unroll short loops, outer ones first, as bounds of inner ones may depend on their indices."""
     unrolling = _Unrolling(program)
     body = unrolling.block(program.body)
@@ -52,9 +52,9 @@ def unroll_loops(program: Program) -> Program:
 
 
 class _Unrolling:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: LoopProgram) -> None:
         self.definitions = Definitions(program)
-        self.names = Names(program)
+        self.names = FreshNames(program)
 
     def block(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
         done: list[Statement] = []
@@ -80,8 +80,8 @@ class _Unrolling:
             start = plus(loop.lower[0], Index((), iteration * loop.step))
             counter = self.names.fresh(loop.index)
             body, new = copied(loop.body, self.names, {loop.index: counter, **_pairs(loop, values)})
-            self.definitions.add((Number(counter, start), *body))
-            done += [Number(counter, start), *self.block(body)]
+            self.definitions.add((IndexStatement(counter, start), *body))
+            done += [IndexStatement(counter, start), *self.block(body)]
             values = [new.get(c.yielded, c.yielded) for c in loop.carried]
         # A copy, which folding takes away, so that results keep their names.
         done += [Apply(c.result, c.kind, "convert", (v,), c.kind) for c, v in zip(loop.carried, values, strict=True)]
@@ -132,7 +132,7 @@ def _pairs(loop: For, values: list[str]) -> dict[str, str]:
 # Lowering knows independence from phases; what was written item by item (`x[i;j]←…`), or shown to be affine later, is found here.
 # Done where what is stored lies side by side along the loop, and most of what is loaded does or does not change.
 
-def vectorise_loops(program: Program) -> Program:
+def vectorise_loops(program: LoopProgram) -> LoopProgram:
     """Make serial loops vector loops."""
     vectorising = _Vectorising(program)
     body = vectorising.block(program.body, facts_of(program, vectorising.definitions))
@@ -140,7 +140,7 @@ def vectorise_loops(program: Program) -> Program:
 
 
 class _Vectorising:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: LoopProgram) -> None:
         self.definitions = Definitions(program)
         self.views = {view.name: view for view in program.views}
         self.inner: set[str] = set()
@@ -203,7 +203,7 @@ _LONGEST: Final = 4
 """Items of a row."""
 
 
-def collapse_loops(program: Program, packed: Collection[str]) -> Program:
+def collapse_loops(program: LoopProgram, packed: Collection[str]) -> LoopProgram:
     """`packed`: the views whose rows lie one after the other."""
     called = {box.view for s in walk(program.body) if isinstance(s, Call) for box in s.boxes}
     lengths = {view.name: view.shape[-1].constant for view in program.views
@@ -247,7 +247,7 @@ def _block(body: tuple[Statement, ...], lengths: dict[str, int]) -> tuple[Statem
 # The caller goes through the iterations (`first` says which), or points do (`interchanging`).  Nothing goes from one to the next
 # but what is in memory; which of two buffers holds the state follows from the iteration.
 
-def parallelise_iteration(program: Program, parity_view: str | None) -> Program | None:
+def parallelise_iteration(program: LoopProgram, parity_view: str | None) -> LoopProgram | None:
     """`parity_view`: the view that says which buffer holds the state.  None: not all of an iteration is nests."""
     program = replace(program, views=tuple(replace(view, private=False) for view in program.views))
     known, forms = set(problems(program)), Definitions(program)
@@ -266,7 +266,7 @@ def parallelise_iteration(program: Program, parity_view: str | None) -> Program 
         spread = replace(program, body=_with_loops(program.body, parallel))
         if set(problems(spread)) <= known:
             program = spread
-    inputs = [view.name for view in program.views if view.role is Role.INPUT]
+    inputs = [view.name for view in program.views if view.role is ViewRole.INPUT]
     if all(_is_nest(s, inputs) for s in program.body):
         return program  # points go through all iterations
     position = next((place for place, statement in enumerate(program.body) if isinstance(statement, For)), len(program.body))
@@ -275,7 +275,7 @@ def parallelise_iteration(program: Program, parity_view: str | None) -> Program 
     is_plain = loop.until is None and all(isinstance(s, Store) and s.view == parity_view for s in after)
     if not is_plain or not all(_is_nest(s, inputs) for s in (*program.body[:position], *loop.body)):
         return None
-    here = Number(loop.index, index("first")), *(Number(c.inside, index(c.initial)) for c in loop.carried)
+    here = IndexStatement(loop.index, index("first")), *(IndexStatement(c.inside, index(c.initial)) for c in loop.carried)
     views = tuple(view for view in program.views if view.name != parity_view)
     return replace(program, views=views, body=(*program.body[:position], *here, *loop.body))
 
@@ -291,4 +291,5 @@ def _is_nest(statement: Statement, inputs: Collection[str]) -> bool:
     joins = any(isinstance(s, Call) or (isinstance(s, For) and s.kind is LoopKind.VECTOR and s.carried) for s in inside)
     if isinstance(statement, For):
         return not joins and statement.kind is not LoopKind.SERIAL
-    return isinstance(statement, Constant | Number | Apply) or (isinstance(statement, Load) and statement.view in inputs)
+    return isinstance(statement, ConstantStatement | IndexStatement | Apply) or (isinstance(statement,
+        Load) and statement.view in inputs)

@@ -22,17 +22,17 @@ from ..loopir.ir import (
     Apply,
     Call,
     Carried,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
-    Number,
-    Program,
-    Role,
+    LoopProgram,
     Statement,
     Store,
+    ViewRole,
     blocks,
     index,
     minus,
@@ -44,19 +44,19 @@ from ..loopir.ir import (
 )
 from ..lower.body import ARITHMETIC, COMPARISONS, SOURCES, Range, bits_of, combined, narrowest
 from ..scalar.table import REDUCTIONS
-from .rewriting import Names, rebuilt
+from .rewriting import FreshNames, rebuilt
 
 # ---------------------------------------------------------------------------------------------------- folding
 
-def simplify(program: Program) -> Program:
+def simplify(program: LoopProgram) -> LoopProgram:
     """Leave out what is known."""
-    folding = _Folding(program)
+    folding = _Simplifier(program)
     body = folding.block(program.body, facts_of(program, folding.definitions))
     return program if body == program.body else replace(program, body=body)
 
 
-class _Folding:
-    def __init__(self, program: Program) -> None:
+class _Simplifier:
+    def __init__(self, program: LoopProgram) -> None:
         self.definitions = Definitions(program)
         self.kinds = {view.name: view.kind for view in program.views}
         self.same = self.definitions.same
@@ -80,7 +80,7 @@ class _Folding:
             match statement:
                 case Apply():
                     result += self.apply(statement, facts)
-                case Number(name, form):
+                case IndexStatement(name, form):
                     result += self.number(name, self.form(form))
                 case Load() | Store():
                     result += self.access(statement, facts)
@@ -107,10 +107,10 @@ class _Folding:
         if len(form.terms) == 1 and form.terms[0][1] == 1 and not form.constant:
             self.definitions.learn(name, form.terms[0][0])
             return []
-        return [Number(name, form)]
+        return [IndexStatement(name, form)]
 
     def constant(self, name: str, kind: Kind, bits: int) -> list[Statement]:
-        constant = Constant(name, kind, bits)
+        constant = ConstantStatement(name, kind, bits)
         self.definitions.add((constant,))
         return [constant]
 
@@ -160,7 +160,7 @@ class _Folding:
             case function if function in REDUCTIONS:
                 nothing = bits_of(node.compute, neutral(function, node.compute))
                 for operand, other in (args, args[::-1]):
-                    if self.definitions.of.get(self.use(operand)) == Constant(self.use(operand), node.compute, nothing):
+                    if self.definitions.of.get(self.use(operand)) == ConstantStatement(self.use(operand), node.compute, nothing):
                         return other
         return None
 
@@ -257,15 +257,15 @@ Known: TypeAlias = Progression | Index
 """What a view of rank 1, or of rank 0, holds."""
 
 
-def single(program: Program) -> tuple[str, ...]:
+def single(program: LoopProgram) -> tuple[str, ...]:
     """The views of one index that is part of others."""
-    views = {view.name for view in program.views if view.kind is Kind.I64 and not view.shape and view.role is Role.INPUT}
+    views = {view.name for view in program.views if view.kind is Kind.I64 and not view.shape and view.role is ViewRole.INPUT}
     loaded = {s.name: s.view for s in walk(program.body) if isinstance(s, Load) and s.view in views}
-    used = {name for s in walk(program.body) if isinstance(s, Load | Store | Number) for name in uses(s)}
+    used = {name for s in walk(program.body) if isinstance(s, Load | Store | IndexStatement) for name in uses(s)}
     return tuple(dict.fromkeys(view for name, view in loaded.items() if name in used))
 
 
-def propagate_progressions(program: Program, known: Mapping[str, Known]) -> Program:
+def propagate_progressions(program: LoopProgram, known: Mapping[str, Known]) -> LoopProgram:
     """The program for views of kind i64 that hold this."""
     if not known:
         return program
@@ -274,8 +274,8 @@ def propagate_progressions(program: Program, known: Mapping[str, Known]) -> Prog
 
 
 class _Computing:
-    def __init__(self, program: Program, known: Mapping[str, Known]) -> None:
-        self.known, self.names = known, Names(program)
+    def __init__(self, program: LoopProgram, known: Mapping[str, Known]) -> None:
+        self.known, self.names = known, FreshNames(program)
         self.lengths = {view.name: view.shape[0] for view in program.views if view.shape}
 
     def block(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
@@ -297,10 +297,10 @@ class _Computing:
         if isinstance(item, Progression):
             item = item.item(load.indices[0], self.lengths[load.view])
         if load.mask is None:
-            return [Number(load.name, item)]
+            return [IndexStatement(load.name, item)]
         value, nothing = self.names.fresh("item"), self.names.fresh("nothing")
         chosen = Apply(load.name, Kind.I64, "select", (load.mask, value, nothing), Kind.I64)
-        return [Number(value, item), Constant(nothing, Kind.I64, 0), chosen]
+        return [IndexStatement(value, item), ConstantStatement(nothing, Kind.I64, 0), chosen]
 
 
 # ---------------------------------------------------------------------------------------------------- narrowing
@@ -317,19 +317,19 @@ _PASSES: Final = 3
 """Scratch that is computed of other scratch."""
 
 
-def narrow_integers(program: Program) -> Program:
+def narrow_integers(program: LoopProgram) -> LoopProgram:
     """Narrow what can be narrow."""
     narrowing = _Narrowing(program)
     return narrowing.narrowed() if narrowing.kinds else program
 
 
 class _Narrowing:
-    def __init__(self, program: Program) -> None:
-        self.program, self.names = program, Names(program)
+    def __init__(self, program: LoopProgram) -> None:
+        self.program, self.names = program, FreshNames(program)
         called = {box.view for s in walk(program.body) if isinstance(s, Call) for box in s.boxes}
         self.scratch = {
             view.name for view in program.views
-            if view.role is Role.SCRATCH and view.kind is Kind.I64 and view.name not in called
+            if view.role is ViewRole.SCRATCH and view.kind is Kind.I64 and view.name not in called
         }  # fmt: skip
         self.views = {view.name: view.kind for view in program.views}
         self.ranges: dict[str, Range] = {}
@@ -359,7 +359,7 @@ class _Narrowing:
 
     def range_of(self, statement: Statement) -> Range | None:
         match statement:
-            case Constant(kind=Kind.I64, bits=bits):
+            case ConstantStatement(kind=Kind.I64, bits=bits):
                 return bits, bits
             case Load(view=view):
                 return self.stored.get(view)
@@ -379,7 +379,7 @@ class _Narrowing:
     # -------------------------------------------------------------------------------------------- groups
 
     def find_kinds(self) -> dict[str, Kind]:
-        constants = {s.name: s.bits for s in walk(self.program.body) if isinstance(s, Constant) and s.kind is Kind.I64}
+        constants = {s.name: s.bits for s in walk(self.program.body) if isinstance(s, ConstantStatement) and s.kind is Kind.I64}
         wide = set(self.wide_uses())
         arithmetic: set[str] = set()
         meetings: list[tuple[str, str]] = []
@@ -428,7 +428,7 @@ class _Narrowing:
 
     def wide_uses(self) -> Iterator[str]:
         """What is read as an index, carried, or left in a record; and scratch that a constant is stored to."""
-        constants = {s.name for s in walk(self.program.body) if isinstance(s, Constant)}
+        constants = {s.name for s in walk(self.program.body) if isinstance(s, ConstantStatement)}
         for statement in walk(self.program.body):
             match statement:
                 case Apply():
@@ -450,7 +450,7 @@ class _Narrowing:
 
     # -------------------------------------------------------------------------------------------- rewriting
 
-    def narrowed(self) -> Program:
+    def narrowed(self) -> LoopProgram:
         self.widened: dict[str, str] = {}
         self.narrow_constants: dict[tuple[str, Kind], str] = {}
         for statement in walk(self.program.body):
@@ -485,8 +485,8 @@ class _Narrowing:
         for statement in body:
             done.append(self.statement(statement))
             match statement:
-                case Constant():
-                    done += [Constant(self.narrow_constants[key], key[1], statement.bits)
+                case ConstantStatement():
+                    done += [ConstantStatement(self.narrow_constants[key], key[1], statement.bits)
                              for key in self.narrow_constants if key[0] == statement.name]  # fmt: skip
                 case Apply() | Load() if statement.name in self.widened:
                     wide = self.widened[statement.name]

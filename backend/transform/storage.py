@@ -24,19 +24,19 @@ from ..loopir.ir import (
     ZERO,
     Apply,
     Call,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
     LoopKind,
-    Number,
-    Program,
-    Role,
+    LoopProgram,
     Statement,
     Store,
     View,
+    ViewRole,
     coefficient,
     index,
     loaded_views,
@@ -47,8 +47,8 @@ from ..loopir.ir import (
     walk,
     within,
 )
-from ..loopir.verifier import Access, apart, may_fail
-from .rewriting import Names, copied
+from ..loopir.verifier import ViewAccess, apart, may_fail
+from .rewriting import FreshNames, copied
 
 # ---------------------------------------------------------------------------------------------------- producers
 #
@@ -60,7 +60,7 @@ from .rewriting import Names, copied
 Segment: TypeAlias = tuple[Statement, ...]
 
 
-class Part:
+class BodyPart:
     """What has become of a statement of a block, what holds before it, and the views that it loads and stores."""
 
     def __init__(self, segment: Segment, facts: Facts) -> None:
@@ -90,11 +90,11 @@ class Producer:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class LoadSite:
     """An access behind producers: its statement's place in their block, the loops of that statement around it."""
 
     place: int
-    access: Access
+    access: ViewAccess
     loops: tuple[For, ...]
 
 
@@ -116,10 +116,11 @@ def producer_of(position: int, statement: Statement) -> Producer | None:
 
 
 def _is_scalar(statement: Statement) -> bool:
-    return isinstance(statement, Constant | Number | Load) or (isinstance(statement, Apply) and not may_fail(statement))
+    return isinstance(statement, ConstantStatement | IndexStatement | Load) or (isinstance(statement,
+        Apply) and not may_fail(statement))
 
 
-def sites_of(parts: list[Part], first: int, name: str, sources: set[str]) -> Iterator[Site]:
+def sites_of(parts: list[BodyPart], first: int, name: str, sources: set[str]) -> Iterator[LoadSite]:
     """The accesses of what stands from `first` on, in their order, where the view is loaded or its sources are stored."""
     for position in range(first, len(parts)):
         part = parts[position]
@@ -130,11 +131,11 @@ def sites_of(parts: list[Part], first: int, name: str, sources: set[str]) -> Ite
                     yield site
 
 
-def _within(position: int, body: tuple[Statement, ...], facts: Facts, loops: tuple[For, ...]) -> Iterator[Site]:
+def _within(position: int, body: tuple[Statement, ...], facts: Facts, loops: tuple[For, ...]) -> Iterator[LoadSite]:
     for statement in body:
         match statement:
             case Load() | Store():
-                yield Site(position, Access(statement, facts.assuming(statement.mask)), loops)
+                yield LoadSite(position, ViewAccess(statement, facts.assuming(statement.mask)), loops)
             case Fail():
                 facts = facts.assuming(statement.condition, False)
             case For():
@@ -144,10 +145,11 @@ def _within(position: int, body: tuple[Statement, ...], facts: Facts, loops: tup
                 yield from _within(position, otherwise, facts.assuming(condition, False), loops)
 
 
-class Item:
+class ForwardedItem:
     """The item that a load wants, computed: `statements` end with `value`."""
 
-    def __init__(self, definitions: Definitions, names: Names, views: Mapping[str, View], site: Site, sites: list[Site]) -> None:
+    def __init__(self, definitions: Definitions, names: FreshNames, views: Mapping[str, View], site: LoadSite,
+        sites: list[LoadSite]) -> None:
         self.definitions, self.names, self.views = definitions, names, views
         self.site, self.sites = site, sites
         self.statements: list[Statement] = []
@@ -160,7 +162,7 @@ class Item:
         mask, kind = self.site.access.node.mask, self.views[self.site.access.node.view].kind
         if mask is not None and not self.is_loaded:
             zero = self.names.fresh("zero")
-            self.statements.append(Constant(zero, kind, 0))
+            self.statements.append(ConstantStatement(zero, kind, 0))
             self.value = self.apply(kind, "select", mask, self.value, zero, compute=kind)
 
     def apply(self, kind: Kind, function: str, *args: str, compute: Kind) -> str:
@@ -170,7 +172,7 @@ class Item:
 
     def number(self, form: Index) -> str:
         name = self.names.fresh("place")
-        self.statements.append(Number(name, form))
+        self.statements.append(IndexStatement(name, form))
         return name
 
     def add(self, producer: Producer) -> bool:
@@ -200,7 +202,7 @@ class Item:
         facts = facts.also(open_conditions)
         for load in (s for s in producer.scalars if isinstance(s, Load)):
             items = tuple(substitute(self.definitions.expand(i), point[0]) for i in load.indices)
-            if not self.is_unchanged(Access(Load("", load.view, items), facts), producer):
+            if not self.is_unchanged(ViewAccess(Load("", load.view, items), facts), producer):
                 return False
         mask = node.mask
         for condition in open_conditions:
@@ -241,7 +243,7 @@ class Item:
                     return None
         return (point, conditions) if len(point) == len(indices) else None
 
-    def is_unchanged(self, load: Access, producer: Producer) -> bool:
+    def is_unchanged(self, load: ViewAccess, producer: Producer) -> bool:
         """Is the item that the producer loaded still there?  `load`: the same item, loaded at the site."""
         here = self.sites.index(self.site)
         for order, other in enumerate(self.sites):
@@ -263,7 +265,7 @@ class Item:
                 return False
         return True
 
-    def is_elsewhere(self, store: Access, load: Access) -> bool:
+    def is_elsewhere(self, store: ViewAccess, load: ViewAccess) -> bool:
         both = store.facts.also(load.facts.assumed)
         pairs = zip(store.node.indices, load.node.indices, strict=True)
         return both.never or any(both.differs(minus(*map(self.definitions.expand, pair))) for pair in pairs)
@@ -278,7 +280,7 @@ _ONCE: Final = 2
 """So many loads, each of distinct items, load an item about once (sums load their first items and the others apart)."""
 
 
-def forward_stores(program: Program) -> Program:
+def forward_stores(program: LoopProgram) -> LoopProgram:
     """Forward what can be, in the order in which it is made."""
     forwarding = _Forwarding(program)
     body = forwarding.block(program.body, facts_of(program, forwarding.definitions))
@@ -302,8 +304,8 @@ def _replaced(body: Segment, replacements: dict[str, Segment]) -> Segment:
 
 
 class _Forwarding:
-    def __init__(self, program: Program) -> None:
-        self.definitions, self.names = Definitions(program), Names(program)
+    def __init__(self, program: LoopProgram) -> None:
+        self.definitions, self.names = Definitions(program), FreshNames(program)
         self.views = {view.name: view for view in program.views}
         self.loads: Counter[str] = Counter()
         self.stores: Counter[str] = Counter()
@@ -320,12 +322,12 @@ class _Forwarding:
 
     def block(self, body: Segment, facts: Facts) -> Segment:
         """A block in which views that are made and used up there are forwarded, then those of inner blocks."""
-        parts: list[Part] = []
+        parts: list[BodyPart] = []
         places: dict[str, list[int]] = {}
         for position, statement in enumerate(body):
-            parts.append(Part((statement,), facts))
+            parts.append(BodyPart((statement,), facts))
             producer = producer_of(position, statement)
-            if producer is not None and self.views[producer.store.view].role is Role.SCRATCH:
+            if producer is not None and self.views[producer.store.view].role is ViewRole.SCRATCH:
                 places.setdefault(producer.store.view, []).append(position)
             if isinstance(statement, Fail):
                 facts = facts.assuming(statement.condition, False)
@@ -346,7 +348,7 @@ class _Forwarding:
 
     # -------------------------------------------------------------------------------------------- one view
 
-    def view(self, name: str, places: list[int], parts: list[Part]) -> None:
+    def view(self, name: str, places: list[int], parts: list[BodyPart]) -> None:
         """Replace the loads of a view, if all can be, and take its producers away."""
         producers: list[Producer] = []
         for position in places:
@@ -364,7 +366,7 @@ class _Forwarding:
             node = site.access.node
             if not isinstance(node, Load) or node.view != name:
                 continue
-            item = Item(self.definitions, self.names, self.views, site, sites)
+            item = ForwardedItem(self.definitions, self.names, self.views, site, sites)
             if site.place <= places[-1] or not all(self.is_worth(p, site, loads) and item.add(p) for p in producers):
                 return
             item.close()
@@ -377,13 +379,13 @@ class _Forwarding:
             self.definitions.add(segment)
             self.count(segment, 1)
         for position in {site.place for site in sites if site.access.node.view == name}:
-            parts[position] = Part(_replaced(parts[position].segment, replacements), parts[position].facts)
+            parts[position] = BodyPart(_replaced(parts[position].segment, replacements), parts[position].facts)
         for position in places:
             self.count(parts[position].segment, -1)
-            parts[position] = Part((), parts[position].facts)
+            parts[position] = BodyPart((), parts[position].facts)
         self.loads[name] = self.stores[name] = 0
 
-    def is_worth(self, producer: Producer, site: Site, loads: int) -> bool:
+    def is_worth(self, producer: Producer, site: LoadSite, loads: int) -> bool:
         """Is the item loaded cheaply, or loaded no more often than it was made?"""
         wanted = {name for form in site.access.node.indices for name, _ in self.definitions.expand(form).terms}
         if loads <= _ONCE and all(loop.index in wanted for loop in site.loops):
@@ -419,18 +421,18 @@ def _loads(body: Segment, view: str) -> int:
 # Legal where all accesses of the scratch stand in the loop and have, along one axis, the loop's index plus a constant, and each
 # item that is loaded was stored in an earlier iteration, or earlier in the same, by a nest whose loops and branches include it.
 
-def fold_storage(program: Program) -> Program:
+def fold_storage(program: LoopProgram) -> LoopProgram:
     """Keep of scratch what is read again."""
     contracting = _Contracting(program)
     called = {box.view for s in walk(program.body) if isinstance(s, Call) for box in s.boxes}
     for view in program.views:
-        if view.role is Role.SCRATCH and view.name not in called:
+        if view.role is ViewRole.SCRATCH and view.name not in called:
             program = contracting.view(program, view)
     return program
 
 
 @dataclass(frozen=True, slots=True)
-class _Site:
+class _ScratchSite:
     """An access, the statements around it from the outermost on, each with its arm (of a loop: True), and its place in the blocks
     of these."""
 
@@ -441,12 +443,12 @@ class _Site:
 
 
 def _sites(body: tuple[Statement, ...], facts: Facts, around: tuple[tuple[For | If, bool], ...], places: tuple[int, ...]
-           ) -> Iterator[_Site]:  # fmt: skip
+           ) -> Iterator[_ScratchSite]:  # fmt: skip
     for position, statement in enumerate(body):
         here = (*places, position)
         match statement:
             case Load() | Store():
-                yield _Site(statement, facts.assuming(statement.mask), around, here)
+                yield _ScratchSite(statement, facts.assuming(statement.mask), around, here)
             case For():
                 yield from _sites(statement.body, facts.within(statement), (*around, (statement, True)), here)
             case If(condition, then, otherwise, _):
@@ -455,13 +457,13 @@ def _sites(body: tuple[Statement, ...], facts: Facts, around: tuple[tuple[For | 
 
 
 class _Contracting:
-    def __init__(self, program: Program) -> None:
-        self.definitions, self.names = Definitions(program), Names(program)
-        self.sites: dict[str, list[_Site]] = {}
+    def __init__(self, program: LoopProgram) -> None:
+        self.definitions, self.names = Definitions(program), FreshNames(program)
+        self.sites: dict[str, list[_ScratchSite]] = {}
         for site in _sites(program.body, facts_of(program, self.definitions), (), ()):
             self.sites.setdefault(site.node.view, []).append(site)
 
-    def view(self, program: Program, view: View) -> Program:
+    def view(self, program: LoopProgram, view: View) -> LoopProgram:
         sites = self.sites.get(view.name, [])
         depth = min((len(site.around) for site in sites), default=0)
         for level in range(depth):
@@ -476,7 +478,7 @@ class _Contracting:
                     return self.contracted(program, view.name, loop, axis, *rows)
         return program
 
-    def rows(self, loop: For, level: int, axis: int, sites: list[_Site]) -> tuple[Index, int] | None:
+    def rows(self, loop: For, level: int, axis: int, sites: list[_ScratchSite]) -> tuple[Index, int] | None:
         """The row that an iteration stores, and how many rows are kept."""
         forms = [self.definitions.expand(site.node.indices[axis]) for site in sites]
         inner = within(loop) - {loop.index}
@@ -497,7 +499,7 @@ class _Contracting:
                 return None
         return row, most + 1
 
-    def is_there(self, loop: For, level: int, load: _Site, store: _Site, behind: int) -> bool:
+    def is_there(self, loop: For, level: int, load: _ScratchSite, store: _ScratchSite, behind: int) -> bool:
         """Was the item that is loaded stored so many iterations before?"""
         node, around = store.node, store.around[level:]
         loops = [inner for inner, _ in around[1:] if isinstance(inner, For)]
@@ -536,7 +538,7 @@ class _Contracting:
 
     # ---------------------------------------------------------------------------------------- rewriting
 
-    def contracted(self, program: Program, name: str, loop: For, axis: int, row: Index, row_count: int) -> Program:
+    def contracted(self, program: LoopProgram, name: str, loop: For, axis: int, row: Index, row_count: int) -> LoopProgram:
         is_local = row_count == 1 and loop.lower != tuple(map(index, program.parameters[:1]))  # and that loop is over rows
         slots: dict[Index, Index] = {}
         first: list[Statement] = []
@@ -547,7 +549,7 @@ class _Contracting:
                 return ZERO
             if form not in slots:
                 row, size, slot_name = map(self.names.fresh, ("row", "rows", "slot"))
-                first.extend((Number(row, form), Constant(size, Kind.I64, row_count)))
+                first.extend((IndexStatement(row, form), ConstantStatement(size, Kind.I64, row_count)))
                 first.append(Apply(slot_name, Kind.I64, "residue", (size, row), Kind.I64))
                 slots[form] = index(slot_name)
             return slots[form]

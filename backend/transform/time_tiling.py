@@ -30,15 +30,15 @@ from ..loopir.ir import (
     Apply,
     Call,
     Carried,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
     LoopKind,
-    Number,
-    Program,
+    LoopProgram,
     Statement,
     Store,
     coefficient,
@@ -53,7 +53,7 @@ from ..loopir.ir import (
     walk,
 )
 from ..loopir.verifier import may_fail
-from .rewriting import Names
+from .rewriting import FreshNames
 
 FROM, TO, FROM_STEP, TO_STEP = PARAMETERS = ("rows_from", "rows_to", "from_step", "to_step")
 
@@ -66,28 +66,28 @@ _Unit: TypeAlias = tuple[Statement, ...]
 class Tiled:
     """`rows`: how many there are; `wraps`: is the first row beside the last one?"""
 
-    program: Program
+    program: LoopProgram
     rows: Index
     reach: int
     levels: int
     wraps: bool
 
 
-def tiled(program: Program) -> Tiled | None:
+def tiled(program: LoopProgram) -> Tiled | None:
     """The program that can be done in tiles of rows; None where it is of another sort."""
     try:
         return _Tiling(program).tiled()
-    except _NotOne:
+    except _NotTileable:
         return None
 
 
-class _NotOne(Exception):
+class _NotTileable(Exception):
     """The program is of another sort."""
 
 
 class _Tiling:
-    def __init__(self, program: Program) -> None:
-        self.program, self.definitions, self.names = program, Definitions(program), Names(program)
+    def __init__(self, program: LoopProgram) -> None:
+        self.program, self.definitions, self.names = program, Definitions(program), FreshNames(program)
         self.local = {view.name for view in program.views if view.local}
         self.stored = {view for statement in walk(program.body) for view in stored_views(statement)} - self.local
         self.lengths = {view.name: view.shape for view in program.views}
@@ -99,15 +99,15 @@ class _Tiling:
     def tiled(self) -> Tiled:
         scratch = {v.name for v in self.program.views if v.private and not any(length.terms for length in v.shape)}
         if self.stored & scratch:  # memory of one call
-            raise _NotOne
+            raise _NotTileable
         for statement in walk(self.program.body):
             if isinstance(statement, Fail | Call) or (isinstance(statement, Apply) and may_fail(statement)):
-                raise _NotOne
+                raise _NotTileable
         loops = [position for position, statement in enumerate(self.program.body) if isinstance(statement, For)]
         if self.program.name == "map" or any(map(self.has_rows, (self.program.body[position] for position in loops))):
             return self.once()
         if len(loops) != 1:
-            raise _NotOne
+            raise _NotTileable
         (position,) = loops
         before, loop, after = self.program.body[:position], self.program.body[position], self.program.body[position + 1 :]
         assert isinstance(loop, For)
@@ -115,7 +115,7 @@ class _Tiling:
         levels = self.levels(loop.body)
         body = (*before, self.moving(loop, levels), *after)
         if self.rows is None or (self.wraps and self.heights(loop.body) != {self.rows}):
-            raise _NotOne
+            raise _NotTileable
         return self.made(body, self.rows, len(levels.runs))
 
     def has_rows(self, loop: Statement) -> bool:
@@ -129,7 +129,7 @@ class _Tiling:
         levels = self.levels(self.program.body)
         heights = self.heights(self.program.body)
         if len(levels.runs) != 1 or len(heights) != 1 or self.reach or self.wraps:
-            raise _NotOne
+            raise _NotTileable
         body = (*levels.counts, *self.limited(levels.runs[0], index(FROM), index(TO)))
         (height,) = heights
         return self.made(body, height, 1)
@@ -147,35 +147,36 @@ class _Tiling:
         """Does every call of the program leave the same beside the rows?"""
         results = {carried.result for carried in loop.carried}
         if loop.kind is not LoopKind.SERIAL or loop.until is not None or loop.step != 1 or len(loop.lower) + len(loop.upper) > 2:
-            raise _NotOne
+            raise _NotTileable
         for carried in loop.carried:
             first = self.definitions.of.get(carried.initial)
             known = first is None or not isinstance(first, Apply) or first.function == "residue"
             if not self.definitions.alternates(carried.inside) or not known:
-                raise _NotOne
+                raise _NotTileable
         for statement in around:
             match statement:
                 case Store(indices=indices, value=value):
                     if indices or value not in results:
-                        raise _NotOne
+                        raise _NotTileable
                 case Load(view=view):
                     if view in self.stored:
-                        raise _NotOne
-                case Constant() | Number() | Apply():
+                        raise _NotTileable
+                case ConstantStatement() | IndexStatement() | Apply():
                     pass
                 case _:
-                    raise _NotOne
+                    raise _NotTileable
 
     # -------------------------------------------------------------------------------------------- levels
 
-    def levels(self, body: tuple[Statement, ...]) -> _Levels:
+    def levels(self, body: tuple[Statement, ...]) -> _StageLevels:
         """The statements of an iteration: those that only count, and runs of the units of the others."""
         counts: list[Statement] = []
         units: list[_Unit] = []
         waiting: _Unit = ()
         """Statements that only touch local scratch, until one stores something else."""
         for statement in body:
-            if isinstance(statement, Constant | Number | Apply | Load) and not self.is_local((*waiting, statement)):
+            if isinstance(statement, ConstantStatement | IndexStatement | Apply | Load) and not self.is_local((*waiting,
+                statement)):
                 loads = self.loads(statement)
                 if not loads:
                     counts.append(statement)
@@ -188,18 +189,18 @@ class _Tiling:
                 continue
             while self.loads_before_it_stores(waiting):
                 if not units:
-                    raise _NotOne
+                    raise _NotTileable
                 waiting = (*units.pop(), *waiting)
             units.append(waiting)
             waiting = ()
         if waiting:
-            raise _NotOne
+            raise _NotTileable
         runs: list[list[_Unit]] = []
-        touched: list[set[_Access]] = []
+        touched: list[set[_TiledAccess]] = []
         for unit in units:
             accessed = set(self.accesses(unit))
             if any(_meet(one, other) for one in accessed for other in accessed):
-                raise _NotOne
+                raise _NotTileable
             if not runs or any(_meet(one, other) for one in touched[-1] for other in accessed):
                 runs.append([])
                 touched.append(set())
@@ -207,7 +208,7 @@ class _Tiling:
             touched[-1] |= accessed
         self.apart([tuple(statement for unit in run for statement in unit) for run in runs])
         self.apart([unit for unit in units if self.row(unit) is not None and not self.is_over_rows(unit)])
-        return _Levels(tuple(counts), tuple(map(tuple, runs)))
+        return _StageLevels(tuple(counts), tuple(map(tuple, runs)))
 
     def apart(self, parts: Sequence[_Unit]) -> None:
         """Does no part use a value of another?"""
@@ -215,7 +216,7 @@ class _Tiling:
             inside = {name for statement in part for name in defined(statement)}
             if any(not inside.isdisjoint(uses(node)) for other in (*parts[:position],
                 *parts[position + 1 :]) for node in walk(other)):
-                raise _NotOne
+                raise _NotTileable
 
     def is_local(self, unit: _Unit) -> bool:
         """Is the last statement about local scratch, or what the statements before it make?"""
@@ -244,22 +245,22 @@ class _Tiling:
             loads |= {load.name: load for load in self.sources.get(name, ())}
         return tuple(loads.values())
 
-    def accesses(self, unit: _Unit) -> Iterator[_Access]:
+    def accesses(self, unit: _Unit) -> Iterator[_TiledAccess]:
         """What a unit touches of what the loop stores."""
         row = self.row(unit)
         for load in self.loads(*unit):
             axis, buffer = self.axis(load)
             if row is None:  # for a store, with which it is judged
-                yield _Access(load.view, buffer, False, True)
+                yield _TiledAccess(load.view, buffer, False, True)
                 continue
             distance = minus(self.definitions.expand(load.indices[axis]), row)
             around = self.around(distance, self.lengths[load.view][axis])
             near = distance.constant if around is None else around
             self.reach, self.wraps = max(self.reach, abs(near)), self.wraps or around is not None
-            yield _Access(load.view, buffer, False, near != 0 or around is not None)
+            yield _TiledAccess(load.view, buffer, False, near != 0 or around is not None)
         for node in walk(unit):
             if isinstance(node, Store) and node.view not in self.local:
-                yield _Access(node.view, self.axis(node)[1], True, False)
+                yield _TiledAccess(node.view, self.axis(node)[1], True, False)
 
     def around(self, distance: Index, rows: Index) -> int | None:
         """What is left of a distance that wraps around the rows; None if it does not."""
@@ -271,17 +272,17 @@ class _Tiling:
             left = plus(distance, times(rows, sign))
             if not left.terms and rows == self.rows:
                 return left.constant
-        raise _NotOne
+        raise _NotTileable
 
     def axis(self, node: Load | Store) -> tuple[int, Index | None]:
         """The axis of rows, and which buffer it is."""
         first = self.definitions.expand(node.indices[0]) if node.indices else None
         if first is not None and len(first.terms) == 1 and self.definitions.alternates(first.terms[0][0]):
             if len(node.indices) < 2:
-                raise _NotOne
+                raise _NotTileable
             return 1, first
         if first is None:
-            raise _NotOne
+            raise _NotTileable
         return 0, None
 
     def row(self, unit: _Unit) -> Index | None:
@@ -290,14 +291,14 @@ class _Tiling:
         rows = {self.definitions.expand(node.indices[self.axis(node)[0]]) for node in stores}
         for statement in unit:
             if isinstance(statement, For) and (statement.carried or statement.until is not None or statement.step != 1):
-                raise _NotOne
+                raise _NotTileable
         if len(rows) > 1 or (not rows and not isinstance(unit[-1], Load | Apply)):
-            raise _NotOne
+            raise _NotTileable
         row = next(iter(rows), None)
         inside = {name for statement in walk(unit) for name in defined_within(statement)}
         counted = inside.intersection(name for name, _ in row.terms) if row is not None else set()
         if counted and not (len(unit) == 1 and isinstance(unit[0], For) and counted == {unit[0].index}):
-            raise _NotOne
+            raise _NotTileable
         return row
 
     def is_over_rows(self, unit: _Unit) -> bool:
@@ -307,7 +308,7 @@ class _Tiling:
 
     # -------------------------------------------------------------------------------------------- writing
 
-    def moving(self, loop: For, levels: _Levels) -> For:
+    def moving(self, loop: For, levels: _StageLevels) -> For:
         """The loop with bounds of rows that move."""
         low, high = self.names.fresh("from"), self.names.fresh("to")
         body: list[Statement] = list(levels.counts)
@@ -317,7 +318,7 @@ class _Tiling:
         moved: list[Carried] = []
         for name, parameter, step in ((low, FROM, FROM_STEP), (high, TO, TO_STEP)):
             following = self.names.fresh(name)
-            body.append(Number(following, index(name, (step, len(levels.runs)))))
+            body.append(IndexStatement(following, index(name, (step, len(levels.runs)))))
             moved.append(Carried(name, Kind.I64, parameter, following, self.names.fresh(name)))
         return replace(loop, body=tuple(body), carried=(*loop.carried, *moved))
 
@@ -326,9 +327,9 @@ class _Tiling:
         assert self.rows is not None
         copy, ahead, following, last, none = map(self.names.fresh, ("around", "ahead", "ahead", "ahead", "none"))
         body = (*self.limited(run, plus(start, index(ahead)), plus(stop, index(ahead))),
-                Number(following, plus(index(ahead), self.rows)))  # fmt: skip
+                IndexStatement(following, plus(index(ahead), self.rows)))  # fmt: skip
         carried = Carried(ahead, Kind.I64, none, following, last)
-        return [Number(none, ZERO), For(copy, (ZERO,), (Index((), 2),), LoopKind.SERIAL, body, (carried,))]
+        return [IndexStatement(none, ZERO), For(copy, (ZERO,), (Index((), 2),), LoopKind.SERIAL, body, (carried,))]
 
     def limited(self, run: tuple[_Unit, ...], start: Index, stop: Index) -> list[Statement]:
         """A run in bounds."""
@@ -342,14 +343,15 @@ class _Tiling:
                 assert isinstance(statement, For)
                 ahead = minus(row, index(statement.index))
                 if coefficient(row, statement.index) != 1 or ahead.terms:
-                    raise _NotOne
+                    raise _NotTileable
                 lower, upper = (*statement.lower, minus(start, ahead)), (*statement.upper, minus(stop, ahead))
                 done.append(replace(statement, lower=lower, upper=upper))
                 continue
             left, right, nothing = self.names.fresh("left"), self.names.fresh("right"), self.names.fresh("nothing")
             above, below, holds = self.names.fresh("above"), self.names.fresh("below"), self.names.fresh("holds")
             done += [
-                Number(left, minus(row, start)), Number(right, minus(minus(stop, ONE), row)), Number(nothing, ZERO),
+                IndexStatement(left, minus(row, start)), IndexStatement(right, minus(minus(stop, ONE), row)),
+                IndexStatement(nothing, ZERO),
                 Apply(above, Kind.BOOL, "le", (nothing, left), Kind.I64),
                 Apply(below, Kind.BOOL, "le", (nothing, right), Kind.I64),
                 Apply(holds, Kind.BOOL, "and", (above, below), Kind.BOOL), If(holds, unit),
@@ -358,13 +360,13 @@ class _Tiling:
 
 
 @dataclass(frozen=True, slots=True)
-class _Levels:
+class _StageLevels:
     counts: tuple[Statement, ...]
     runs: tuple[tuple[_Unit, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Access:
+class _TiledAccess:
     view: str
     buffer: Index | None
     is_store: bool
@@ -372,7 +374,7 @@ class _Access:
     """Is it in another row than its nest?"""
 
 
-def _meet(one: _Access, other: _Access) -> bool:
+def _meet(one: _TiledAccess, other: _TiledAccess) -> bool:
     """May two nests touch one item, one of them in another row?"""
     if one.view != other.view or not (one.is_store or other.is_store) or not (one.is_elsewhere or other.is_elsewhere):
         return False

@@ -40,7 +40,7 @@ from ..graph.phases import (
 from ..jit.compiler import is_wanted, name_of, write
 from ..schedule.plan.plan import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step, StreamStep, SubPlan
 from ..schedule.single_device import shared_buffers, steps_apart
-from .run_state import Machine
+from .run_state import RunState
 from .runtime import Native
 from .specialization import Layouts
 
@@ -50,7 +50,7 @@ Register: TypeAlias = int
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunUnit:
     """A phase that has no others inside; `overwrite`: a value whose buffer the first result may take."""
 
     phase: Structured | LibraryPhase | Constant | PhasesInput | Print | Output
@@ -58,7 +58,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class RunFusedRows:
     """A chain along rows: phases together, row by row."""
 
     members: tuple[Structured, ...]
@@ -67,7 +67,7 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class StreamInstruction:
     """A pass over stored inputs, tile by tile (`run.streams`)."""
 
     step: StreamStep
@@ -81,7 +81,7 @@ class Free:
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
+class InstructionScope:
     """A phase that has others inside: by machine code for all of it where the device has that, else by these words."""
 
     phase: Phase
@@ -149,7 +149,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class LoadCell:
     """A value is the cell of another at a point of some leading axes: those of `frame`, as place `at` among all its points (a
     register, or a size) says."""
 
@@ -161,7 +161,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class AllocInstruction:
     """Memory for a value, as its type says; cells are put there."""
 
     value: ValueId
@@ -187,7 +187,10 @@ class Refuse:
     message: str
 
 
-Word: TypeAlias = Run | Chain | Stream | Free | Inside | Repeat | Choose | Test | Share | Cell | Room | Put | Refuse
+Word: TypeAlias = (
+    RunUnit | RunFusedRows | StreamInstruction | Free | InstructionScope | Repeat | Choose | Test | Share | LoadCell
+    | AllocInstruction | Put | Refuse
+)  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------------------------- assemble
@@ -229,23 +232,23 @@ class _Assembler:
             case RunStep():
                 phase = self.phases[step.phase]
                 assert not isinstance(phase, Loop | Branch | Map | Fold)
-                return Run(phase, step.overwrite)
+                return RunUnit(phase, step.overwrite)
             case StreamStep():
-                return Stream(step)
+                return StreamInstruction(step)
             case FreeStep():
                 return Free(step.values)
             case LoopStep():
                 loop = self.phases[step.phase]
                 assert isinstance(loop, Loop)
-                return Inside(loop, self.loop(loop, step))
+                return InstructionScope(loop, self.loop(loop, step))
             case BranchStep():
                 branch = self.phases[step.phase]
                 assert isinstance(branch, Branch)
-                return Inside(branch, self.branch(branch, step))
+                return InstructionScope(branch, self.branch(branch, step))
             case CellsStep():
                 cells = self.phases[step.phase]
                 assert isinstance(cells, Map | Fold)
-                return Inside(cells, self.map(cells, step) if isinstance(cells, Map) else self.fold(cells, step))
+                return InstructionScope(cells, self.map(cells, step) if isinstance(cells, Map) else self.fold(cells, step))
             case _:
                 raise AssertionError("one queue has nothing to wait for")
 
@@ -256,16 +259,16 @@ class _Assembler:
         members = [self.phases[id] for id in step.phases]
         chain = [member for member in members if isinstance(member, Structured)]
         if len(chain) == len(members):
-            return Chain(tuple(chain), step.results, step.overwrite)
+            return RunFusedRows(tuple(chain), step.results, step.overwrite)
         group, shared = as_map(members, step.results), shared_buffers(self.phases.values())
         dying = [value for value in traverse.uses(group) if value in frees and value not in shared]
-        return Inside(group, self.words(steps_apart(members, step.results, dying, self.types)))
+        return InstructionScope(group, self.words(steps_apart(members, step.results, dying, self.types)))
 
     def loop(self, phase: Loop, step: LoopStep) -> tuple[Word, ...]:
         """A body so many times, or until something holds; all its states where they are kept."""
         at, stop = self.register(), None
         cells = phase.body.params[: len(phase.cells)]
-        words: list[Word] = [Cell(v, of, at, (phase.trip,), 1) for v, of in zip(cells, phase.cells, strict=True)]
+        words: list[Word] = [LoadCell(v, of, at, (phase.trip,), 1) for v, of in zip(cells, phase.cells, strict=True)]
         until = None if phase.keep else phase.until
         if until is not None and step.until is not None:
             new, old = until.params[: len(phase.state)], until.params[len(phase.state) :]
@@ -276,7 +279,7 @@ class _Assembler:
             words += self.body(step.body)
         kept: list[Word] = []
         if phase.keep:
-            kept += map(Room, phase.results)
+            kept += map(AllocInstruction, phase.results)
             kept += _put(phase.results, phase.initial, ZERO, 0, (phase.trip + ONE,))
             words += _put(phase.results, phase.body.results, at, 1, (phase.trip + ONE,))
         results = () if phase.keep else phase.results
@@ -300,13 +303,13 @@ class _Assembler:
         """A body once a cell."""
         at, results, made = self.register(), phase.results, phase.body.results
         words: list[Word] = [
-            Cell(param, arg, at, phase.frame, axes)
+            LoadCell(param, arg, at, phase.frame, axes)
             for param, arg, axes in zip(phase.body.params, phase.args, phase.frames, strict=True)
         ]
         words += self.body(step.body)
         words += _put(results, made, at, 0, phase.frame)
         turns = Repeat(phase, product(phase.frame), 0, False, at, (), (), tuple(words), (), _own(phase.body), ())
-        return (*map(Room, results), turns)
+        return (*map(AllocInstruction, results), turns)
 
     def fold(self, phase: Fold, step: CellsStep) -> tuple[Word, ...]:
         """A body between items, the last with the state first; from the front, and all states, if it is a scan."""
@@ -316,7 +319,7 @@ class _Assembler:
         first = ZERO if phase.scan else length - ONE
 
         def cells(values: Sequence[ValueId], place: Register | Size) -> list[Word]:
-            return [Cell(value, arg, place, (length,), 1) for value, arg in zip(values, phase.args, strict=True)]
+            return [LoadCell(value, arg, place, (length,), 1) for value, arg in zip(values, phase.args, strict=True)]
 
         start, words = cells(state, first), [*cells(items, at), *self.body(step.body)]
         if phase.scan:
@@ -329,7 +332,7 @@ class _Assembler:
         if not phase.scan:
             return (Refuse(length, Code.E204, "a reduction with a function needs at least one item"), *start, turns)
         arms = Arm((*start, turns), (), (), ()), Arm((), (), (), ())
-        return (*map(Room, phase.results), Choose(length, arms, (), ()))
+        return (*map(AllocInstruction, phase.results), Choose(length, arms, (), ()))
 
 
 def _own(graph: SubGraph) -> tuple[ValueId, ...]:
@@ -399,7 +402,7 @@ Input: TypeAlias = tuple[np.dtype[Any], tuple[int, ...]]
 """What an argument is."""
 
 
-class Operation(IntEnum):
+class Opcode(IntEnum):
     """Those of words, as `enum operation` of `run.c` has them."""
 
     RUN = 0
@@ -422,7 +425,7 @@ def pause() -> None:
     """Called by loops now and then: Python looks for other threads, and for what they ask, as a function of its own begins."""
 
 
-class Program:
+class BytecodeProgram:
     """`function`: takes the inputs in their order, gives the outputs, then what is printed (a tuple of several); `OTHER` for
     arguments that it is not for."""
 
@@ -430,7 +433,7 @@ class Program:
     words: np.ndarray[Any, np.dtype[np.int64]]
     inputs: Sequence[Input]
 
-    def __init__(self, native: Native, machine: Machine, threads: int) -> None:
+    def __init__(self, native: Native, machine: RunState, threads: int) -> None:
         self.native, self.machine, self.threads, self.layouts = native, machine, threads, Layouts()
         self.keep: list[object] = []
         self.asked = 0

@@ -21,10 +21,10 @@ from ..cpu.views import DTYPES
 from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, Structured, ValueId
 from ..library.operations import bind_library
 from .backend_interface import CheckFailed
-from .bytecode import Program
+from .bytecode import BytecodeProgram
 from .interpreter import Executed
-from .run_state import Machine
-from .specialization import MOST_CELLS, TUNING, Binding, Example, Later, Tuned, Unbound, bind_structured, tuned
+from .run_state import RunState
+from .specialization import MOST_CELLS, TUNING, Example, Later, Specialization, Tuned, Unbound, bind_structured, tuned
 
 MOST_BINDINGS: Final = 96
 MOST_UNTUNED: Final = 6
@@ -37,12 +37,13 @@ _NEXT, _AFTER, _SITE, _BINDINGS = 0, 2, 3, 4
 """Where a binding names its neighbour; where a `struct run` has the place after it, its site, and the first of its bindings."""
 
 
-class Site:
+class CallSite:
     """One word's.  `place`: of the word; given are `operands`, then `sizes` that the run has found, then whether the operand that
     is to be written over may be."""
 
     def __init__(
-        self, program: Program, place: int, phase: Phase, operands: Sequence[ValueId], results: Sequence[ValueId], overwrite: int,
+        self, program: BytecodeProgram, place: int, phase: Phase, operands: Sequence[ValueId], results: Sequence[ValueId],
+        overwrite: int,
         sizes: Sequence[SizeVariable],
     ) -> None:  # fmt: skip
         self.program, self.place, self.phase, self.overwrite = program, place, phase, overwrite
@@ -56,7 +57,7 @@ class Site:
         """The results; None: the words inside are to be gone through."""
         raise NotImplementedError
 
-    def bind(self, binding: Binding) -> None:
+    def bind(self, binding: Specialization) -> None:
         """Unbound: there is no native way."""
         raise NotImplementedError
 
@@ -97,7 +98,7 @@ class Site:
         if self.runs < self.due.get(key, 0):
             return
         values = dict(zip(self.operands, arrays, strict=True))
-        binding = Binding(program.layouts, program.machine, program.threads, self.runs - self.latest, values, self.results)
+        binding = Specialization(program.layouts, program.machine, program.threads, self.runs - self.latest, values, self.results)
         self.latest = self.runs
         try:
             self.bind(binding)
@@ -120,7 +121,7 @@ class Site:
         program.words[self.place + _BINDINGS] = added.ctypes.data
         self.bindings += 1
 
-    def overwrites(self, binding: Binding, key: Sequence[int]) -> bool:
+    def overwrites(self, binding: Specialization, key: Sequence[int]) -> bool:
         return self.overwrite >= 0 and binding.made[self.results[0]][:2] == (key[self.overwrite], -1)
 
     def tuned(self, values: dict[ValueId, Any], numbers: Sequence[int]) -> Tuned | None:
@@ -133,7 +134,7 @@ class Site:
                 return None
             try:
                 arrays = dict(values) | {value: np.empty(machine.shape(value), values[value].dtype) for value in changed}
-                binding = Binding(layouts, machine, self.program.threads, self.runs, arrays, self.results)
+                binding = Specialization(layouts, machine, self.program.threads, self.runs, arrays, self.results)
                 key = (*map(layouts.of, arrays.values()), number)
                 self.bind(binding)
                 return binding.example(key, self.overwrites(binding, key))
@@ -151,7 +152,7 @@ class Site:
             machine.sizes[variable] = size
 
 
-class PhaseSite(Site):
+class PhaseSite(CallSite):
     """Of phases that one kernel does."""
 
     def __init__(self, executed: Executed, *arguments: Any) -> None:
@@ -169,7 +170,7 @@ class PhaseSite(Site):
                 self.of_nothing = np.array(made[0])
         return made
 
-    def bind(self, binding: Binding) -> None:
+    def bind(self, binding: Specialization) -> None:
         if self.of_nothing is not None:
             binding.made[self.results[0]] = (binding.layouts.of(self.of_nothing.copy()), -1, 0)
             binding.routine = partial(_copied, self.of_nothing)
@@ -185,19 +186,19 @@ class PhaseSite(Site):
         return [self.program.machine.sizes[size] for size in defines]
 
 
-class RoomSite(Site):
+class RoomSite(CallSite):
     """Of memory for a value into which cells are put."""
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
         machine, (value,) = self.program.machine, self.results
         return (np.empty(machine.shape(value), DTYPES[machine.kind(value)]),)
 
-    def bind(self, binding: Binding) -> None:
+    def bind(self, binding: Specialization) -> None:
         machine, (value,) = self.program.machine, self.results
         binding.result(value, machine.shape(value), DTYPES[machine.kind(value)])
 
 
-class WholeSite(Site):
+class WholeSite(CallSite):
     """Of a phase that has others inside: by machine code for all of it where that is better than its words."""
 
     def __init__(self, backend: CpuBackend, *arguments: Any) -> None:
@@ -239,7 +240,7 @@ class WholeSite(Site):
             self.took = min(perf_counter_ns() - self.began, self.took or _NEVER)
         return 0
 
-    def bind(self, binding: Binding) -> None:
+    def bind(self, binding: Specialization) -> None:
         assert isinstance(self.phase, Loop | Map | Fold)
         region_of(self.phase).bind(binding, self.backend)
 
@@ -249,7 +250,7 @@ def _copied(array: Any, *operands: Any) -> Any:
 
 
 def located(
-    phase: Phase | None, machine: Machine, sizes: Sequence[SizeVariable], function: Callable[[], int]
+    phase: Phase | None, machine: RunState, sizes: Sequence[SizeVariable], function: Callable[[], int]
 ) -> Callable[..., int]:
     """The same of sizes that the run has found, with failed checks blamed on a phase."""
 

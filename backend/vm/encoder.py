@@ -24,28 +24,28 @@ from .bytecode import (
     INPUT,
     MOST_LAYOUTS,
     OTHER,
+    AllocInstruction,
     Arm,
-    Cell,
-    Chain,
+    BytecodeProgram,
     Choose,
     Free,
-    Inside,
-    Operation,
-    Program,
+    InstructionScope,
+    LoadCell,
+    Opcode,
     Put,
     Refuse,
     Register,
     Repeat,
-    Room,
-    Run,
+    RunFusedRows,
+    RunUnit,
     Share,
     Test,
     Word,
     pause,
 )
-from .call_sites import PhaseSite, RoomSite, Site, WholeSite, located
+from .call_sites import CallSite, PhaseSite, RoomSite, WholeSite, located
 from .interpreter import executed
-from .run_state import Lease, Machine
+from .run_state import Lease, RunState
 from .runtime import Native
 
 MOST_VALUES: Final = 4096
@@ -58,15 +58,15 @@ class NotEncoded(Exception):
 
 
 def encoded(
-    native: Native, words: Sequence[Word], machine: Machine, backend: CpuBackend, inputs: Sequence[str],
+    native: Native, words: Sequence[Word], machine: RunState, backend: CpuBackend, inputs: Sequence[str],
     exhausted: Callable[[Phase | None], RunFailed], reset: Callable[[], int] | None,
-) -> Program:  # fmt: skip
+) -> BytecodeProgram:  # fmt: skip
     """The program.  `exhausted`: says that memory ran out at a phase; `reset`: called first, where guards wait for
     sizes."""
-    program = Program(native, machine, backend.threads)
+    program = BytecodeProgram(native, machine, backend.threads)
     encoder = _Encoder(program, machine, backend, inputs)
     if reset is not None:
-        encoder.emit(Operation.EVALUATE, 0, encoder.id(reset), 0)
+        encoder.emit(Opcode.EVALUATE, 0, encoder.id(reset), 0)
     ending = len(words)
     while ending and _ends(words[ending - 1]):
         ending -= 1
@@ -78,7 +78,7 @@ def encoded(
 
 
 class _Encoder:
-    def __init__(self, program: Program, machine: Machine, backend: CpuBackend, inputs: Sequence[str]) -> None:
+    def __init__(self, program: BytecodeProgram, machine: RunState, backend: CpuBackend, inputs: Sequence[str]) -> None:
         self.program, self.machine, self.backend = program, machine, backend
         self.names = list(inputs)
         self.inputs: list[tuple[np.dtype[Any], tuple[int, ...]]] = [(np.dtype(np.uint8), ())] * len(inputs)
@@ -101,7 +101,7 @@ class _Encoder:
 
     # -------------------------------------------------------------------------------------------- parts
 
-    def emit(self, operation: Operation, *operands: int) -> int:
+    def emit(self, operation: Opcode, *operands: int) -> int:
         """The place of the word."""
         place = self.first + len(self.code)
         self.code += (operation, *operands)
@@ -145,7 +145,7 @@ class _Encoder:
             return self.number(size)
         at = self.number()
         if size.constant is not None:
-            self.emit(Operation.SET, at, size.constant)
+            self.emit(Opcode.SET, at, size.constant)
         else:
             self.evaluate(at, lambda: self.machine.number(size), size.variables())
         return at
@@ -154,7 +154,7 @@ class _Encoder:
         """`function` asks for sizes, those that the run has found among them."""
         found = [size for size in sizes if size in self.registers]
         asked = self.id(located(self.inside, self.machine, found, function))
-        self.emit(Operation.EVALUATE, number, asked, len(found), *map(self.number, found))
+        self.emit(Opcode.EVALUATE, number, asked, len(found), *map(self.number, found))
 
     # -------------------------------------------------------------------------------------------- words
 
@@ -164,32 +164,32 @@ class _Encoder:
 
     def word(self, word: Word) -> None:
         match word:
-            case Run():
+            case RunUnit():
                 self.run(word)
-            case Chain():
+            case RunFusedRows():
                 self.computed(word, word.members[0], word.results, word.overwrite)
             case Free():
                 for value in word.values:
-                    self.emit(Operation.FREE, self.value(value))
-            case Inside():
+                    self.emit(Opcode.FREE, self.value(value))
+            case InstructionScope():
                 self.within(word)
             case Repeat():
                 self.repeat(word)
             case Choose():
                 self.choose(word)
             case Test():
-                self.emit(Operation.LOAD, self.number(word.register), self.value(word.value))
+                self.emit(Opcode.LOAD, self.number(word.register), self.value(word.value))
             case Share():
                 for name, value in zip(word.names, word.values, strict=True):
-                    self.emit(Operation.SHARE, self.value(name), self.value(value))
-            case Cell():
+                    self.emit(Opcode.SHARE, self.value(name), self.value(value))
+            case LoadCell():
                 self.cell(word)
-            case Room():
+            case AllocInstruction():
                 variables = [v for size in self.machine.types[word.value].shape for v in size.variables()]
                 self.site(RoomSite, self.inside, (), (word.value,), None, variables)
             case Put():
                 at = self.size(word.at)
-                self.emit(Operation.PUT, self.value(word.value), self.value(word.cell), at, word.ahead)
+                self.emit(Opcode.PUT, self.value(word.value), self.value(word.cell), at, word.ahead)
             case Refuse() if word.size.constant:  # never
                 pass
             case Refuse():
@@ -197,7 +197,7 @@ class _Encoder:
             case _:
                 raise NotEncoded
 
-    def run(self, word: Run) -> None:
+    def run(self, word: RunUnit) -> None:
         phase = word.phase
         match phase:
             case Input():
@@ -210,7 +210,7 @@ class _Encoder:
                 kept = self.value(phase.arg)
                 if not self.is_ending:  # what comes may write over it
                     kept = self.new()
-                    self.emit(Operation.SHARE, kept, self.value(phase.arg))
+                    self.emit(Opcode.SHARE, kept, self.value(phase.arg))
                 (self.outputs if isinstance(phase, Output) else self.printed).append(kept)
             case LibraryPhase() if is_unread(phase) and self.is_known(phase.results[0]):
                 shape = self.machine.shape(phase.results[0])
@@ -238,18 +238,18 @@ class _Encoder:
         if self.inside is None:
             self.values[value] = place
         else:  # each iteration drops its own
-            self.emit(Operation.SHARE, self.value(value), place)
+            self.emit(Opcode.SHARE, self.value(value), place)
 
-    def computed(self, word: Run | Chain, phase: Phase, results: Sequence[ValueId], overwrite: ValueId | None) -> None:
+    def computed(self, word: RunUnit | RunFusedRows, phase: Phase, results: Sequence[ValueId], overwrite: ValueId | None) -> None:
         run = executed(self.machine, word, self.backend)
-        members = word.members if isinstance(word, Chain) else (phase,)
+        members = word.members if isinstance(word, RunFusedRows) else (phase,)
         made = {value for member in members for value in traverse.results(member)}
         operands = [value for value in dict.fromkeys(v for m in members for v in traverse.operands(m)) if value not in made]
         defines = getattr(phase, "defines", ())
         self.site(lambda *given: PhaseSite(run, *given), phase, operands, results, overwrite, run.needed, defines)
 
     def site(
-        self, make: Callable[..., Site], phase: Phase | None, operands: Sequence[ValueId], results: Sequence[ValueId],
+        self, make: Callable[..., CallSite], phase: Phase | None, operands: Sequence[ValueId], results: Sequence[ValueId],
         overwrite: ValueId | None, sizes: Sequence[SizeVariable] = (), defines: Sequence[SizeVariable] = (),
     ) -> int:  # fmt: skip
         """A `struct run`; its place."""
@@ -261,17 +261,17 @@ class _Encoder:
         slots = [*map(self.value, operands), *map(self.value, results), *map(self.number, sizes), *map(self.number, defines)]
         counts = [over, len(operands), len(results), len(sizes), len(defines)]
         length = 5 + len(counts) + len(slots)
-        self.emit(Operation.RUN, length, place + length, self.id(site), 0, *counts, *slots)
+        self.emit(Opcode.RUN, length, place + length, self.id(site), 0, *counts, *slots)
         self.spans.append((place, phase))
         return place
 
-    def within(self, word: Inside) -> None:
+    def within(self, word: InstructionScope) -> None:
         phase, around = word.phase, self.inside
         self.inside = phase
         place, sites = 0, list[WholeSite]()
         if isinstance(phase, Loop | Map | Fold):
 
-            def make(*given: Any) -> Site:
+            def make(*given: Any) -> CallSite:
                 sites.append(WholeSite(self.backend, *given))
                 return sites[0]
 
@@ -280,7 +280,7 @@ class _Encoder:
             place = self.site(make, phase, operands, traverse.results(phase), None, found)
         self.all(word.words)
         if sites:
-            self.emit(Operation.EVALUATE, 0, self.id(sites[0].ended), 0)
+            self.emit(Opcode.EVALUATE, 0, self.id(sites[0].ended), 0)
             self.set(place + 2, self.here)
         self.inside = around
 
@@ -292,19 +292,19 @@ class _Encoder:
         if word.backwards:
             self.counted(at, word.trip, -1)
         else:
-            self.emit(Operation.SET, at, word.first)
+            self.emit(Opcode.SET, at, word.first)
         self.hand_on(word.initial, (), word.state)
         top = self.here
-        branch = self.emit(Operation.BRANCH, left, 0)
+        branch = self.emit(Opcode.BRANCH, left, 0)
         self.all(word.words)
         self.hand_on(word.next, word.own, word.state)
-        self.emit(Operation.ADD, left, -1)
-        self.emit(Operation.ADD, at, -1 if word.backwards else 1)
-        self.emit(Operation.POLL)
+        self.emit(Opcode.ADD, left, -1)
+        self.emit(Opcode.ADD, at, -1 if word.backwards else 1)
+        self.emit(Opcode.POLL)
         if word.stop is None:
-            self.emit(Operation.JUMP, top)
+            self.emit(Opcode.JUMP, top)
         else:
-            self.emit(Operation.BRANCH, self.number(word.stop), top)
+            self.emit(Opcode.BRANCH, self.number(word.stop), top)
         self.set(branch + 2, self.here)
         self.loops.append((top, self.here, at, word.of))
         if word.results:
@@ -313,7 +313,7 @@ class _Encoder:
     def counted(self, number: int, size: Size, more: int) -> None:
         """A size, none below 0, and so many more."""
         if size.constant is not None:
-            self.emit(Operation.SET, number, max(0, int(size.constant)) + more)
+            self.emit(Opcode.SET, number, max(0, int(size.constant)) + more)
         else:
             self.evaluate(number, lambda: max(0, self.machine.number(size)) + more, size.variables())
 
@@ -321,18 +321,18 @@ class _Encoder:
         """What values are is what names are, once `own` is dropped."""
         kept = [self.new() for _ in values]
         for place, value in zip(kept, values, strict=True):
-            self.emit(Operation.SHARE, place, self.value(value))
+            self.emit(Opcode.SHARE, place, self.value(value))
         for value in own:
-            self.emit(Operation.FREE, self.value(value))
+            self.emit(Opcode.FREE, self.value(value))
         for place, name in zip(kept, names, strict=True):
-            self.emit(Operation.MOVE, self.value(name), place)
+            self.emit(Opcode.MOVE, self.value(name), place)
 
     def choose(self, word: Choose) -> None:
-        branch = self.emit(Operation.BRANCH, self.size(word.by), 0)
+        branch = self.emit(Opcode.BRANCH, self.size(word.by), 0)
         if isinstance(word.by, Size):
             branch = self.here - 3
         self.arm(word, word.arms[0])
-        jump = self.emit(Operation.JUMP, 0)
+        jump = self.emit(Opcode.JUMP, 0)
         self.set(branch + 2, self.here)
         self.arm(word, word.arms[1])
         self.set(jump + 1, self.here)
@@ -349,12 +349,12 @@ class _Encoder:
         self.machine.define(variable, value)
         return value
 
-    def cell(self, word: Cell) -> None:
+    def cell(self, word: LoadCell) -> None:
         if word.axes not in (0, len(word.frame)):
             raise NotEncoded
         at, layouts, axes = self.size(word.at), self.program.layouts, word.axes
         known = self.id(lambda layout: layouts.cell(layout, axes))
-        self.emit(Operation.CELL, self.value(word.value), self.value(word.of), at, axes, 0, 0, known)
+        self.emit(Opcode.CELL, self.value(word.value), self.value(word.of), at, axes, 0, 0, known)
 
     # -------------------------------------------------------------------------------------------- the end
 
@@ -363,7 +363,7 @@ class _Encoder:
         layouts, given = self.program.layouts, [*self.outputs, *self.printed]
         if not given:
             raise NotEncoded
-        self.emit(Operation.GIVE, len(given), *given)
+        self.emit(Opcode.GIVE, len(given), *given)
         rows = [[place, start_of(array), layouts.of(array), self.id(array)] for place, array in self.constants]
         places = [place for place, _ in self.spans]
 
@@ -393,7 +393,7 @@ class _Encoder:
 
 
 def _ends(word: Word) -> bool:
-    return isinstance(word, Free) or (isinstance(word, Run) and isinstance(word.phase, Output | Print))
+    return isinstance(word, Free) or (isinstance(word, RunUnit) and isinstance(word.phase, Output | Print))
 
 
 def _refused(word: Refuse, size: int) -> int:

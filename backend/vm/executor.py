@@ -16,21 +16,21 @@ from ...lang.syntax.source import Span
 from ..cpu.backend import CpuBackend
 from ..distributed.buffers import ALONE, Others
 from ..distributed.queues import MOST_THREADS
-from ..distributed.steps import Pace, run_distributed
+from ..distributed.steps import QueueClock, run_distributed
 from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.loop_iteration import with_arms_out
 from ..graph.phases import Input, Output, Phase, Print
 from ..jit import tiering
-from ..jit.compiler import Kept
-from ..schedule.plan.plan import CombineStep, DeviceId, FenceStep, Plan, RunStep, Step, TransferStep, WaitStep
+from ..jit.compiler import LruCache
+from ..schedule.plan.plan import CombineStep, DeviceId, ExecutionPlan, FenceStep, RunStep, Step, TransferStep, WaitStep
 from ..schedule.program_facts.partitioning import in_files, lying_in
 from ..schedule.solution import QueueKind
 from .backend_interface import Backend, CheckFailed
-from .bytecode import OTHER, Program, Word, assemble
+from .bytecode import OTHER, BytecodeProgram, Word, assemble
 from .encoder import NotEncoded, encoded
 from .interpreter import compile_words
-from .run_state import Machine, Memory, Observer, Results, Shown, Stores, announce
+from .run_state import Memory, Observer, OutputValue, RunResults, RunState, TileRunner, announce
 from .runtime import native
 
 # ---------------------------------------------------------------------------------------------------- executor
@@ -40,9 +40,10 @@ ADDRESSABLE: Final = 1 << 47
 
 
 def execute_plan(
-    plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend],
-    observe: Observer | None = None, pace: Pace = Pace.PREDICTED, stores: Stores | None = None, others: Others = ALONE,
-) -> Results:  # fmt: skip
+    plan: ExecutionPlan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend],
+    observe: Observer | None = None, pace: QueueClock = QueueClock.PREDICTED, stores: TileRunner | None = None,
+    others: Others = ALONE,
+) -> RunResults:  # fmt: skip
     """Run a plan of `bound` on host arrays, or what of it is for the devices of this process; `backends`: theirs.  RunFailed: a
     run-time check, or memory."""
     graph = with_arms_out(bound.graph, plan.speculated)
@@ -54,7 +55,7 @@ def execute_plan(
         name, value = in_files(phase) or ("", None)
         if value is not None and name in lying:  # there before anything runs, for all who read or write it
             memories[DeviceId(lying[name])][value] = inputs[name]
-    machine = Machine(
+    machine = RunState(
         graph.types, dict(bound.sizes), graph.guards, backends, inputs, memories, phases, observe=observe, around=around,
         stores=stores,
     )  # fmt: skip
@@ -67,20 +68,20 @@ def execute_plan(
             raise failure.at(current_span(machine)) from None
         except MemoryError:
             raise RunFailed([Diagnostic(Code.E702, f"memory ran out; {need_text(plan)}", current_span(machine))]) from None
-    return Results(tuple(machine.printed), machine.outputs, held)
+    return RunResults(tuple(machine.printed), machine.outputs, held)
 
 
-def _run(machine: Machine, plan: Plan, pace: Pace, others: Others) -> Mapping[DeviceId, int]:
+def _run(machine: RunState, plan: ExecutionPlan, pace: QueueClock, others: Others) -> Mapping[DeviceId, int]:
     if len(plan.devices) == 1 and len(plan.main.queues) == 1 and not any(map(is_shared, plan.main.queues[0].steps)):
         (queue,) = plan.main.queues
         compile_words(machine, assemble(queue.steps, machine.phases, machine.types), queue.device)(machine.memories[queue.device])
         return {}
-    if pace is Pace.THREADS and others is ALONE and not _is_parallel(plan):
-        pace = Pace.PREDICTED
+    if pace is QueueClock.THREADS and others is ALONE and not _is_parallel(plan):
+        pace = QueueClock.PREDICTED
     return run_distributed(machine, plan, pace, others)
 
 
-def _is_parallel(plan: Plan) -> bool:
+def _is_parallel(plan: ExecutionPlan) -> bool:
     """Do several devices have work, and not so many that threads would be too many?"""
     busy = [queue.kind for queue in plan.main.queues if queue.steps]
     return busy.count(QueueKind.COMPUTE) > 1 and len(busy) <= MOST_THREADS
@@ -92,7 +93,7 @@ def is_shared(step: Step) -> bool:
     return parts or isinstance(step, CombineStep | TransferStep | FenceStep | WaitStep)
 
 
-def require_memory(plan: Plan, machine: Machine) -> None:
+def require_memory(plan: ExecutionPlan, machine: RunState) -> None:
     """Refuse what no machine holds, and what a device declares it does not."""
     limits = {device.id: device.memory for device in plan.devices}
     for device, peak in plan.main.peak:
@@ -102,11 +103,11 @@ def require_memory(plan: Plan, machine: Machine) -> None:
             raise Refused([Diagnostic(Code.E702, f"{need_text(plan)}, more than there is", _largest(machine, first).span)])
 
 
-def need_text(plan: Plan) -> str:
+def need_text(plan: ExecutionPlan) -> str:
     return f"the program needs at most {max((size for _, size in plan.main.peak), default=0):,} bytes at once"
 
 
-def _largest(machine: Machine, first: Phase) -> Phase:
+def _largest(machine: RunState, first: Phase) -> Phase:
     """The phase that makes the largest value."""
 
     def size(phase: Phase) -> int:
@@ -115,7 +116,7 @@ def _largest(machine: Machine, first: Phase) -> Phase:
     return max(machine.phases.values(), key=size, default=first)
 
 
-def current_span(machine: Machine) -> Span:
+def current_span(machine: RunState) -> Span:
     return machine.current.span if machine.current is not None else Span("", 0, 0)
 
 
@@ -132,7 +133,7 @@ FIRST_ASKED: Final = 4
 _NEVER: Final = 1 << 62
 _new: Final[Callable[..., Any]] = tuple.__new__
 """Makes a named tuple in half the time that its own class takes."""
-_NO_HOLDINGS: Final = Results._field_defaults["held"]
+_NO_HOLDINGS: Final = RunResults._field_defaults["held"]
 _NUMBERS: Final = frozenset({float, int})
 
 
@@ -167,9 +168,9 @@ def no_call(*given: object) -> Any:
 
 
 def native_program(
-    words: Sequence[Word], machine: Machine, backend: CpuBackend, inputs: Sequence[str],
+    words: Sequence[Word], machine: RunState, backend: CpuBackend, inputs: Sequence[str],
     exhausted: Callable[[Phase | None], RunFailed], reset: Callable[[], int] | None,
-) -> Program | None:  # fmt: skip
+) -> BytecodeProgram | None:  # fmt: skip
     """None where there is no native code, or it is no program for it."""
     made = None if tiering.mode() is tiering.Mode.OFF else native()
     if made is None:
@@ -183,27 +184,27 @@ def native_program(
 class PreparedPlan:
     """A one-device plan of a bound graph, ready for inputs of its shapes."""
 
-    def __init__(self, plan: Plan, bound: BoundGraph, links: Links | None = None) -> None:
+    def __init__(self, plan: ExecutionPlan, bound: BoundGraph, links: Links | None = None) -> None:
         graph = bound.graph
         self._plan, self._sizes = plan, dict(bound.sizes)
         self._backend = CpuBackend(plan.devices[0].threads)
         phases = {phase.id: phase for phase in traverse.all_phases(graph)}
         memories: dict[DeviceId, Memory] = {plan.home: {}}
-        self._machine = Machine(graph.types, dict(bound.sizes), graph.guards, {plan.home: self._backend}, {}, memories, phases)
+        self._machine = RunState(graph.types, dict(bound.sizes), graph.guards, {plan.home: self._backend}, {}, memories, phases)
         require_memory(plan, self._machine)
         (queue,) = plan.main.queues
         self._words, self._memory = assemble(queue.steps, phases, graph.types), memories[plan.home]
         self._run = compile_words(self._machine, self._words, plan.home)
         self._defines = any(traverse.defines(phase) for phase in phases.values())
         self.links = links or links_of(bound)
-        self._program: Program | None = None
+        self._program: BytecodeProgram | None = None
         self._runs, self._due = 0, FIRST_ASKED
         self._named = sum(isinstance(p, Output) for p in graph.phases)
         shown = [p for p in graph.phases if isinstance(p, Output)], [p for p in graph.phases if isinstance(p, Print)]
         self._is_single = self._named == 1 and not shown[1]
         self._kinds = [graph.types[p.arg].element.kind for row in shown for p in row]
 
-    def program(self) -> Program | None:
+    def program(self) -> BytecodeProgram | None:
         """The plan for native code, once it has run a few times."""
         self._runs += 1
         if self._program is None or self._program.is_retired:
@@ -224,7 +225,7 @@ class PreparedPlan:
         span = current_span(self._machine) if phase is None else phase.span
         return RunFailed([Diagnostic(Code.E702, f"memory ran out; {need_text(self._plan)}", span)])
 
-    def run(self, inputs: Mapping[str, Any]) -> Results:
+    def run(self, inputs: Mapping[str, Any]) -> RunResults:
         """Run on host arrays by name, of the kinds and shapes that were planned.  RunFailed: a run-time check, or memory."""
         arrays = [inputs[name] for name in self.links.names]
         found = self.links.latest(*arrays)
@@ -232,16 +233,17 @@ class PreparedPlan:
             found = self.links.run(self, arrays, arrays)
         return self.run_steps(inputs) if found is OTHER else self._results(found)
 
-    def _results(self, found: Any) -> Results:
+    def _results(self, found: Any) -> RunResults:
         links = self.links
         if self._is_single:
-            only: Results = _new(Results, ((), {links.outputs[0]: _new(Shown, (self._kinds[0], found))}, _NO_HOLDINGS))
+            only: RunResults = _new(RunResults, ((), {links.outputs[0]: _new(OutputValue, (self._kinds[0], found))},
+                _NO_HOLDINGS))
             return only
         values = found if len(links.outputs) > 1 else (found,)
-        shown = [*map(Shown, self._kinds, values)]
-        return Results(tuple(shown[self._named :]), dict(zip(links.outputs, shown[: self._named], strict=False)))
+        shown = [*map(OutputValue, self._kinds, values)]
+        return RunResults(tuple(shown[self._named :]), dict(zip(links.outputs, shown[: self._named], strict=False)))
 
-    def run_steps(self, inputs: Mapping[str, Any]) -> Results:
+    def run_steps(self, inputs: Mapping[str, Any]) -> RunResults:
         """The same step by step."""
         machine = self._machine
         machine.inputs = inputs
@@ -250,7 +252,7 @@ class PreparedPlan:
         try:
             with self._backend.quiet():
                 self._run(self._memory)
-            return Results(tuple(machine.printed), machine.outputs)
+            return RunResults(tuple(machine.printed), machine.outputs)
         except CheckFailed as failure:
             raise failure.at(current_span(machine)) from None
         except MemoryError:
@@ -273,7 +275,7 @@ def links_of(bound: BoundGraph) -> Links:
 class Runs:
     """A plan that any number of threads may run: a prepared one for each run at a time; `free`: those that none is using."""
 
-    def __init__(self, plan: Plan, bound: BoundGraph, links: Links | None = None) -> None:
+    def __init__(self, plan: ExecutionPlan, bound: BoundGraph, links: Links | None = None) -> None:
         self.plan, self.bound, self.links = plan, bound, links or links_of(bound)
         self.free: list[PreparedPlan] = []
 
@@ -288,10 +290,10 @@ class Runs:
             self.free.append(prepared)
 
 
-_again: Kept[Runs] = Kept(16)
+_again: LruCache[Runs] = LruCache(16)
 
 
-def _is_plain(plan: Plan) -> bool:
+def _is_plain(plan: ExecutionPlan) -> bool:
     """Has a plan one queue, on this machine's processors?"""
     (device, *others) = plan.devices
     if others or device.backend != "cpu" or len(plan.main.queues) != 1 or plan.speculated:
@@ -299,7 +301,7 @@ def _is_plain(plan: Plan) -> bool:
     return not any(map(is_shared, plan.main.queues[0].steps))
 
 
-def run_again(plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any]) -> Results | None:
+def run_again(plan: ExecutionPlan, bound: BoundGraph, inputs: Mapping[str, Any]) -> RunResults | None:
     """Run a plan that has been executed before, prepared; None if it has not been, or is no plan of one queue on this machine's
     processors."""
     found = _again.get(id(plan))

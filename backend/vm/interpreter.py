@@ -15,8 +15,25 @@ from ..graph.fusion_groups import is_group
 from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, ValueId
 from ..schedule.plan.plan import DeviceId
 from .backend_interface import Backend, CheckFailed, Kernel, iteration_of, locate
-from .bytecode import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Stream, Test, Word
-from .run_state import Action, Machine, Memory, Shown, sole_owner
+from .bytecode import (
+    AllocInstruction,
+    Arm,
+    Choose,
+    Free,
+    InstructionScope,
+    LoadCell,
+    Put,
+    Refuse,
+    Register,
+    Repeat,
+    RunFusedRows,
+    RunUnit,
+    Share,
+    StreamInstruction,
+    Test,
+    Word,
+)
+from .run_state import Action, Memory, OutputValue, RunState, sole_owner
 
 # ---------------------------------------------------------------------------------------------------- phases
 #
@@ -24,7 +41,7 @@ from .run_state import Action, Machine, Memory, Shown, sole_owner
 #
 # A kernel is made at the first execution of its word and kept while the run-time sizes it depends on keep their values.
 
-def compile_run(machine: Machine, word: Run, backend: Backend) -> Action:
+def compile_run(machine: RunState, word: RunUnit, backend: Backend) -> Action:
     """A phase that has no others inside."""
     phase = word.phase
     match phase:
@@ -43,7 +60,7 @@ def compile_run(machine: Machine, word: Run, backend: Backend) -> Action:
             def show(memory: Memory) -> None:
                 machine.current = phase
                 kind = machine.kind(phase.arg)
-                machine.printed.append(Shown(kind, backend.fetch(memory[phase.arg], kind)))
+                machine.printed.append(OutputValue(kind, backend.fetch(memory[phase.arg], kind)))
 
             return show
         case Output():
@@ -51,7 +68,7 @@ def compile_run(machine: Machine, word: Run, backend: Backend) -> Action:
 
             def keep(memory: Memory) -> None:
                 machine.current = phase
-                machine.outputs[phase.name] = Shown(given, backend.fetch(memory[phase.arg], given))
+                machine.outputs[phase.name] = OutputValue(given, backend.fetch(memory[phase.arg], given))
 
             return keep
 
@@ -60,7 +77,7 @@ class Executed:
     """Phases that one kernel does: made at first need, and again when a run-time size that it depends on has changed."""
 
     def __init__(
-        self, machine: Machine, phases: Sequence[Structured | LibraryPhase | Constant], backend: Backend,
+        self, machine: RunState, phases: Sequence[Structured | LibraryPhase | Constant], backend: Backend,
         make: Callable[[], Kernel],
     ) -> None:  # fmt: skip
         self.machine, self.phases, self.backend, self.make = machine, phases, backend, make
@@ -89,16 +106,16 @@ class Executed:
         return made
 
 
-def executed(machine: Machine, word: Run | Chain, backend: Backend) -> Executed:
+def executed(machine: RunState, word: RunUnit | RunFusedRows, backend: Backend) -> Executed:
     """A phase that is computed, or a chain of them."""
-    if isinstance(word, Run):
+    if isinstance(word, RunUnit):
         phase = word.phase
         assert isinstance(phase, Structured | LibraryPhase | Constant)
         return Executed(machine, (phase,), backend, lambda: _kernel(machine, phase, backend))
     return Executed(machine, word.members, backend, lambda: backend.rows(word.members, word.results, machine))
 
 
-def _kernel(machine: Machine, phase: Structured | LibraryPhase | Constant, backend: Backend) -> Kernel:
+def _kernel(machine: RunState, phase: Structured | LibraryPhase | Constant, backend: Backend) -> Kernel:
     match phase:
         case Structured():
             return backend.structured(phase, machine)
@@ -109,10 +126,10 @@ def _kernel(machine: Machine, phase: Structured | LibraryPhase | Constant, backe
             return lambda memory, overwrite: made
 
 
-def compile_executed(machine: Machine, word: Run | Chain, backend: Backend) -> Action:
+def compile_executed(machine: RunState, word: RunUnit | RunFusedRows, backend: Backend) -> Action:
     """What it does on a memory."""
     run = executed(machine, word, backend)
-    results = word.results if isinstance(word, Chain) else traverse.results(word.phase)
+    results = word.results if isinstance(word, RunFusedRows) else traverse.results(word.phase)
     only, overwrite = results[0] if len(results) == 1 else None, word.overwrite
 
     def act(memory: Memory) -> None:
@@ -127,7 +144,7 @@ def compile_executed(machine: Machine, word: Run | Chain, backend: Backend) -> A
     return act
 
 
-def runtime_sizes(machine: Machine, phase: Structured | LibraryPhase | Constant) -> tuple[SizeVariable, ...]:
+def runtime_sizes(machine: RunState, phase: Structured | LibraryPhase | Constant) -> tuple[SizeVariable, ...]:
     """The run-time sizes that a kernel of the phase depends on, but for those the phase defines itself."""
     types = machine.types
     found: dict[SizeVariable, None] = {}
@@ -143,7 +160,7 @@ def runtime_sizes(machine: Machine, phase: Structured | LibraryPhase | Constant)
     return tuple(found)
 
 
-def _define(machine: Machine, phase: LibraryPhase, backend: Backend, made: Sequence[Any], memory: Memory) -> None:
+def _define(machine: RunState, phase: LibraryPhase, backend: Backend, made: Sequence[Any], memory: Memory) -> None:
     """The sizes that a library phase defines are those of its result, or its operand's value."""
     variable = phase.defines[0]
     match phase.op:
@@ -161,13 +178,13 @@ def _define(machine: Machine, phase: LibraryPhase, backend: Backend, made: Seque
 
 # ---------------------------------------------------------------------------------------------------- interpret
 
-def compile_words(machine: Machine, words: Sequence[Word], device: DeviceId) -> Action:
+def compile_words(machine: RunState, words: Sequence[Word], device: DeviceId) -> Action:
     """What a program does on a device's memory."""
     return _Interpreter(machine, device).all(words)
 
 
 class _Interpreter:
-    def __init__(self, machine: Machine, device: DeviceId) -> None:
+    def __init__(self, machine: RunState, device: DeviceId) -> None:
         self.machine, self.device, self.backend = machine, device, machine.backends[device]
         self.is_observed = True
         self.registers: dict[Register, int] = {}
@@ -183,16 +200,16 @@ class _Interpreter:
 
     def action(self, word: Word) -> Action:
         match word:
-            case Run():
+            case RunUnit():
                 return self.observed(compile_run(self.machine, word, self.backend), word.phase)
-            case Chain():  # its time is that of its last member
+            case RunFusedRows():  # its time is that of its last member
                 return self.observed(compile_executed(self.machine, word, self.backend), word.members[-1])
-            case Stream():
+            case StreamInstruction():
                 assert self.machine.stores is not None, "streams are run with their stores"
                 return self.machine.stores.action(self.machine, word.step, self.device)
             case Free():
                 return _free(word.values)
-            case Inside():
+            case InstructionScope():
                 return self.observed(self.inside(word), word.phase)
             case Repeat():
                 return self.repeat(word)
@@ -202,9 +219,9 @@ class _Interpreter:
                 return self.test(word)
             case Share():
                 return lambda memory: memory.update({n: memory[v] for n, v in zip(word.names, word.values, strict=True)})
-            case Cell():
+            case LoadCell():
                 return self.cell(word)
-            case Room():
+            case AllocInstruction():
                 return self.room(word)
             case Put():
                 return self.put(word)
@@ -214,7 +231,7 @@ class _Interpreter:
     def observed(self, action: Action, phase: Phase) -> Action:
         return self.machine.observed(action, phase, self.device) if self.is_observed else action
 
-    def inside(self, word: Inside) -> Action:
+    def inside(self, word: InstructionScope) -> Action:
         machine, phase = self.machine, word.phase
         is_observed = self.is_observed
         self.is_observed = is_observed and not is_group(phase)  # its time is that of its last member
@@ -234,7 +251,8 @@ class _Interpreter:
     # -------------------------------------------------------------------------------------- control
 
     def repeat(self, word: Repeat) -> Action:
-        machine, registers, turn, index = self.machine, self.registers, self.all(word.words), _Index(self.machine, word)
+        machine, registers, turn, index = self.machine, self.registers, self.all(word.words), _InstructionIndex(self.machine,
+            word)
         at, stop = word.at, word.stop
 
         def run(memory: Memory) -> None:
@@ -312,7 +330,7 @@ class _Interpreter:
 
         return find
 
-    def cell(self, word: Cell) -> Action:
+    def cell(self, word: LoadCell) -> Action:
         point, cell = self.point(word.at, 0, word.frame, word.axes), self.backend.part
 
         def run(memory: Memory) -> None:
@@ -320,7 +338,7 @@ class _Interpreter:
 
         return run
 
-    def room(self, word: Room) -> Action:
+    def room(self, word: AllocInstruction) -> Action:
         machine, backend, value = self.machine, self.backend, word.value
 
         def run(memory: Memory) -> None:
@@ -354,12 +372,12 @@ def _hand_on(memory: Memory, values: Sequence[ValueId], own: Sequence[ValueId], 
         memory[name] = made.pop()
 
 
-class _Index:
+class _InstructionIndex:
     """The index of a loop, which is known in each turn and nowhere else.
 
     Where guards mention it, the sizes that the turn before found are forgotten first, so that none is checked with those."""
 
-    def __init__(self, machine: Machine, word: Repeat) -> None:
+    def __init__(self, machine: RunState, word: Repeat) -> None:
         self.machine, self.index = machine, word.index
         self.guarded = word.index is not None and any(word.index in guard.variables() for guard in machine.guards)
         self.known = frozenset[Any]()

@@ -51,17 +51,17 @@ _MOST_AT_HAND: Final = 1 << 26
 """Leases of one shape that the pool holds, bytes of one of them, and of all together."""
 
 
-class _Memory(np.ndarray[Any, Any]):
+class _MemoryUse(np.ndarray[Any, Any]):
     """Bytes; of a type of its own, since NumPy would name arrays of its own type as the base of what shows a lease."""
 
 
-class _Buffer:
+class _LiveArray:
     """Memory, and where in it arrays begin."""
 
     __slots__ = ("memory", "offset", "size")
 
     def __init__(self, size: int) -> None:
-        self.size, self.memory = size, np.ndarray.__new__(_Memory, (size + ALIGNMENT,), np.dtype(np.uint8))
+        self.size, self.memory = size, np.ndarray.__new__(_MemoryUse, (size + ALIGNMENT,), np.dtype(np.uint8))
         self.offset = -self.memory.__array_interface__["data"][0] % ALIGNMENT
 
 
@@ -69,7 +69,7 @@ class Lease(np.ndarray[Any, Any]):
     """The right to a buffer, which it gives back at its end (unless that has been taken from it), as an array."""
 
     __slots__ = ("buffer",)
-    buffer: _Buffer | None
+    buffer: _LiveArray | None
 
     def __del__(self) -> None:
         kept, buffer = _free, self.buffer
@@ -80,7 +80,7 @@ class Lease(np.ndarray[Any, Any]):
             row.append(buffer)
 
 
-_free: dict[int, list[_Buffer]] = {}
+_free: dict[int, list[_LiveArray]] = {}
 _at_hand: dict[tuple[tuple[int, ...], np.dtype[Any]], list[Lease]] = {}
 
 
@@ -114,7 +114,7 @@ def _new_room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     buffer = _kept(size) or _ended(size)
     if buffer is None:
         trim(size)
-        buffer = _Buffer(size)
+        buffer = _LiveArray(size)
     lease: Lease = ndarray.__new__(Lease, shape, dtype, buffer.memory, buffer.offset)
     lease.buffer = buffer
     made = lease.view(ndarray)
@@ -123,7 +123,7 @@ def _new_room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     return made
 
 
-def _kept(size: int) -> _Buffer | None:
+def _kept(size: int) -> _LiveArray | None:
     try:
         return _free[size].pop()
     except (KeyError, IndexError):
@@ -139,11 +139,11 @@ def _put_at_hand(shape: tuple[int, ...], dtype: np.dtype[Any], lease: Lease) -> 
         _at_hand.pop(next(iter(_at_hand)), None)
 
 
-def _ended(size: int | None = None) -> _Buffer | None:
+def _ended(size: int | None = None) -> _LiveArray | None:
     """The memory of a lease at hand (one of so many bytes) that nobody sees, and that is no more."""
     for key, row in list(_at_hand.items()):
         others: list[Lease] = []
-        found: _Buffer | None = None
+        found: _LiveArray | None = None
         while row and found is None:
             try:
                 lease = row.pop()
@@ -213,20 +213,20 @@ def sole_owner(memory: Memory, value: ValueId) -> bool:
 
 # ---------------------------------------------------------------------------------------------------- machine
 
-class Shown(NamedTuple):
+class OutputValue(NamedTuple):
     """A value that left the run: its kind, and a host array (text has dtype `U1`)."""
 
     kind: Kind
     value: Any
 
 
-class Results(NamedTuple):
+class RunResults(NamedTuple):
     """Printed values in order, outputs by name; `held`: the most bytes that each device of several held.
 
     (As `Shown` made once a run, of which there may be a million a second: tuples are made in a quarter of the time.)"""
 
-    printed: tuple[Shown, ...]
-    outputs: Mapping[str, Shown]
+    printed: tuple[OutputValue, ...]
+    outputs: Mapping[str, OutputValue]
     held: Mapping[DeviceId, int] = MappingProxyType({})
 
 
@@ -264,31 +264,31 @@ class Progress:
     total: int = 0
 
 
-class Stores(Protocol):
+class TileRunner(Protocol):
     """What runs passes over inputs that are never whole (`streams.driver`)."""
 
     @property
     def progress(self) -> Progress: ...
 
-    def action(self, machine: Machine, step: StreamStep, device: DeviceId) -> Action:
+    def action(self, machine: RunState, step: StreamStep, device: DeviceId) -> Action:
         """What one pass does on a memory."""
 
 
 @dataclass(slots=True)
-class Machine(Types):
+class RunState(Types):
     """The state of one run."""
 
     backends: Mapping[DeviceId, Backend] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
     memories: dict[DeviceId, Memory] = field(default_factory=dict)
     phases: Mapping[PhaseId, Phase] = field(default_factory=dict)
-    printed: list[Shown] = field(default_factory=list)
-    outputs: dict[str, Shown] = field(default_factory=dict)
+    printed: list[OutputValue] = field(default_factory=list)
+    outputs: dict[str, OutputValue] = field(default_factory=dict)
     current: Phase | None = None
     around: BoundGraph | None = None
     """The graph that is run, for loops that queues run together."""
     observe: Observer | None = None
-    stores: Stores | None = None
+    stores: TileRunner | None = None
     """Of a plan with passes over inputs that are never whole."""
     making: Any = field(default_factory=Lock)
     """Held while a kernel is made: queues may be threads."""
@@ -314,13 +314,13 @@ class Machine(Types):
 # Nothing is reported step by step, so that looking on costs the run nothing.  Neighbours: `executor` and `distributed` (who
 # tell), `shell.display.progress` (who asks).
 
-Watcher: TypeAlias = Callable[[Machine], None]
+Watcher: TypeAlias = Callable[[RunState], None]
 
 WATCHER: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 """Set by who wants to look on, in the thread that will run the plan.  Told of each queue's state where there are several."""
 
 
-def announce(machine: Machine) -> None:
+def announce(machine: RunState) -> None:
     watcher = WATCHER.get()
     if watcher is not None:
         watcher(machine)

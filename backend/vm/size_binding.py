@@ -19,7 +19,7 @@ from ...typechecker.sizes.polynomials import Size, SizeVariable
 
 
 @dataclass(frozen=True, slots=True)
-class _Axis:
+class _BoundAxis:
     """One axis of one input: its declared size and its actual length."""
 
     name: str
@@ -74,7 +74,7 @@ def _bind_params(core: Core, params: Mapping[str, int], problems: list[Diagnosti
 def _bind_inputs(
     core: Core, shapes: Mapping[str, Sequence[int]], sizes: dict[SizeVariable, int], problems: list[Diagnostic]
 ) -> None:
-    axes: list[_Axis] = []
+    axes: list[_BoundAxis] = []
     for entry in core.inputs:
         if entry.name not in shapes:
             problems.append(Diagnostic(Code.E704, f"input {entry.name} has no data", entry.span))
@@ -84,8 +84,8 @@ def _bind_inputs(
             message = f"{entry.name} is declared with {_rank(declared)}, its data has shape {_shape(actual)}"
             problems.append(Diagnostic(Code.E706, message, entry.span))
             continue
-        axes += [_Axis(entry.name, i, s, n, entry.span) for i, (s, n) in enumerate(zip(declared, actual, strict=True))]
-    origins: dict[SizeVariable, _Axis] = {}
+        axes += [_BoundAxis(entry.name, i, s, n, entry.span) for i, (s, n) in enumerate(zip(declared, actual, strict=True))]
+    origins: dict[SizeVariable, _BoundAxis] = {}
     pending = axes
     while pending:
         later = [axis for axis in pending if not _try_bind(axis, sizes, origins, problems)]
@@ -99,7 +99,7 @@ def _bind_inputs(
 
 
 def _try_bind(
-    axis: _Axis, sizes: dict[SizeVariable, int], origins: dict[SizeVariable, _Axis], problems: list[Diagnostic]
+    axis: _BoundAxis, sizes: dict[SizeVariable, int], origins: dict[SizeVariable, _BoundAxis], problems: list[Diagnostic]
 ) -> bool:
     """Check the axis if its size is known, bind the one variable it lacks if it is `c×n + d`; False: not yet."""
     missing = [v for v in axis.size.variables() if v not in sizes]
@@ -125,7 +125,7 @@ def _try_bind(
     return True
 
 
-def _disagreement(axis: _Axis, expected: int, origins: Mapping[SizeVariable, _Axis]) -> Diagnostic:
+def _disagreement(axis: _BoundAxis, expected: int, origins: Mapping[SizeVariable, _BoundAxis]) -> Diagnostic:
     sources = [(v, origins[v]) for v in sorted(axis.size.variables(), key=lambda v: v.key) if v in origins]
     if not sources:
         return Diagnostic(Code.E706, f"axis {axis.axis} of {axis.name} is {axis.length}, but its type says {expected}", axis.span)

@@ -19,14 +19,14 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...typechecker.elements import Kind
 from ..cpu import parallel_for
-from ..cpu.kernels import Bound, CompiledRun, layout_of
+from ..cpu.kernels import BoundKernel, CompiledRun, layout_of
 from ..cpu.parallel_for import HELPERS_PLACE, LONG_NANOSECONDS, Base, Pieces, on_bases, words_of
 from ..cpu.phases import compile_structured, compiled_of
 from ..cpu.templates import Outside
 from ..cpu.views import Deferred, NumArray, start_of
 from ..graph.phases import ReadNode, Structured, ValueId
 from ..jit import tiering
-from ..jit.compiler import Code
+from ..jit.compiler import MachineCode
 from ..lower.body import PART, joining_body
 from ..lower.kernel_ir import Kernel
 from .backend_interface import CheckFailed, Types
@@ -176,7 +176,7 @@ def tuned(example: Callable[[int], Example | None], layouts: Layouts, size: int,
     first, second = example(size), example(near)
     if first is None or second is None or len(first.words) != len(second.words):
         return None
-    fit = _Fit(layouts, example, size, first, [first, second])
+    fit = _AffineFit(layouts, example, size, first, [first, second])
     if not fit.starts(near, second):
         return None
     least, greatest = fit.reached(LEAST), fit.reached(most)
@@ -190,7 +190,7 @@ def tuned(example: Callable[[int], Example | None], layouts: Layouts, size: int,
 
 
 @dataclass(slots=True)
-class _Fit:
+class _AffineFit:
     layouts: Layouts
     example: Callable[[int], Example | None]
     size: int
@@ -277,7 +277,7 @@ class Later(Unbound):
     """A kernel is not there yet."""
 
 
-class Binding:
+class Specialization:
     """As it is made; `values`: the operands, of which only the layout and the place in memory matter.
 
     Places: the operands, the results, the rooms."""
@@ -303,7 +303,7 @@ class Binding:
         """The table of the result's layouts, if the first launch counts its cells."""
         self.duration, self.helpers = 0.0, 0
 
-    def wants(self, kernel: Code) -> bool:
+    def wants(self, kernel: MachineCode) -> bool:
         """Is a kernel there, or is it time to make it?"""
         return tiering.is_worth(kernel, self.runs * SAVED_NANOSECONDS)
 
@@ -380,7 +380,7 @@ class Binding:
         return Example(words, frozenset(range(HEAD, HEAD + self.operands)) | results, rooms, frozenset(loose), tuple(self.keep))
 
 
-def bind_structured(binding: Binding, phase: Structured, run: Any = None) -> None:
+def bind_structured(binding: Specialization, phase: Structured, run: Any = None) -> None:
     """What a structured phase (the first of a chain) does.  Unbound: there is no native way."""
     types = binding.types
     run = run or compile_structured(phase, types.kind, types.number, binding.threads)
@@ -399,7 +399,7 @@ def bind_structured(binding: Binding, phase: Structured, run: Any = None) -> Non
         raise Unbound
 
 
-def _shown(binding: Binding, run: Any, place: int, source: ValueId, result: ValueId) -> None:
+def _shown(binding: Specialization, run: Any, place: int, source: ValueId, result: ValueId) -> None:
     """A result that shows part of an operand."""
     array = np.asarray(run(binding.values, None)[place])
     if not array.size:
@@ -425,7 +425,7 @@ class Fault:
 
 
 def bind_kernel(
-    binding: Binding, run: CompiledRun, operands: Sequence[tuple[NumArray, Base]], made: Sequence[tuple[ValueId, Kind]]
+    binding: Specialization, run: CompiledRun, operands: Sequence[tuple[NumArray, Base]], made: Sequence[tuple[ValueId, Kind]]
 ) -> None:
     """The launch of a kernel that makes these results; of those in parts (complex ones), and of what joins these."""
     split = run.body.split
@@ -451,7 +451,7 @@ def bind_kernel(
 
 
 def _launch(
-    binding: Binding, run: CompiledRun, operands: Sequence[tuple[NumArray, Base]],
+    binding: Specialization, run: CompiledRun, operands: Sequence[tuple[NumArray, Base]],
     targets: Sequence[tuple[ValueId | None, int | None]],
 ) -> list[tuple[NumArray, Base]]:  # fmt: skip
     """The kernel for these operands; where its results lie (those of no value are rooms), and arrays that lie so."""
@@ -477,14 +477,14 @@ def _launch(
     ]
 
 
-def _bound(binding: Binding, run: CompiledRun, arrays: Sequence[NumArray]) -> Bound:
+def _bound(binding: Specialization, run: CompiledRun, arrays: Sequence[NumArray]) -> BoundKernel:
     stores = run.stores(False)
     key = (stores, layout_of(arrays))
     found = run.kept[key] if key in run.kept else run.code_for(arrays, stores)
-    if found is not None and not isinstance(found, Bound) and binding.wants(found):
+    if found is not None and not isinstance(found, BoundKernel) and binding.wants(found):
         found = run.bind(found, arrays)
     run.kept[key] = found
-    return binding.ready(found, Bound)
+    return binding.ready(found, BoundKernel)
 
 
 def _nothing(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:

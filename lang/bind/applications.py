@@ -14,7 +14,7 @@ from ..diagnostics.model import Code
 from ..syntax.lexer import ARRAY_LEFT_OPERANDS, ARRAY_RIGHT_OPERANDS, AXIS_FUNCTIONS, LITERAL_OPERAND_OPERATORS, SLASHES, STATES
 from ..syntax.source import MAXIMUM_DEPTH, Token
 from ..tree import expressions
-from .scopes import Binding, Unit, UnitKind, replacing
+from .scopes import BindContext, Unit, UnitKind, replacing
 
 # ---------------------------------------------------------------------------------------------------- literals
 #
@@ -29,7 +29,7 @@ _LONGEST = 25
 """Digits after which an integer is too large without converting it (Python limits conversions)."""
 
 
-def number(binding: Binding, token: Token) -> expressions.Number:
+def number(binding: BindContext, token: Token) -> expressions.Number:
     """The node of a number or a strand of numbers."""
     text = token.text
     values: tuple[int | float | complex, ...] | None = None
@@ -42,7 +42,7 @@ def number(binding: Binding, token: Token) -> expressions.Number:
     return expressions.Number(binding.of(token), values, len(values) > 1)
 
 
-def number_items(binding: Binding, token: Token, strand: expressions.Number) -> list[expressions.Number]:
+def number_items(binding: BindContext, token: Token, strand: expressions.Number) -> list[expressions.Number]:
     """Each number of a strand as a node of its own."""
     places = (token.start + found.start() for found in _WORD.finditer(token.text))
     ends = (token.start + found.end() for found in _WORD.finditer(token.text))
@@ -52,13 +52,13 @@ def number_items(binding: Binding, token: Token, strand: expressions.Number) -> 
     ]
 
 
-def text(binding: Binding, token: Token) -> expressions.Text:
+def text(binding: BindContext, token: Token) -> expressions.Text:
     quote = token.text[0]
     value = token.text[1:-1].replace(quote * 2, quote)
     return expressions.Text(binding.of(token), value, quote == '"' or len(value) != 1)
 
 
-def _value(binding: Binding, word: str, start: int) -> int | float | complex:
+def _value(binding: BindContext, word: str, start: int) -> int | float | complex:
     plain = word.replace("_", "").replace("¯", "-").replace("J", "j").replace("∞", "inf")
     real, complex_mark, imaginary = plain.partition("j")
     if complex_mark:
@@ -74,7 +74,7 @@ def _value(binding: Binding, word: str, start: int) -> int | float | complex:
     return value
 
 
-def _float(binding: Binding, plain: str, word: str, start: int) -> float:
+def _float(binding: BindContext, plain: str, word: str, start: int) -> float:
     value = float(plain)
     if isinf(value) and "inf" not in plain:
         message = f"{_short(word)} does not fit f64 (up to 1.797e308); write ∞ for infinity"
@@ -93,7 +93,7 @@ _FUNCTION = UnitKind.FUNCTION
 _VALUES = frozenset({UnitKind.ARRAY, UnitKind.FUNCTION})
 
 
-def apply_all(binding: Binding, units: list[Unit]) -> Unit:
+def apply_all(binding: BindContext, units: list[Unit]) -> Unit:
     """One unit for a non-empty sequence of units in text order: an array, a function or a lone user operator."""
     if len(units) == 1 and units[0].kind in (_ARRAY, UnitKind.OPERATOR):
         return units[0]
@@ -101,7 +101,7 @@ def apply_all(binding: Binding, units: list[Unit]) -> Unit:
     return _apply(binding, items) if items[-1].kind is _ARRAY else _train(binding, items)
 
 
-def checked(binding: Binding, unit: Unit) -> Unit:
+def checked(binding: BindContext, unit: Unit) -> Unit:
     """The unit, unless its tree is deeper than anything may be."""
     if unit.depth > MAXIMUM_DEPTH:
         raise binding.problem(
@@ -114,7 +114,7 @@ def checked(binding: Binding, unit: Unit) -> Unit:
 # ------------------------------------------------------------------------------------- operators
 
 
-def _operators(binding: Binding, units: list[Unit]) -> list[Unit]:
+def _operators(binding: BindContext, units: list[Unit]) -> list[Unit]:
     """Derive every function; arrays, functions only are left."""
     done: list[Unit] = []
     at = 0
@@ -181,11 +181,11 @@ def _is_dyadic(unit: Unit) -> bool:
     return unit.text == "dyadic"
 
 
-def _slash_function(binding: Binding, unit: Unit) -> Unit:
-    return Unit(_FUNCTION, unit.start, unit.end, unit.text, expressions.Primitive(binding.of(unit), unit.text), 1)
+def _slash_function(binding: BindContext, unit: Unit) -> Unit:
+    return Unit(_FUNCTION, unit.start, unit.end, unit.text, expressions.GlyphFunction(binding.of(unit), unit.text), 1)
 
 
-def _left_operand(binding: Binding, done: list[Unit], operator: Unit) -> Unit:
+def _left_operand(binding: BindContext, done: list[Unit], operator: Unit) -> Unit:
     """The function, or the whole strand of arrays, left of an operator; taken off `done`."""
     if not done:
         name = binding.written(operator)
@@ -198,7 +198,7 @@ def _left_operand(binding: Binding, done: list[Unit], operator: Unit) -> Unit:
     return _strand(binding, arrays[::-1])
 
 
-def _right_operand(binding: Binding, units: list[Unit], at: int, operator: Unit) -> tuple[Unit, int]:
+def _right_operand(binding: BindContext, units: list[Unit], at: int, operator: Unit) -> tuple[Unit, int]:
     """The one item right of an operator with the brackets that follow it, and where the rest starts."""
     if at == len(units):
         name = binding.written(operator)
@@ -218,7 +218,7 @@ def _right_operand(binding: Binding, units: list[Unit], at: int, operator: Unit)
     return right, at
 
 
-def _refuse_touching(binding: Binding, operator: Unit, right: Unit, units: list[Unit], at: int) -> None:
+def _refuse_touching(binding: BindContext, operator: Unit, right: Unit, units: list[Unit], at: int) -> None:
     """E013: after `⍤ ⍣ ⌺ @` a literal strand is the whole operand, so an array that touches it is a trap."""
     if operator.text not in LITERAL_OPERAND_OPERATORS or not isinstance(right.node, expressions.Number):
         return
@@ -231,7 +231,7 @@ def _refuse_touching(binding: Binding, operator: Unit, right: Unit, units: list[
         )  # fmt: skip
 
 
-def _derived(binding: Binding, operator: Unit, left: Unit, right: Unit | None) -> Unit:
+def _derived(binding: BindContext, operator: Unit, left: Unit, right: Unit | None) -> Unit:
     glyph = operator.text
     if left.kind is _ARRAY and glyph not in ARRAY_LEFT_OPERANDS:
         what = f"`{binding.written(left)}` is an array"
@@ -246,7 +246,7 @@ def _derived(binding: Binding, operator: Unit, left: Unit, right: Unit | None) -
     return checked(binding, Unit(_FUNCTION, left.start, right.end, glyph, node, max(left.depth, right.depth) + 1))
 
 
-def _operator_call(binding: Binding, operator: Unit, left: Unit, right: Unit | None) -> Unit:
+def _operator_call(binding: BindContext, operator: Unit, left: Unit, right: Unit | None) -> Unit:
     head = operator.node
     assert isinstance(head, expressions.OperatorName | expressions.OperatorMember | expressions.OperatorDfn)
     operands = (_operand(left),) if right is None else (_operand(left), _operand(right))
@@ -259,7 +259,7 @@ def _operator_call(binding: Binding, operator: Unit, left: Unit, right: Unit | N
 # -------------------------------------------------------------------------------------- brackets
 
 
-def _bracket(binding: Binding, target: Unit | None, bracket: Unit) -> Unit:
+def _bracket(binding: BindContext, target: Unit | None, bracket: Unit) -> Unit:
     """An index after an array, a static axis after a function that takes one."""
     if target is None:
         inside = binding.written(bracket)[1:-1].strip()
@@ -270,14 +270,14 @@ def _bracket(binding: Binding, target: Unit | None, bracket: Unit) -> Unit:
         )  # fmt: skip
     span = binding.span(target.start, bracket.end)
     if target.kind is _ARRAY:
-        node = expressions.Index(span, _expression(target), bracket.axes)
+        node = expressions.IndexExpression(span, _expression(target), bracket.axes)
         depth = max(target.depth, bracket.depth) + 1
         return checked(binding, Unit(_ARRAY, target.start, bracket.end, node=node, depth=depth))
     function = target.node
     if len(bracket.axes) == 1 and bracket.axes[0] is not None:
         axis = bracket.axes[0]
-        if isinstance(function, expressions.Primitive) and function.glyph in AXIS_FUNCTIONS and function.axis is None:
-            primitive = expressions.Primitive(span, function.glyph, axis)
+        if isinstance(function, expressions.GlyphFunction) and function.glyph in AXIS_FUNCTIONS and function.axis is None:
+            primitive = expressions.GlyphFunction(span, function.glyph, axis)
             return Unit(_FUNCTION, target.start, bracket.end, target.text, primitive, max(target.depth, bracket.depth) + 1)
         if isinstance(function, expressions.Derived) and function.operator in SLASHES and function.axis is None:
             derived = expressions.Derived(span, function.operator, function.operands, axis)
@@ -291,7 +291,7 @@ def _bracket(binding: Binding, target: Unit | None, bracket: Unit) -> Unit:
 # ------------------------------------------------------------------------- strands and arguments
 
 
-def _strands(binding: Binding, items: list[Unit]) -> list[Unit]:
+def _strands(binding: BindContext, items: list[Unit]) -> list[Unit]:
     """Join neighbouring arrays."""
     joined: list[Unit] = []
     run: list[Unit] = []
@@ -308,7 +308,7 @@ def _strands(binding: Binding, items: list[Unit]) -> list[Unit]:
     return joined
 
 
-def _strand(binding: Binding, run: list[Unit]) -> Unit:
+def _strand(binding: BindContext, run: list[Unit]) -> Unit:
     """Two arrays or more side by side; a run of number literals counts as so many items."""
     if len(run) == 1:
         return run[0]
@@ -324,7 +324,7 @@ def _strand(binding: Binding, run: list[Unit]) -> Unit:
         depth=depth))
 
 
-def _apply(binding: Binding, items: list[Unit]) -> Unit:
+def _apply(binding: BindContext, items: list[Unit]) -> Unit:
     """Functions right to left; arrays and functions alternate except where functions are monadic."""
     value = items[-1]
     at = len(items) - 2
@@ -346,7 +346,7 @@ def _apply(binding: Binding, items: list[Unit]) -> Unit:
     return value
 
 
-def _train(binding: Binding, items: list[Unit]) -> Unit:
+def _train(binding: BindContext, items: list[Unit]) -> Unit:
     """Forks from the right in threes, an atop for what is left over."""
     train = items[-1]
     at = len(items) - 2
@@ -368,5 +368,5 @@ def _train(binding: Binding, items: list[Unit]) -> Unit:
     return train
 
 
-def _no_right_argument(binding: Binding, function: Unit) -> Exception:
+def _no_right_argument(binding: BindContext, function: Unit) -> Exception:
     return binding.problem(Code.E009, f"`{binding.written(function)}` has no right argument", binding.of(function))

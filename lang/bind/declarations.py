@@ -15,10 +15,10 @@ from ..syntax.lex_errors import read_statement
 from ..syntax.lexer import DECLARING, NAME, WORD_END, Node, ParseError, TokenKind, declared
 from ..syntax.source import Span, Token
 from ..tree import expressions, program
-from ..tree.program import AS_WRITTEN, Form, Reading, has_time
+from ..tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
 from .expressions import bind_array, bind_assignment, expression_of
 from .names import allowed_name, called, checked_name
-from .scopes import Binding, Problem
+from .scopes import BindContext, BindError
 
 # ---------------------------------------------------------------------------------------------------- type_expressions
 #
@@ -34,7 +34,7 @@ _MAXIMUM_TERMS = 200
 class TypeReader:
     """Reads nodes of one declaration; `binding` gives spans."""
 
-    binding: Binding
+    binding: BindContext
 
     def span(self, node: Node) -> Span:
         """Of a node without the blanks it ends with."""
@@ -130,7 +130,7 @@ class TypeReader:
                 other = operators[first_of[clash]]
                 left, right = self.span(nodes[0]), self.span(nodes[2 * index])
                 edits = (Edit(Span(left.file, left.start, left.start), "("), Edit(Span(right.file, right.end, right.end), ")"))
-                raise Problem(Diagnostic(
+                raise BindError(Diagnostic(
                     Code.E012, f"this size has `{clash}` left of `{sign}`; sizes read right to left, so say which comes first",
                     self.span(other).to(self.span(operator)),
                     fixes=(Fix("put parentheses round the left part", edits),),
@@ -219,7 +219,7 @@ def keyword_of(text: str) -> str:
     return "" if found is None else found.group(1)
 
 
-def read_declaration(binding: Binding, text: str) -> tuple[Binding, Node]:
+def read_declaration(binding: BindContext, text: str) -> tuple[BindContext, Node]:
     """The node of a declaration, its expressions known to be readable, and what tells where its parts stand; else a `Problem`.
 
     A type is read apart from the name before it."""
@@ -234,7 +234,7 @@ def read_declaration(binding: Binding, text: str) -> tuple[Binding, Node]:
     return binding, node
 
 
-def bind_declaration(binding: Binding, text: str) -> program.Statement:
+def bind_declaration(binding: BindContext, text: str) -> program.Statement:
     inside, node = read_declaration(binding, text)
     span = binding.span(0, len(text))
     types = TypeReader(inside)
@@ -245,7 +245,7 @@ def bind_declaration(binding: Binding, text: str) -> program.Statement:
         case "use":
             return _use(binding, span, children[0])
         case "schedule":
-            return program.Schedule(span, _directives(binding, children[0]))
+            return program.ScheduleBlock(span, _directives(binding, children[0]))
     match node.expr_name:
         case "input":
             target = _target(binding, children[0])
@@ -253,7 +253,7 @@ def bind_declaration(binding: Binding, text: str) -> program.Statement:
             path = found.get("path")
             type_ = types.type(found["type"])
             clauses = [child for child in children if child.expr_name == "clause"]
-            return program.Input(
+            return program.InputDeclaration(
                 span, target, type_, None if path is None else _unquoted(path),
                 types.where([child for child in children if child.expr_name == "where"]), _reading(binding, types, clauses),
                 tuple([types.span(clause) for clause in clauses]),
@@ -265,10 +265,10 @@ def bind_declaration(binding: Binding, text: str) -> program.Statement:
             shown = [child for child in children if child.expr_name == "shown"]
             clauses = [child for child in children if child.expr_name == "as"]
             value = _expression(binding, (shown or children)[0])
-            return program.Output(span, _target(binding, children[0]), value, _reading(binding, types, clauses))
+            return program.OutputDeclaration(span, _target(binding, children[0]), value, _reading(binding, types, clauses))
 
 
-def _reading(binding: Binding, types: TypeReader, clauses: list[Node]) -> Reading:
+def _reading(binding: BindContext, types: TypeReader, clauses: list[Node]) -> ColumnFormat:
     """What the clauses of a declaration say together; each may stand once."""
     reading, given = AS_WRITTEN, set[str]()
     for node in clauses:
@@ -290,13 +290,13 @@ def _reading(binding: Binding, types: TypeReader, clauses: list[Node]) -> Readin
     return reading
 
 
-def _as(binding: Binding, reading: Reading, value: Node, span: Span) -> Reading:
+def _as(binding: BindContext, reading: ColumnFormat, value: Node, span: Span) -> ColumnFormat:
     if value.expr_name == "form":
-        return replace(reading, form=Form[value.text.upper()])
+        return replace(reading, form=CellFormat[value.text.upper()])
     pattern = _unquoted(value)
     if "%" not in pattern:
         raise binding.problem(Code.E011, 'a format of dates has directives, as in `"%d.%m.%Y"`', span)
-    return replace(reading, form=Form.TIME if has_time(pattern) else Form.DATE, pattern=pattern)
+    return replace(reading, form=CellFormat.TIME if has_time(pattern) else CellFormat.DATE, pattern=pattern)
 
 
 def _number(text: str) -> int | float:
@@ -306,14 +306,14 @@ def _number(text: str) -> int | float:
     return int(plain) if plain.removeprefix("-").isdigit() else float(plain)
 
 
-def _sign(binding: Binding, value: Node, span: Span) -> str:
+def _sign(binding: BindContext, value: Node, span: Span) -> str:
     sign = _unquoted(value).replace("\\t", "\t")
     if len(sign) != 1 or sign in '"\r\n\0' or sign.isalnum():
         raise binding.problem(Code.E011, "this is one sign, such as `;`", span)
     return sign
 
 
-def _target(binding: Binding, node: Node) -> expressions.NameTarget:
+def _target(binding: BindContext, node: Node) -> expressions.NameTarget:
     return checked_name(binding, Token(TokenKind.NAME, node.start, node.end, node.text))
 
 
@@ -323,7 +323,7 @@ def _unquoted(node: Node) -> str:
     return text[1:-1].replace(quote * 2, quote)
 
 
-def _typed(binding: Binding, name: str, span: Span, types: TypeReader, node: Node) -> program.Statement:
+def _typed(binding: BindContext, name: str, span: Span, types: TypeReader, node: Node) -> program.Statement:
     """`name : …`: a signature if it has an arrow, else the annotation of this or the next binding of the name."""
     target = program.StatedName(*allowed_name(binding, Token(TokenKind.NAME, 0, len(name), name)))
     children = node.children
@@ -346,11 +346,11 @@ def _typed(binding: Binding, name: str, span: Span, types: TypeReader, node: Nod
     return program.Annotation(span, target, type_, types.where(children[1:]))
 
 
-def _tokens(binding: Binding, node: Node) -> tuple[Token, ...]:
+def _tokens(binding: BindContext, node: Node) -> tuple[Token, ...]:
     return read_statement(replace(binding, base=binding.base + node.start), node.text.rstrip())
 
 
-def _expression(binding: Binding, node: Node) -> expressions.Expression:
+def _expression(binding: BindContext, node: Node) -> expressions.Expression:
     inner = replace(binding, base=binding.base + node.start)
     return expression_of(bind_array(inner, _tokens(binding, node), (0, len(node.text))))
 
@@ -358,7 +358,7 @@ def _expression(binding: Binding, node: Node) -> expressions.Expression:
 # ------------------------------------------------------------------------------------ use, schedule
 
 
-def _use(binding: Binding, span: Span, node: Node) -> program.Use:
+def _use(binding: BindContext, span: Span, node: Node) -> program.ModuleUse:
     place = binding.span(node.start, node.end)
     if node.expr_name == "name":
         name, path = node.text, None
@@ -371,10 +371,10 @@ def _use(binding: Binding, span: Span, node: Node) -> program.Use:
         target = checked_name(binding, Token(TokenKind.NAME, node.start, node.end, name))
     if binding.modules is not None and binding.modules(path or name) is None:
         raise binding.problem(Code.E019, f"there is no module `{path or name}`", place)
-    return program.Use(span, target, path)
+    return program.ModuleUse(span, target, path)
 
 
-def _directives(binding: Binding, block: Node) -> tuple[program.Directive, ...]:
+def _directives(binding: BindContext, block: Node) -> tuple[program.Directive, ...]:
     directives: list[program.Directive] = []
     words: list[program.DirectiveWord | program.DirectiveGroup] = []
 
@@ -399,7 +399,7 @@ def _directives(binding: Binding, block: Node) -> tuple[program.Directive, ...]:
 # ------------------------------------------------------------------------------------------ errors
 
 
-def _unreadable_declaration(binding: Binding, text: str, error: ParseError) -> Problem:
+def _unreadable_declaration(binding: BindContext, text: str, error: ParseError) -> BindError:
     """What was expected where reading stopped."""
     start = error.pos
     while start < len(text) and text[start] in " \t":

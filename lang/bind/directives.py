@@ -38,7 +38,7 @@ _NANOSECONDS: Final = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 1
 
 
 @dataclass(frozen=True, slots=True)
-class Said(Generic[Phase]):
+class ResolvedDirective(Generic[Phase]):
     """One directive that can be meant: its verb and its phases by group (the items of `order`, where None is `…`).
 
     `group` is the verb of `gpu { a ⋄ b }`, whose groups are its steps.  `devices` are words, in their order; `parts` the shares
@@ -65,7 +65,7 @@ class DirectiveReader(Generic[Phase]):
         self.known = known
         """Names of phases: `a, b` is `a b`, unless a phase is called so, and `print a` is one name where it is known."""
         self.diagnostics: list[Diagnostic] = []
-        self.said: list[Said[Phase]] = []
+        self.said: list[ResolvedDirective[Phase]] = []
 
     def phase(self, word: DirectiveWord) -> Phase:
         """What a name stands for; raises `self.wrong(…)`."""
@@ -86,7 +86,7 @@ class DirectiveReader(Generic[Phase]):
         self.diagnostics.append(Diagnostic(code, message, span, labels=labels, notes=notes, fixes=fixes))
         return Wrong(message)
 
-    def directive(self, words: Directive) -> Said[Phase]:
+    def directive(self, words: Directive) -> ResolvedDirective[Phase]:
         plain = _commas(words.words, self.known)
         span = words.span
         if isinstance(plain[-1], DirectiveGroup):
@@ -104,17 +104,17 @@ class DirectiveReader(Generic[Phase]):
                 if len(devices) != 1:
                     raise self.wrong(first.span, f"`{first.text}` takes one device after `on`")
                 phases = self.phases(names, first) if first.text == "place" else (self._one(names, first),)
-                return Said(first.text, span, (phases,), (devices[0],))
+                return ResolvedDirective(first.text, span, (phases,), (devices[0],))
             case "move":
                 if len(rest) < 2:
                     raise self.wrong(first.span, "a move is written `move x gpu0`")
                 if len(rest) > 2:
                     raise self.wrong(first.span, "a move is of one value: `move x gpu0`")
-                return Said("move", span, ((self._one(rest[:1], first),),), (rest[1],))
+                return ResolvedDirective("move", span, ((self._one(rest[:1], first),),), (rest[1],))
             case "split":
                 return self._split(span, first, rest)
             case "nosplit" | "replicate" | "speculate":
-                return Said(first.text, span, (self.phases(rest, first),))
+                return ResolvedDirective(first.text, span, (self.phases(rest, first),))
             case "limit":
                 return self._limit(span, first, rest)
             case "minimize" | "minimise":
@@ -124,12 +124,12 @@ class DirectiveReader(Generic[Phase]):
                 if not 0 < len(rest) <= 2 or ticks_of(text, 1) is None:
                     message = "a deadline is a time such as `5ms`, or a number of ticks"
                     raise self.wrong(rest[0].span if rest else first.span, message)
-                return Said("deadline", span, text=text)
+                return ResolvedDirective("deadline", span, text=text)
             case "adjacent":
                 phases = self.phases(rest, first)
                 if len(phases) < 2 or len(set(phases)) < len(phases):
                     raise self.wrong(first.span, "at least two different phases are adjacent: `adjacent x z`")
-                return Said("adjacent", span, (phases,))
+                return ResolvedDirective("adjacent", span, (phases,))
             case "order":
                 return self._order(span, first, rest)
             case "before" | "issue_before":
@@ -142,16 +142,16 @@ class DirectiveReader(Generic[Phase]):
 
     def _between(
         self, span: Span, verb: DirectiveWord, left: list[DirectiveWord], right: list[DirectiveWord]
-    ) -> Said[Phase]:  # fmt: skip
+    ) -> ResolvedDirective[Phase]:  # fmt: skip
         first, then = self.phases(left, verb), self.phases(right, verb)
         both = set(first) & set(then)
         if both:
             again = next(word for word in right if any(word.text == other.text for other in left) or len(right) == 1)
             message = f"`{again.text}` cannot come before itself"
             raise self.wrong(again.span, message, Code.SCH101)
-        return Said(verb.text, span, (first, then))
+        return ResolvedDirective(verb.text, span, (first, then))
 
-    def _group(self, words: Directive, plain: Sequence[DirectiveWord | DirectiveGroup]) -> Said[Phase]:
+    def _group(self, words: Directive, plain: Sequence[DirectiveWord | DirectiveGroup]) -> ResolvedDirective[Phase]:
         """`gpu { a ⋄ b }`: both on the gpu, and issued in this order."""
         group = plain[-1]
         assert isinstance(group, DirectiveGroup)
@@ -165,9 +165,9 @@ class DirectiveReader(Generic[Phase]):
             steps.append(self.phases(texts, plain[0]))
         if not steps:
             raise self.wrong(words.span, "the group is empty")
-        return Said("group", words.span, tuple(steps), (plain[0],))
+        return ResolvedDirective("group", words.span, tuple(steps), (plain[0],))
 
-    def _split(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> Said[Phase]:
+    def _split(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> ResolvedDirective[Phase]:
         head, devices = self._around("over", verb, rest)
         at = next((place for place, word in enumerate(head) if place and word.text == "rows"), None)
         if at is None:
@@ -183,22 +183,22 @@ class DirectiveReader(Generic[Phase]):
             raise self.wrong(verb.span, "no device is named after `over`")
         if len({word.text for word in devices}) < len(devices):
             raise self.wrong(devices[0].span, "a device is named twice; it takes one share", Code.SCH201)
-        return Said("split", span, ((phase,),), tuple(devices), parts)
+        return ResolvedDirective("split", span, ((phase,),), tuple(devices), parts)
 
-    def _limit(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> Said[Phase]:
+    def _limit(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> ResolvedDirective[Phase]:
         texts = [word.text for word in rest]
         if texts[:1] == ["memory"] and len(texts) in (3, 4):
             size = bytes_of("".join(texts[2:]))
             if size is None:
                 raise self.wrong(rest[2].span, f"`{' '.join(texts[2:])}` is not a number of bytes such as 200MB")
-            return Said("limit memory", span, devices=(rest[1],), number=size)
+            return ResolvedDirective("limit memory", span, devices=(rest[1],), number=size)
         if texts[:1] == ["machines"] and len(texts) == 2:
             if not (texts[1].isascii() and texts[1].isdigit() and len(texts[1]) <= 12 and int(texts[1])):
                 raise self.wrong(rest[1].span, f"`{texts[1]}` is not a number of machines from 1")
-            return Said("limit machines", span, number=int(texts[1]))
+            return ResolvedDirective("limit machines", span, number=int(texts[1]))
         raise self.wrong(verb.span, "a limit is written `limit memory gpu0 200MB` or `limit machines 40`")
 
-    def _minimize(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> Said[Phase]:
+    def _minimize(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> ResolvedDirective[Phase]:
         if not rest:
             raise self.wrong(verb.span, "what is to be least? one of " + ", ".join(OBJECTIVES))
         for word in rest:
@@ -206,9 +206,9 @@ class DirectiveReader(Generic[Phase]):
                 guess = nearest(word.text, OBJECTIVES)
                 hint = meant(guess) or f"; one of {', '.join(OBJECTIVES)}"
                 raise self.wrong(word.span, f"`{word.text}` is not an objective{hint}", fixes=instead(word, guess))
-        return Said("minimize", span, objectives=tuple(word.text for word in rest))
+        return ResolvedDirective("minimize", span, objectives=tuple(word.text for word in rest))
 
-    def _order(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> Said[Phase]:
+    def _order(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> ResolvedDirective[Phase]:
         items: list[Phase | None] = []
         names: list[DirectiveWord] = []
         for word in (*rest, None):
@@ -224,7 +224,7 @@ class DirectiveReader(Generic[Phase]):
             raise self.wrong(verb.span, "an order names phases: `order x … z`")
         if len(set(named)) < len(named):
             raise self.wrong(verb.span, "an order names each phase once", Code.SCH101)
-        return Said("order", span, (tuple(items),))
+        return ResolvedDirective("order", span, (tuple(items),))
 
     # ------------------------------------------------------------------ names
 

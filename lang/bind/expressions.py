@@ -18,7 +18,7 @@ from ..tree.expressions import NameClass
 from . import applications
 from .applications import apply_all
 from .names import bind_member, bind_name, bind_quad, checked_name, is_member, target_of
-from .scopes import Binding, Problem, Unit, UnitKind, has_diamond, is_notation, replacing
+from .scopes import BindContext, BindError, Unit, UnitKind, has_diamond, is_notation, replacing
 
 # ---------------------------------------------------------------------------------------------------- sequences
 
@@ -27,7 +27,7 @@ Tokens = tuple[Token, ...]
 _CLASS_NAMES = {UnitKind.FUNCTION: "a function", UnitKind.OPERATOR: "an operator"}
 
 
-def bind_value(binding: Binding, tokens: Tokens, blame: tuple[int, int]) -> Unit:
+def bind_value(binding: BindContext, tokens: Tokens, blame: tuple[int, int]) -> Unit:
     """An array, a function or a lone user operator.  `blame` is the range an empty sequence is blamed on."""
     if not tokens:
         raise binding.problem(Code.E002, "a value is missing here", binding.span(*blame))
@@ -49,12 +49,12 @@ def bind_value(binding: Binding, tokens: Tokens, blame: tuple[int, int]) -> Unit
     return apply_all(binding, units)
 
 
-def bind_array(binding: Binding, tokens: Tokens, blame: tuple[int, int]) -> Unit:
+def bind_array(binding: BindContext, tokens: Tokens, blame: tuple[int, int]) -> Unit:
     """A value that must be an array or a tuple."""
     return need_array(binding, bind_value(binding, tokens, blame))
 
 
-def need_array(binding: Binding, unit: Unit) -> Unit:
+def need_array(binding: BindContext, unit: Unit) -> Unit:
     if unit.kind is not UnitKind.ARRAY:
         what = _CLASS_NAMES[unit.kind]
         raise binding.problem(Code.E134, f"a value is needed here, and `{binding.written(unit)}` is {what}", binding.of(unit))
@@ -74,7 +74,7 @@ def function_of(unit: Unit) -> expressions.Function:
 # ---------------------------------------------------------------------------------- single items
 
 
-def _unit(binding: Binding, token: Token) -> Unit:
+def _unit(binding: BindContext, token: Token) -> Unit:
     start, end = token.start, token.end
     match token.kind:
         case TokenKind.NUMBERS:
@@ -101,7 +101,7 @@ def _unit(binding: Binding, token: Token) -> Unit:
             raise _stray(binding, token)
 
 
-def _glyph(binding: Binding, token: Token) -> Unit:
+def _glyph(binding: BindContext, token: Token) -> Unit:
     glyph = token.text
     if glyph in SLASHES:
         kind = UnitKind.SLASH
@@ -112,11 +112,11 @@ def _glyph(binding: Binding, token: Token) -> Unit:
     elif glyph in DYADIC_OPERATORS:
         kind = UnitKind.DYADIC
     else:
-        return Unit(UnitKind.FUNCTION, token.start, token.end, glyph, expressions.Primitive(binding.of(token), glyph), 1)
+        return Unit(UnitKind.FUNCTION, token.start, token.end, glyph, expressions.GlyphFunction(binding.of(token), glyph), 1)
     return Unit(kind, token.start, token.end, glyph)
 
 
-def refuse_strays(binding: Binding, tokens: Sequence[Token]) -> None:
+def refuse_strays(binding: BindContext, tokens: Sequence[Token]) -> None:
     """E002 for a `;` outside brackets, whatever the names around it mean."""
     pending = [*tokens]
     while pending:
@@ -126,7 +126,7 @@ def refuse_strays(binding: Binding, tokens: Sequence[Token]) -> None:
         pending += [item for item in token.items if token.kind is not TokenKind.BRACKETS or item.kind is not TokenKind.SEMICOLON]
 
 
-def _stray(binding: Binding, token: Token) -> Problem:
+def _stray(binding: BindContext, token: Token) -> BindError:
     span = binding.of(token)
     match token.kind:
         case TokenKind.COLON:
@@ -146,7 +146,7 @@ def _stray(binding: Binding, token: Token) -> Problem:
 # ---------------------------------------------------------------------------------------- groups
 
 
-def _parentheses(binding: Binding, token: Token) -> Unit:
+def _parentheses(binding: BindContext, token: Token) -> Unit:
     """`(…)`: a value, a function, an operator, or with `⋄` a tuple."""
     segments = [segment for segment in split_at(token.items, TokenKind.SEPARATOR) if segment]
     if len(segments) == 1 and not has_diamond(token):
@@ -165,14 +165,14 @@ def _parentheses(binding: Binding, token: Token) -> Unit:
     return Unit(kind, token.start, token.end, "", expressions.Tuple(binding.of(token), nodes), depth)
 
 
-def _items(binding: Binding, segments: list[Tokens]) -> list[Unit]:
+def _items(binding: BindContext, segments: list[Tokens]) -> list[Unit]:
     """The arrays of a tuple or of array notation; the last is bound first."""
     items = [bind_array(binding, segment, (0, 0)) for segment in reversed(segments)]
     items.reverse()
     return items
 
 
-def _brackets(binding: Binding, token: Token) -> Unit:
+def _brackets(binding: BindContext, token: Token) -> Unit:
     """`[…]`: array notation if it is empty or has a `⋄` or a newline between items, else an index or an axis."""
     if is_notation(token):
         segments = [segment for segment in split_at(token.items, TokenKind.SEPARATOR) if segment]
@@ -183,7 +183,7 @@ def _brackets(binding: Binding, token: Token) -> Unit:
     return Unit(UnitKind.BRACKET, token.start, token.end, "", None, depth, bound)
 
 
-def bind_axes(binding: Binding, token: Token) -> tuple[tuple[expressions.Expression | None, ...], int]:
+def bind_axes(binding: BindContext, token: Token) -> tuple[tuple[expressions.Expression | None, ...], int]:
     """The entries of an index between `;`, None where one is empty; the last is bound first."""
     axes: list[expressions.Expression | None] = []
     depth = 0
@@ -200,7 +200,7 @@ def bind_axes(binding: Binding, token: Token) -> tuple[tuple[expressions.Express
 # ------------------------------------------------------------------------------------ assignment
 
 
-def _assigned_value(binding: Binding, units: list[Unit], gets: Token) -> Unit:
+def _assigned_value(binding: BindContext, units: list[Unit], gets: Token) -> Unit:
     """What stands right of a `←` inside an expression."""
     if not units:
         raise binding.problem(Code.E002, "`←` has no value on its right", binding.of(gets))
@@ -212,7 +212,7 @@ def _assigned_value(binding: Binding, units: list[Unit], gets: Token) -> Unit:
     return value
 
 
-def _assign(binding: Binding, tokens: Tokens, at: int, value: Unit) -> tuple[Unit, int]:
+def _assign(binding: BindContext, tokens: Tokens, at: int, value: Unit) -> tuple[Unit, int]:
     """The `←` at `at` with its value; gives the unit it makes and the index of the next token to its left."""
     if at == 0:
         raise binding.problem(Code.E010, "`←` has nothing on its left to give the value to", binding.of(tokens[at]))
@@ -229,7 +229,8 @@ def _assign(binding: Binding, tokens: Tokens, at: int, value: Unit) -> tuple[Uni
         return _made(node, name.start, value, function.depth), first - 1
     left = tokens[at - 1]
     if left.kind is TokenKind.QUAD and left.text == "⎕":
-        return _made(expressions.Print(binding.span(left.start, value.end), expression_of(value)), left.start, value, 0), at - 2
+        return _made(expressions.PrintExpression(binding.span(left.start, value.end), expression_of(value)), left.start, value,
+            0), at - 2
     target = target_of(binding, left)
     return _made(expressions.InlineBind(binding.span(left.start, value.end), target, expression_of(value)), left.start, value,
         0), at - 2
@@ -239,7 +240,7 @@ def _made(node: expressions.Expression, start: int, value: Unit, depth: int) -> 
     return Unit(UnitKind.ARRAY, start, value.end, "", node, max(value.depth, depth) + 1)
 
 
-def _replaced(binding: Binding, tokens: Tokens, first: int) -> int | None:
+def _replaced(binding: BindContext, tokens: Tokens, first: int) -> int | None:
     """Index of the name in `x[i]←` or `x[i]f←`, or None; the function starts at `first`."""
     if first > 0 and tokens[first - 1].kind is TokenKind.BRACKETS:
         if first > 1 and tokens[first - 2].kind is TokenKind.NAME:
@@ -250,7 +251,7 @@ def _replaced(binding: Binding, tokens: Tokens, first: int) -> int | None:
     return None
 
 
-def _modifier(binding: Binding, tokens: Tokens) -> Unit:
+def _modifier(binding: BindContext, tokens: Tokens) -> Unit:
     function = bind_value(binding, tokens, (0, 0))
     if function.kind is not UnitKind.FUNCTION:
         raise binding.problem(Code.E010, f"`{binding.written(function)}` is not a function that could change the name before it",
@@ -258,14 +259,14 @@ def _modifier(binding: Binding, tokens: Tokens) -> Unit:
     return function
 
 
-def _array_name(binding: Binding, token: Token) -> expressions.Name:
+def _array_name(binding: BindContext, token: Token) -> expressions.Name:
     unit = bind_name(binding, token)
     if not isinstance(unit.node, expressions.Name):
         raise binding.problem(Code.E010, f"`{token.text}` is not an array, so no part of it can be replaced", binding.of(token))
     return unit.node
 
 
-def _replace_items(binding: Binding, tokens: Tokens, first: int, at: int, value: Unit) -> Unit:
+def _replace_items(binding: BindContext, tokens: Tokens, first: int, at: int, value: Unit) -> Unit:
     name, brackets = tokens[first], tokens[first + 1]
     function = _modifier(binding, tokens[first + 2 : at]) if first + 2 < at else None
     if not brackets.items or has_diamond(brackets):
@@ -286,7 +287,7 @@ def _replace_items(binding: Binding, tokens: Tokens, first: int, at: int, value:
 StatementsTokens = tuple[Token, ...]
 
 
-def refuse_bare_names(binding: Binding, tokens: StatementsTokens) -> None:
+def refuse_bare_names(binding: BindContext, tokens: StatementsTokens) -> None:
     """E010 for `a b ← t`: other APLs give both names a value, and here only b would get one."""
     arrow = next((index for index, token in enumerate(tokens) if token.kind is TokenKind.GETS), 0)
     if arrow < 2:
@@ -318,7 +319,7 @@ def _names(token: Token) -> list[str]:
 
 
 def bind_assignment(
-    binding: Binding, tokens: StatementsTokens, annotation: expressions.TypeExpression | None = None
+    binding: BindContext, tokens: StatementsTokens, annotation: expressions.TypeExpression | None = None
 ) -> tuple[expressions.Statement, int]:
     """`target ← value`, and how deep its tree is."""
     first, gets = tokens[0], tokens[1]

@@ -13,8 +13,8 @@ from ..syntax.source import Token, mentions, split_at
 from ..tree import expressions
 from ..tree.expressions import NameClass
 from .expressions import bind_array, bind_assignment, bind_value, expression_of, failed_names, need_array, refuse_bare_names
-from .resolver import Walk
-from .scopes import Binding, Names, Problem, Unit, UnitKind, is_assignment
+from .resolver import Resolver
+from .scopes import BindContext, BindError, Resolution, Unit, UnitKind, is_assignment
 
 Tokens = tuple[Token, ...]
 
@@ -22,7 +22,7 @@ _MAXIMUM_TRIALS = 2
 """Operators inside operators whose bodies are tried out at their definition."""
 
 
-def bind_braces(binding: Binding, token: Token) -> Unit:
+def bind_braces(binding: BindContext, token: Token) -> Unit:
     """A function, or a user operator if `⍺⍺` or `⍵⍵` occurs in it (inner dfns not counted)."""
     dyadic = mentions(token.items, "⍵⍵")
     if not dyadic and not mentions(token.items, "⍺⍺"):
@@ -31,7 +31,7 @@ def bind_braces(binding: Binding, token: Token) -> Unit:
         dfn = expressions.Dfn(binding.of(token), body, mentions(token.items, "⍺"), captures)
         return Unit(UnitKind.FUNCTION, token.start, token.end, "", dfn, depth + 1)
     home = binding.names.homes[binding.base + token.start]
-    inside = replace(binding, names=Names(home), place=None)
+    inside = replace(binding, names=Resolution(home), place=None)
     operator = expressions.OperatorDfn(binding.of(token), dyadic, token, tuple(home.symbols.values()), inside)
     _try_out(binding, operator)
     return Unit(UnitKind.OPERATOR, token.start, token.end, "dyadic" if dyadic else "monadic", operator, 1)
@@ -45,21 +45,21 @@ def bind_operator(
     None with the reasons if the body makes no sense for them.
     """
     home, token = dfn.scope, dfn.parsed
-    assert isinstance(home, Binding) and isinstance(token, Token)
+    assert isinstance(home, BindContext) and isinstance(token, Token)
     operands = {"⍺⍺": left_class} if right_class is None else {"⍺⍺": left_class, "⍵⍵": right_class}
     top = replace(home.names.top, quiet=set(home.names.top.quiet))
-    binding = replace(home, names=Names(top), diagnostics=[], broken=set(home.broken), trials=home.trials + 1)
-    Walk(binding, dfn.span, {}).body(token, top.inner(operands))
+    binding = replace(home, names=Resolution(top), diagnostics=[], broken=set(home.broken), trials=home.trials + 1)
+    Resolver(binding, dfn.span, {}).body(token, top.inner(operands))
     try:
         body, _ = _body(binding, token)
-    except Problem as problem:
+    except BindError as problem:
         if problem.diagnostic is not None:
             binding.diagnostics.append(problem.diagnostic)
         return None, tuple(binding.diagnostics)
     return expressions.Dfn(dfn.span, body, mentions(token.items, "⍺"), dfn.captures), ()
 
 
-def _try_out(binding: Binding, operator: expressions.OperatorDfn) -> None:
+def _try_out(binding: BindContext, operator: expressions.OperatorDfn) -> None:
     """Report what is wrong with an operator's body whatever its operands are."""
     if binding.trials >= _MAXIMUM_TRIALS:
         return
@@ -72,13 +72,13 @@ def _try_out(binding: Binding, operator: expressions.OperatorDfn) -> None:
                 return
             first = problems if first is None else first
     binding.diagnostics.extend(first or ())
-    raise Problem(None)
+    raise BindError(None)
 
 
 # ------------------------------------------------------------------------------------- the body
 
 
-def _body(binding: Binding, token: Token) -> tuple[tuple[expressions.Statement, ...], int]:
+def _body(binding: BindContext, token: Token) -> tuple[tuple[expressions.Statement, ...], int]:
     statements: list[expressions.Statement] = []
     broken, around = False, binding.broken
     binding.broken = set(around)
@@ -90,20 +90,20 @@ def _body(binding: Binding, token: Token) -> tuple[tuple[expressions.Statement, 
             statement, levels = _statement(binding, segment)
             statements.append(statement)
             depth = max(depth, levels)
-        except Problem as problem:
+        except BindError as problem:
             if problem.diagnostic is not None:
                 binding.diagnostics.append(problem.diagnostic)
             broken = True
             binding.broken.update(failed_names(segment))
     binding.broken = around
     if broken:
-        raise Problem(None)
+        raise BindError(None)
     if not statements:
         raise binding.problem(Code.E002, "this dfn has no statement, so it has no value", binding.of(token))
     return tuple(statements), depth
 
 
-def _statement(binding: Binding, tokens: Tokens) -> tuple[expressions.Statement, int]:
+def _statement(binding: BindContext, tokens: Tokens) -> tuple[expressions.Statement, int]:
     colons = [index for index, token in enumerate(tokens) if token.kind is TokenKind.COLON]
     span = binding.span(tokens[0].start, tokens[-1].end)
     if colons:
@@ -118,7 +118,7 @@ def _statement(binding: Binding, tokens: Tokens) -> tuple[expressions.Statement,
     return expressions.BareFunction(span, unit.node), unit.depth
 
 
-def _guard(binding: Binding, tokens: Tokens, colons: list[int]) -> tuple[expressions.Statement, int]:
+def _guard(binding: BindContext, tokens: Tokens, colons: list[int]) -> tuple[expressions.Statement, int]:
     at = colons[0]
     colon = tokens[at]
     if at == 0:
@@ -140,7 +140,7 @@ _INSTEAD = {
 }  # fmt: skip
 
 
-def control_word(binding: Binding, tokens: Tokens) -> Problem:
+def control_word(binding: BindContext, tokens: Tokens) -> BindError:
     """`:If` and its like, or a guard without a condition."""
     colon = tokens[0]
     if len(tokens) > 1 and tokens[1].kind is TokenKind.NAME and tokens[1].start == colon.end:

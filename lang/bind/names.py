@@ -14,7 +14,7 @@ from ..syntax.lexer import ARGUMENTS, CONVERSIONS, FUNCTIONS, RESERVED, SYSTEM_C
 from ..syntax.source import Span, Token, names_in, read
 from ..tree import expressions
 from ..tree.expressions import Argument, Definition, NameClass, Symbol
-from .scopes import Binding, Problem, Unit, UnitKind, replacing
+from .scopes import BindContext, BindError, Unit, UnitKind, replacing
 
 # ---------------------------------------------------------------------------------------------------- cycles
 #
@@ -53,40 +53,40 @@ _ARGUMENTS = {"⍺": "left argument", "⍵": "right argument", "⍺⍺": "left o
 _MOST_SUGGESTIONS = 50
 
 
-def bind_name(binding: Binding, token: Token) -> Unit:
+def bind_name(binding: BindContext, token: Token) -> Unit:
     """A unit for a name that is not a member of a module."""
     name = token.text
     if name in CONVERSIONS:
-        return Unit(UnitKind.FUNCTION, token.start, token.end, name, expressions.Primitive(binding.of(token), name), 1)
+        return Unit(UnitKind.FUNCTION, token.start, token.end, name, expressions.GlyphFunction(binding.of(token), name), 1)
     if name in _ARGUMENTS:
         return _argument(binding, token)
     if name in RESERVED:
         raise binding.problem(Code.E014, f"`{name}` is a reserved word, not a value", binding.of(token))
     meaning = binding.meaning(token)
     if name in binding.broken:
-        raise Problem(None)
+        raise BindError(None)
     if meaning is None:
         raise _unknown_name(binding, token)
     if meaning.own and meaning.symbol is not None:
         raise _calls_itself(binding, token, meaning.symbol)
     if meaning.symbol is None or meaning.name_class is None:
-        raise Problem(None)
+        raise BindError(None)
     return _unit(binding, token, meaning.name_class, meaning.symbol)
 
 
-def _calls_itself(binding: Binding, token: Token, symbol: Symbol) -> Problem:
+def _calls_itself(binding: BindContext, token: Token, symbol: Symbol) -> BindError:
     name, span = token.text, binding.of(token)
     first = binding.definitions().get(name)
     is_older = first is not None and symbol.depth == 0 and binding.spelled.span(first[0], first[0]).start < symbol.span.start
     older = (f"inside its braces `{name}` is the new function, not the older one: call one of them by another name",)
-    return Problem(Diagnostic(
+    return BindError(Diagnostic(
         Code.E600, f"`{name}` calls itself ({name} → {name}); every program must end, so there is no recursion", span,
         label="the call", labels=(Label(symbol.span, f"`{name}` is defined here"),),
         notes=older if is_older else ("use a loop with a bound `f⍣n`, a reduction `f/` or a scan `f\\`",),
     ))  # fmt: skip
 
 
-def _unit(binding: Binding, token: Token, name_class: NameClass, definition: Definition) -> Unit:
+def _unit(binding: BindContext, token: Token, name_class: NameClass, definition: Definition) -> Unit:
     span, name = binding.of(token), token.text
     match name_class:
         case NameClass.ARRAY:
@@ -101,7 +101,7 @@ def _unit(binding: Binding, token: Token, name_class: NameClass, definition: Def
             raise binding.problem(Code.E001, f"`{name}` is a module; write `{name}.` and the name of something in it", span)
 
 
-def _argument(binding: Binding, token: Token) -> Unit:
+def _argument(binding: BindContext, token: Token) -> Unit:
     name, span = token.text, binding.of(token)
     meaning = binding.meaning(token)
     if meaning is None or meaning.name_class is None:
@@ -110,11 +110,11 @@ def _argument(binding: Binding, token: Token) -> Unit:
     return _unit(binding, token, meaning.name_class, Argument(name))
 
 
-def _unknown_name(binding: Binding, token: Token) -> Problem:
+def _unknown_name(binding: BindContext, token: Token) -> BindError:
     """E001, with the name that was probably meant."""
     name, span, quiet = token.text, binding.of(token), binding.names.top.quiet
     if name in quiet:
-        return Problem(None)
+        return BindError(None)
     before = binding.spelled.text[: binding.base + token.start]
     module = re.search(r"\b([^\W\d]\w*)\.$", before)
     unusable = module is not None and module[1] in quiet
@@ -122,7 +122,7 @@ def _unknown_name(binding: Binding, token: Token) -> Problem:
     if name in binding.definitions():
         return _defined_below(binding, token)
     if unusable:
-        return Problem(None)  # of a module that could not be used
+        return BindError(None)  # of a module that could not be used
     spelt = _misspelt(binding, token)
     if spelt is not None:
         return spelt
@@ -136,13 +136,13 @@ def _unknown_name(binding: Binding, token: Token) -> Problem:
                            fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
 
 
-def _is_bound_later(binding: Binding, name: str, span: Span) -> bool:
+def _is_bound_later(binding: BindContext, name: str, span: Span) -> bool:
     """Does a later statement of the dfns around give a name a value?"""
     around = [scope for braces, scope in binding.names.added[-1].blocks if braces.start < span.start < braces.end]
     return any(symbol.name == name and symbol.span.start > span.start for scope in around for symbol in scope.bound)
 
 
-def _misspelt(binding: Binding, token: Token) -> Problem | None:
+def _misspelt(binding: BindContext, token: Token) -> BindError | None:
     """A name right after a backtick key is more likely the rest of a misspelt glyph: `` `iotta ``."""
     offsets, start = binding.spelled.offsets, binding.base + token.start
     if offsets is None or start == 0:
@@ -158,7 +158,7 @@ def _misspelt(binding: Binding, token: Token) -> Problem | None:
                            fixes=replacing(f"write {meant}", span, meant))  # fmt: skip
 
 
-def _explained(binding: Binding, name: str, module: re.Match[str] | None, before: str) -> tuple[str, ...]:
+def _explained(binding: BindContext, name: str, module: re.Match[str] | None, before: str) -> tuple[str, ...]:
     """What an unknown name may have been taken for: a member of a module, or a size."""
     if module is not None:
         if module[1] in binding.names.top.names():
@@ -172,7 +172,7 @@ def _explained(binding: Binding, name: str, module: re.Match[str] | None, before
     return ()
 
 
-def _meant(binding: Binding, token: Token) -> str | None:
+def _meant(binding: BindContext, token: Token) -> str | None:
     """The name or glyph probably meant; asked only so often, for every answer reads every name in scope."""
     name = token.text
     glyph = LOOKALIKES.get(name)
@@ -185,7 +185,7 @@ def _meant(binding: Binding, token: Token) -> str | None:
     return glyph
 
 
-def _defined_below(binding: Binding, token: Token) -> Problem:
+def _defined_below(binding: BindContext, token: Token) -> BindError:
     """E600 if the definition below needs the one this is in, else E001."""
     name, span = token.text, binding.of(token)
     offset = binding.definitions()[name][0]
@@ -209,7 +209,7 @@ def _defined_below(binding: Binding, token: Token) -> Problem:
     return binding.problem(Code.E001, message, span, notes=("a statement sees only the names above it",))
 
 
-def is_member(binding: Binding, tokens: tuple[Token, ...], at: int) -> bool:
+def is_member(binding: BindContext, tokens: tuple[Token, ...], at: int) -> bool:
     """Whether the name at `at` is the member in `module.name`."""
     if at < 2 or tokens[at - 1].text != "." or tokens[at - 1].kind is not TokenKind.GLYPH:
         return False
@@ -217,7 +217,7 @@ def is_member(binding: Binding, tokens: tuple[Token, ...], at: int) -> bool:
     return module is not None and module.name_class is NameClass.MODULE
 
 
-def bind_member(binding: Binding, module: Token, member: Token) -> Unit:
+def bind_member(binding: BindContext, module: Token, member: Token) -> Unit:
     """`module.member`."""
     span = binding.span(module.start, member.end)
     start, end, text = module.start, member.end, f"{module.text}.{member.text}"
@@ -262,11 +262,11 @@ def _system_name(name: str) -> str | None:
     return near[0] if len(near) == 1 else None
 
 
-def bind_quad(binding: Binding, token: Token) -> Unit:
+def bind_quad(binding: BindContext, token: Token) -> Unit:
     """A library function or a system constant: `⎕fft`, `⎕A`."""
     name, span = token.text, binding.of(token)
     if name in FUNCTIONS:
-        return Unit(UnitKind.FUNCTION, token.start, token.end, name, expressions.Primitive(span, name), 1)
+        return Unit(UnitKind.FUNCTION, token.start, token.end, name, expressions.GlyphFunction(span, name), 1)
     if name in SYSTEM_CONSTANTS:
         return Unit(UnitKind.ARRAY, token.start, token.end, name, expressions.SystemName(span, name), 1)
     if name == "⎕":
@@ -286,7 +286,7 @@ def bind_quad(binding: Binding, token: Token) -> Unit:
 #
 # Targets of assignments: a name, `_`, or names in parentheses.
 
-def target_of(binding: Binding, token: Token) -> expressions.Target:
+def target_of(binding: BindContext, token: Token) -> expressions.Target:
     """The target a token spells, or E010, E014 or E018."""
     span = binding.of(token)
     match token.kind:
@@ -303,7 +303,7 @@ def target_of(binding: Binding, token: Token) -> expressions.Target:
     raise binding.problem(Code.E010, f"`{binding.written(token)}` cannot be given a value", span, notes=notes)
 
 
-def checked_name(binding: Binding, token: Token) -> expressions.NameTarget:
+def checked_name(binding: BindContext, token: Token) -> expressions.NameTarget:
     span, name = allowed_name(binding, token)
     if name in ARGUMENTS:
         return expressions.NameTarget(span, name, Argument(name))
@@ -313,7 +313,7 @@ def checked_name(binding: Binding, token: Token) -> expressions.NameTarget:
     return expressions.NameTarget(span, name, meaning.symbol)
 
 
-def allowed_name(binding: Binding, token: Token) -> tuple[Span, str]:
+def allowed_name(binding: BindContext, token: Token) -> tuple[Span, str]:
     """A name that may get a value, else E010 or E014."""
     name, span = token.text, binding.of(token)
     if name in RESERVED:

@@ -14,18 +14,18 @@ from functools import lru_cache
 
 from ..primitives.table import ELEMENT_NAMES
 from ..syntax.lexer import ARGUMENTS, COMMENT, NAME, RESERVED, TEXT, WORD_END, TokenKind
-from ..syntax.reader import Piece
+from ..syntax.reader import RawStatement
 from ..syntax.source import Span, Token, mentions, names_in, read, split_at
 from ..tree.expressions import KINDS, NameClass, Symbol, SymbolKind
 from .declarations import keyword_of
 from .names import called
 from .scopes import (
-    Access,
-    Binding,
+    BindContext,
     Declared,
-    Meaning,
     Mention,
-    Scope,
+    NameScope,
+    ReferenceKind,
+    ResolvedName,
     Unseen,
     class_of_value,
     function_start,
@@ -39,11 +39,11 @@ from .scopes import (
 Tokens = tuple[Token, ...]
 
 
-class Walk:
+class Resolver:
     """Resolves the names of one statement, into `binding.names`.  `before` are symbols of the version before, by name, for
     bindings that are the same."""
 
-    def __init__(self, binding: Binding, statement: Span, before: dict[str, list[Symbol]]) -> None:
+    def __init__(self, binding: BindContext, statement: Span, before: dict[str, list[Symbol]]) -> None:
         self.binding = binding
         self.found = binding.names
         self.added = binding.names.begin()
@@ -62,8 +62,8 @@ class Walk:
         """Where the binder asks about a token."""
         return self.binding.base + self.shift + token.start
 
-    def mention(self, symbol: Symbol, span: Span, access: Access, member: str | None = None) -> None:
-        if symbol.depth == 0 and access in (Access.READ, Access.CHANGE):
+    def mention(self, symbol: Symbol, span: Span, access: ReferenceKind, member: str | None = None) -> None:
+        if symbol.depth == 0 and access in (ReferenceKind.READ, ReferenceKind.CHANGE):
             self.added.uses[symbol] = None
         self.added.mentions.append(Mention(span, symbol, access, member))
 
@@ -79,7 +79,7 @@ class Walk:
         self.added.symbols.append(known)
         return known
 
-    def create(self, scope: Scope, token: Token, name_class: NameClass, kind: SymbolKind | None = None) -> Symbol:
+    def create(self, scope: NameScope, token: Token, name_class: NameClass, kind: SymbolKind | None = None) -> Symbol:
         """A new binding, its signature attached; not yet in scope."""
         name, span = token.text, self.span(token)
         symbol = self.symbol(name, kind or KINDS[name_class], name_class, span, scope.depth)
@@ -87,18 +87,18 @@ class Walk:
         pending = self.found.pending.pop(name, None) if scope is self.found.top else None
         for declared in () if pending is None else pending.spans:
             symbol.declared = declared
-            self.mention(symbol, declared, Access.DECLARE)
-        self.mention(symbol, span, Access.BIND)
-        self.found.meanings[self.at(token)] = Meaning(symbol, name_class)
+            self.mention(symbol, declared, ReferenceKind.DECLARE)
+        self.mention(symbol, span, ReferenceKind.BIND)
+        self.found.meanings[self.at(token)] = ResolvedName(symbol, name_class)
         return symbol
 
-    def bind(self, scope: Scope, token: Token, kind: SymbolKind | None = None) -> Symbol:
+    def bind(self, scope: NameScope, token: Token, kind: SymbolKind | None = None) -> Symbol:
         """An array's name that is in scope from here on."""
         symbol = self.create(scope, token, NameClass.ARRAY, kind)
         self.enter(scope, symbol)
         return symbol
 
-    def enter(self, scope: Scope, symbol: Symbol) -> None:
+    def enter(self, scope: NameScope, symbol: Symbol) -> None:
         """In scope from here on."""
         if scope is self.found.top and symbol.name not in scope.symbols:
             self.found.new.append(symbol.name)
@@ -106,7 +106,7 @@ class Walk:
 
     # ------------------------------------------------------------------------------ expressions
 
-    def sequence(self, tokens: Tokens, scope: Scope) -> None:
+    def sequence(self, tokens: Tokens, scope: NameScope) -> None:
         """From right to left, as it is evaluated."""
         at = len(tokens) - 1
         while at >= 0:
@@ -119,30 +119,30 @@ class Walk:
                 self.group(token, scope)
                 at -= 1
 
-    def name(self, tokens: Tokens, at: int, scope: Scope) -> int:
+    def name(self, tokens: Tokens, at: int, scope: NameScope) -> int:
         """A name or a member; the index of what stands left of it."""
         token = tokens[at]
         if is_member(scope, tokens, at):
             module = self.read(tokens[at - 2], scope, token)
             name_class = member_class(scope, self.binding.modules, tokens[at - 2].text, token.text)
             if name_class is not None:
-                self.found.meanings[self.at(token)] = Meaning(module, name_class)
+                self.found.meanings[self.at(token)] = ResolvedName(module, name_class)
             return at - 3
         self.read(token, scope)
         return at - 1
 
-    def read(self, token: Token, scope: Scope, member: Token | None = None) -> Symbol | None:
+    def read(self, token: Token, scope: NameScope, member: Token | None = None) -> Symbol | None:
         """A name that is not bound here, an argument among them."""
         name = token.text
         if name in ARGUMENTS:
             argument = scope.operands.get(name) if name in ("⍺⍺", "⍵⍵") else NameClass.ARRAY if scope.depth else None
-            meaning = None if argument is None else Meaning(None, argument)
+            meaning = None if argument is None else ResolvedName(None, argument)
         else:
             meaning = scope.find(name)
-        return self.stands(token, meaning, scope, Access.READ, member)
+        return self.stands(token, meaning, scope, ReferenceKind.READ, member)
 
     def stands(
-        self, token: Token, meaning: Meaning | None, scope: Scope, access: Access, member: Token | None = None
+        self, token: Token, meaning: ResolvedName | None, scope: NameScope, access: ReferenceKind, member: Token | None = None
     ) -> Symbol | None:  # fmt: skip
         """Note what a name stands for, and where it is mentioned."""
         if meaning is None:
@@ -158,7 +158,7 @@ class Walk:
             scope.capture(symbol)
         return symbol
 
-    def group(self, token: Token, scope: Scope) -> None:
+    def group(self, token: Token, scope: NameScope) -> None:
         """What brackets hold."""
         match token.kind:
             case TokenKind.BRACES:
@@ -168,7 +168,7 @@ class Walk:
                     for axis in reversed(split_at(part, TokenKind.SEMICOLON)):
                         self.sequence(axis, scope)
 
-    def braced(self, token: Token, scope: Scope) -> None:
+    def braced(self, token: Token, scope: NameScope) -> None:
         """A dfn: a block of its own."""
         inner = scope.inner()
         if mentions(token.items, "⍺⍺") or mentions(token.items, "⍵⍵"):
@@ -180,7 +180,7 @@ class Walk:
         self.found.captures[self.at(token)] = tuple(inner.captures)
         inner.parent = None
 
-    def body(self, token: Token, scope: Scope) -> None:
+    def body(self, token: Token, scope: NameScope) -> None:
         """The statements of a dfn."""
         for part in split_at(token.items, TokenKind.SEPARATOR):
             colon = next((index for index, item in enumerate(part) if item.kind is TokenKind.COLON), None)
@@ -190,7 +190,7 @@ class Walk:
                 self.sequence(part[:colon], scope)
                 self.sequence(part[colon + 1 :], scope.branch())
 
-    def statement_of(self, tokens: Tokens, scope: Scope) -> None:
+    def statement_of(self, tokens: Tokens, scope: NameScope) -> None:
         """`name ← value`, the name of a function being known inside it; else an expression."""
         name_class = NameClass.ARRAY
         if is_assignment(tokens) and tokens[0].kind is TokenKind.NAME and tokens[0].text not in RESERVED:
@@ -206,7 +206,7 @@ class Walk:
 
     # ------------------------------------------------------------------------------ assignment
 
-    def assignment(self, tokens: Tokens, at: int, scope: Scope) -> int:
+    def assignment(self, tokens: Tokens, at: int, scope: NameScope) -> int:
         """What stands left of the `←` at `at`; the index of what stands left of that."""
         first = function_start(scope, tokens, at)
         self.found.starts[self.at(tokens[at])] = at - first
@@ -222,14 +222,14 @@ class Walk:
         self.target(tokens[at - 1], scope)
         return at - 2
 
-    def change(self, token: Token, scope: Scope) -> None:
+    def change(self, token: Token, scope: NameScope) -> None:
         """`x[i]←v`, `x f← v`."""
         if token.text in ARGUMENTS:
             self.read(token, scope)
         else:
-            self.stands(token, scope.find(token.text), scope, Access.CHANGE)
+            self.stands(token, scope.find(token.text), scope, ReferenceKind.CHANGE)
 
-    def target(self, token: Token, scope: Scope) -> None:
+    def target(self, token: Token, scope: NameScope) -> None:
         if token.kind is TokenKind.NAME and token.text not in RESERVED and token.text not in ARGUMENTS:
             self.bind(scope, token)
         elif token.kind is TokenKind.PARENTHESES:
@@ -250,7 +250,7 @@ _SCHEDULED = re.compile(rf"{COMMENT}|(?<![\w∆]){NAME}{WORD_END}(?!\s*\{{)")
 _CLASSES = frozenset({"num", "real", "int", "ord"})
 
 
-def declaration(walk: Walk, text: str) -> None:
+def declaration(walk: Resolver, text: str) -> None:
     """One declaration; the names of schedules are those that the whole text has (`finish`)."""
     word = keyword_of(text)
     if word == "use":
@@ -263,7 +263,7 @@ def _token(found: re.Match[str]) -> Token:
     return Token(TokenKind.NAME, found.start(), found.end(), found.group())
 
 
-def _use(walk: Walk, text: str, start: int) -> None:
+def _use(walk: Resolver, text: str, start: int) -> None:
     path = re.compile(TEXT).search(text, start)
     if path is not None:
         file = path.group()[1:-1]
@@ -278,7 +278,7 @@ def _use(walk: Walk, text: str, start: int) -> None:
     walk.enter(walk.found.top, symbol)
 
 
-def _named(walk: Walk, text: str, start: int, keyword: str) -> None:
+def _named(walk: Resolver, text: str, start: int, keyword: str) -> None:
     word = _WORD.search(text, start)
     if word is None:
         return
@@ -329,7 +329,7 @@ def _cut(text: str, start: int) -> tuple[int | None, int | None]:
     return gets, where
 
 
-def _sizes(walk: Walk, text: str, start: int, end: int, local: dict[str, Symbol] | None, *, values: bool) -> None:
+def _sizes(walk: Resolver, text: str, start: int, end: int, local: dict[str, Symbol] | None, *, values: bool) -> None:
     """The sizes and element variables between two places; `local` are those of a signature, `values`: integers may be sizes."""
     walk.shift += start
     for name, kind in _sizes_in(text[start:end]):
@@ -353,18 +353,18 @@ def _sizes_in(text: str) -> tuple[tuple[Token, SymbolKind], ...]:
     return tuple(found)
 
 
-def _size(walk: Walk, name: Token, kind: SymbolKind, local: dict[str, Symbol] | None, *, values: bool) -> None:
+def _size(walk: Resolver, name: Token, kind: SymbolKind, local: dict[str, Symbol] | None, *, values: bool) -> None:
     value = walk.found.top.symbols.get(name.text)
     known = walk.found.sizes if local is None else local
     span = walk.span(name)
     is_value = values and name.text not in known and value is not None and value.name_class is NameClass.ARRAY
     if value is not None and (is_value or value.kind is SymbolKind.PARAM):
-        walk.stands(name, Meaning(value, value.name_class), walk.found.top, Access.READ)
+        walk.stands(name, ResolvedName(value, value.name_class), walk.found.top, ReferenceKind.READ)
     elif name.text in known:
-        walk.mention(known[name.text], span, Access.READ)
+        walk.mention(known[name.text], span, ReferenceKind.READ)
     else:
         known[name.text] = walk.symbol(name.text, kind, NameClass.ARRAY, span)
-        walk.mention(known[name.text], span, Access.BIND)
+        walk.mention(known[name.text], span, ReferenceKind.BIND)
 
 
 def _leaves(tokens: tuple[Token, ...], inside: bool = False) -> Iterator[tuple[Token, bool]]:
@@ -376,7 +376,7 @@ def _leaves(tokens: tuple[Token, ...], inside: bool = False) -> Iterator[tuple[T
             yield token, inside
 
 
-def finish(binding: Binding, pieces: Sequence[Piece]) -> None:
+def finish(binding: BindContext, pieces: Sequence[RawStatement]) -> None:
     """What only the whole text tells: names in schedules, signatures without a binding."""
     names = binding.names
     added = names.begin()
@@ -387,8 +387,8 @@ def finish(binding: Binding, pieces: Sequence[Piece]) -> None:
         for word in _SCHEDULED.finditer(piece.text):
             symbol = names.top.symbols.get(word.group())
             if symbol is not None:
-                added.mentions.append(Mention(binding.of(_token(word)), symbol, Access.READ))
+                added.mentions.append(Mention(binding.of(_token(word)), symbol, ReferenceKind.READ))
     for name, declared in names.pending.items():
         symbol = Symbol(name, SymbolKind.FUNCTION, NameClass.FUNCTION, declared.spans[-1], declared.spans[-1])
         added.symbols.append(symbol)
-        added.mentions += [Mention(span, symbol, Access.DECLARE) for span in declared.spans]
+        added.mentions += [Mention(span, symbol, ReferenceKind.DECLARE) for span in declared.spans]

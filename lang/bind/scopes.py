@@ -12,8 +12,8 @@ from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Label
 from ..support.records import dataclass
 from ..syntax.glyph_input import Spelled
 from ..syntax.lexer import CONVERSIONS, DYADIC_OPERATORS, FUNCTIONS, TokenKind
-from ..syntax.reader import Piece
-from ..syntax.source import Place, PlacedSpan, Span, Token, mentions, split_at
+from ..syntax.reader import RawStatement
+from ..syntax.source import PlacedSpan, Span, StatementPosition, Token, mentions, split_at
 from ..tree.expressions import Expression, Function, NameClass, Operator, Symbol
 
 # ---------------------------------------------------------------------------------------------------- symbols
@@ -22,7 +22,7 @@ ModuleNames: TypeAlias = Callable[[str], Mapping[str, NameClass] | None]
 """Names and classes a module exports, by library name (`stats`) or path (`./geometry.rho`); None if there is no such module."""
 
 
-class Access(Enum):
+class ReferenceKind(Enum):
     """What a mention does."""
 
     BIND = "gives a value"
@@ -37,7 +37,7 @@ class Mention:
 
     span: Span
     symbol: Symbol
-    access: Access
+    access: ReferenceKind
     member: str | None = None
 
 
@@ -48,7 +48,7 @@ class Declared:
     spans: tuple[Span, ...]
 
 
-class Meaning(NamedTuple):
+class ResolvedName(NamedTuple):
     """What a name stands for where it is written: its binding, if it is not an argument, and its class; a class of None marks one
     whose binding failed, so that its uses stay quiet.  `own`: it stands in a dfn that the binding is to name."""
 
@@ -67,7 +67,7 @@ class Unseen(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Scope:
+class NameScope:
     """Names bound so far in one block: the file, or the body of a dfn.
 
     `own` is the function that the current statement binds: dfns inside the statement see it before any older binding,
@@ -75,7 +75,7 @@ class Scope:
     `quiet` are names whose binding failed, `captures` the bindings of blocks around that are mentioned in this one.
     """
 
-    parent: Scope | None = None
+    parent: NameScope | None = None
     depth: int = 0
     symbols: dict[str, Symbol] = field(default_factory=dict)
     bound: list[Symbol] = field(default_factory=list)
@@ -84,19 +84,19 @@ class Scope:
     quiet: set[str] = field(default_factory=set)
     captures: dict[Symbol, None] = field(default_factory=dict)
 
-    def inner(self, operands: Mapping[str, NameClass] | None = None) -> Scope:
+    def inner(self, operands: Mapping[str, NameClass] | None = None) -> NameScope:
         """The scope of a dfn's body."""
-        return Scope(self, self.depth + 1, operands=operands or {})
+        return NameScope(self, self.depth + 1, operands=operands or {})
 
-    def branch(self) -> Scope:
+    def branch(self) -> NameScope:
         """The scope of a guard's value: what it binds is seen in it alone."""
-        return Scope(
+        return NameScope(
             self.parent, self.depth, dict(self.symbols), self.bound, self.operands, self.own, set(self.quiet), self.captures
         )
 
     def capture(self, symbol: Symbol) -> None:
         """A binding is mentioned here: blocks inside the one that binds it take it along."""
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not None and scope.depth > symbol.depth:
             scope.captures[symbol] = None
             scope = scope.parent
@@ -106,16 +106,16 @@ class Scope:
         self.symbols[symbol.name] = symbol
         self.quiet.discard(symbol.name)
 
-    def find(self, name: str) -> Meaning | None:
+    def find(self, name: str) -> ResolvedName | None:
         """What a name stands for here; None if it is not in scope."""
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not None:
             if scope is not self and scope.own is not None and scope.own.name == name:
-                return Meaning(scope.own, scope.own.name_class, own=True)
+                return ResolvedName(scope.own, scope.own.name_class, own=True)
             if name in scope.quiet:
-                return Meaning(scope.symbols.get(name), None)
+                return ResolvedName(scope.symbols.get(name), None)
             if (symbol := scope.symbols.get(name)) is not None:
-                return Meaning(symbol, symbol.name_class)
+                return ResolvedName(symbol, symbol.name_class)
             scope = scope.parent
         return None
 
@@ -124,21 +124,21 @@ class Scope:
         found = self.find(name)
         return self.operands.get(name) if found is None else found.name_class
 
-    def names(self, until: Scope | None = None) -> Iterator[str]:
+    def names(self, until: NameScope | None = None) -> Iterator[str]:
         """Every name that has a value here, those of the scope `until` left out."""
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not until and scope is not None:
             yield from [name for name in scope.symbols if name not in scope.quiet]
             scope = scope.parent
 
-    def only(self, names: frozenset[str]) -> Scope:
+    def only(self, names: frozenset[str]) -> NameScope:
         """The scope as it is now, for some names."""
-        kept = Scope(depth=self.depth)
+        kept = NameScope(depth=self.depth)
         for name in names:
             match self.find(name):
-                case Meaning(Symbol() as symbol, _, own=True):
-                    kept.parent = Scope(kept.parent, self.depth, own=symbol)
-                case Meaning(symbol, name_class):
+                case ResolvedName(Symbol() as symbol, _, own=True):
+                    kept.parent = NameScope(kept.parent, self.depth, own=symbol)
+                case ResolvedName(symbol, name_class):
                     if symbol is not None:
                         kept.symbols[name] = symbol
                     if name_class is None:
@@ -155,11 +155,11 @@ class Added:
     bound: list[Symbol] = field(default_factory=list)
     uses: dict[Symbol, None] = field(default_factory=dict)
     mentions: list[Mention] = field(default_factory=list)
-    blocks: list[tuple[Span, Scope]] = field(default_factory=list)
+    blocks: list[tuple[Span, NameScope]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Names:
+class Resolution:
     """What every name of a text stands for, as far as it has been read.  `top` is the block of the file, `sizes` are those of
     inputs and annotations, `pending` signatures whose binding is still to come, `added` has an entry a statement.
 
@@ -168,14 +168,14 @@ class Names:
     `homes` (what the names of an operator stand for, by its braces), `captures` (what a dfn takes from around it, by its braces).
     """
 
-    top: Scope = field(default_factory=Scope)
+    top: NameScope = field(default_factory=NameScope)
     sizes: dict[str, Symbol] = field(default_factory=dict)
     pending: dict[str, Declared] = field(default_factory=dict)
     added: list[Added] = field(default_factory=list)
-    meanings: dict[int, Meaning] = field(default_factory=dict)
+    meanings: dict[int, ResolvedName] = field(default_factory=dict)
     unseen: dict[int, Unseen] = field(default_factory=dict)
     starts: dict[int, int] = field(default_factory=dict)
-    homes: dict[int, Scope] = field(default_factory=dict)
+    homes: dict[int, NameScope] = field(default_factory=dict)
     captures: dict[int, tuple[Symbol, ...]] = field(default_factory=dict)
     new: list[str] = field(default_factory=list)
 
@@ -187,13 +187,13 @@ class Names:
         self.added.append(Added())
         return self.added[-1]
 
-    def index(self, spelled: Spelled, pieces: tuple[Piece, ...]) -> Index:
+    def index(self, spelled: Spelled, pieces: tuple[RawStatement, ...]) -> SymbolIndex:
         """What editors ask about the whole text."""
         mentions = sorted([mention for part in self.added for mention in part.mentions], key=_by_place)
         symbols = sorted([symbol for part in self.added for symbol in part.symbols], key=_by_place)
         blocks = [block for part in self.added for block in part.blocks]
         self.top.bound = [symbol for part in self.added for symbol in part.bound]
-        return Index(spelled, pieces, tuple(symbols), tuple(mentions), tuple(blocks), self.top)
+        return SymbolIndex(spelled, pieces, tuple(symbols), tuple(mentions), tuple(blocks), self.top)
 
 
 def _by_place(one: Symbol | Mention) -> tuple[int, int]:
@@ -201,16 +201,16 @@ def _by_place(one: Symbol | Mention) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class SymbolIndex:
     """Every symbol in the order of the text, every mention by where it stands; `pieces` are the statements of `spelled`.
     Spans move with their statements: an index is good until the next version of the text is read."""
 
     spelled: Spelled
-    pieces: tuple[Piece, ...]
+    pieces: tuple[RawStatement, ...]
     symbols: tuple[Symbol, ...]
     mentions: tuple[Mention, ...]
-    blocks: tuple[tuple[Span, Scope], ...]
-    top: Scope
+    blocks: tuple[tuple[Span, NameScope], ...]
+    top: NameScope
 
     def at(self, offset: int) -> Mention | None:
         """The mention a place is in, or at the end of."""
@@ -249,7 +249,7 @@ class Index:
 Tokens = tuple[Token, ...]
 
 
-def is_member(scope: Scope, tokens: Tokens, at: int) -> bool:
+def is_member(scope: NameScope, tokens: Tokens, at: int) -> bool:
     """Whether the name at `at` is the member in `module.name`."""
     if at < 2 or tokens[at - 1].text != "." or tokens[at - 1].kind is not TokenKind.GLYPH:
         return False
@@ -257,7 +257,7 @@ def is_member(scope: Scope, tokens: Tokens, at: int) -> bool:
     return module.kind is TokenKind.NAME and scope.class_of(module.text) is NameClass.MODULE
 
 
-def member_class(scope: Scope, modules: ModuleNames | None, module: str, name: str) -> NameClass | None:
+def member_class(scope: NameScope, modules: ModuleNames | None, module: str, name: str) -> NameClass | None:
     """The class of `module.name`, a function where modules cannot be read; None if there is no such name."""
     found = scope.find(module)
     exported = modules(found.symbol.path) if modules is not None and found is not None and found.symbol is not None else None
@@ -282,7 +282,7 @@ def is_notation(token: Token) -> bool:
     return has_diamond(token) or len([part for part in split_at(token.items, TokenKind.SEPARATOR) if part]) != 1
 
 
-def ends_in_function(scope: Scope, tokens: Tokens, modules: ModuleNames | None) -> bool:
+def ends_in_function(scope: NameScope, tokens: Tokens, modules: ModuleNames | None) -> bool:
     """Whether a sequence denotes a function or an operator, by its last item alone."""
     while tokens:
         last = tokens[-1]
@@ -306,13 +306,13 @@ def ends_in_function(scope: Scope, tokens: Tokens, modules: ModuleNames | None) 
     return False
 
 
-def _is_dyadic_operator(scope: Scope, token: Token) -> bool:
+def _is_dyadic_operator(scope: NameScope, token: Token) -> bool:
     if token.kind is TokenKind.GLYPH:
         return token.text in DYADIC_OPERATORS and token.text != "."
     return token.kind is TokenKind.NAME and scope.class_of(token.text) is NameClass.DYADIC_OPERATOR
 
 
-def class_of_value(scope: Scope, value: Tokens, modules: ModuleNames | None) -> NameClass:
+def class_of_value(scope: NameScope, value: Tokens, modules: ModuleNames | None) -> NameClass:
     """The class of a name that gets this value."""
     if not ends_in_function(scope, value, modules):
         return NameClass.ARRAY
@@ -330,7 +330,7 @@ def class_of_value(scope: Scope, value: Tokens, modules: ModuleNames | None) -> 
     return NameClass.FUNCTION
 
 
-def function_start(scope: Scope, tokens: Tokens, at: int) -> int:
+def function_start(scope: NameScope, tokens: Tokens, at: int) -> int:
     """Where the function written directly left of the `←` at `at` starts; `at` if there is none.
 
     It may be a primitive, a dfn, a parenthesised function, a name of a function, and operators between them.
@@ -354,14 +354,14 @@ def function_start(scope: Scope, tokens: Tokens, at: int) -> int:
     return first
 
 
-def _may_be_modified(scope: Scope, token: Token) -> bool:
+def _may_be_modified(scope: NameScope, token: Token) -> bool:
     """Whether what stands left of a named function before `←` makes it `x f←`, not the naming of an array `f`."""
     if token.kind is TokenKind.NAME:
         return scope.class_of(token.text) is NameClass.ARRAY
     return token.kind is TokenKind.BRACKETS
 
 
-def _holds_function(scope: Scope, token: Token) -> bool:
+def _holds_function(scope: NameScope, token: Token) -> bool:
     """Whether parentheses before `←` hold a function, not names to destructure into."""
     names_only = all(item.kind in (TokenKind.NAME, TokenKind.SLOT, TokenKind.PARENTHESES) for item in token.items)
     if not names_only:
@@ -374,7 +374,7 @@ def _holds_function(scope: Scope, token: Token) -> bool:
 #
 # How parsing and binding stop: a `Problem` carries one diagnostic to the nearest statement boundary.
 
-class Problem(Exception):
+class BindError(Exception):
     """This statement is wrong; `diagnostic` is None when the cause is reported already."""
 
     def __init__(self, diagnostic: Diagnostic | None) -> None:
@@ -412,7 +412,7 @@ class Unit(NamedTuple):
 
 
 @dataclass(slots=True)
-class Binding:
+class BindContext:
     """What binding one statement shares: where it stands, what its names stand for, what was found wrong.
 
     `base` is the statement's offset in the spelled text, `defining` the name its top-level statement binds; `place`, of a
@@ -424,7 +424,7 @@ class Binding:
 
     spelled: Spelled
     braces: BraceBinder
-    names: Names
+    names: Resolution
     base: int = 0
     modules: ModuleNames | None = None
     definitions: Callable[[], Mapping[str, tuple[int, str]]] = dict
@@ -432,7 +432,7 @@ class Binding:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     trials: int = 0
     broken: set[str] = field(default_factory=set)
-    place: Place | None = None
+    place: StatementPosition | None = None
     origin: int = 0
 
     def span(self, start: int, end: int) -> Span:
@@ -441,7 +441,7 @@ class Binding:
             return PlacedSpan(self.place, ahead + start, ahead + end)
         return self.spelled.span(self.base + start, self.base + end)
 
-    def meaning(self, token: Token) -> Meaning | None:
+    def meaning(self, token: Token) -> ResolvedName | None:
         """What a name stands for where it is written; None if it is not in scope there."""
         return self.names.meanings.get(self.base + token.start)
 
@@ -460,11 +460,11 @@ class Binding:
     def problem(
         self, code: Code, message: str, span: Span, *,
         labels: tuple[Label, ...] = (), notes: tuple[str, ...] = (), fixes: tuple[Fix, ...] = (),
-    ) -> Problem:  # fmt: skip
-        return Problem(Diagnostic(code, message, span, labels=labels, notes=notes, fixes=fixes))
+    ) -> BindError:  # fmt: skip
+        return BindError(Diagnostic(code, message, span, labels=labels, notes=notes, fixes=fixes))
 
 
-BraceBinder: TypeAlias = Callable[[Binding, Token], Unit]
+BraceBinder: TypeAlias = Callable[[BindContext, Token], Unit]
 """Binds `{…}`: a dfn, or a user operator to be bound when it is applied."""
 
 

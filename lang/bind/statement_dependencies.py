@@ -13,18 +13,18 @@ from ..support.records import dataclass
 from ..syntax.glyph_input import spell
 from ..syntax.lexer import TokenKind, lexemes
 from ..syntax.parser import index_origin, parse
-from ..syntax.reader import Piece, split_statements
+from ..syntax.reader import RawStatement, split_statements
 from ..syntax.source import Source, Span, read
 from ..tree.expressions import NameClass, Symbol, SymbolKind
 from .declarations import is_declaration, keyword_of
-from .scopes import Access, Mention, is_assignment
+from .scopes import Mention, ReferenceKind, is_assignment
 
 _GIVEN = {
     SymbolKind.FUNCTION: NameClass.FUNCTION, SymbolKind.OPERATOR: NameClass.MONADIC_OPERATOR, SymbolKind.MODULE: NameClass.MODULE,
 }  # fmt: skip
 
 
-class Form(Enum):
+class StatementKind(Enum):
     EXPRESSION = "a bare expression"
     BINDING = "names something"
     INPUT = "input"
@@ -42,7 +42,7 @@ class Statement:
 
     start: int
     text: str
-    form: Form
+    form: StatementKind
     names: tuple[str, ...]
     needs: frozenset[str]
     changes: bool
@@ -100,7 +100,7 @@ def statements_of(text: str, given: Mapping[str, SymbolKind] | None = None) -> l
         whole, own = spelled.span(first.start, end), spelled.span(last.start, end)
         inside = [mention for mention in index.mentions if whole.start <= mention.span.start < whole.end]
         needs = frozenset(m.symbol.name for m in inside if _is_from_before(m.symbol, whole))
-        changes = any(m.access is Access.CHANGE and m.span.start == own.start for m in inside)
+        changes = any(m.access is ReferenceKind.CHANGE and m.span.start == own.start for m in inside)
         names = tuple(dict.fromkeys(m.symbol.name for m in inside if _gives(m) and m.span.start >= own.start))
         found.append(Statement(first.start, spelled.text[first.start : end], _form(last.text), names, needs, changes))
         at += 1
@@ -111,7 +111,7 @@ def _gives(mention: Mention) -> bool:
     """Has a top-level name another value afterwards?"""
     symbol = mention.symbol
     sizes = (SymbolKind.SIZE, SymbolKind.ELEMENT)
-    return mention.access in (Access.BIND, Access.CHANGE) and not symbol.depth and symbol.kind not in sizes
+    return mention.access in (ReferenceKind.BIND, ReferenceKind.CHANGE) and not symbol.depth and symbol.kind not in sizes
 
 
 def _is_from_before(symbol: Symbol, statement: Span) -> bool:
@@ -125,14 +125,14 @@ def unfinished(text: str) -> bool:
     return bool(pieces) and (pieces[-1].is_open or (pieces[-1].damage is None and _is_signature(pieces[-1])))
 
 
-def _is_signature(piece: Piece) -> bool:
+def _is_signature(piece: RawStatement) -> bool:
     return not keyword_of(piece.text) and is_declaration(piece.text) and "←" not in piece.text
 
 
-def _form(text: str) -> Form:
+def _form(text: str) -> StatementKind:
     if index_origin(text) is not None:
-        return Form.ORIGIN
+        return StatementKind.ORIGIN
     keyword = keyword_of(text)
     if keyword:
-        return Form(keyword)
-    return Form.BINDING if is_declaration(text) or is_assignment(read(text).tokens) else Form.EXPRESSION
+        return StatementKind(keyword)
+    return StatementKind.BINDING if is_declaration(text) or is_assignment(read(text).tokens) else StatementKind.EXPRESSION

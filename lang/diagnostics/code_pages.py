@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .model import Code, Page, Stage
+from .model import Code, Page, PageStage
 
 # ---------------------------------------------------------------------------------------------------- codes_pages_syntax
 
@@ -127,7 +127,7 @@ _SYNTAX: dict[str, Page] = {
         "so; `rho run` does not. Statements with glyphs other than `←` get no such note.",
         "2*3+4",
         "4+2×3",
-        Stage.EVAL,
+        PageStage.EVAL,
     ),
 }
 
@@ -406,7 +406,7 @@ _RUNNING: dict[str, Page] = {
         "the fact with its numbers and the place that needs it. `rho check` reports such facts as W201.",
         "input x : f64[n] ← \"x.csv\"\n2 _⍴x",
         "input x : f64[n] ← \"x.csv\"\n1 _⍴x",
-        Stage.RUN,
+        PageStage.RUN,
         (("x.csv", "1\n2\n3\n"),),
     ),
     Code.E702: Page(
@@ -414,21 +414,21 @@ _RUNNING: dict[str, Page] = {
         "`--max-memory` allows. The message names the largest arrays with their sizes. Nothing has been computed yet.",
         "x ← 1000000 1000000⍴1.5\n+/,x∘.+1 2",
         "x ← 1000 100⍴1.5\n+/,x∘.+1 2",
-        Stage.SHOWN,
+        PageStage.SHOWN,
     ),
     Code.E703: Page(
         "A conversion met a value that its type cannot hold: a fraction or a large number made into an integer, a number "
         "other than 0 and 1 made into a bool. Use `⌊` or `⌈` for fractions, or a wider type.",
         "u8 200 + 100",
         "i64 200 + 100",
-        Stage.RUN,
+        PageStage.RUN,
     ),
     Code.E704: Page(
         "The file does not exist or the system does not let it be read. Paths are taken from the folder of the script; "
         "another file is given with `--in NAME=PATH`.",
         "input x : f64[n] ← \"missing.csv\"\n+/x",
         "input x : f64[n] ← \"x.csv\"\n+/x",
-        Stage.RUN,
+        PageStage.RUN,
         (("x.csv", "1\n2\n3\n"),),
     ),
     Code.E705: Page(
@@ -436,14 +436,14 @@ _RUNNING: dict[str, Page] = {
         "broken header.",
         "input x : f64[n 2] ← \"x.csv\"\n+⌿x",
         "input x : f64[n 2] ← \"y.csv\"\n+⌿x",
-        Stage.RUN,
+        PageStage.RUN,
         (("x.csv", "1,2\n3\n"), ("y.csv", "1,2\n3,4\n")),
     ),
     Code.E706: Page(
         "The file is sound, but its element type or its number of axes is not the declared one, or a fixed size differs.",
         "input x : f64[n 2] ← \"x.csv\"\n+⌿x",
         "input x : f64[n 3] ← \"x.csv\"\n+⌿x",
-        Stage.RUN,
+        PageStage.RUN,
         (("x.csv", "1,2,3\n4,5,6\n"),),
     ),
     Code.E707: Page(
@@ -451,14 +451,14 @@ _RUNNING: dict[str, Page] = {
         "`--allow-read DIR` and `--allow-write DIR`. A URL is read only if `--allow-read` names it or a URL above it.",
         "input x : f64[n] ← \"/elsewhere/x.csv\"\n+/x",
         "input x : f64[n] ← \"x.csv\"\n+/x",
-        Stage.SHOWN,
+        PageStage.SHOWN,
     ),
     Code.E708: Page(
         "The result could not be written: the folder does not exist, the disk is full, or the system does not permit it. An "
         "output is either complete or absent; no partial file is left.",
         "x ← 1 2 3\noutput x",
         "x ← 1 2 3\noutput x",
-        Stage.SHOWN,
+        PageStage.SHOWN,
     ),
     Code.E709: Page(
         "There are three cases, and the message says which. `--max-time` stopped the program while it was loaded, planned, run "
@@ -467,7 +467,7 @@ _RUNNING: dict[str, Page] = {
         "(exit 5). Allow more time, or use smaller inputs or fewer steps.",
         "x ← 1 2 3\n+/x",
         "x ← 1 2 3\n+/x",
-        Stage.SHOWN,
+        PageStage.SHOWN,
     ),
     Code.E710: Page(
         "A graphics card, its driver or one of its libraries reported a failure, which the message quotes. Or a cluster has no "
@@ -476,7 +476,7 @@ _RUNNING: dict[str, Page] = {
         "processor.",
         "x ← 1 2 3\n+/x",
         "x ← 1 2 3\n+/x",
-        Stage.SHOWN,
+        PageStage.SHOWN,
     ),
     Code.BUG: Page(
         "The program is not at fault: Rho met a case that it does not handle, or `--verify` found a value that differs from the "
@@ -484,14 +484,14 @@ _RUNNING: dict[str, Page] = {
         "please send it with a report. `RHO_KERNELS=off` runs without compiled code.",
         "x ← 1 2 3\n+/x",
         "x ← 1 2 3\n+/x",
-        Stage.SHOWN,
+        PageStage.SHOWN,
     ),
     Code.USAGE: Page(
         "An option, its value or the number of files is not what the command takes (exit 2). The message names the nearest "
         "option; `rho help COMMAND` lists them all.",
         "rho run mean.rho --uot y=y.npy",
         "rho run mean.rho --out y=y.npy",
-        Stage.SHOWN,
+        PageStage.SHOWN,
     ),
     Code.W201: Page(
         "The program needs a fact that only some sizes of the inputs satisfy. It is checked when the data is loaded, before "
@@ -534,7 +534,7 @@ _RUNNING: dict[str, Page] = {
 # Pages of SCHxxx: directives that no plan can meet, and plans.  Loaded by `lang.diagnostics.model` when asked for.
 
 def _shown(explanation: str, failing: str, repaired: str) -> Page:
-    return Page(explanation, failing, repaired, Stage.SHOWN)
+    return Page(explanation, failing, repaired, PageStage.SHOWN)
 
 
 _PROGRAM = "input x : f64[n]\na ← x×2\nd ← x+1\na\nd\n"

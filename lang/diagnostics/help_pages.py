@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..primitives.operators import ALIASES, LEFT_OUT
-from ..primitives.record import Example, Primitive, Role, Trait, Use
+from ..primitives.record import Example, GlyphRole, Primitive, PrimitiveUse, Trait
 from ..primitives.table import find, nearest
 from .code_pages import PAGES
 from .model import Code, Page, code_of
@@ -111,17 +111,17 @@ def spellings(row: Primitive) -> list[str]:
     return keyed + [f"`{name}" for name in row.names] + [alias for alias, glyph in ALIASES.items() if glyph == row.glyph]
 
 
-def uses(row: Primitive) -> list[tuple[str, Use]]:
+def uses(row: Primitive) -> list[tuple[str, PrimitiveUse]]:
     """Each valence with how it is written."""
-    found: list[tuple[str, Use]] = []
-    operand = {Role.MONADIC_OPERATOR: "f", Role.DYADIC_OPERATOR: "f"}.get(row.role, "")
+    found: list[tuple[str, PrimitiveUse]] = []
+    operand = {GlyphRole.MONADIC_OPERATOR: "f", GlyphRole.DYADIC_OPERATOR: "f"}.get(row.role, "")
     for use, form in ((row.monadic, f"{row.glyph} B"), (row.dyadic, f"A {row.glyph} B")):
         if use is not None:
             found.append((use.type if operand and use.type else form, use))
     return found
 
 
-def facts(use: Use) -> list[str]:
+def facts(use: PrimitiveUse) -> list[str]:
     """Type, cell ranks, identity and what else a stage relies on, one line each."""
     lines: list[str] = []
     if " : " in use.type:

@@ -18,7 +18,7 @@ from ..syntax.source import Source, Span
 #
 # The shape of a code's page (`lang.diagnostics.model`).
 
-class Stage(Enum):
+class PageStage(Enum):
     """What has to be done with the failing program before the code appears."""
 
     CHECK = "rho check"
@@ -40,7 +40,7 @@ class Page:
     explanation: str
     failing: str
     repaired: str
-    stage: Stage = Stage.CHECK
+    stage: PageStage = PageStage.CHECK
     files: tuple[tuple[str, str], ...] = ()
 
 

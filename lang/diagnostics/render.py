@@ -137,7 +137,7 @@ class Ink(Enum):
     ANSI = "ansi"
 
 
-class _Role(Enum):
+class _TextRole(Enum):
     TEXT = ""
     BOLD = "1"
     ERROR = "1;31"
@@ -147,7 +147,7 @@ class _Role(Enum):
     SECONDARY = "36"
 
 
-_SEVERITY_ROLE = {Severity.ERROR: _Role.ERROR, Severity.WARNING: _Role.WARNING, Severity.NOTE: _Role.NOTE}
+_SEVERITY_ROLE = {Severity.ERROR: _TextRole.ERROR, Severity.WARNING: _TextRole.WARNING, Severity.NOTE: _TextRole.NOTE}
 _VERDICT_WORDS = {
     Verdict.PROVED: "", Verdict.NEVER: ", which never holds", Verdict.DEPENDS: ", which depends on the sizes",
     Verdict.UNKNOWN: ", which is not proved",
@@ -162,27 +162,27 @@ class _Mark:
     start: int
     last: int
     end: int
-    role: _Role
+    role: _TextRole
     labels: tuple[str, ...]
 
 
 @dataclass(slots=True)
-class _Row:
+class _RenderedRow:
     """One output row as coloured cells."""
 
-    cells: list[tuple[str, _Role]] = field(default_factory=list)
+    cells: list[tuple[str, _TextRole]] = field(default_factory=list)
 
-    def put(self, column: int, text: str, role: _Role) -> None:
+    def put(self, column: int, text: str, role: _TextRole) -> None:
         """Write `text` from `column`, over what is there."""
         while len(self.cells) < column:
-            self.cells.append((" ", _Role.TEXT))
+            self.cells.append((" ", _TextRole.TEXT))
         for offset, character in enumerate(text):
             if column + offset < len(self.cells):
                 self.cells[column + offset] = (character, role)
             else:
                 self.cells.append((character, role))
 
-    def extend(self, text: str, role: _Role) -> None:
+    def extend(self, text: str, role: _TextRole) -> None:
         self.put(len(self.cells), text, role)
 
 
@@ -197,68 +197,68 @@ def render_text(
     return "\n".join(blocks)
 
 
-def _emit(row: _Row, ink: Ink) -> str:
+def _emit(row: _RenderedRow, ink: Ink) -> str:
     cells = row.cells
     while cells and cells[-1][0] == " ":
         cells = cells[:-1]
     out: list[str] = []
-    current = _Role.TEXT
+    current = _TextRole.TEXT
     for character, role in cells:
         if ink is Ink.ANSI and role is not current:
-            if current is not _Role.TEXT:
+            if current is not _TextRole.TEXT:
                 out.append("\x1b[0m")
-            if role is not _Role.TEXT:
+            if role is not _TextRole.TEXT:
                 out.append(f"\x1b[{role.value}m")
             current = role
         out.append(character)
-    if current is not _Role.TEXT:
+    if current is not _TextRole.TEXT:
         out.append("\x1b[0m")
     return "".join(out)
 
 
-def _diagnostic_rows(diagnostic: Diagnostic, sources: Mapping[str, Source], width: int) -> list[_Row]:
+def _diagnostic_rows(diagnostic: Diagnostic, sources: Mapping[str, Source], width: int) -> list[_RenderedRow]:
     main = _SEVERITY_ROLE[diagnostic.severity]
-    spans: dict[str, list[tuple[Span, str, _Role]]] = {diagnostic.span.file: [(diagnostic.span, diagnostic.label, main)]}
+    spans: dict[str, list[tuple[Span, str, _TextRole]]] = {diagnostic.span.file: [(diagnostic.span, diagnostic.label, main)]}
     for label in diagnostic.labels:
-        spans.setdefault(label.span.file, []).append((label.span, label.message, _Role.SECONDARY))
+        spans.setdefault(label.span.file, []).append((label.span, label.message, _TextRole.SECONDARY))
     known = {file: _marks(sources[file], marked) for file, marked in spans.items() if file in sources}
     gutter = max((len(str(mark.last + 1)) for marks in known.values() for mark in marks), default=1)
 
     first, *rest = diagnostic.message.splitlines() or [""]
-    header = _Row()
+    header = _RenderedRow()
     header.extend(f"{diagnostic.severity.value}[{diagnostic.code}]", main)
-    header.extend(f": {first}", _Role.BOLD)
-    rows = [header] + [_row(gutter + 3, line, _Role.TEXT) for line in rest]
+    header.extend(f": {first}", _TextRole.BOLD)
+    rows = [header] + [_row(gutter + 3, line, _TextRole.TEXT) for line in rest]
     for file, marked in spans.items():
-        opening = _row(gutter + 1, "┌─ ", _Role.GUTTER)
+        opening = _row(gutter + 1, "┌─ ", _TextRole.GUTTER)
         if file in known:
             line, column = sources[file].position(_clamp(marked[0][0].start, sources[file]))
-            opening.extend(f"{file}:{line + 1}:{column + 1}", _Role.TEXT)
+            opening.extend(f"{file}:{line + 1}:{column + 1}", _TextRole.TEXT)
             rows.append(opening)
             rows += _snippet(sources[file], known[file], gutter, width)
         else:
-            opening.extend(file, _Role.TEXT)
+            opening.extend(file, _TextRole.TEXT)
             rows.append(opening)
             rows += [_noted(gutter, message)[0] for _, message, _ in marked if message]
     for note, tail in _notes(diagnostic):
         noted = _noted(gutter, note)
         if tail:
-            noted[-1].extend(f"      {tail}", _Role.NOTE)
+            noted[-1].extend(f"      {tail}", _TextRole.NOTE)
         rows += noted
     return rows
 
 
-def _row(column: int, text: str, role: _Role) -> _Row:
-    row = _Row()
+def _row(column: int, text: str, role: _TextRole) -> _RenderedRow:
+    row = _RenderedRow()
     row.put(column, text, role)
     return row
 
 
-def _noted(gutter: int, note: str) -> list[_Row]:
+def _noted(gutter: int, note: str) -> list[_RenderedRow]:
     first, *rest = note.splitlines() or [""]
-    row = _row(gutter + 1, "= ", _Role.GUTTER)
-    row.extend(first, _Role.TEXT)
-    return [row] + [_row(gutter + 3, line, _Role.TEXT) for line in rest]
+    row = _row(gutter + 1, "= ", _TextRole.GUTTER)
+    row.extend(first, _TextRole.TEXT)
+    return [row] + [_row(gutter + 3, line, _TextRole.TEXT) for line in rest]
 
 
 def _notes(diagnostic: Diagnostic) -> list[tuple[str, str]]:
@@ -279,9 +279,9 @@ def _clamp(offset: int, source: Source) -> int:
     return min(max(offset, 0), len(source.text))
 
 
-def _marks(source: Source, marked: Sequence[tuple[Span, str, _Role]]) -> list[_Mark]:
+def _marks(source: Source, marked: Sequence[tuple[Span, str, _TextRole]]) -> list[_Mark]:
     """One mark a distinct span, in order of appearance; labels of equal spans are gathered."""
-    gathered: dict[tuple[int, int], tuple[list[str], _Role]] = {}
+    gathered: dict[tuple[int, int], tuple[list[str], _TextRole]] = {}
     for span, message, role in marked:
         start = _clamp(span.start, source)
         key = (start, max(_clamp(span.end, source), start))
@@ -301,16 +301,16 @@ def _marks(source: Source, marked: Sequence[tuple[Span, str, _Role]]) -> list[_M
     return marks
 
 
-def _snippet(source: Source, marks: Sequence[_Mark], gutter: int, width: int) -> list[_Row]:
+def _snippet(source: Source, marks: Sequence[_Mark], gutter: int, width: int) -> list[_RenderedRow]:
     tall = sorted((mark for mark in marks if mark.last > mark.first), key=lambda mark: (mark.first, -mark.last))
     rails = {id(mark): index for index, mark in enumerate(tall)}
     indent = 2 * len(tall)
     lines = sorted({line for mark in marks for line in _lines_of(mark)})
-    rows: list[_Row] = []
+    rows: list[_RenderedRow] = []
     previous: int | None = None
     for line in lines:
         if previous is not None and line > previous + 2:
-            gap = _row(gutter + 1, "·", _Role.GUTTER)
+            gap = _row(gutter + 1, "·", _TextRole.GUTTER)
             _rails(gap, tall, rails, gutter, previous, line)
             rows.append(gap)
         elif previous is not None and line == previous + 2:
@@ -327,7 +327,7 @@ def _lines_of(mark: _Mark) -> set[int]:
     return {mark.first, mark.first + 1, mark.last}
 
 
-def _rails(row: _Row, tall: Sequence[_Mark], rails: Mapping[int, int], gutter: int, after: int, before: int) -> None:
+def _rails(row: _RenderedRow, tall: Sequence[_Mark], rails: Mapping[int, int], gutter: int, after: int, before: int) -> None:
     """Draw the rails of the tall marks that are open between the lines `after` and `before`."""
     for mark in tall:
         if mark.first <= after and before <= mark.last:
@@ -343,7 +343,7 @@ def _line_rows(
     gutter: int,
     indent: int,
     width: int,
-) -> list[_Row]:
+) -> list[_RenderedRow]:
     """The source line, its underlines and labels, and the starts and ends of rails."""
     flat = [mark for mark in marks if mark.first == mark.last == line]
     starts = [mark for mark in tall if mark.first == line]
@@ -352,13 +352,13 @@ def _line_rows(
     interest += [(mark.start, mark.start + 1) for mark in starts] + [(mark.end - 1, mark.end) for mark in ends]
     shown = lay_out(source.line(line), interest, width)
     base = gutter + 3 + indent
-    text = _row(0, f"{line + 1:>{gutter}} │", _Role.GUTTER)
+    text = _row(0, f"{line + 1:>{gutter}} │", _TextRole.GUTTER)
     _rails(text, [mark for mark in tall if mark.first < line <= mark.last], rails, gutter, line - 1, line)
-    text.put(base, shown.text, _Role.TEXT)
+    text.put(base, shown.text, _TextRole.TEXT)
     rows = [text]
 
-    def under() -> _Row:
-        row = _row(gutter + 1, "│", _Role.GUTTER)
+    def under() -> _RenderedRow:
+        row = _row(gutter + 1, "│", _TextRole.GUTTER)
         _rails(row, open_marks, rails, gutter, line, line)
         return row
 
@@ -377,7 +377,7 @@ def _line_rows(
                 for other in labelled:
                     row.put(base + _extent(other, shown)[0], "│", other.role)
                 row.put(base + _extent(mark, shown)[0], "╰" if number == len(mark.labels) - 1 else "├", mark.role)
-                row.extend(f" {message}", _Role.TEXT)
+                row.extend(f" {message}", _TextRole.TEXT)
                 rows.append(row)
     for mark in starts:
         row = under()
@@ -391,7 +391,7 @@ def _line_rows(
         rail = gutter + 3 + 2 * rails[id(mark)]
         row.put(rail, "╰" + "─" * (base + max(shown.column(mark.end) - 1, 0) - rail - 1) + "╯", mark.role)
         if mark.labels:
-            row.extend(f" {'; '.join(mark.labels)}", _Role.TEXT)
+            row.extend(f" {'; '.join(mark.labels)}", _TextRole.TEXT)
         rows.append(row)
     return rows
 

@@ -18,7 +18,7 @@ from ..support.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class ArgumentFact:
     """What is known of a value: the lengths of its axes (None where unknown), the kind of its elements (`b i f c`, another letter
     for other types), an inclusive range of integers, and its items where they are known."""
 
@@ -33,7 +33,7 @@ class Fact:
         return len(self.lengths)
 
 
-Judge: TypeAlias = Callable[[str, Sequence[str]], Sequence[Fact | None]]
+Judge: TypeAlias = Callable[[str, Sequence[str]], Sequence[ArgumentFact | None]]
 """What is known of the values of Rho expressions after a text."""
 
 
@@ -61,7 +61,7 @@ class Known:
         inner.said, inner.differs = self.said, self.differs
         return inner
 
-    def facts(self, texts: Sequence[str]) -> list[Fact | None]:
+    def facts(self, texts: Sequence[str]) -> list[ArgumentFact | None]:
         """The facts of Rho expressions; literals need nobody to ask."""
         literals = {text: literal(text) for text in texts}
         asked = [text for text in dict.fromkeys(texts) if literals[text] is None and not _ARGUMENT.search(text)]
@@ -73,7 +73,7 @@ _ARGUMENT: Final = re.compile("[⍵⍺…]|omega_|alpha_")
 """What has no value beside its function, or none yet."""
 
 
-class Spelling(str):
+class RhoSpelling(str):
     """A text in Rho with the domain in which it means the same, what differs outside it, and the kind that the other language's
     result has there: a letter, `=` the kind of the arguments together, `+` the same with integers for truth values, empty where
     it is that of the result.  `others` are spellings for other domains."""
@@ -81,45 +81,45 @@ class Spelling(str):
     domain: str
     differs: str
     gives: str
-    others: tuple[Spelling, ...]
+    others: tuple[RhoSpelling, ...]
 
     def __new__(
-        cls, text: str, domain: str = "", gives: str = "", differs: str = "", others: Iterable[Spelling] = ()
-    ) -> Spelling:  # fmt: skip
+        cls, text: str, domain: str = "", gives: str = "", differs: str = "", others: Iterable[RhoSpelling] = ()
+    ) -> RhoSpelling:  # fmt: skip
         made = super().__new__(cls, text)
         made.domain, made.gives, made.differs, made.others = domain, gives, differs, tuple(others)
         return made
 
 
-def spelling_for(text: str, facts: Sequence[Fact | None]) -> str | None:
+def spelling_for(text: str, facts: Sequence[ArgumentFact | None]) -> str | None:
     """The spelling that means the same for such arguments; None if none is sure to."""
-    candidates = (text, *text.others) if isinstance(text, Spelling) else (text,)
-    return next((one for one in candidates if not isinstance(one, Spelling) or holds(one.domain, facts)), None)
+    candidates = (text, *text.others) if isinstance(text, RhoSpelling) else (text,)
+    return next((one for one in candidates if not isinstance(one, RhoSpelling) or holds(one.domain, facts)), None)
 
 
 def without_ranks(text: str) -> str:
     """A spelling whose domain says nothing of axes: what it asks for along one of them."""
-    if not isinstance(text, Spelling):
+    if not isinstance(text, RhoSpelling):
         return text
     domain = " | ".join(
         " ".join(word for word in one.split() if not word.isdigit() and word != "fits") for one in text.domain.split("|")
     )
-    return Spelling(text, "" if any(not one.strip("; ") for one in domain.split("|")) else domain, text.gives, text.differs)
+    return RhoSpelling(text, "" if any(not one.strip("; ") for one in domain.split("|")) else domain, text.gives, text.differs)
 
 
-def holds(domain: str, facts: Sequence[Fact | None]) -> bool:
+def holds(domain: str, facts: Sequence[ArgumentFact | None]) -> bool:
     """Are these arguments in a domain for certain?"""
     return not domain or any(_all_hold(one, facts) for one in domain.split("|"))
 
 
-def _all_hold(domain: str, facts: Sequence[Fact | None]) -> bool:
+def _all_hold(domain: str, facts: Sequence[ArgumentFact | None]) -> bool:
     conditions = domain.split(";")
     return all(
         _holds(word, fact, facts) for condition, fact in zip(conditions, facts, strict=False) for word in condition.split()
     )
 
 
-def _holds(word: str, fact: Fact | None, facts: Sequence[Fact | None]) -> bool:
+def _holds(word: str, fact: ArgumentFact | None, facts: Sequence[ArgumentFact | None]) -> bool:
     if word == "fits":
         ranks = {None if one is None else one.rank for one in facts} - {0}
         return len(ranks) <= 1 and (None not in ranks or len(facts) == 2)
@@ -154,7 +154,7 @@ EXACT: Final = 2**53
 """The integers up to which floats hold each."""
 
 
-def _range(fact: Fact) -> tuple[float | None, float | None]:
+def _range(fact: ArgumentFact) -> tuple[float | None, float | None]:
     """The least and the greatest item; None where that is not known, or not a number."""
     if fact.items is not None:
         numbers = _numbers(fact.items)
@@ -171,7 +171,7 @@ def _numbers(items: Sequence[object]) -> list[float]:
 _LITERAL: Final = re.compile(r"¯?\d+(?:\.\d+)?(?:e¯?\d+)?(?: ¯?\d+(?:\.\d+)?(?:e¯?\d+)?)*")
 
 
-def literal(text: str) -> Fact | None:
+def literal(text: str) -> ArgumentFact | None:
     """The fact of a number or of several side by side, which needs no checker."""
     if _LITERAL.fullmatch(text) is None:
         return None
@@ -182,13 +182,13 @@ def literal(text: str) -> Fact | None:
     if any(abs(one) >= 2**63 for one in whole):
         return None
     lengths = (len(words),) if len(words) > 1 else ()
-    return Fact(lengths, "f" if floats else "i", None if floats else min(whole), None if floats else max(whole), items)
+    return ArgumentFact(lengths, "f" if floats else "i", None if floats else min(whole), None if floats else max(whole), items)
 
 
 _RANKS: Final = ("numbers", "vectors", "matrices", "arrays of rank 3")
 
 
-def kinds_of(gives: str, facts: Sequence[Fact | None]) -> str | None:
+def kinds_of(gives: str, facts: Sequence[ArgumentFact | None]) -> str | None:
     """The letter of the kind of a result elsewhere; None if it depends on what is not known."""
     if gives not in ("=", "+"):
         return gives or None

@@ -15,7 +15,7 @@ from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
 from ..syntax.source import Source, Span
 from .domains import Judge, Known
 from .function_names import KINDS_OF_WORDS, REMARKS, TOLD
-from .patterns import NAME, Groups, Habit, by_name, expression, rows
+from .patterns import NAME, Habit, PatternGroups, by_name, expression, rows
 
 NOTE = Code.N001
 
@@ -130,7 +130,7 @@ def _told(
     start, end = match.span("all" if "all" in match.re.groupindex else 0)
     groups = [name for name in match.re.groupindex if match[name] is not None]
     known = Known(judge, qualifies=judge is None, before=source.text[: base + match.string.rfind("⋄", 0, start) + 1])
-    given = Groups({name: source.text[base + match.start(name) : base + match.end(name)] for name in groups}, known)
+    given = PatternGroups({name: source.text[base + match.start(name) : base + match.end(name)] for name in groups}, known)
     given["after"] = re.split(r"[\n⋄)\]}]", match.string[end:], maxsplit=1)[0].strip()
     written = row.write.format_map(given) if isinstance(row.write, str) else row.write(given) if row.write is not None else None
     span = Span(source.name, base + start, base + end)

@@ -21,7 +21,7 @@ from .function_names import BUILTINS, CALLS, CONSTANTS, JOINED, PACKAGES, ROWS, 
 #
 # Texts of other languages written as Rho: names, calls, slices, indices, lists and functions.
 
-class Groups(dict[str, str]):
+class PatternGroups(dict[str, str]):
     """What a pattern found, by the names of its groups, and what is known at that place."""
 
     def __init__(self, found: Mapping[str, str], known: Known) -> None:
@@ -62,7 +62,7 @@ def by_name(text: str) -> str:
     return f"; arguments have no names: what {asked} asks for is written out" if named else ""
 
 
-def applied(found: Groups) -> str:
+def applied(found: PatternGroups) -> str:
     """A call of a function of another language; where it has no spelling, its usual one with "…" for the arguments."""
     from .python import rho_of
 
@@ -92,12 +92,12 @@ def function_of(parameters: str, body: str, known: Known) -> str:
     return "{" + body.strip() + "}"
 
 
-def rows_of(found: Groups) -> str:
+def rows_of(found: PatternGroups) -> str:
     """A matrix whose rows end with `;`."""
     return f"[{re.sub(r'(?<![^ ;])-(?=[.0-9])', '¯', re.sub(r' *;', ' ⋄', found['x']))}]"
 
 
-def each_of(found: Groups) -> str:
+def each_of(found: PatternGroups) -> str:
     if "x" not in found:
         return "{…⍵…}¨x"
     body = found.get("v") or _MEANT_ELSEWHERE
@@ -110,13 +110,13 @@ def each_of(found: Groups) -> str:
 ATOM = r"[A-Za-z_]\w*|\d+"
 
 
-def read_whole(found: Groups) -> str:
+def read_whole(found: PatternGroups) -> str:
     """A part that is an expression of Python."""
     text = expression(found["all"], found.known)
     return f"({text})" if found["after"] and text != _MEANT_ELSEWHERE and not re.fullmatch(r"\w+\[[^\[\]]*\]", text) else text
 
 
-def cells_from_one(found: Groups) -> str:
+def cells_from_one(found: PatternGroups) -> str:
     """`A(1,:)` and its like: positions count from 1, and both ends of a range are in it."""
     axes = []
     for axis in map(str.strip, found["i"].split(",")):
@@ -131,7 +131,7 @@ def cells_from_one(found: Groups) -> str:
     return f"{found['x']}[{';'.join(axes)}]"
 
 
-def range_of(found: Groups) -> str:
+def range_of(found: PatternGroups) -> str:
     """`a:b` and `a:step:b`, both ends in it."""
     first, step, last = found["a"], found.get("s", "1"), found["b"]
     if first.isdigit() and step.isdigit() and last.isdigit() and int(step):
@@ -141,26 +141,26 @@ def range_of(found: Groups) -> str:
     return f"{first}+⍳1+{last}-{first}" if step == "1" else _MEANT_ELSEWHERE
 
 
-def transposed(found: Groups) -> str:
+def transposed(found: PatternGroups) -> str:
     return f"(⍉{found['x']})" if found["after"] else f"⍉{found['x']}"
 
 
-def changed_by(found: Groups) -> str:
+def changed_by(found: PatternGroups) -> str:
     glyph = {"*": "×", "/": "÷", "&": "∧", "^": "*"}.get(found["f"], found["f"])
     value = expression(found["v"], found.known) if is_power(found["f"] + "=" + found["v"]) else _MEANT_ELSEWHERE
     return f"{found['x']} {glyph}← {value}"
 
 
-def assigned(found: Groups) -> str:
+def assigned(found: PatternGroups) -> str:
     return f"{found['x'] if 'x' in found else found['w']} ← {expression(found['v'], found.known)}"
 
 
-def both_sides(glyph: str) -> Callable[[Groups], str]:
+def both_sides(glyph: str) -> Callable[[PatternGroups], str]:
     """A function of two arguments, the left one of which ends there: an item, or what must stand in parentheses."""
     return lambda found: glyph if re.fullmatch(rf"[ \t]*{ITEM}[ \t]*", found["a"]) else f"(…){glyph}…"
 
 
-def between_percents(found: Groups) -> str:
+def between_percents(found: PatternGroups) -> str:
     """The functions of R between `%`."""
     a, b = found["a"], found["b"]
     if found["f"] in ("in", "o"):
@@ -168,22 +168,22 @@ def between_percents(found: Groups) -> str:
     return operated({"*": "@", "/": "//", "": "%"}[found["f"]])(found)
 
 
-def operated(operator: str) -> Callable[[Groups], str]:
+def operated(operator: str) -> Callable[[PatternGroups], str]:
     """An operator between two items."""
     return lambda found: expression(f"{found['a']} {operator} {found['b']}", found.known)
 
 
-def item_by_item(found: Groups) -> str:
+def item_by_item(found: PatternGroups) -> str:
     return f"{found['a']}{ {'*': '×', '/': '÷', '^': '*'}.get(found['f'], found['f']) }{found['b']}"
 
 
-def complex_of(found: Groups) -> str:
+def complex_of(found: PatternGroups) -> str:
     return f"{found['a']}J{'¯' if found['s'] == '-' else ''}{found['b']}"
 
 
 # ---------------------------------------------------------------------------------------------------- habits
 
-Write: TypeAlias = "str | Callable[[Groups], str] | None"
+Write: TypeAlias = "str | Callable[[PatternGroups], str] | None"
 
 _START = r"(?:^|(?<=⋄))[ \t]*(?P<all>"
 _REST = r"[^\n⋄]*[^\s⋄]"

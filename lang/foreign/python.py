@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Final
 
-from .domains import KINDS, Fact, Known, Spelling, described, kinds_of, spelling_for, without_ranks
+from .domains import KINDS, ArgumentFact, Known, RhoSpelling, described, kinds_of, spelling_for, without_ranks
 from .function_names import BUILTINS, CALLS, CONSTANTS, FIRST, JOINED, KINDS_OF_WORDS, PACKAGES, ROWS, WORDS
 
 # ---------------------------------------------------------------------------------------------------- foreign_expressions
@@ -34,9 +34,9 @@ _ITEM_BY_ITEM: Final = (
 _ITEM: Final = re.compile(r"[^\W\d]\w*|¯?[\d.]+(?: ¯?[\d.]+)*|\([^()]*\)|'[^']*'|\"[^\"]*\"")
 
 
-_COUNT: Final = Spelling("", "0 i ≥0", "", "a negative bound counts from the end there")
-_NOT: Final = Spelling("~", "b", "b", "of integers it turns all bits, which `⎕bnot n` does")
-_NOT_SO: Final = Spelling("~", "b", "b", "of other numbers it is `0=`")
+_COUNT: Final = RhoSpelling("", "0 i ≥0", "", "a negative bound counts from the end there")
+_NOT: Final = RhoSpelling("~", "b", "b", "of integers it turns all bits, which `⎕bnot n` does")
+_NOT_SO: Final = RhoSpelling("~", "b", "b", "of other numbers it is `0=`")
 
 
 class NoSpelling(Exception):
@@ -123,11 +123,11 @@ class Expressions:
         simple = text in ("-", "~")
         return self.typed(chosen, chosen + (self.write(node) if simple else operand), facts, in_math)
 
-    def require(self, text: str, facts: Sequence[Fact | None]) -> str:
+    def require(self, text: str, facts: Sequence[ArgumentFact | None]) -> str:
         """The spelling that means the same for such arguments, for certain."""
         chosen = spelling_for(text, facts)
         if chosen is None:
-            assert isinstance(text, Spelling)
+            assert isinstance(text, RhoSpelling)
             domain = described(" | ".join(one.domain for one in (text, *text.others)))
             words = f"it means the same only for {domain}" + (f": {text.differs}" if text.differs else "")
             if self.known.qualifies:
@@ -137,9 +137,9 @@ class Expressions:
             raise NoSpelling
         return chosen
 
-    def typed(self, text: str, written: str, facts: Sequence[Fact | None], in_math: bool) -> str:
+    def typed(self, text: str, written: str, facts: Sequence[ArgumentFact | None], in_math: bool) -> str:
         """The same text, with a word where its elements are of another kind than elsewhere."""
-        if not isinstance(text, Spelling) or not text.gives:
+        if not isinstance(text, RhoSpelling) or not text.gives:
             return written
         there = kinds_of(text.gives, facts)
         if in_math and text.gives not in "bi":
@@ -417,7 +417,7 @@ class _Calls(Expressions):
         operand = self.operand(given[0])
         facts = self.known.facts([operand])
         self.require(_ALONG[axis == "1"], facts)
-        kind = Spelling(function, "", "+" if glyph[1] in "+×" else "=")
+        kind = RhoSpelling(function, "", "+" if glyph[1] in "+×" else "=")
         return self.typed(kind, f"{glyph[1]}{self.certain(ways.get(axis))['ra'.index(way[0])]}{operand}", facts, False)
 
     def along(self, word: str, given: Sequence[ast.expr], axis: str) -> str:
@@ -510,9 +510,9 @@ class _Calls(Expressions):
         return self.certain(KINDS_OF_WORDS.get(re.split(r"\W", self.segment(node).strip("'\""))[-1]))
 
 
-_ALONG: Final = (Spelling("", "123"), Spelling("", "2", "", "axis 1 is not the last one of other ranks"))
-_WHOLE: Final = Spelling(WORDS["int"], "", "i")
-_JOINED_ALONG: Final = {"0": Spelling("⍪", "123 fits"), "1": Spelling(",", "2 fits"), "¯1": Spelling(",", "123 fits")}
+_ALONG: Final = (RhoSpelling("", "123"), RhoSpelling("", "2", "", "axis 1 is not the last one of other ranks"))
+_WHOLE: Final = RhoSpelling(WORDS["int"], "", "i")
+_JOINED_ALONG: Final = {"0": RhoSpelling("⍪", "123 fits"), "1": RhoSpelling(",", "2 fits"), "¯1": RhoSpelling(",", "123 fits")}
 
 _SPREADS: Final = frozenset({"std", "var"})
 

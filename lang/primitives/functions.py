@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .record import CellRank, Example, Primitive, Role, Trait, Use, traits
+from .record import CellRank, Example, GlyphRole, Primitive, PrimitiveUse, Trait, traits
 
 # ---------------------------------------------------------------------------------------------------- primitives_scalar
 
@@ -11,8 +11,9 @@ COMPARE = traits(S, Trait.COMPARISON)
 FLOAT = traits(S, Trait.FLOAT_RESULT)
 
 
-def _scalar_monad(name: str, doc: str, *examples: Example, laws: tuple[str, ...] = (), kind: frozenset[Trait] = traits(S)) -> Use:
-    return Use(name, doc, (0,), examples, laws=laws, traits=kind)
+def _scalar_monad(name: str, doc: str, *examples: Example, laws: tuple[str, ...] = (),
+    kind: frozenset[Trait] = traits(S)) -> PrimitiveUse:
+    return PrimitiveUse(name, doc, (0,), examples, laws=laws, traits=kind)
 
 
 def _scalar_dyad(
@@ -22,12 +23,12 @@ def _scalar_dyad(
     identity: int | None = None,
     laws: tuple[str, ...] = (),
     kind: frozenset[Trait] = traits(S),
-) -> Use:
-    return Use(name, doc, (0, 0), examples, identity=identity, laws=laws, traits=kind)
+) -> PrimitiveUse:
+    return PrimitiveUse(name, doc, (0, 0), examples, identity=identity, laws=laws, traits=kind)
 
 
-def _scalar_row(glyph: str, names: str, key: str | None, monadic: Use | None, dyadic: Use | None) -> Primitive:
-    return Primitive(glyph, tuple(names.split()), key, Role.FUNCTION, monadic, dyadic)
+def _scalar_row(glyph: str, names: str, key: str | None, monadic: PrimitiveUse | None, dyadic: PrimitiveUse | None) -> Primitive:
+    return Primitive(glyph, tuple(names.split()), key, GlyphRole.FUNCTION, monadic, dyadic)
 
 
 SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
@@ -116,7 +117,7 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
     _scalar_row(
         "○", "circle pitimes", "o",
         _scalar_monad("pi times", "π multiplied by the argument.", ("○1", "3.141592654"), kind=FLOAT),
-        Use(
+        PrimitiveUse(
             "circular",
             "The circular function numbered ⍺ (a literal ¯12…12): 1 sine, 2 cosine, 3 tangent, 5 6 7 hyperbolic, negative: "
             "inverse, 9 11 real and imaginary part, 10 magnitude, 12 phase.",
@@ -127,7 +128,7 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
     _scalar_row(
         "~", "not without tilde", "t",
         _scalar_monad("not", "1 for 0 and 0 for 1.", ("~1 0", "0 1"), laws=("b≡~~b",)),
-        Use(
+        PrimitiveUse(
             "without", "The major cells of ⍺ that are not in ⍵.", (None, None),
             (("1 2 3 4~2 4", "1 3"), ("'banana'~'a'", "bnn")), type="T[n s] ~ T[m s] : T[k≤n s]", laws=("(x~x)≡0↑x",),
             traits=traits(Trait.RUN_TIME_SIZE),
@@ -179,7 +180,7 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
     ),
     _scalar_row(
         "≠", "notequal ne", "8",
-        Use(
+        PrimitiveUse(
             "first occurrence", "A mask of the major cells that occur for the first time.", (None,),
             (("≠3 1 3 2 1", "1 1 0 1 0"),), type="≠T[n s] : bool[n]", laws=("(∪x)≡(≠x)⌿x",),
         ),
@@ -201,19 +202,19 @@ RUN, LEFT, RIGHT = Trait.RUN_TIME_SIZE, Trait.STATIC_LEFT, Trait.STATIC_RIGHT
 def _array_monad(
     name: str, type_: str, doc: str, *examples: Example,
     ranks: tuple[CellRank, ...] = (None,), laws: tuple[str, ...] = (), kind: tuple[Trait, ...] = (),
-) -> Use:  # fmt: skip
-    return Use(name, doc, ranks, examples, type=type_, laws=laws, traits=frozenset(kind))
+) -> PrimitiveUse:  # fmt: skip
+    return PrimitiveUse(name, doc, ranks, examples, type=type_, laws=laws, traits=frozenset(kind))
 
 
 def _array_dyad(
     name: str, type_: str, doc: str, *examples: Example,
     ranks: tuple[CellRank, ...] = (None, None), laws: tuple[str, ...] = (), kind: tuple[Trait, ...] = (),
-) -> Use:  # fmt: skip
-    return Use(name, doc, ranks, examples, type=type_, laws=laws, traits=frozenset(kind))
+) -> PrimitiveUse:  # fmt: skip
+    return PrimitiveUse(name, doc, ranks, examples, type=type_, laws=laws, traits=frozenset(kind))
 
 
-def _array_row(glyph: str, names: str, key: str | None, monadic: Use | None, dyadic: Use | None) -> Primitive:
-    return Primitive(glyph, tuple(names.split()), key, Role.FUNCTION, monadic, dyadic)
+def _array_row(glyph: str, names: str, key: str | None, monadic: PrimitiveUse | None, dyadic: PrimitiveUse | None) -> Primitive:
+    return Primitive(glyph, tuple(names.split()), key, GlyphRole.FUNCTION, monadic, dyadic)
 
 
 ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
@@ -555,21 +556,21 @@ PRIMITIVES_LIBRARY_FLOAT = traits(Trait.SCALAR, Trait.FLOAT_RESULT)
 
 
 def _conversion(name: str, doc: str, *examples: Example) -> Primitive:
-    use = Use(f"convert to {name}", doc, (0,), examples, type=f"{name} T[s] : {name}[s]", traits=PERVADES)
-    return Primitive(name, (), None, Role.FUNCTION, use)
+    use = PrimitiveUse(f"convert to {name}", doc, (0,), examples, type=f"{name} T[s] : {name}[s]", traits=PERVADES)
+    return Primitive(name, (), None, GlyphRole.FUNCTION, use)
 
 
 def _scalar(name: str, ascii_name: str, title: str, doc: str, *examples: Example) -> Primitive:
-    use = Use(title, doc, (0,), examples, type=f"⎕{name} f64[s] : f64[s]", traits=PRIMITIVES_LIBRARY_FLOAT)
-    return Primitive(f"⎕{name}", (ascii_name,), None, Role.FUNCTION, use)
+    use = PrimitiveUse(title, doc, (0,), examples, type=f"⎕{name} f64[s] : f64[s]", traits=PRIMITIVES_LIBRARY_FLOAT)
+    return Primitive(f"⎕{name}", (ascii_name,), None, GlyphRole.FUNCTION, use)
 
 
 def _cells(
     name: str, title: str, rank: CellRank, type_: str, doc: str, *examples: Example, traits: frozenset[Trait] = frozenset()
 ) -> Primitive:  # fmt: skip
     """Of cells of this rank.  The checker reads its rule from the type (`typechecker.rules.search`)."""
-    use = Use(title, doc, (rank,), examples, type=type_, traits=traits)
-    return Primitive(f"⎕{name}", (name,), None, Role.FUNCTION, use)
+    use = PrimitiveUse(title, doc, (rank,), examples, type=type_, traits=traits)
+    return Primitive(f"⎕{name}", (name,), None, GlyphRole.FUNCTION, use)
 
 
 def _matrix(name: str, title: str, type_: str, doc: str, *examples: Example) -> Primitive:
@@ -578,8 +579,8 @@ def _matrix(name: str, title: str, type_: str, doc: str, *examples: Example) -> 
 
 def _bits(name: str, title: str, form: str, doc: str, *examples: Example, identity: int | None = None, laws: tuple[str, ...] = ()
           ) -> Primitive:  # fmt: skip
-    use = Use(title, doc, (0, 0), examples, type=form, identity=identity, laws=laws, traits=PERVADES)
-    return Primitive(f"⎕{name}", (name,), None, Role.FUNCTION, dyadic=use)
+    use = PrimitiveUse(title, doc, (0, 0), examples, type=form, identity=identity, laws=laws, traits=PERVADES)
+    return Primitive(f"⎕{name}", (name,), None, GlyphRole.FUNCTION, dyadic=use)
 
 
 CONVERSIONS: tuple[Primitive, ...] = (
@@ -608,8 +609,9 @@ LIBRARY: tuple[Primitive, ...] = (
     _scalar("expm1", "expmone", "exponential minus one", "`(*x)-1`, exact for small x.", ("⎕expm1 0", "0")),
     _scalar("log1p", "logonep", "logarithm of one plus", "`⍟1+x`, exact for small x.", ("⎕log1p 0", "0")),
     Primitive(
-        "⎕atan2", ("atantwo",), None, Role.FUNCTION,
-        dyadic=Use("angle of a point", "The angle, from ¯π to π, of the point whose height is ⍺ and whose other coordinate is ⍵.",
+        "⎕atan2", ("atantwo",), None, GlyphRole.FUNCTION,
+        dyadic=PrimitiveUse("angle of a point",
+        "The angle, from ¯π to π, of the point whose height is ⍺ and whose other coordinate is ⍵.",
                    (0, 0), (("1 ⎕atan2 1", "0.7853981634"), ("0 ⎕atan2 ¯1", "3.141592654")),
                    type="f64[s] ⎕atan2 f64[s] : f64[s]", laws=("((2×y)⎕atan2 2×x)≡y⎕atan2 x",), traits=PRIMITIVES_LIBRARY_FLOAT),
     ),
@@ -627,8 +629,8 @@ LIBRARY: tuple[Primitive, ...] = (
         ("⎕bxor/1 2 3", "0"), identity=0, laws=("x≡y⎕bxor y⎕bxor x",),
     ),
     Primitive(
-        "⎕bnot", ("bnot",), None, Role.FUNCTION,
-        Use("bits not", "Every bit the other, in two's complement: ¯1-x; of u8 255-x.", (0,), (("⎕bnot 0 5", "¯1 ¯6"),),
+        "⎕bnot", ("bnot",), None, GlyphRole.FUNCTION,
+        PrimitiveUse("bits not", "Every bit the other, in two's complement: ¯1-x; of u8 255-x.", (0,), (("⎕bnot 0 5", "¯1 ¯6"),),
             type="⎕bnot i64[s] : i64[s]", traits=PERVADES, laws=("(⎕bnot x)≡¯1-x",)),
     ),
     _bits(
@@ -695,20 +697,21 @@ LIBRARY: tuple[Primitive, ...] = (
         "Days since 1970-01-01 of each row of text, a date such as `2024-12-31`; another row is E705.",
         ("⎕date '1970-02-01'", "31"),
     ),
-    Primitive("⎕text", ("text",), None, Role.FUNCTION, dyadic=Use(
+    Primitive("⎕text", ("text",), None, GlyphRole.FUNCTION, dyadic=PrimitiveUse(
         "text with digits",
         "A row of text for each item, with ⍺ digits after the point, flush right; from 1E15 on with an exponent. ⍺ is known "
         "before the program runs.", (0, 0), (("2⎕text 3.14159", "3.14"), ("2⎕text 10 2.5", "10.00\n 2.50")),
         type="i64 ⎕text f64[s] : char[s w]",
     )),
-    Primitive("⎕A", ("alphabet",), None, Role.CONSTANT, doc="The 26 letters `'ABC…Z'`.", examples=(("3↑⎕A", "ABC"),)),
-    Primitive("⎕D", ("digits",), None, Role.CONSTANT, doc="The ten digits `'0123456789'`.", examples=(("⎕D", "0123456789"),)),
+    Primitive("⎕A", ("alphabet",), None, GlyphRole.CONSTANT, doc="The 26 letters `'ABC…Z'`.", examples=(("3↑⎕A", "ABC"),)),
+    Primitive("⎕D", ("digits",), None, GlyphRole.CONSTANT, doc="The ten digits `'0123456789'`.", examples=(("⎕D", "0123456789"),
+    )),
     Primitive(
-        "⎕nan", ("nan",), None, Role.CONSTANT, doc="The quiet NaN: it is not equal to itself, and weak as a literal is.",
+        "⎕nan", ("nan",), None, GlyphRole.CONSTANT, doc="The quiet NaN: it is not equal to itself, and weak as a literal is.",
         examples=(("⎕nan=⎕nan", "0"), ("1+⎕nan", "NaN")),
     ),
     Primitive(
-        "⎕IO", ("indexorigin",), None, Role.CONSTANT,
+        "⎕IO", ("indexorigin",), None, GlyphRole.CONSTANT,
         doc="The index origin of this file: 0, or 1 when the file's first statement is `⎕IO←1`.", examples=(("⎕IO", "0"),),
     ),
 )  # fmt: skip

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from .record import Example, Primitive, Role, Use
+from .record import Example, GlyphRole, Primitive, PrimitiveUse
 
 # ---------------------------------------------------------------------------------------------------- primitives_operators
 
-def _one(name: str, form: str, doc: str, *examples: Example) -> Use:
-    return Use(name, doc, (None,), examples, type=form)
+def _one(name: str, form: str, doc: str, *examples: Example) -> PrimitiveUse:
+    return PrimitiveUse(name, doc, (None,), examples, type=form)
 
 
-def _two(name: str, form: str, doc: str, *examples: Example) -> Use:
-    return Use(name, doc, (None, None), examples, type=form)
+def _two(name: str, form: str, doc: str, *examples: Example) -> PrimitiveUse:
+    return PrimitiveUse(name, doc, (None, None), examples, type=form)
 
 
-def _monadic(glyph: str, names: str, key: str | None, monadic: Use | None, dyadic: Use | None, later: bool = False) -> Primitive:
-    return Primitive(glyph, tuple(names.split()), key, Role.MONADIC_OPERATOR, monadic, dyadic, later=later)
+def _monadic(glyph: str, names: str, key: str | None, monadic: PrimitiveUse | None, dyadic: PrimitiveUse | None,
+    later: bool = False) -> Primitive:
+    return Primitive(glyph, tuple(names.split()), key, GlyphRole.MONADIC_OPERATOR, monadic, dyadic, later=later)
 
 
-def _dyadic(glyph: str, names: str, key: str | None, monadic: Use | None, dyadic: Use | None) -> Primitive:
-    return Primitive(glyph, tuple(names.split()), key, Role.DYADIC_OPERATOR, monadic, dyadic)
+def _dyadic(glyph: str, names: str, key: str | None, monadic: PrimitiveUse | None, dyadic: PrimitiveUse | None) -> Primitive:
+    return Primitive(glyph, tuple(names.split()), key, GlyphRole.DYADIC_OPERATOR, monadic, dyadic)
 
 
 OPERATORS: tuple[Primitive, ...] = (
@@ -172,13 +173,13 @@ OPERATORS: tuple[Primitive, ...] = (
 #
 # Rows of the syntax: constants, names of arguments, brackets, statements, reserved words, and glyphs the language leaves out.
 
-def _row(glyph: str, names: str, key: str | None, doc: str, *examples: Example, role: Role = Role.SYNTAX) -> Primitive:
+def _row(glyph: str, names: str, key: str | None, doc: str, *examples: Example, role: GlyphRole = GlyphRole.SYNTAX) -> Primitive:
     return Primitive(glyph, tuple(names.split()), key, role, doc=doc, examples=examples)
 
 
 SYNTAX: tuple[Primitive, ...] = (
-    _row("⍬", "zilde", "}", "The empty vector, `i64[0]`.", ("⍴⍬", "0"), role=Role.CONSTANT),
-    _row("∞", "infinity", "N", "Infinity, an `f64`.", ("∞>5", "1"), role=Role.CONSTANT),
+    _row("⍬", "zilde", "}", "The empty vector, `i64[0]`.", ("⍴⍬", "0"), role=GlyphRole.CONSTANT),
+    _row("∞", "infinity", "N", "Infinity, an `f64`.", ("∞>5", "1"), role=GlyphRole.CONSTANT),
     _row("⍺", "alpha", "a", "The left argument of a dfn.", ("3{⍺-⍵}1", "2")),
     _row("⍵", "omega", "w", "The right argument of a dfn.", ("{⍵+1}5", "6")),
     _row("⍺⍺", "leftoperand", "A", "The left operand inside a user operator.", ("+{⍺⍺/⍵}1 2 3", "6")),

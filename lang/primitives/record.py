@@ -13,7 +13,7 @@ from typing import TypeAlias
 from ..support.records import dataclass
 
 
-class Role(Enum):
+class GlyphRole(Enum):
     FUNCTION = "function"
     MONADIC_OPERATOR = "monadic operator"
     DYADIC_OPERATOR = "dyadic operator"
@@ -41,7 +41,7 @@ CellRank: TypeAlias = int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class PrimitiveUse:
     """One valence of a function, or of what an operator derives.
 
     `ranks` has one cell rank an argument, left first.  `identity` is the value of a reduction over an empty
@@ -72,9 +72,9 @@ class Primitive:
     glyph: str
     names: tuple[str, ...]
     key: str | None
-    role: Role
-    monadic: Use | None = None
-    dyadic: Use | None = None
+    role: GlyphRole
+    monadic: PrimitiveUse | None = None
+    dyadic: PrimitiveUse | None = None
     doc: str = ""
     examples: tuple[Example, ...] = ()
     later: bool = False

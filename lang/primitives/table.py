@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from .functions import ARRAY_FUNCTIONS, CONVERSIONS, LIBRARY, SCALAR_FUNCTIONS
 from .operators import ALIASES, LEFT_OUT, OPERATORS, RESERVED_WORDS, SYNTAX
-from .record import CellRank, Example, Primitive, Role, Trait, Use
+from .record import CellRank, Example, GlyphRole, Primitive, PrimitiveUse, Trait
 
 __all__ = [
     "ALIASES",
@@ -21,10 +21,10 @@ __all__ = [
     "RESERVED_WORDS",
     "CellRank",
     "Example",
+    "GlyphRole",
     "Primitive",
-    "Role",
+    "PrimitiveUse",
     "Trait",
-    "Use",
     "by_glyph",
     "by_key",
     "by_name",
@@ -56,7 +56,7 @@ def rows(glyph: str) -> tuple[Primitive, ...]:
     return _ROWS.get(ALIASES.get(glyph, glyph), ())
 
 
-def by_glyph(glyph: str, role: Role | None = None) -> Primitive | None:
+def by_glyph(glyph: str, role: GlyphRole | None = None) -> Primitive | None:
     """The row of a glyph, aliases included; of the given role if one is given, else the operator before the function."""
     for row in rows(glyph):
         if role is None or row.role is role:
@@ -95,7 +95,7 @@ def find(word: str) -> tuple[Primitive, ...]:
 
 def identity_of(glyph: str) -> int | None:
     """The identity element of a scalar function, or None if an empty reduction with it is E204."""
-    row = by_glyph(glyph, Role.FUNCTION)
+    row = by_glyph(glyph, GlyphRole.FUNCTION)
     return row.dyadic.identity if row is not None and row.dyadic is not None else None
 
 

@@ -182,7 +182,7 @@ class NotReplaceable(OSError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _PathPart:
     """One file: its folder and name, its temporary with the handle that locks it, what was there before, and the permissions to
     keep."""
 
@@ -212,21 +212,21 @@ def replace_file(
     """Replace one file with what `fill` writes; a new one gets `mode`, less what the process's mask takes away.
 
     OSError, and whatever `fill` raises: the old file is as it was."""
-    with Replacement(durability) as files:
+    with FileReplacement(durability) as files:
         files.add(path, fill, mode)
         files.commit()
 
 
-class Replacement:
+class FileReplacement:
     """Files to be replaced together.  Leaving the block without `commit` removes the temporaries."""
 
     def __init__(self, durability: Durability = Durability.POWER_LOSS) -> None:
         self._durability = durability
-        self._parts: list[_Part] = []
+        self._parts: list[_PathPart] = []
         self._journals: list[tuple[str, int]] = []
         self._decided = False  # a journal answers for the temporaries, or they are files now
 
-    def __enter__(self) -> Replacement:
+    def __enter__(self) -> FileReplacement:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -258,7 +258,7 @@ class Replacement:
         recover(folder)
         before, kept = _before(target)
         temporary, handle = create(folder, name, mode if kept is None else 0o600)
-        self._parts.append(_Part(folder, name, temporary, handle, before, kept))
+        self._parts.append(_PathPart(folder, name, temporary, handle, before, kept))
         return handle
 
     @property
@@ -274,7 +274,7 @@ class Replacement:
         if part.mode is not None:
             os.chmod(part.temporary, part.mode)
 
-    def take(self, other: Replacement) -> None:
+    def take(self, other: FileReplacement) -> None:
         """The files of another replacement, which are to be renamed with these."""
         self._parts, other._parts = [*self._parts, *other._parts], []
 

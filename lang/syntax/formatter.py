@@ -15,13 +15,13 @@ from typing import NamedTuple
 from ..bind.declarations import is_declaration, read_declaration
 from ..bind.expressions import refuse_strays
 from ..bind.functions import bind_braces
-from ..bind.scopes import Binding, Names, Problem
+from ..bind.scopes import BindContext, BindError, Resolution
 from ..diagnostics.model import Code, Diagnostic, Rejected
 from ..primitives.operators import RESERVED_WORDS
 from .glyph_input import Spelled, spell
 from .lex_errors import read_statement
 from .lexer import ARGUMENTS, DYADIC_OPERATORS, FUNCTIONS, MONADIC_OPERATORS, RESERVED, TEXT, TokenKind, lexemes
-from .reader import Line, Piece, Spelling, ascii_comment, ascii_of, lay_out, split_statements
+from .reader import LogicalLine, RawStatement, Spelling, ascii_comment, ascii_of, lay_out, split_statements
 from .source import MAXIMUM_CHARACTERS, Source, Span, ensure_recursion_headroom
 
 # ---------------------------------------------------------------------------------------------------- formatter
@@ -45,9 +45,9 @@ def format_source(source: Source, *, ascii: bool = False) -> str:
     _refuse_unreadable(spelled, pieces)
     spelling = Spelling.NAMES if ascii else Spelling.GLYPHS
     diamond = ascii_of("⋄") if ascii else "⋄"
-    lines = [Line(0)]
+    lines = [LogicalLine(0)]
     at = 0
-    for piece in [*pieces, Piece(len(spelled.text), "")]:
+    for piece in [*pieces, RawStatement(len(spelled.text), "")]:
         _gap(lines, spelled.text[at : piece.start], diamond)
         at = piece.start + len(piece.text)
         first, *rest = _statement(piece.text, spelling)
@@ -58,47 +58,47 @@ def format_source(source: Source, *, ascii: bool = False) -> str:
     return _joined(lines, spelling)
 
 
-def _refuse_unreadable(spelled: Spelled, pieces: list[Piece]) -> None:
+def _refuse_unreadable(spelled: Spelled, pieces: list[RawStatement]) -> None:
     problems = list(spelled.diagnostics)
     for piece in pieces:
         if piece.damage is not None:
             problems.append(piece.damage)
             continue
-        binding = Binding(spelled, bind_braces, Names(), piece.start)
+        binding = BindContext(spelled, bind_braces, Resolution(), piece.start)
         try:
             if is_declaration(piece.text):
                 read_declaration(binding, piece.text)
             else:
                 refuse_strays(binding, read_statement(binding, piece.text))
-        except Problem as problem:
+        except BindError as problem:
             problems.extend([problem.diagnostic] if problem.diagnostic is not None else [])
     if problems:
         raise Rejected(problems)
 
 
-def _gap(lines: list[Line], gap: str, diamond: str) -> None:
+def _gap(lines: list[LogicalLine], gap: str, diamond: str) -> None:
     """What stands between two statements: comments, line ends, separators."""
     for found in _GAP.finditer(gap):
         mark = found.group()
         if mark == "\n":
-            lines.append(Line(0))
+            lines.append(LogicalLine(0))
         elif mark == "⋄":
             lines[-1].code = f"{lines[-1].code} {diamond}" if lines[-1].code else diamond
         else:
             lines[-1].comment = mark
 
 
-def _statement(text: str, spelling: Spelling) -> list[Line]:
+def _statement(text: str, spelling: Spelling) -> list[LogicalLine]:
     if not is_declaration(text):
         return lay_out(text, spelling)
     if text.startswith("schedule"):
         return _schedule(text, spelling)
     if "⍝" in text:
-        return [Line(0, line.strip()) for line in text.split("\n")]
+        return [LogicalLine(0, line.strip()) for line in text.split("\n")]
     head, arrow, value = _cut_at_arrow(text)
     code = _heading(head, spelling)
     if not arrow:
-        return [Line(0, code)]
+        return [LogicalLine(0, code)]
     expression, where = _cut_at_where(value)
     first, *rest = lay_out(expression, spelling)
     first.code = f"{code} {_plain('←', spelling)} {first.code}"
@@ -144,16 +144,16 @@ def _heading(text: str, spelling: Spelling) -> str:
 _SCHEDULE_WORD = re.compile(r"⍝[^\n]*|[{}⋄\n]|[^\s{}⋄⍝]+")
 
 
-def _schedule(text: str, spelling: Spelling) -> list[Line]:
+def _schedule(text: str, spelling: Spelling) -> list[LogicalLine]:
     """Words one blank apart, blocks indented."""
-    lines = [Line(0)]
+    lines = [LogicalLine(0)]
     opened: list[int] = []
     for found in _SCHEDULE_WORD.finditer(text):
         word, line = found.group(), lines[-1]
         if word.startswith("⍝"):
             line.comment = word
         elif word == "\n":
-            lines.append(Line(len(set(opened))))
+            lines.append(LogicalLine(len(set(opened))))
         else:
             if word == "}":
                 opened.pop()
@@ -168,7 +168,7 @@ def _schedule(text: str, spelling: Spelling) -> list[Line]:
 # ----------------------------------------------------------------------------------------- lines
 
 
-def _joined(lines: list[Line], spelling: Spelling) -> str:
+def _joined(lines: list[LogicalLine], spelling: Spelling) -> str:
     """Indent, align comments, keep at most one blank line in a row and none at the ends."""
     rows = [("  " * line.depth + line.code if line.code else "", line) for line in lines]
     written: list[str] = []
@@ -223,7 +223,7 @@ class WordClass(Enum):
     OTHER = ""
 
 
-class Word(NamedTuple):
+class FormattedWord(NamedTuple):
     """Characters `start` to `end` of the source, which spell `text`."""
 
     kind: WordClass
@@ -241,7 +241,7 @@ _CLASSES = {
 TYPES = frozenset(RESERVED - RESERVED_WORDS) | {"idx", "int", "perm"}
 
 
-def words(source: Source, spelled: Spelled | None = None) -> Iterator[Word]:
+def words(source: Source, spelled: Spelled | None = None) -> Iterator[FormattedWord]:
     """In the order of the text, blanks left out, none across a line end."""
     spelled = spelled or spell(source)
     at = 0
@@ -250,7 +250,7 @@ def words(source: Source, spelled: Spelled | None = None) -> Iterator[Word]:
             if kind is not TokenKind.BLANK:
                 span = spelled.span(at + first, at + last)
                 if span.start < span.end and "\r" not in source.text[span.start : span.end]:
-                    yield Word(_class_of(kind, line[first:last]), span.start, span.end, line[first:last])
+                    yield FormattedWord(_class_of(kind, line[first:last]), span.start, span.end, line[first:last])
         at += len(line) + 1
 
 

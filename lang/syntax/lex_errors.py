@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..bind.scopes import Binding, Problem, replacing
+from ..bind.scopes import BindContext, BindError, replacing
 from ..diagnostics.model import Code
 from ..primitives.operators import LEFT_OUT
 from .source import Token, read
@@ -19,7 +19,7 @@ LOOKALIKES = {
 """Characters often typed or pasted for the glyph on the right; the Greek letters and `NaN` are names unless nothing has them."""
 
 
-def read_statement(binding: Binding, text: str) -> tuple[Token, ...]:
+def read_statement(binding: BindContext, text: str) -> tuple[Token, ...]:
     """The tokens of a statement, or the `Problem` that says why it has none."""
     tokens, unreadable = read(text)
     if unreadable is not None:
@@ -27,7 +27,7 @@ def read_statement(binding: Binding, text: str) -> tuple[Token, ...]:
     return tokens
 
 
-def _problem(binding: Binding, text: str, start: int) -> Problem:
+def _problem(binding: BindContext, text: str, start: int) -> BindError:
     """`start` is where no token starts in the statement `text`."""
     character = text[start : start + 1]
     number = _NUMBERLIKE.match(text, start)

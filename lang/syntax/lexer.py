@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..primitives.operators import RESERVED_WORDS
-from ..primitives.record import Role
+from ..primitives.record import GlyphRole
 from ..primitives.table import ELEMENT_NAMES, PRIMITIVES
 
 # ---------------------------------------------------------------------------------------------------- vocabulary
@@ -22,11 +22,11 @@ from ..primitives.table import ELEMENT_NAMES, PRIMITIVES
 #
 # Everything here is derived from `lang.primitives.table`; nothing is spelt twice.
 
-FUNCTIONS: frozenset[str] = frozenset(row.glyph for row in PRIMITIVES if row.role is Role.FUNCTION)
+FUNCTIONS: frozenset[str] = frozenset(row.glyph for row in PRIMITIVES if row.role is GlyphRole.FUNCTION)
 """Glyphs, conversions (`f64`) and library functions (`⎕fft`)."""
 
-MONADIC_OPERATORS: frozenset[str] = frozenset(row.glyph for row in PRIMITIVES if row.role is Role.MONADIC_OPERATOR)
-DYADIC_OPERATORS: frozenset[str] = frozenset(row.glyph for row in PRIMITIVES if row.role is Role.DYADIC_OPERATOR)
+MONADIC_OPERATORS: frozenset[str] = frozenset(row.glyph for row in PRIMITIVES if row.role is GlyphRole.MONADIC_OPERATOR)
+DYADIC_OPERATORS: frozenset[str] = frozenset(row.glyph for row in PRIMITIVES if row.role is GlyphRole.DYADIC_OPERATOR)
 
 SLASHES: frozenset[str] = FUNCTIONS & MONADIC_OPERATORS
 """`/ ⌿ \\ ⍀`: operators right of a function, else functions."""
@@ -35,7 +35,7 @@ OUTER = "∘."
 STATES = "⍣\\"
 
 SYSTEM_CONSTANTS: frozenset[str] = frozenset(
-    row.glyph for row in PRIMITIVES if row.role is Role.CONSTANT and row.glyph.startswith("⎕")
+    row.glyph for row in PRIMITIVES if row.role is GlyphRole.CONSTANT and row.glyph.startswith("⎕")
 )
 CONVERSIONS: frozenset[str] = FUNCTIONS & ELEMENT_NAMES
 RESERVED: frozenset[str] = RESERVED_WORDS | ELEMENT_NAMES

@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 from ..bind.declarations import bind_declaration, is_declaration
 from ..bind.expressions import bind_assignment, bind_value, expression_of, failed_names, refuse_bare_names
 from ..bind.functions import bind_braces, control_word
-from ..bind.resolver import Walk, declaration, finish
-from ..bind.scopes import Added, Binding, Declared, Index, ModuleNames, Names, Problem, UnitKind, is_assignment
+from ..bind.resolver import Resolver, declaration, finish
+from ..bind.scopes import Added, BindContext, BindError, Declared, ModuleNames, Resolution, SymbolIndex, UnitKind, is_assignment
 from ..diagnostics.model import Code, Diagnostic
 from ..support.caches import Recent
 from ..support.records import cached_property, dataclass
@@ -28,8 +28,8 @@ from ..tree.expressions import KINDS, NameClass, Symbol
 from .glyph_input import Spelled, spell
 from .lex_errors import read_statement
 from .lexer import NAME, RESERVED, TokenKind
-from .reader import MARGIN, Piece, split_again, split_statements
-from .source import MAXIMUM_CHARACTERS, Place, PlacedSpan, Source, Span, ensure_recursion_headroom, read
+from .reader import MARGIN, RawStatement, split_again, split_statements
+from .source import MAXIMUM_CHARACTERS, PlacedSpan, Source, Span, StatementPosition, ensure_recursion_headroom, read
 
 # ---------------------------------------------------------------------------------------------------- remembered
 #
@@ -53,12 +53,12 @@ _Known: TypeAlias = "tuple[Symbol | None, Symbol | None, Declared | None, bool]"
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedStatement:
     """A bound statement and where it stands, the names in it with what they stood for before and stand for after it, what the
     modules among them export, and what it added to the index."""
 
     statement: program.Statement
-    place: Place
+    place: StatementPosition
     words: tuple[str, ...]
     before: list[_Known]
     exported: _Exports
@@ -72,8 +72,8 @@ class _File:
     of this version add that are not kept."""
 
     text: str = ""
-    pieces: list[Piece] = field(default_factory=list)
-    kept: dict[Piece, _Kept] = field(default_factory=dict)
+    pieces: list[RawStatement] = field(default_factory=list)
+    kept: dict[RawStatement, _CachedStatement] = field(default_factory=dict)
     loose: Loose = field(default_factory=dict)
     added: list[Added] = field(default_factory=list)
 
@@ -84,7 +84,7 @@ class _File:
 
 
 @dataclass(slots=True)
-class Statements:
+class StatementCache:
     """What has been read so far; `words` are the names that may occur in a text."""
 
     _files: dict[str, _File] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class Statements:
             self._words.put(text, known)
         return known
 
-    def split(self, spelled: Spelled) -> list[Piece]:
+    def split(self, spelled: Spelled) -> list[RawStatement]:
         """The statements of the next version of a file; what is kept of those that are gone is forgotten."""
         file = self._files.setdefault(spelled.file, _File())
         file.pieces, file.text = split_again(spelled, file.pieces, file.text), spelled.text
@@ -114,7 +114,8 @@ class Statements:
         return file.pieces
 
     def bind(
-        self, binding: Binding, piece: Piece, read: Callable[[Binding, Piece, Loose], program.Statement | None]
+        self, binding: BindContext, piece: RawStatement, read: Callable[[BindContext, RawStatement, Loose], program.Statement
+        | None]
     ) -> program.Statement | None:  # fmt: skip
         """The statement of a piece: the one that is kept, else what `read` makes of it: nothing where it is wrong."""
         file, names = self._files[binding.spelled.file], binding.names
@@ -129,7 +130,7 @@ class Statements:
         words = () if start is None else self.words(piece.text)
         before, exported = _known(names, words), _exported(binding, words)
         reported, already = len(binding.diagnostics), len(names.added)
-        place = None if start is None else Place(binding.spelled.file, start)
+        place = None if start is None else StatementPosition(binding.spelled.file, start)
         binding.place, binding.origin = place, piece.start
         try:
             statement = read(binding, piece, file.loose)
@@ -139,19 +140,19 @@ class Statements:
         if place is not None and statement is not None and len(binding.diagnostics) == reported and _stays(statement):
             changes = zip(words, before, _known(names, words), strict=True)
             after = [(word, now) for word, was, now in changes if now != was]
-            file.kept[piece] = _Kept(statement, place, words, before, exported, after, added)
+            file.kept[piece] = _CachedStatement(statement, place, words, before, exported, after, added)
         else:
             file.added += added
         return statement
 
 
-def _known(names: Names, words: tuple[str, ...]) -> list[_Known]:
+def _known(names: Resolution, words: tuple[str, ...]) -> list[_Known]:
     """What words stand for."""
     symbol, size, pending, quiet = names.top.symbols.get, names.sizes.get, names.pending.get, names.top.quiet
     return [(symbol(word), size(word), pending(word), word in quiet) for word in words]
 
 
-def _again(names: Names, kept: _Kept) -> None:
+def _again(names: Resolution, kept: _CachedStatement) -> None:
     """What a kept statement adds and changes."""
     names.added.extend(kept.added)
     for word, (symbol, size, pending, _) in kept.after:
@@ -165,7 +166,7 @@ def _again(names: Names, kept: _Kept) -> None:
             names.pending[word] = pending
 
 
-def _unmoved(binding: Binding, piece: Piece) -> int | None:
+def _unmoved(binding: BindContext, piece: RawStatement) -> int | None:
     """Where the piece starts in the source, if every character of it is what the user typed; None for what is not kept."""
     if piece.damage is not None or len(piece.text) > _MOST_CHARACTERS:
         return None
@@ -177,7 +178,7 @@ def _unmoved(binding: Binding, piece: Piece) -> int | None:
     return first if offsets[start : end + 1] == tuple(range(first, first + end - start + 1)) else None
 
 
-def _exported(binding: Binding, words: tuple[str, ...]) -> _Exports:
+def _exported(binding: BindContext, words: tuple[str, ...]) -> _Exports:
     """What the modules among some names export."""
     symbols = binding.names.top.symbols
     modules = [symbol for word in words if (symbol := symbols.get(word)) is not None and symbol.name_class is NameClass.MODULE]
@@ -212,14 +213,14 @@ _BINDS = re.compile(rf"(?:(?:input|param|output)[ \t]+)?({NAME})[ \t]*(?:←|:[^
 class Parsed:
     """A bound program and what is wrong with it; `found`, `spelled` and `pieces` are what its index is made of."""
 
-    program: program_tree.Program
+    program: program_tree.ProgramTree
     diagnostics: tuple[Diagnostic, ...]
-    found: Names
+    found: Resolution
     spelled: Spelled
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[RawStatement, ...] = ()
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> SymbolIndex:
         """What every name stands for, also in statements that are wrong."""
         return self.found.index(self.spelled, self.pieces)
 
@@ -232,8 +233,8 @@ class Parsed:
 
 def parse_program(
     source: Source, *, names: Mapping[str, NameClass] | None = None, modules: ModuleNames | None = None,
-    remembered: Statements | None = None,
-) -> tuple[program_tree.Program, tuple[Diagnostic, ...]]:  # fmt: skip
+    remembered: StatementCache | None = None,
+) -> tuple[program_tree.ProgramTree, tuple[Diagnostic, ...]]:  # fmt: skip
     """The bound program and what is wrong with it; statements that are wrong are left out.
 
     `names` are names already in scope (a session's).  `modules` tells what a module exports; without it any
@@ -245,7 +246,7 @@ def parse_program(
 
 def parse(
     source: Source, *, names: Mapping[str, NameClass] | None = None, modules: ModuleNames | None = None,
-    remembered: Statements | None = None,
+    remembered: StatementCache | None = None,
 ) -> Parsed:  # fmt: skip
     """As `parse_program`, with what its names stand for."""
     ensure_recursion_headroom()
@@ -253,16 +254,16 @@ def parse(
     if len(source.text) > MAXIMUM_CHARACTERS:
         message = f"the source has {len(source.text)} characters, and the limit is {MAXIMUM_CHARACTERS}"
         refused = Diagnostic(Code.E016, message, Span(source.name, 0, 0))
-        return Parsed(program_tree.Program(span, (), 0), (refused,), Names(), spell(Source(source.name, "")))
+        return Parsed(program_tree.ProgramTree(span, (), 0), (refused,), Resolution(), spell(Source(source.name, "")))
     spelled = spell(source)
     pieces = split_statements(spelled) if remembered is None else remembered.split(spelled)
     origin = index_origin(pieces[0].text) if pieces else None
-    found = Names()
+    found = Resolution()
     for name, name_class in (names or {}).items():
         found.top.enter(Symbol(name, KINDS[name_class], name_class, Span(source.name, 0, 0), Span(source.name, 0, 0), given=True))
     found.begin().bound += found.top.symbols.values()
     definitions = cache(lambda: _definitions(pieces))
-    binding = Binding(
+    binding = BindContext(
         spelled, bind_braces, found, modules=modules, definitions=definitions, diagnostics=list(spelled.diagnostics)
     )
     statements: list[program_tree.Statement] = []
@@ -275,20 +276,20 @@ def parse(
             uses.append(found.added[-1].uses)
     finish(binding, pieces)
     diagnostics = tuple(sorted(binding.diagnostics, key=lambda diagnostic: diagnostic.span.start))
-    program = program_tree.Program(span, tuple(statements), origin or 0, tuple(uses))
+    program = program_tree.ProgramTree(span, tuple(statements), origin or 0, tuple(uses))
     return Parsed(program, diagnostics, found, spelled, tuple(pieces))
 
 
-def _read(binding: Binding, piece: Piece, before: dict[str, list[Symbol]]) -> program_tree.Statement | None:
+def _read(binding: BindContext, piece: RawStatement, before: dict[str, list[Symbol]]) -> program_tree.Statement | None:
     """Resolve the names of a statement, and bind it; what is wrong with it is reported."""
     names = binding.names
     already = len(names.added)
     _resolve(binding, piece, before)
     try:
         if _misspelt(binding.spelled, piece):
-            raise Problem(None)
+            raise BindError(None)
         return _statement(binding, piece)
-    except Problem as problem:
+    except BindError as problem:
         if problem.diagnostic is not None:
             binding.diagnostics.append(problem.diagnostic)
         bound = [symbol.name for part in names.added[already:] for symbol in part.bound]
@@ -296,14 +297,14 @@ def _read(binding: Binding, piece: Piece, before: dict[str, list[Symbol]]) -> pr
     return None
 
 
-def _resolve(binding: Binding, piece: Piece, before: dict[str, list[Symbol]]) -> None:
+def _resolve(binding: BindContext, piece: RawStatement, before: dict[str, list[Symbol]]) -> None:
     """What the names of a statement stand for.  One whose brackets do not match ends where the next line starts at the margin."""
     base, text = piece.start, piece.text
     ends = [] if piece.damage is None else [found.end() for found in MARGIN.finditer(text)]
     for start, end in pairwise((0, *ends, len(text))):
         part = text[start:end].rstrip()
         binding.base = base + start
-        walk = Walk(binding, binding.span(0, len(part)), before)
+        walk = Resolver(binding, binding.span(0, len(part)), before)
         if is_declaration(part):
             declaration(walk, part)
         else:
@@ -317,7 +318,7 @@ def index_origin(text: str) -> int | None:
     return None if found is None else int(found.group(1))
 
 
-def _misspelt(spelled: Spelled, piece: Piece) -> bool:
+def _misspelt(spelled: Spelled, piece: RawStatement) -> bool:
     """Does the statement hold a spelling of no glyph?  That is reported; what it would mean without it is not."""
     if not spelled.diagnostics:
         return False
@@ -325,10 +326,10 @@ def _misspelt(spelled: Spelled, piece: Piece) -> bool:
     return any(whole.start <= diagnostic.span.start < whole.end for diagnostic in spelled.diagnostics)
 
 
-def _statement(binding: Binding, piece: Piece) -> program_tree.Statement:
+def _statement(binding: BindContext, piece: RawStatement) -> program_tree.Statement:
     binding.defining = _bound_name(piece.text) or ""
     if piece.damage is not None:
-        raise Problem(piece.damage)
+        raise BindError(piece.damage)
     if is_declaration(piece.text):
         return bind_declaration(binding, piece.text)
     tokens = read_statement(binding, piece.text)
@@ -353,7 +354,7 @@ def _bound_name(text: str) -> str | None:
     return found.group(1) if found is not None else None
 
 
-def _definitions(pieces: list[Piece]) -> dict[str, tuple[int, str]]:
+def _definitions(pieces: list[RawStatement]) -> dict[str, tuple[int, str]]:
     """Where each top-level name first gets a value, and the text of that statement; signatures do not count."""
     found: dict[str, tuple[int, str]] = {}
     for piece in pieces:
@@ -363,7 +364,7 @@ def _definitions(pieces: list[Piece]) -> dict[str, tuple[int, str]]:
     return found
 
 
-def _failing(piece: Piece) -> list[str]:
+def _failing(piece: RawStatement) -> list[str]:
     """The names a broken statement was to bind, which stay quiet where they are used."""
     name = _bound_name(piece.text)
     return [*([] if name is None else [name]), *failed_names(read(piece.text).tokens)]

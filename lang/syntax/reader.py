@@ -27,7 +27,7 @@ MARGIN = re.compile("\n(?=[^ \t\r\n)\\]}⍝])")
 
 
 @dataclass(slots=True, eq=False)
-class Piece:
+class RawStatement:
     """One statement: characters from `start` of the spelled text, blanks stripped; `damage` makes it unreadable, `is_open`: a
     bracket is not closed.  In the next version of a text it is the same piece, moved (`split_again`)."""
 
@@ -37,12 +37,12 @@ class Piece:
     is_open: bool = False
 
 
-def split_statements(spelled: Spelled) -> list[Piece]:
+def split_statements(spelled: Spelled) -> list[RawStatement]:
     """The statements in order, empty ones left out."""
     return list(_pieces(spelled, 0))
 
 
-def split_again(spelled: Spelled, before: Sequence[Piece], earlier: str) -> list[Piece]:
+def split_again(spelled: Spelled, before: Sequence[RawStatement], earlier: str) -> list[RawStatement]:
     """The same; what an edit of the `earlier` text left as it was are the pieces that it had `before`, moved."""
     text = spelled.text
     same = _alike(earlier, text)
@@ -53,7 +53,7 @@ def split_again(spelled: Spelled, before: Sequence[Piece], earlier: str) -> list
     after = len(earlier) - min(_alike(earlier[::-1], text[::-1]), min(len(text), len(earlier)) - same)
     rest = {piece.start + moved: index for index, piece in enumerate(before) if index >= ahead and piece.start >= after}
     spoilt = max((index for index, piece in enumerate(before) if piece.damage is not None), default=-1)
-    fresh: list[Piece] = []
+    fresh: list[RawStatement] = []
     until = len(before)
     for piece in _pieces(spelled, before[ahead].start if ahead else 0):
         index = rest.get(piece.start, spoilt)
@@ -63,13 +63,13 @@ def split_again(spelled: Spelled, before: Sequence[Piece], earlier: str) -> list
         fresh.append(piece)
     for known in before[until:]:
         known.start += moved
-    gone: dict[str, list[Piece]] = {}
+    gone: dict[str, list[RawStatement]] = {}
     for piece in reversed(before[ahead:until]):
         gone.setdefault(piece.text, []).append(piece)
     return [*before[:ahead], *[_again(piece, gone.get(piece.text)) for piece in fresh], *before[until:]]
 
 
-def _again(piece: Piece, gone: list[Piece] | None) -> Piece:
+def _again(piece: RawStatement, gone: list[RawStatement] | None) -> RawStatement:
     """One of the same text that stood elsewhere, moved, if there is one."""
     if not gone or piece.damage is not None or gone[-1].damage is not None:
         return piece
@@ -87,18 +87,18 @@ def _alike(one: str, other: str) -> int:
     return low
 
 
-def _pieces(spelled: Spelled, start: int) -> Iterator[Piece]:
+def _pieces(spelled: Spelled, start: int) -> Iterator[RawStatement]:
     """The statements from a place on that is inside none."""
     text = spelled.text
     opened: list[int] = []
     damage: Diagnostic | None = None
     at = start
 
-    def finished(end: int, is_open: bool = False) -> Iterator[Piece]:
+    def finished(end: int, is_open: bool = False) -> Iterator[RawStatement]:
         nonlocal damage
         stripped = text[start:end].strip(" \t\r\n\f\u00a0\ufeff")
         if stripped or damage is not None:
-            yield Piece(text.index(stripped, start) if stripped else start, stripped, damage, is_open)
+            yield RawStatement(text.index(stripped, start) if stripped else start, stripped, damage, is_open)
         damage = None
 
     while True:
@@ -191,7 +191,7 @@ class Spelling(Enum):
 
 
 @dataclass(slots=True)
-class Line:
+class LogicalLine:
     """One line of output; `depth` counts the lines above it whose brackets are open."""
 
     depth: int
@@ -202,7 +202,7 @@ class Line:
 _SPACED = frozenset({TokenKind.GETS, TokenKind.COLON, TokenKind.ARROW, TokenKind.SEPARATOR})
 
 
-class _Word(NamedTuple):
+class _RawWord(NamedTuple):
     """A word of a line; `prints`: it is the arrow of `⎕←`, which touches its quad."""
 
     kind: TokenKind
@@ -210,19 +210,19 @@ class _Word(NamedTuple):
     prints: bool = False
 
 
-def lay_out(text: str, spelling: Spelling) -> list[Line]:
+def lay_out(text: str, spelling: Spelling) -> list[LogicalLine]:
     """The lines of one readable statement."""
-    words: list[_Word] = []
+    words: list[_RawWord] = []
     for kind, start, end in lexemes(text):
         if kind in (TokenKind.UNREADABLE, TokenKind.UNENDED):  # as it stands
-            return [Line(0, line) for line in text.split("\n")]
+            return [LogicalLine(0, line) for line in text.split("\n")]
         if kind is not TokenKind.BLANK:
             prints = kind is TokenKind.GETS and bool(words) and words[-1].text == "⎕"
-            words.append(_Word(kind, text[start:end], prints))
+            words.append(_RawWord(kind, text[start:end], prints))
     stacking = _array_notation(words)
-    lines = [Line(0)]
+    lines = [LogicalLine(0)]
     opened: list[int] = []  # for each open bracket, the line it was opened on
-    before: _Word | None = None
+    before: _RawWord | None = None
     operand = False  # whether `before` is a literal or a name after `⍤ ⍣ @ ⌺`
     spaced = False  # whether a blank must follow `before`
     for index, lexeme in enumerate(words):
@@ -232,7 +232,7 @@ def lay_out(text: str, spelling: Spelling) -> list[Line]:
             line.comment = word
             continue
         if word == "\n":
-            lines.append(Line(len(set(opened))))
+            lines.append(LogicalLine(len(set(opened))))
             before, operand, spaced = None, False, False
             continue
         if kind is TokenKind.CLOSE:
@@ -257,7 +257,7 @@ def lay_out(text: str, spelling: Spelling) -> list[Line]:
     return lines
 
 
-def _apart(before: _Word, after: _Word, stacks: bool) -> bool:
+def _apart(before: _RawWord, after: _RawWord, stacks: bool) -> bool:
     """Whether a blank stands between two tokens; `stacks` if the second opens array notation."""
     kind, word, prints = after
     last_kind, last_word, printed = before
@@ -282,7 +282,7 @@ def _is_tack(glyph: str) -> bool:
     return glyph in "⊢⊣"
 
 
-def _array_notation(words: list[_Word]) -> frozenset[int]:
+def _array_notation(words: list[_RawWord]) -> frozenset[int]:
     """The indices of the opening brackets of array notation."""
     found: set[int] = set()
     opened: list[int] = []

@@ -45,7 +45,7 @@ class Span:
         return self
 
 
-class Place:
+class StatementPosition:
     """Where a statement starts in this version of its file; it moves with the statement."""
 
     __slots__ = ("file", "start")
@@ -58,11 +58,11 @@ class PlacedSpan(Span):
     """A span that moves with its statement, so that a tree is kept from version to version as it is."""
 
     __slots__ = ("_from", "_place", "_to")
-    _place: Place
+    _place: StatementPosition
     _from: int
     _to: int
 
-    def __init__(self, place: Place, start: int, end: int) -> None:
+    def __init__(self, place: StatementPosition, start: int, end: int) -> None:
         """`start` and `end` count from the place."""
         keep = object.__setattr__
         keep(self, "_place", place)
@@ -180,7 +180,7 @@ class Token(NamedTuple):
     items: tuple[Token, ...] = ()
 
 
-class Reading(NamedTuple):
+class TokenizedStatement(NamedTuple):
     """The tokens of a statement; `unreadable` is the first of them that the language does not have, also inside groups."""
 
     tokens: tuple[Token, ...]
@@ -192,7 +192,7 @@ _REFUSED = (WORD_KINDS.index(TokenKind.UNREADABLE), WORD_KINDS.index(TokenKind.U
 
 
 @lru_cache(maxsize=20_000)
-def read(text: str) -> Reading:
+def read(text: str) -> TokenizedStatement:
     """The tokens of any text; cached, so an unchanged statement costs nothing.
 
     A group ends where its closer stands, else where the group around it ends.  What is nested too deeply is not read."""
@@ -203,7 +203,7 @@ def read(text: str) -> Reading:
     if end < len(text):
         refused.append(Token(TokenKind.UNREADABLE, end, len(text), text[end:]))
         tokens = (*tokens, refused[-1])
-    return Reading(tokens, refused[0] if refused else None)
+    return TokenizedStatement(tokens, refused[0] if refused else None)
 
 
 def _depth_reached(text: str) -> int:

@@ -275,7 +275,7 @@ class Dyadic:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class IndexExpression:
     """`x[i;;j]`: one entry an axis, None where the axis is taken whole."""
 
     span: Span
@@ -330,7 +330,7 @@ class Modify:
 
 
 @dataclass(frozen=True, slots=True)
-class Print:
+class PrintExpression:
     """`⎕←e`: prints and yields its value."""
 
     span: Span
@@ -338,8 +338,9 @@ class Print:
 
 
 Expression: TypeAlias = (
-    Number | Text | Zilde | Slot | Strand | Name | Member | SystemName | Monadic | Dyadic | Index | ArrayNotation | Tuple
-    | InlineBind | Replace | Modify | Print
+    Number | Text | Zilde | Slot | Strand | Name | Member | SystemName | Monadic | Dyadic | IndexExpression | ArrayNotation
+    | Tuple
+    | InlineBind | Replace | Modify | PrintExpression
 )  # fmt: skip
 
 
@@ -347,7 +348,7 @@ Expression: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
-class Primitive:
+class GlyphFunction:
     """A primitive function, a conversion (`f64`) or a library function (`⎕fft`).
 
     `axis` is the bracket axis of `/ \\ ⌿ ⍀ ⌽ ⊖ , ⍪ ↑ ↓ ⌷`, an expression that must be static.
@@ -462,7 +463,7 @@ class OperatorDfn:
     scope: object = field(compare=False, repr=False)
 
 
-Function: TypeAlias = Primitive | FunctionName | FunctionMember | Dfn | Fork | Atop | Derived | OperatorCall
+Function: TypeAlias = GlyphFunction | FunctionName | FunctionMember | Dfn | Fork | Atop | Derived | OperatorCall
 Operator: TypeAlias = OperatorName | OperatorMember | OperatorDfn
 
 

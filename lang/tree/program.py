@@ -17,7 +17,7 @@ from .expressions import Fact, Parameter, Symbol, TypeExpression
 #
 # How the cells of a file become items: the clauses of an `input` after its path, and of an `output`.
 
-class Form(Enum):
+class CellFormat(Enum):
     """What a cell says."""
 
     ITEM = "an item of the declared kind"
@@ -27,18 +27,18 @@ class Form(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ColumnFormat:
     """`pattern`: of dates and times in the spelling of strptime, "" for ISO 8601.  `missing`: the item of empty cells; None: they
     are refused.  `separator`: "" is the format's own."""
 
-    form: Form = Form.ITEM
+    form: CellFormat = CellFormat.ITEM
     pattern: str = ""
     missing: int | float | str | None = None
     separator: str = ""
     decimal: str = "."
 
 
-AS_WRITTEN: Final = Reading()
+AS_WRITTEN: Final = ColumnFormat()
 
 _CLAUSES: Final = {
     "as": 'How cells are read: `as date`, `as time`, `as present`, or `as "%d.%m.%Y"`, a pattern of dates or times.',
@@ -112,13 +112,13 @@ StatedType: TypeAlias = Signature | Annotation
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class InputDeclaration:
     span: Span
     target: expressions.NameTarget
     type: TypeExpression
     path: str | None
     where: tuple[Fact, ...]
-    reading: Reading = AS_WRITTEN
+    reading: ColumnFormat = AS_WRITTEN
     clauses: tuple[Span, ...] = ()
 
 
@@ -131,17 +131,17 @@ class Param:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class OutputDeclaration:
     """`output name` or `output name ← e`."""
 
     span: Span
     target: expressions.NameTarget
     value: expressions.Expression
-    reading: Reading = AS_WRITTEN
+    reading: ColumnFormat = AS_WRITTEN
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class ModuleUse:
     """`use stats` (`path` None) or `use "./geometry.rho"`; `target.name` is the module's name in this file."""
 
     span: Span
@@ -150,7 +150,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class ScheduleBlock:
     """A `schedule { … }` block: each directive is its words and nested blocks, uninterpreted, with spans."""
 
     span: Span
@@ -177,11 +177,13 @@ class DirectiveGroup:
     directives: tuple[Directive, ...]
 
 
-Statement: TypeAlias = expressions.Statement | Signature | Annotation | Input | Param | Output | Use | Schedule
+Statement: TypeAlias = (
+    expressions.Statement | Signature | Annotation | InputDeclaration | Param | OutputDeclaration | ModuleUse | ScheduleBlock
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProgramTree:
     """A bound file.  `index_origin` is 0, or 1 when the first statement is `⎕IO←1` (which is then dropped); `uses` has for each
     statement the bindings of the file that it reads or changes."""
 

@@ -20,7 +20,7 @@ Check = Callable[[Source], Sequence[Diagnostic]]
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class FixRefused:
     """A message whose fix was not applied, with the errors there would be with it and the first that would be new."""
 
     diagnostic: Diagnostic
@@ -34,7 +34,7 @@ class Fixed:
 
     source: Source
     count: int
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[FixRefused, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class _Attempt:
 def fixed(source: Source, check: Check) -> Fixed:
     """The text with its fixes."""
     now = _Attempt(source, check(source), 0)
-    refused: list[Refused] = []
+    refused: list[FixRefused] = []
     for _ in range(MOST_ROUNDS):
         fixable, refused = _apart(now.found, now.source), []
         attempts = [fixable, *([one] for one in fixable)] if len(fixable) > 1 else [fixable] * bool(fixable)
@@ -61,7 +61,7 @@ def fixed(source: Source, check: Check) -> Fixed:
             if len(attempt) == 1:
                 before = _state(now.found)
                 new = [one for one in after.found if one.is_error and (one.code, one.message) not in before]
-                refused.append(Refused(attempt[0], _errors(after.found), new[0] if new else None))
+                refused.append(FixRefused(attempt[0], _errors(after.found), new[0] if new else None))
         else:
             break
     return Fixed(now.source, now.count, tuple(refused))

@@ -74,7 +74,7 @@ _ERASE: Final = "\r\x1b[K"
 """The line of progress that may stand there."""
 
 
-class _Guard:
+class _SignalGuard:
     """What the thread knows.  `watched`: there is a thread; `limit`: what is said when the time is up, while there is a limit;
     `said`: the code that the process exits with once everything has been said; `signal`: which has come, if any."""
 
@@ -135,7 +135,7 @@ def _pipe() -> tuple[int, int]:
     return ends
 
 
-_guard: _Guard | None = None
+_guard: _SignalGuard | None = None
 
 
 def guard() -> None:
@@ -143,7 +143,7 @@ def guard() -> None:
     global _guard
     if _guard is not None or os.name != "posix" or not hasattr(signal, "set_wakeup_fd"):
         return
-    made = _guard = _Guard()
+    made = _guard = _SignalGuard()
     made.begin()
     drop_lost_interrupts()
     for number in _WORDS:

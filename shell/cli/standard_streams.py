@@ -39,7 +39,7 @@ _FILE = re.compile(r"-(\.\w+)+(:.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class OutputStream:
     """What stands after the `-`: a format, "" for none, and an array of an archive."""
 
     format: str
@@ -51,14 +51,14 @@ class Stream:
         return f"-.{format}" + (f":{self.member}" if self.member else "")
 
 
-def stream_of(path: str) -> Stream | None:
+def stream_of(path: str) -> OutputStream | None:
     """None: the path is a file's."""
     if path == "-":
-        return Stream("")
+        return OutputStream("")
     if not path.startswith("-:"):
         return None
     format, _, member = path.removeprefix("-:").partition(":")
-    return Stream(format.lower(), member)
+    return OutputStream(format.lower(), member)
 
 
 def check_streams(inputs: Mapping[str, str], outputs: Mapping[str, str], *, terminal: bool, program: bool) -> None:

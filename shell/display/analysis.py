@@ -31,9 +31,9 @@ from ...backend.schedule.plan.plan import (
     CellsStep,
     CombineStep,
     DeviceId,
+    ExecutionPlan,
     JoinStep,
     LoopStep,
-    Plan,
     RowsStep,
     RunStep,
     StreamStep,
@@ -62,7 +62,7 @@ Where: TypeAlias = tuple[PhaseId, DeviceId]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AnalysisRow:
     """One phase on one device: executions, the time they took, and the estimate with its interval (None: no table)."""
 
     phase: str
@@ -84,9 +84,9 @@ class Row:
         return None if not self.estimate_ns else self.actual_ns / self.estimate_ns
 
     @staticmethod
-    def of(found: Mapping[str, Any]) -> Row:
+    def of(found: Mapping[str, Any]) -> AnalysisRow:
         """What `json` made."""
-        return Row(*(found[field.name] for field in fields(Row)))
+        return AnalysisRow(*(found[field.name] for field in fields(AnalysisRow)))
 
     def json(self) -> dict[str, Any]:
         return {**asdict(self), "ratio": None if self.ratio is None else round(self.ratio, 3)}
@@ -117,7 +117,7 @@ class Observed:
         self.times[where] = self.times.get(where, 0) + took.times
 
 
-def rows(loaded: Loaded, observed: Observed, profile: Profile) -> list[Row]:
+def rows(loaded: Loaded, observed: Observed, profile: Profile) -> list[AnalysisRow]:
     """In the order of the program; phases that only name, read or show data are left out."""
     found = []
     planned, chains = _planned(loaded.plan), _chains(loaded.plan)
@@ -138,17 +138,17 @@ def rows(loaded: Loaded, observed: Observed, profile: Profile) -> list[Row]:
         numbers = (None, None, None) if estimate is None else (estimate.ns, estimate.p10, estimate.p90)
         members = [phases[member] for member in chains.get(phase.id, ())] or [phase]
         name = ", ".join(label(member, loaded.bound.graph) for member in members)
-        found.append(Row(name, str(device.id), times, int(median(observed.spent[where])), *numbers))
+        found.append(AnalysisRow(name, str(device.id), times, int(median(observed.spent[where])), *numbers))
     return found
 
 
-def _chains(plan: Plan) -> dict[PhaseId, tuple[PhaseId, ...]]:
+def _chains(plan: ExecutionPlan) -> dict[PhaseId, tuple[PhaseId, ...]]:
     """The members of chains along rows by the last one, which the executor names."""
     steps = (step for queue in plan.main.queues for step in queue.steps)
     return {step.phases[-1]: step.phases for step in steps if isinstance(step, RowsStep)}
 
 
-def _planned(plan: Plan) -> dict[Where, int]:
+def _planned(plan: ExecutionPlan) -> dict[Where, int]:
     """What the steps of a plan for several devices are planned to take, in ns."""
     found: dict[Where, int] = {}
     for queue in plan.main.queues if plan.prediction is not None else ():
@@ -159,7 +159,7 @@ def _planned(plan: Plan) -> dict[Where, int]:
     return found
 
 
-def table(rows: list[Row], *, runs: int, calibrated: bool, unusable: str = "") -> list[str]:
+def table(rows: list[AnalysisRow], *, runs: int, calibrated: bool, unusable: str = "") -> list[str]:
     """As lines of text; `unusable`: why a stored calibration is not used."""
     if not rows:
         return []
@@ -225,7 +225,7 @@ def regrouped_graph(graph: Graph) -> Graph | None:
     return graph if any(note.rule == REGROUPED for note in graph.rewritten) else None
 
 
-def decision_lines(graph: Graph, plan: Plan, sources: Mapping[str, Source]) -> list[str]:
+def decision_lines(graph: Graph, plan: ExecutionPlan, sources: Mapping[str, Source]) -> list[str]:
     """One line a decision about a value that the program names: dropped, fused, made again or kept, by how often its elements
     are read; written in place, by when the last read is."""
     decisions = [*graph.decisions, *kept_values(graph), *written_over(graph, plan)]
@@ -256,10 +256,10 @@ _GRADED: Final = "x[⍋y]"
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedTimes:
     """A plan with passes, of `bound`; `temporary`: stores that are not files of the program, of which `scratch` are ordered."""
 
-    plan: Plan
+    plan: ExecutionPlan
     bound: BoundGraph
     scratch: Sequence[Scratch]
     temporary: Collection[str]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ...backend.graph.bind import in_terms_of
-from ...backend.graph.cost_formulas import Span, graph_cost, graph_span
+from ...backend.graph.cost_formulas import CriticalPath, graph_cost, graph_span
 from ...backend.graph.lowering.blocks import lower
 from ...backend.graph.passes.pipeline import optimise
 from ...backend.graph.phases import Graph
@@ -36,7 +36,7 @@ class CostReport:
 
     operations: Mapping[str, Size]
     work: Size
-    span: Span
+    span: CriticalPath
     bytes_read: Size
     bytes_written: Size
     memory: Size
@@ -83,9 +83,9 @@ def _numbers(graph: Graph) -> dict[str, int]:
     return dict(zip(_LINES, found, strict=True))
 
 
-def _with_number(formula: Size | Span, sizes: Mapping[SizeVariable, int] | None) -> str:
-    text = show_short_formula(formula.size if isinstance(formula, Span) else formula)
-    constant = formula.size.constant if isinstance(formula, Span) else formula.constant
+def _with_number(formula: Size | CriticalPath, sizes: Mapping[SizeVariable, int] | None) -> str:
+    text = show_short_formula(formula.size if isinstance(formula, CriticalPath) else formula)
+    constant = formula.size.constant if isinstance(formula, CriticalPath) else formula.constant
     if constant is not None:
         return f"{constant:,}"
     return text if sizes is None else f"{text} = {formula.evaluate(sizes):,}"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...lang.primitives.record import Primitive, Use
+from ...lang.primitives.record import Primitive, PrimitiveUse
 from ...lang.support.files import read_text
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import MAXIMUM_CHARACTERS
@@ -113,7 +113,7 @@ def primitive_json(row: Primitive) -> dict[str, Any]:
     }
 
 
-def _use_json(use: Use | None) -> dict[str, Any] | None:
+def _use_json(use: PrimitiveUse | None) -> dict[str, Any] | None:
     if use is None:
         return None
     return {

@@ -12,7 +12,7 @@ from .estimates import bound_at_assumed_sizes
 
 if TYPE_CHECKING:
     from ...backend.graph.phases import Rewritten
-    from ...backend.schedule.rendering.gantt_model import Chart
+    from ...backend.schedule.rendering.gantt_model import GanttChart
     from ...lang.syntax.source import Source, Span
     from ...typechecker.core.blocks import Core
     from ..pipeline_types import Loaded
@@ -29,7 +29,7 @@ def picture_asked(arguments: Arguments) -> str | None:
     return asked if asked in _PICTURES else None
 
 
-def picture(chart: Chart, format: str) -> str:
+def picture(chart: GanttChart, format: str) -> str:
     """A chart drawn: `dot` is the graph, `svg` and `gantt` the Gantt chart, `html` everything, `trace` for Perfetto."""
     match format:
         case "dot":

@@ -19,8 +19,8 @@ from .estimates import waiting
 
 if TYPE_CHECKING:
     from ...backend.graph.phases import PhaseId
-    from ...backend.schedule.search.strategy import Found
-    from ...backend.vm.run_state import Machine, Observer
+    from ...backend.schedule.search.strategy import Incumbent
+    from ...backend.vm.run_state import Observer, RunState
     from ..pipeline_types import Loaded
 
 AFTER: Final = 1.0
@@ -41,7 +41,7 @@ _NOTHING_TO_SAY: Final = (
 )
 
 
-class Line:
+class ProgressLine:
     """The line: drawn by a thread from `start` to `stop`.  `text` is asked for what to say, in that thread."""
 
     def __init__(self, console: Console, text: Callable[[], str]) -> None:
@@ -98,7 +98,7 @@ def progress(console: Console, text: Callable[[], str]) -> Iterator[None]:
     if not console.has_lines:
         yield
         return
-    line = Line(console, text)
+    line = ProgressLine(console, text)
     line.start()
     try:
         yield
@@ -117,7 +117,7 @@ def planning(console: Console) -> Iterator[None]:
         return
     from ...backend.schedule.search.strategy import LISTENER
 
-    latest: list[Found] = []
+    latest: list[Incumbent] = []
     token = LISTENER.set(lambda found: latest.__setitem__(slice(None), [found]))
     try:
         with progress(console, lambda: search_text(latest[-1] if latest else None)):
@@ -126,7 +126,7 @@ def planning(console: Console) -> Iterator[None]:
         LISTENER.reset(token)
 
 
-def search_text(found: Found | None) -> str:
+def search_text(found: Incumbent | None) -> str:
     """How far a search has come."""
     schedule = None if found is None else found.schedule
     if found is None or schedule is None:
@@ -146,11 +146,11 @@ class RunProgress(Watch):
 
     def __init__(self, console: Console, inner: Watch = UNWATCHED) -> None:
         self._inner = inner
-        self._line = Line(console, self.text) if console.has_lines else None
+        self._line = ProgressLine(console, self.text) if console.has_lines else None
         self._stage = Stage.CHECK
         self._loaded: Loaded | None = None
-        self._machines: list[Machine] = []
-        self._found: Found | None = None
+        self._machines: list[RunState] = []
+        self._found: Incumbent | None = None
         self._phases: Phases | None = None
         self._started = 0.0
         self._resets: list[Callable[[], None]] = []
@@ -187,10 +187,10 @@ class RunProgress(Watch):
         search, run = LISTENER.set(self._told), WATCHER.set(self._begun)
         self._resets = [lambda: LISTENER.reset(search), lambda: WATCHER.reset(run)]
 
-    def _told(self, found: Found) -> None:
+    def _told(self, found: Incumbent) -> None:
         self._found = found
 
-    def _begun(self, machine: Machine) -> None:
+    def _begun(self, machine: RunState) -> None:
         if self._machines and self._machines[0].printed is not machine.printed:
             self._machines, self._phases = [], None  # another run of the same program
         self._started = self._started if self._machines else time.monotonic()
@@ -256,7 +256,7 @@ class Phases:
         self._at, self._started = -1, started
         self._since = started
 
-    def text(self, machines: list[Machine]) -> str:
+    def text(self, machines: list[RunState]) -> str:
         """`phase 3/12 centres ← loop · ~4.1 s left`."""
         current = [self._places.get(machine.current.id) for machine in machines if machine.current is not None]
         place = max((one for one in current if one is not None), default=0)

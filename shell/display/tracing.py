@@ -20,7 +20,7 @@ from ..execution.watching import StageTimes
 
 if TYPE_CHECKING:
     from ...backend.schedule.plan.plan import DeviceId
-    from ...backend.schedule.rendering.gantt_model import Bar, Chart, Lane
+    from ...backend.schedule.rendering.gantt_model import Bar, GanttChart, Lane
     from ...backend.vm.run_state import Observer, Took
     from ..pipeline_types import Loaded
 
@@ -51,7 +51,7 @@ class Recorder(StageTimes):
         """The trace: JSON that opens in Perfetto."""
         from ...backend.schedule.plan.plan_text import time_text
         from ...backend.schedule.rendering.gantt import trace_json
-        from ...backend.schedule.rendering.gantt_model import Chart
+        from ...backend.schedule.rendering.gantt_model import GanttChart
 
         assert self.loaded is not None, "only what has run is drawn"
         end = time.perf_counter_ns() - self.started
@@ -62,7 +62,7 @@ class Recorder(StageTimes):
         for (process, _), lane in self._queue_lanes().items():
             lanes.setdefault(process, []).append(lane)
         charts = [
-            Chart(title if not process else f"{name} on {process}", notes, 1, end, None, tuple(own), (), (), (), (), ())
+            GanttChart(title if not process else f"{name} on {process}", notes, 1, end, None, tuple(own), (), (), (), (), ())
             for process, own in lanes.items()
         ]
         return trace_json(_predicted(self.loaded, name), charts)
@@ -106,15 +106,15 @@ class Recorder(StageTimes):
         return Bar(key, label(step, graph), kind, start, end, end, f"phase #{step.id}")
 
 
-def _predicted(loaded: Loaded, name: str) -> Chart:
+def _predicted(loaded: Loaded, name: str) -> GanttChart:
     """What was predicted; a plan made without the cost model is made again with it."""
     from ...backend.schedule.rendering.gantt_model import chart_of_plan
-    from ..execution.scheduling import Scheduling, Use, scheduled
+    from ..execution.scheduling import PlanPurpose, Scheduling, scheduled
 
     plan = loaded.plan
     if plan.prediction is None:
         with suppress(RhoError):  # then only what was measured is drawn
-            plan = scheduled(loaded, Scheduling(Use.LOOK)).plan
+            plan = scheduled(loaded, Scheduling(PlanPurpose.LOOK)).plan
     return chart_of_plan(plan, name)
 
 

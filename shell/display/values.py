@@ -31,7 +31,7 @@ ROWS_CUT: Final = "⋮"
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _ValueSource:
     """A kind, a shape, all items at once, or one at a position."""
 
     kind: Kind
@@ -84,10 +84,10 @@ def matrix_cells(
 # ------------------------------------------------------------------------- reading
 
 
-def _source(value: Array | ArrayLike, kind: Kind | None) -> _Source:
+def _source(value: Array | ArrayLike, kind: Kind | None) -> _ValueSource:
     if isinstance(value, Array):
         plain = value
-        return _Source(plain.kind, plain.shape, lambda: plain.data, lambda p: plain.data[_offset(p, plain.shape)])
+        return _ValueSource(plain.kind, plain.shape, lambda: plain.data, lambda p: plain.data[_offset(p, plain.shape)])
     known = kind or kind_of_dtype(value.dtype)
     if known is None:
         raise TypeError(f"no element type stores {value.dtype}")
@@ -106,7 +106,7 @@ def _source(value: Array | ArrayLike, kind: Kind | None) -> _Source:
             flat = [item for row in flat for item in row]
         return [read(item) for item in flat]
 
-    return _Source(known, shape, items, lambda p: read(array[p].tolist() if shape else array.tolist()))
+    return _ValueSource(known, shape, items, lambda p: read(array[p].tolist() if shape else array.tolist()))
 
 
 def _offset(position: Sequence[int], shape: Sequence[int]) -> int:
@@ -116,7 +116,7 @@ def _offset(position: Sequence[int], shape: Sequence[int]) -> int:
     return place
 
 
-def _kept(source: _Source, axis: int) -> list[int | None]:
+def _kept(source: _ValueSource, axis: int) -> list[int | None]:
     """The positions of an axis that are shown; None stands for those left out.  See Note [Cutting]."""
     size = source.shape[axis]
     edge = TEXT_EDGE if source.kind is Kind.CHAR and axis == len(source.shape) - 1 else EDGE
@@ -128,7 +128,7 @@ def _kept(source: _Source, axis: int) -> list[int | None]:
 # -------------------------------------------------------------------------- layout
 
 
-def _show(source: _Source, kept: Sequence[Sequence[int | None]], digits: int, width: int | None) -> list[str]:
+def _show(source: _ValueSource, kept: Sequence[Sequence[int | None]], digits: int, width: int | None) -> list[str]:
     shown = [[i for i in axis if i is not None] for axis in kept]
     shape = [len(axis) for axis in shown]
     if all(len(axis) == size for axis, size in zip(shown, source.shape, strict=True)):

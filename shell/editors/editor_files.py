@@ -10,7 +10,7 @@ from typing import Any
 
 from ... import __version__
 from ...lang.primitives.operators import RESERVED_WORDS
-from ...lang.primitives.record import Primitive, Role
+from ...lang.primitives.record import GlyphRole, Primitive
 from ...lang.primitives.table import ELEMENT_NAMES, PRIMITIVES
 from ...lang.syntax import lexer
 from ...lang.syntax.lexer import ARGUMENTS, DYADIC_OPERATORS, FUNCTIONS, MONADIC_OPERATORS, SYSTEM_CONSTANTS
@@ -33,14 +33,14 @@ REAL = lexer.REAL.replace("*+", "*").replace("++", "+")
 NUMBER = rf"{REAL}(?:[jJ]{REAL})?"
 
 
-def spelt(roles: frozenset[Role]) -> tuple[str, ...]:
+def spelt(roles: frozenset[GlyphRole]) -> tuple[str, ...]:
     """The names after a backtick of rows of these roles, longest first."""
     names = {name for row in PRIMITIVES if row.role in roles for name in row.names}
     return tuple(sorted(names, key=lambda name: (-len(name), name)))
 
 
-OPERATOR_ROLES = frozenset({Role.MONADIC_OPERATOR, Role.DYADIC_OPERATOR})
-FUNCTION_ROLES = frozenset({Role.FUNCTION})
+OPERATOR_ROLES = frozenset({GlyphRole.MONADIC_OPERATOR, GlyphRole.DYADIC_OPERATOR})
+FUNCTION_ROLES = frozenset({GlyphRole.FUNCTION})
 
 
 def typed() -> tuple[tuple[str, Primitive], ...]:

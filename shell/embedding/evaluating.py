@@ -15,20 +15,20 @@ import numpy as np
 from ...backend.cpu.views import NumArray
 from ...backend.io.cells import from_numpy
 from ...backend.io.errors import missing_package
-from ...backend.io.parquet import Column, arrow_columns_of, items_of, offers_arrow, padded_texts
+from ...backend.io.parquet import ArrowColumn, arrow_columns_of, items_of, offers_arrow, padded_texts
 from ...backend.vm.executor import Runs
 from ...backend.vm.values import kind_of_dtype
 from ...lang.diagnostics.model import Rejected, RhoError
 from ...lang.diagnostics.render import render_text
 from ...lang.support import processes
 from ...lang.syntax.source import Source
-from ...lang.tree.program import AS_WRITTEN, Reading
-from ...typechecker.core.arrays import Print
+from ...lang.tree.program import AS_WRITTEN, ColumnFormat
+from ...typechecker.core.arrays import CorePrint
 from ...typechecker.core.blocks import Core
 from ...typechecker.elements import Kind
 from ..cli.messages import EVAL
 from ..execution.outcome import as_numpy, folded_results
-from ..execution.run_request import Request
+from ..execution.run_request import RunRequest
 from ..pipeline import Session
 from ..pipeline_types import Checked, Loaded
 
@@ -68,7 +68,7 @@ MOST_KEPT: Final = 256
 """Texts that are kept; the oldest goes first."""
 
 
-class _Constant:
+class _ConstantResult:
     """A text whose value is known; every caller has a copy."""
 
     def __init__(self, values: Sequence[NumArray]) -> None:
@@ -78,7 +78,7 @@ class _Constant:
         return _as_one([value.copy() for value in self._values])
 
 
-class _Planned:
+class _PreparedText:
     """A text that is run; prepared for one run at a time."""
 
     def __init__(self, loaded: Loaded) -> None:
@@ -89,7 +89,7 @@ class _Planned:
         return _as_one([shown.value for shown in printed[-self._several :]])
 
 
-_Kept: TypeAlias = "_Constant | _Planned"
+_Kept: TypeAlias = "_ConstantResult | _PreparedText"
 _kept: dict[tuple[Session, str], _Kept] = {}
 _lock = processes.lock()
 _SESSION: Final = Session()
@@ -113,7 +113,7 @@ def evaluate(text: str, session: Session | None = None) -> Any:
     if pathless:
         raise TypeError(f"no value for {', '.join(pathless)}, which the text names no file for")
     with shown(checked.sources):
-        loaded = session.load(checked, Request())
+        loaded = session.load(checked, RunRequest())
         if core.inputs or core.schedules or len(checked.sources) > 1:
             printed = session.run(loaded).printed
             return _as_one([as_numpy(one.value) for one in printed[-_several(core) :]])
@@ -127,13 +127,13 @@ def evaluate(text: str, session: Session | None = None) -> Any:
 def _made(loaded: Loaded) -> _Kept:
     folded = folded_results(loaded.bound)
     if folded is None:
-        return _Planned(loaded)
-    return _Constant([as_numpy(value) for value in folded[0][-_several(loaded.core) :]])
+        return _PreparedText(loaded)
+    return _ConstantResult([as_numpy(value) for value in folded[0][-_several(loaded.core) :]])
 
 
 def _several(core: Core) -> int:
     """How many of the printed values are the last one."""
-    printed = [op for op in core.block.ops if isinstance(op, Print)]
+    printed = [op for op in core.block.ops if isinstance(op, CorePrint)]
     return 1 + len([*takewhile(lambda shown: shown.goes_on, reversed(printed))])
 
 
@@ -149,7 +149,7 @@ def _as_one(values: Sequence[Any]) -> Any:
 # pandas, polars and pyarrow, which are copied), numbers, text, and nested lists.  Rows of text are padded with blanks, dates are
 # days and times microseconds since 1970.
 
-def as_array(value: object, what: str, reading: Reading = AS_WRITTEN) -> tuple[np.ndarray[Any, Any], Kind]:
+def as_array(value: object, what: str, reading: ColumnFormat = AS_WRITTEN) -> tuple[np.ndarray[Any, Any], Kind]:
     """The array and its element kind; `what` names the argument in messages, `reading` are the clauses of its declaration.
 
     TypeError: not an array, or of elements that Rho has no type for.  FileTrouble: a column with missing items for which nothing
@@ -185,20 +185,20 @@ def _widened(array: np.ndarray[Any, Any], what: str) -> np.ndarray[Any, Any]:
     return array.astype(_WIDER[array.dtype.name])
 
 
-def _filled(array: np.ma.MaskedArray[Any, Any], what: str, reading: Reading) -> np.ndarray[Any, Any]:
+def _filled(array: np.ma.MaskedArray[Any, Any], what: str, reading: ColumnFormat) -> np.ndarray[Any, Any]:
     """With what stands for its masked items."""
     if not np.ma.is_masked(array):
         return np.asarray(array.data)
     if array.ndim != 1:
         raise TypeError(f"{what} has masked items; fill them with `.filled(…)`")
-    items: np.ndarray[Any, Any] = items_of(Column("", np.asarray(array.data), ~np.ma.getmaskarray(array)), reading)
+    items: np.ndarray[Any, Any] = items_of(ArrowColumn("", np.asarray(array.data), ~np.ma.getmaskarray(array)), reading)
     return items
 
 
 _ADVICE = "convert it to bool, uint8, int32, int64, float32, float64, complex64, complex128 or one-character text"
 
 
-def _from_arrow(value: object, what: str, reading: Reading) -> np.ndarray[Any, Any]:
+def _from_arrow(value: object, what: str, reading: ColumnFormat) -> np.ndarray[Any, Any]:
     """A column as a vector (of text as rows), a table of numbers as a matrix; without pyarrow as NumPy takes it, if it does."""
     try:
         columns, is_table = arrow_columns_of(value)
@@ -223,10 +223,10 @@ def _as_numpy_takes_it(value: Any, what: str) -> np.ndarray[Any, Any]:
     return np.asarray(value)
 
 
-def _of_rows(array: np.ndarray[Any, Any], what: str, reading: Reading) -> np.ndarray[Any, Any]:
+def _of_rows(array: np.ndarray[Any, Any], what: str, reading: ColumnFormat) -> np.ndarray[Any, Any]:
     """Texts as rows of characters; dates and times as numbers.  Others stay."""
     if array.dtype.kind == "M":
-        counts: np.ndarray[Any, Any] = items_of(Column("", *from_numpy(array.reshape(-1))), reading)
+        counts: np.ndarray[Any, Any] = items_of(ArrowColumn("", *from_numpy(array.reshape(-1))), reading)
         return counts.reshape(array.shape)
     texts = [text for text in array.reshape(-1).tolist() if isinstance(text, str)] if array.dtype.kind in "UO" else []
     if array.dtype.kind not in "UO" or len(texts) != array.size:

@@ -111,7 +111,7 @@ Key: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
 """The dtype and shape of each argument."""
 
 
-class _Ready(Runs):
+class _PreparedCall(Runs):
     """The function for one combination of types."""
 
     def __init__(self, plan: Any, bound: Any, links: Links, *, is_tuple: bool) -> None:
@@ -138,7 +138,7 @@ class Function:
         self.text = text
         self._session = session
         self._drops_left = drops_left
-        self._ready: dict[Key, _Ready] = {}
+        self._ready: dict[Key, _PreparedCall] = {}
         self._latest: Callable[..., Any] = no_call
         self._sources: Mapping[str, Source] = {}
         self._own = OwnText.of(_NAME, _statements(text))
@@ -191,7 +191,7 @@ class Function:
         checked = _accepted(self._session, self._own, self._program(types, None))
         return checked.types[RESULT]
 
-    def _prepared(self, key: Key, arrays: list[np.ndarray[Any, Any]]) -> _Ready:
+    def _prepared(self, key: Key, arrays: list[np.ndarray[Any, Any]]) -> _PreparedCall:
         types = tuple((as_array(array, _CALLED[len(arrays) - 1 + place])[1], array.shape) for place, array in enumerate(arrays))
         made = self._prepare(types)
         with _PREPARED:
@@ -200,7 +200,7 @@ class Function:
                 del self._ready[next(iter(self._ready))]
         return found
 
-    def _prepare(self, types: tuple[Type, ...]) -> _Ready:
+    def _prepare(self, types: tuple[Type, ...]) -> _PreparedCall:
         texts = tuple(_type_text(kind, shape) for kind, shape in types)
         outputs: tuple[str, ...] = (RESULT,)
         items = 0
@@ -214,7 +214,7 @@ class Function:
         shapes = dict(zip(_NAMES[len(types)], [shape for _, shape in types], strict=True))
         bound = bind_shapes(core, shapes, {})
         made = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
-        return _Ready(made, bound, Links(_NAMES[len(types)], outputs), is_tuple=items > 0)
+        return _PreparedCall(made, bound, Links(_NAMES[len(types)], outputs), is_tuple=items > 0)
 
     def _program(self, types: tuple[str, ...], outputs: tuple[str, ...] | None) -> Source:
         """The text's statements, the last one named; the application to inputs of these types."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...backend import bind_shapes, execute, plan
 from ...backend.io.reading import check_declared, located
-from ...backend.schedule.plan.plan import Device, Plan as StoredPlan
+from ...backend.schedule.plan.plan import Device, ExecutionPlan as StoredPlan
 from ...backend.schedule.single_device import HOME, Detail
 from ...lang.bind.directives import OBJECTIVES
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RunFailed
@@ -31,7 +31,7 @@ from ..execution.loading import InputFile, common_widths, find_inputs, read_inpu
 from ..execution.modules import LackingSizes, headers_in, only, sized, sizes_of
 from ..execution.outcome import outcome_of
 from ..execution.params import settings_of
-from ..execution.scheduling import Effort, Scheduling, Use
+from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 from ..execution.stored_plans import cores, read_plan
 from ..pipeline import Session
 from ..pipeline_types import Checked
@@ -41,7 +41,7 @@ from .evaluating import as_array, require_accepted, shown
 #
 # `rho.Cluster`: workers for `Program.run(cluster=…)`, attached to once and used for many runs.
 
-_PACKAGE: Final = __name__.removesuffix(".shell.embedding.clusters")
+_PACKAGE: Final = __name__.removesuffix(".shell.embedding.programs")
 _ROOMS: Final = (f"{_PACKAGE}.shell.", f"{_PACKAGE}.backend.")
 
 
@@ -210,15 +210,15 @@ def scheduling_for(
     for name in objectives:
         if name not in OBJECTIVES:
             raise ValueError(f"an objective is one of {', '.join(OBJECTIVES)}, not {name!r}")
-    efforts = {None: Effort.DEFAULT, "fast": Effort.FAST, "prove": Effort.PROVE}
+    efforts = {None: PlanningEffort.DEFAULT, "fast": PlanningEffort.FAST, "prove": PlanningEffort.PROVE}
     seconds: float | None = None
     if budget in efforts:
         effort = efforts[budget]
     elif isinstance(budget, int | float) and not isinstance(budget, bool) and 0 < budget <= 86_400:
-        effort, seconds = Effort.DEFAULT, float(budget)
+        effort, seconds = PlanningEffort.DEFAULT, float(budget)
     else:
         raise ValueError(f"a budget is a number of seconds, 'fast' or 'prove', not {budget!r}")
-    return Scheduling(Use.LOOK, None if devices is None else os.fspath(devices), objectives, effort, seconds)
+    return Scheduling(PlanPurpose.LOOK, None if devices is None else os.fspath(devices), objectives, effort, seconds)
 
 
 # ---------------------------------------------------------------------------------------------------- programs
@@ -417,9 +417,9 @@ class Program:
         """On the workers of a cluster, by a plan that is kept for the workers there are and the files that they see."""
         from ...backend.io.external_arrays import StoredInput
         from ..execution.clusters import with_files
-        from ..execution.scheduling import Scheduling, Use, planned_on, runner_on, stored_for
+        from ..execution.scheduling import PlanPurpose, Scheduling, planned_on, runner_on, stored_for
 
-        core, scheduling = self._core, Scheduling(Use.RUN, cluster=attachment)
+        core, scheduling = self._core, Scheduling(PlanPurpose.RUN, cluster=attachment)
         profile, stored, there = stored_for(core, bound, files, scheduling)
         key = id(bound), tuple(attachment.cluster.members), tuple(there.stores)
         found = self._plans.get(key)

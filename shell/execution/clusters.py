@@ -15,11 +15,11 @@ from ..cli.process_exit import is_command
 from ..cli.standard_streams import stream_of
 
 if TYPE_CHECKING:
-    from ...backend.cluster.client import Cluster
+    from ...backend.cluster.client import ClusterClient
     from ...backend.devices.profile import Profile
     from ...backend.graph.bind import BoundGraph
     from ...backend.io.external_arrays import StoredInput, StoredOutput
-    from ...backend.vm.run_state import Observer, Results
+    from ...backend.vm.run_state import Observer, RunResults
     from ...typechecker.core.blocks import Core
     from ..pipeline_types import Loaded
     from .loading import InputFile
@@ -41,9 +41,9 @@ class Attachment:
         """Is told why a run begins again; set it before the cluster is asked for."""
 
     @cached_property
-    def cluster(self) -> Cluster:
+    def cluster(self) -> ClusterClient:
         """UsageError: it is not a cluster.  RunFailed E710: it does not answer."""
-        from ...backend.cluster.client import Cluster
+        from ...backend.cluster.client import ClusterClient
         from ...backend.cluster.membership import BadCluster, attach
         from .stored_plans import this_machine
 
@@ -54,7 +54,7 @@ class Attachment:
         except BadCluster as error:
             raise UsageError(f"--cluster: {error}") from None
         try:
-            return Cluster(membership, this_machine(), self.restarts, self.tell)
+            return ClusterClient(membership, this_machine(), self.restarts, self.tell)
         except BaseException:
             membership.close()
             raise
@@ -166,8 +166,8 @@ def lying(profile: Profile, stored: Mapping[str, StoredInput | StoredOutput]) ->
 
 def with_files(
     core: Core, files: Mapping[str, InputFile], sizes: Mapping[Any, int], stored: Mapping[str, StoredInput],
-    run: Callable[[Mapping[str, Any]], Results],
-) -> Results:  # fmt: skip
+    run: Callable[[Mapping[str, Any]], RunResults],
+) -> RunResults:  # fmt: skip
     """What a run leaves whose inputs come from files, some of which it reads by itself.
 
     Where anything fails, what failed is what would have failed first if all had been read before."""
@@ -181,11 +181,11 @@ def with_files(
         raise
 
 
-def run_there(loaded: Loaded, values: Mapping[str, Any], observe: Observer | None) -> Results:
+def run_there(loaded: Loaded, values: Mapping[str, Any], observe: Observer | None) -> RunResults:
     """A program that runs elsewhere, on `values` beside what files hold; what it writes itself lies beside its targets then."""
     from ...backend.io.external_arrays import StoredInput, StoredOutput
     from ...backend.schedule.program_facts.partitioning import written_as
-    from ...backend.vm.run_state import Shown
+    from ...backend.vm.run_state import OutputValue
 
     there, plan = loaded.elsewhere, loaded.plan
     assert there is not None
@@ -208,5 +208,5 @@ def run_there(loaded: Loaded, values: Mapping[str, Any], observe: Observer | Non
     for name in outputs:
         if written_as(name) in written:
             sink = written[written_as(name)].sink
-            outputs[name] = Shown(sink.kind, sink)
+            outputs[name] = OutputValue(sink.kind, sink)
     return results._replace(outputs=outputs)

@@ -19,11 +19,21 @@ from ..cli.arguments import UsageError
 from ..cli.process_exit import Exit
 from ..pipeline import Session
 from ..pipeline_types import Checked, PlanDetail
-from .doctest_parser import Case, Claim, ExpressionCase, LineCase, ProgramCase, Said, Step, claimed_lines, without_last_statement
-from .outcome import Shown, nothing
+from .doctest_parser import (
+    Case,
+    Claim,
+    ClaimedMessage,
+    DoctestStep,
+    ExpressionCase,
+    LineCase,
+    ProgramCase,
+    claimed_lines,
+    without_last_statement,
+)
+from .outcome import DisplayedValue, nothing
 from .params import Permissions
-from .run_request import Request
-from .running import Report, run_program
+from .run_request import RunRequest
+from .running import RunReport, run_program
 
 # ---------------------------------------------------------------------------------------------------- messages_claimed
 #
@@ -33,7 +43,7 @@ _MESSAGE = re.compile(r"(\S*)(?: (.*?))??(?: at `(.*)`)?")
 _SOURCE_LINE = re.compile(r"\s*\d+ │")
 
 
-def fits(said: Said, given: Diagnostic, source: Source) -> bool:
+def fits(said: ClaimedMessage, given: Diagnostic, source: Source) -> bool:
     """Is this the message, of a program that `source` is the text of, that `said` claims?"""
     read = _MESSAGE.fullmatch(said.expected)
     if read is None or given.code != read[1] or (read[2] or "") not in given.message:
@@ -71,7 +81,7 @@ NAME = "<example>"
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class DoctestFailure:
     """A claim that does not hold: the file, the 1-based line of the claim, what is wrong."""
 
     file: str
@@ -79,7 +89,7 @@ class Failure:
     message: str
 
 
-def check_case(case: Case, file: str, text: str) -> list[Failure]:
+def check_case(case: Case, file: str, text: str) -> list[DoctestFailure]:
     """The claims of one case of `file`, whose whole text is `text`."""
     return Runner(file).case(case, text)
 
@@ -95,7 +105,7 @@ class Runner:
         self.folder = os.path.dirname(file)
         self.session = Session(self.folder, Permissions.of([self.folder or "."], [file]))
 
-    def case(self, case: Case, text: str) -> list[Failure]:
+    def case(self, case: Case, text: str) -> list[DoctestFailure]:
         """What does not hold of a case of the file, whose whole text is `text`."""
         try:
             if isinstance(case, LineCase):
@@ -106,16 +116,16 @@ class Runner:
         except _Fails as fails:
             return self.failure(fails.line, str(fails))
 
-    def failure(self, line: int, message: str) -> list[Failure]:
-        return [Failure(self.file, line, message)]
+    def failure(self, line: int, message: str) -> list[DoctestFailure]:
+        return [DoctestFailure(self.file, line, message)]
 
-    def run(self, text: str) -> Report:
+    def run(self, text: str) -> RunReport:
         try:
-            return run_program(self.source(text), self.session, Request(), verify=self.verify)
+            return run_program(self.source(text), self.session, RunRequest(), verify=self.verify)
         except UsageError as error:
             raise _CannotRun(error.message) from None
 
-    def printed(self, text: str, line: int, what: str) -> list[Shown]:
+    def printed(self, text: str, line: int, what: str) -> list[DisplayedValue]:
         """What a program prints; `_Fails` at a line where it does not run to its end."""
         try:
             report = self.run(text)
@@ -134,9 +144,9 @@ class Runner:
 
     # -------------------------------------------------------------------- programs
 
-    def program(self, case: ProgramCase) -> list[Failure]:
+    def program(self, case: ProgramCase) -> list[DoctestFailure]:
         kept: list[str] = []
-        failures: list[Failure] = []
+        failures: list[DoctestFailure] = []
         for step in case.steps:
             before = "".join(f"{text}\n" for text in kept)
             failures += self._claimed(before, step)
@@ -156,7 +166,7 @@ class Runner:
             failures += self.failure(case.line, "this program is rejected:\n" + rendered(checked.diagnostics, checked.sources))
         return failures
 
-    def _claimed(self, before: str, step: Step) -> list[Failure]:
+    def _claimed(self, before: str, step: DoctestStep) -> list[DoctestFailure]:
         """What does not hold of messages, types, reads and plans of a program that ends with `step`."""
         text = before + step.text
         if step.of(Claim.ERROR):
@@ -171,7 +181,7 @@ class Runner:
         checked = self.check(text)
         if not checked.accepted:
             return self.failure(claims[0].line, "this program is rejected:\n" + rendered(checked.diagnostics, checked.sources))
-        failures: list[Failure] = []
+        failures: list[DoctestFailure] = []
         if step.of(Claim.WARNING, Claim.TYPE):
             failures += self._told(before, step, checked.diagnostics, checked.sources)
         for said in claims:
@@ -179,7 +189,7 @@ class Runner:
             failures += [] if wrong is None else self.failure(said.line, wrong)
         return failures
 
-    def _about(self, said: Said, checked: Checked) -> str | None:
+    def _about(self, said: ClaimedMessage, checked: Checked) -> str | None:
         """What is wrong with a claim about the type, the reads or the plan of an accepted program."""
         if said.claim is Claim.TYPE and (checked.last or "none") != said.expected:
             return f"the type is {checked.last or 'none'}, not {said.expected}"
@@ -194,20 +204,20 @@ class Runner:
         from ..display.plan_output import plan_lines
 
         try:
-            return plan_lines(self.session.load(checked, Request(sizes=sizes), PlanDetail.FULL))
+            return plan_lines(self.session.load(checked, RunRequest(sizes=sizes), PlanDetail.FULL))
         except RhoError as error:
             return rendered(error.diagnostics, checked.sources)
         except UsageError as error:
             return error.message
 
     def _told(
-        self, before: str, step: Step, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]
-    ) -> list[Failure]:  # fmt: skip
+        self, before: str, step: DoctestStep, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]
+    ) -> list[DoctestFailure]:  # fmt: skip
         """What claims of messages say that is not so, and messages about the step that no claim names."""
         source = sources.get(NAME, Source(NAME, before + step.text))
         left = [given for given in diagnostics if given.severity is not Severity.NOTE]
         about: Diagnostic | None = None
-        failures: list[Failure] = []
+        failures: list[DoctestFailure] = []
         for said in step.of(Claim.ERROR, Claim.WARNING, Claim.NOTE, Claim.FIX):
             if said.claim in (Claim.ERROR, Claim.WARNING):
                 about = next((given for given in left if fits(said, given, source)), None)
@@ -228,7 +238,7 @@ class Runner:
             failures += self.failure(step.claims[0].line, "no claim names\n" + rendered(more, sources))
         return failures
 
-    def _repaired(self, said: Said, given: Diagnostic, source: Source) -> str:
+    def _repaired(self, said: ClaimedMessage, given: Diagnostic, source: Source) -> str:
         """What is wrong with the claim that a fix of `given` changes a line of the program to this one."""
         texts = [applied(source, [fix]).text for fix in given.fixes if fix.edits]
         changed = [Counter(text.split("\n")) - Counter(source.text.split("\n")) for text in texts]
@@ -241,17 +251,17 @@ class Runner:
             return f"with the fix this is said: {'; '.join(after)}"
         return ""
 
-    def _outcome(self, text: str) -> Report:
+    def _outcome(self, text: str) -> RunReport:
         """Checked, and run only if it is accepted (some codes appear only then)."""
         try:
             return self.run(text)
         except _CannotRun:
             checked = self.check(text)
-            return Report(Exit.OK if checked.accepted else Exit.REJECTED, nothing(), checked.diagnostics, checked.sources)
+            return RunReport(Exit.OK if checked.accepted else Exit.REJECTED, nothing(), checked.diagnostics, checked.sources)
 
-    def _printed(self, case: ProgramCase, text: str) -> list[Failure]:
+    def _printed(self, case: ProgramCase, text: str) -> list[DoctestFailure]:
         actual = _lines(self.printed(text, case.line, "this program"))
-        failures: list[Failure] = []
+        failures: list[DoctestFailure] = []
         at = 0
         for step in case.steps:
             claims = step.of(Claim.PRINTS)
@@ -267,7 +277,7 @@ class Runner:
 
     # ----------------------------------------------------------------- expressions
 
-    def one_line(self, case: LineCase) -> list[Failure]:
+    def one_line(self, case: LineCase) -> list[DoctestFailure]:
         before = case.before + "\n" if case.before.strip() else ""
         values = case.step.of(Claim.EQUALS)
         if values:
@@ -275,14 +285,14 @@ class Runner:
             return self._same_print(prelude + case.step.text, prelude + values[0].expected, case.line)
         return self._claimed(before, case.step)
 
-    def _same_print(self, actual: str, expected: str, line: int) -> list[Failure]:
+    def _same_print(self, actual: str, expected: str, line: int) -> list[DoctestFailure]:
         printed = [[(shown.text(), shown.shape) for shown in self.printed(text, line, "this")] for text in (actual, expected)]
         if printed[0] == printed[1]:
             return []
         texts = [" / ".join(f"{text} of shape {' '.join(map(str, shape)) or '⍬'}" for text, shape in one) for one in printed]
         return self.failure(line, f"prints {texts[0]}, not {texts[1]}")
 
-    def expression(self, case: ExpressionCase, text: str) -> list[Failure]:
+    def expression(self, case: ExpressionCase, text: str) -> list[DoctestFailure]:
         stem = os.path.basename(self.file).removesuffix(".rho")
         prelude = f'use "./{stem}.rho"\n' if f"{stem}." in case.expression else definitions(text)
         actual = _lines(self.printed(prelude + case.expression, case.line, "this example"))
@@ -290,7 +300,7 @@ class Runner:
         return [] if actual == expected else self.failure(case.line, _difference(expected, actual))
 
 
-def _lines(printed: Sequence[Shown]) -> list[str]:
+def _lines(printed: Sequence[DisplayedValue]) -> list[str]:
     return [line.rstrip() for shown in printed for line in shown.text().split("\n")]
 
 
@@ -312,7 +322,7 @@ def definitions(text: str) -> str:
     program, _ = parse_program(Source(NAME, text))
     characters = list(text)
     for statement in program.statements:
-        if isinstance(statement, expressions.Evaluate | program_tree.Output):
+        if isinstance(statement, expressions.Evaluate | program_tree.OutputDeclaration):
             for at in range(statement.span.start, statement.span.end):
                 if characters[at] != "\n":
                     characters[at] = " "

@@ -72,7 +72,7 @@ class Claim(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ClaimedMessage:
     """One claim and its 1-based line; `sizes` of a plan's."""
 
     line: int
@@ -82,14 +82,14 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DoctestStep:
     """Program text, from a 1-based line on, and what is claimed about it."""
 
     line: int
     text: str
-    claims: tuple[Said, ...] = ()
+    claims: tuple[ClaimedMessage, ...] = ()
 
-    def of(self, *claims: Claim) -> list[Said]:
+    def of(self, *claims: Claim) -> list[ClaimedMessage]:
         return [said for said in self.claims if said.claim in claims]
 
 
@@ -98,7 +98,7 @@ class ProgramCase:
     """One program with its steps in order; `line` is where it starts."""
 
     line: int
-    steps: tuple[Step, ...]
+    steps: tuple[DoctestStep, ...]
 
     @property
     def runs(self) -> bool:
@@ -111,7 +111,7 @@ class LineCase:
     """`claims ⇐ program` after the definitions `before`."""
 
     before: str
-    step: Step
+    step: DoctestStep
 
     @property
     def line(self) -> int:
@@ -131,7 +131,7 @@ Case = ProgramCase | LineCase | ExpressionCase
 
 
 @dataclass(slots=True)
-class Fence:
+class CodeFence:
     """The lines of a block, and the 1-based number of the first."""
 
     line: int
@@ -140,7 +140,7 @@ class Fence:
 
 def markdown_cases(text: str) -> Iterator[Case]:
     """The cases of a Markdown file."""
-    program: Fence | None = None
+    program: CodeFence | None = None
     for fence, continued in fences(text):
         if continued and program is not None:
             blank = fence.line - program.line - len(program.lines)
@@ -153,18 +153,18 @@ def markdown_cases(text: str) -> Iterator[Case]:
         yield from program_cases(program.lines, program.line)
 
 
-def fences(text: str) -> Iterator[tuple[Fence, bool]]:
+def fences(text: str) -> Iterator[tuple[CodeFence, bool]]:
     """The ```` ```rho ```` blocks and whether each continues the one before."""
     mark = ""
     indent = 0
-    fence: Fence | None = None
+    fence: CodeFence | None = None
     words: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         found = FENCE.match(line)
         if not mark:
             if found:
                 mark, indent, words = found[2], len(found[1]), found[3].split()
-                fence = Fence(number + 1) if words[:1] == ["rho"] and "skip" not in words else None
+                fence = CodeFence(number + 1) if words[:1] == ["rho"] and "skip" not in words else None
         elif found and found[2].startswith(mark) and not found[3]:
             if fence is not None:
                 yield fence, "continued" in words
@@ -200,9 +200,9 @@ def program_cases(lines: list[str], first: int) -> Iterator[Case]:
     if written and written[0].startswith(SESSION_INDENT):
         yield ProgramCase(first, tuple(_session_steps(lines, first)))
         return
-    steps: list[Step] = []
+    steps: list[DoctestStep] = []
     pending: list[str] = []
-    claims: list[Said] = []
+    claims: list[ClaimedMessage] = []
     before: list[str] = []
     start = first
     for number, line in enumerate(lines, first):
@@ -211,33 +211,33 @@ def program_cases(lines: list[str], first: int) -> Iterator[Case]:
             claims.append(_said(number, claim[1], claim[2]))
             continue
         if claims:
-            steps.append(Step(start, "\n".join(pending), tuple(claims)))
+            steps.append(DoctestStep(start, "\n".join(pending), tuple(claims)))
             pending, claims, start = [], [], number
         if "⇐" in line and not line.lstrip().startswith("⍝"):
             expected, _, program = line.partition("⇐")
-            step = Step(number, program.strip(), tuple(_line_claims(number, expected.strip())))
+            step = DoctestStep(number, program.strip(), tuple(_line_claims(number, expected.strip())))
             yield LineCase("\n".join(before), step)
             line = ""
         pending.append(line)
         before.append(line)
-    steps.append(Step(start, "\n".join(pending), tuple(claims)))
+    steps.append(DoctestStep(start, "\n".join(pending), tuple(claims)))
     if any(line.strip() and not line.lstrip().startswith("⍝") for step in steps for line in step.text.splitlines()):
         yield ProgramCase(first, tuple(step for step in steps if step.text.strip() or step.claims))
 
 
-def _said(line: int, word: str, expected: str) -> Said:
+def _said(line: int, word: str, expected: str) -> ClaimedMessage:
     kind, *sizes = word.removesuffix(":").split()
     named = tuple((name, int(size)) for name, _, size in (text.partition("=") for text in sizes))
-    return Said(line, Claim(kind), expected.rstrip() if kind == "→" else expected.strip(), named)
+    return ClaimedMessage(line, Claim(kind), expected.rstrip() if kind == "→" else expected.strip(), named)
 
 
-def _line_claims(line: int, text: str) -> Iterator[Said]:
+def _line_claims(line: int, text: str) -> Iterator[ClaimedMessage]:
     if _CODE.fullmatch(text):
-        yield Said(line, Claim.ERROR, text)
+        yield ClaimedMessage(line, Claim.ERROR, text)
     elif _CLAIM.match(f"⍝ {text}"):
         yield from (_said(line, claim[1], claim[2]) for claim in _BEFORE.finditer(text))
     else:
-        yield Said(line, Claim.EQUALS, text)
+        yield ClaimedMessage(line, Claim.EQUALS, text)
 
 
 def without_last_statement(text: str) -> str:
@@ -252,7 +252,7 @@ def without_last_statement(text: str) -> str:
     return "\n".join(lines[:start])
 
 
-def _session_steps(lines: list[str], first: int) -> Iterator[Step]:
+def _session_steps(lines: list[str], first: int) -> Iterator[DoctestStep]:
     """A transcript: what is typed up to each printed part."""
     typed: list[str] = []
     printed: list[str] = []
@@ -260,19 +260,19 @@ def _session_steps(lines: list[str], first: int) -> Iterator[Step]:
     for number, line in enumerate(lines, first):
         if line.startswith(SESSION_INDENT) and line.strip():
             if printed:
-                yield Step(at, "\n".join(typed), _prints(at, printed))
+                yield DoctestStep(at, "\n".join(typed), _prints(at, printed))
                 typed, printed = [], []
             typed.append(line.strip())
             at = number + 1
         elif line.strip() or printed:
             printed.append(line)
     if typed:
-        yield Step(at, "\n".join(typed), _prints(at, printed))
+        yield DoctestStep(at, "\n".join(typed), _prints(at, printed))
 
 
-def _prints(line: int, printed: list[str]) -> tuple[Said, ...]:
+def _prints(line: int, printed: list[str]) -> tuple[ClaimedMessage, ...]:
     """What a transcript says that is printed, without the blank lines at its end."""
     end = len(printed)
     while end and not printed[end - 1].strip():
         end -= 1
-    return tuple(Said(line, Claim.PRINTS, text.rstrip()) for text in printed[:end])
+    return tuple(ClaimedMessage(line, Claim.PRINTS, text.rstrip()) for text in printed[:end])

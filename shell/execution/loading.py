@@ -23,7 +23,7 @@ from ...lang.support.files import Pipes, TooLarge, is_pipe, read_bytes
 from ...lang.support.parsing import file_of, is_file_url, is_url, trouble_of
 from ...lang.support.records import dataclass
 from ...lang.syntax.lexer import NAME, RESERVED
-from ...lang.tree.program import Form, Reading
+from ...lang.tree.program import CellFormat, ColumnFormat
 from ...typechecker.core.blocks import Core, CoreInput
 from ...typechecker.elements import Kind
 from ..cli.standard_streams import read_standard_input, stream_of
@@ -224,12 +224,12 @@ def _declared(cells: Sequence[str], name: str, separator: str) -> tuple[str, str
         return "i64[n]", ""
     if not lacks and filled and all(cell.lower() in ("true", "false") for cell in filled):
         return "bool[n]", ""
-    for form in (Form.DATE, Form.TIME):
-        if _reads(filled, Reading(form)):
+    for form in (CellFormat.DATE, CellFormat.TIME):
+        if _reads(filled, ColumnFormat(form)):
             return "i64[n]", f" as {form.name.lower()}" + " missing 0" * lacks
     if not whole:
         for pattern in DATE_PATTERNS:
-            if _reads(filled, Reading(Form.DATE, pattern)):
+            if _reads(filled, ColumnFormat(CellFormat.DATE, pattern)):
                 return "i64[n]", f' as "{pattern}"' + " missing 0" * lacks
     missing = " missing ⎕nan" * lacks
     if filled and _all(filled, Kind.F64):
@@ -247,7 +247,7 @@ def _all(cells: Sequence[str], kind: Kind) -> bool:
         return False
 
 
-def _reads(cells: Sequence[str], reading: Reading) -> bool:
+def _reads(cells: Sequence[str], reading: ColumnFormat) -> bool:
     try:
         return bool(cells) and all(number_of(cell, reading) is not None for cell in dict.fromkeys(cells))
     except Unsuitable:

@@ -14,7 +14,7 @@ from ...backend.graph.bind import BoundGraph
 from ...backend.graph.phases import Constant, Output, Print as PhasesPrint, ValueId as PhasesValueId
 from ...backend.vm.values import Array, array, kind_of_dtype, nested, to_numpy
 from ...lang.support.records import dataclass
-from ...typechecker.core.arrays import Print, ValueId
+from ...typechecker.core.arrays import CorePrint, ValueId
 from ...typechecker.core.blocks import Core
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
@@ -28,7 +28,7 @@ PIPE_LIMIT = 1_000_000  # items that a pipe gets without cutting
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DisplayedValue:
     """A value with its name ("" for an expression) and its type as the checker writes it."""
 
     name: str
@@ -93,8 +93,8 @@ def kind_of(value: Any) -> Kind:
 class Outcome:
     """`printed` in order; `outputs` by name; `plan` a summary (phases, devices, bytes, seconds)."""
 
-    printed: tuple[Shown, ...]
-    outputs: Mapping[str, Shown]
+    printed: tuple[DisplayedValue, ...]
+    outputs: Mapping[str, DisplayedValue]
     plan: Mapping[str, Any] = field(default_factory=dict)
 
     @contextmanager
@@ -129,19 +129,19 @@ def outcome_of(core: Core, printed: Sequence[Any], outputs: Mapping[str, Any], p
     """Results with the names and types their program gives them."""
     entries = {entry.name: entry.value for entry in core.outputs}
     named = {name: _shown(core, entries[name], name, value) for name, value in outputs.items()}
-    prints = [op.arg for op in core.block.ops if isinstance(op, Print)]
+    prints = [op.arg for op in core.block.ops if isinstance(op, CorePrint)]
     known: list[ValueId | None] = [*prints] if len(prints) == len(printed) else [None] * len(printed)
     shown = [_shown(core, which, core.names.get(which, "") if which is not None else "", value)
              for which, value in zip(known, printed, strict=True)]  # fmt: skip
     return Outcome(tuple(shown), named, plan or {})
 
 
-def _shown(core: Core, which: ValueId | None, name: str, value: Any) -> Shown:
+def _shown(core: Core, which: ValueId | None, name: str, value: Any) -> DisplayedValue:
     kind = kind_of(value)
     if which is not None:
-        return Shown(name, show_type(core.types[which]), value, kind)
+        return DisplayedValue(name, show_type(core.types[which]), value, kind)
     shape = " ".join(str(int(size)) for size in value.shape)
-    return Shown(name, f"{kind.value}[{shape}]" if shape else kind.value, value, kind)
+    return DisplayedValue(name, f"{kind.value}[{shape}]" if shape else kind.value, value, kind)
 
 
 def nothing() -> Outcome:

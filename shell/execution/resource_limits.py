@@ -20,7 +20,7 @@ from ...backend.graph.cost_formulas import cost_of, graph_cost
 from ...backend.graph.lowering.blocks import lower
 from ...backend.graph.passes.pipeline import optimise, settle
 from ...backend.graph.phases import LibraryPhase, Loop, Output, PhaseId, Structured, ValueId
-from ...backend.schedule.plan.plan import BranchStep, Buffer, CellsStep, LoopStep, Plan, Role, SubPlan
+from ...backend.schedule.plan.plan import BranchStep, Buffer, CellsStep, ExecutionPlan, LoopStep, Role, SubPlan
 from ...backend.schedule.plan.plan_text import bytes_text
 from ...backend.schedule.program_facts.scratch_memory import Numbers, workspace
 from ...backend.schedule.single_device import Detail, plan_one_device
@@ -46,7 +46,7 @@ _TEXT: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PlanCandidate:
     """A planned program that may be too large; `sources` hold its text, `outputs` name the files that were asked for."""
 
     core: Core
@@ -64,7 +64,7 @@ class FileMemory:
     which: str = ""
 
 
-def fits(plan: Plan, limit: int | None, files: FileMemory = FileMemory()) -> int | None:  # noqa: B008
+def fits(plan: ExecutionPlan, limit: int | None, files: FileMemory = FileMemory()) -> int | None:  # noqa: B008
     """None if the planned peak, with what a file takes, is within `limit`, or this machine's memory where that is not given; else
     the bytes there are."""
     allowed = stored_plans.memory() if limit is None else limit
@@ -72,7 +72,7 @@ def fits(plan: Plan, limit: int | None, files: FileMemory = FileMemory()) -> int
 
 
 def refuse_memory(
-    candidate: Candidate, plan: Plan, limit: int | None, files: FileMemory, streams: CannotStream | None = None
+    candidate: PlanCandidate, plan: ExecutionPlan, limit: int | None, files: FileMemory, streams: CannotStream | None = None
 ) -> Never:  # fmt: skip
     """E702: what takes the memory, and the phase by which there is no plan in tiles either."""
     allowed = stored_plans.memory() if limit is None else limit
@@ -90,7 +90,7 @@ def refuse_memory(
     raise Refused([Diagnostic(Code.E702, message, span, label=label, labels=tuple(labels[1:]), notes=tuple(notes))])
 
 
-def _streams_note(candidate: Candidate, streams: CannotStream) -> str:
+def _streams_note(candidate: PlanCandidate, streams: CannotStream) -> str:
     """The phase that cannot stream: `it cannot stream from its files: `⍋x` needs all of its argument at once`."""
     phase = streams.phase
     own = isinstance(phase, Output) and any(entry.name == phase.name for entry in candidate.core.outputs)  # not a stage's
@@ -101,7 +101,7 @@ def _streams_note(candidate: Candidate, streams: CannotStream) -> str:
     return f"it cannot stream from its files: `{shown}`{place} {streams.why}{advice}"
 
 
-def _file_advice(candidate: Candidate, name: str) -> str:
+def _file_advice(candidate: PlanCandidate, name: str) -> str:
     """What would let an output be written as it comes; nothing where its file takes it so."""
     (entry,) = [entry for entry in candidate.core.outputs if entry.name == name]
     if entry.reading != AS_WRITTEN:
@@ -118,7 +118,7 @@ def _file_advice(candidate: Candidate, name: str) -> str:
     return f"{advice}; where its rows come in order FILE may also end in {', '.join(endings)}"
 
 
-def check_time(candidate: Candidate, seconds: float | None) -> None:
+def check_time(candidate: PlanCandidate, seconds: float | None) -> None:
     """E709 if the work cannot be done in so many seconds at any rate; see Note [The rate]."""
     if seconds is None:
         return
@@ -145,7 +145,7 @@ def _early_note(bound: BoundGraph) -> list[str]:
     return ["a loop that may stop early is counted with its bound: `f⍣(n ⋄ p)` with a lower n may fit"] if may_stop else []
 
 
-def _peak(plan: Plan) -> int:
+def _peak(plan: ExecutionPlan) -> int:
     return max((count for _, count in plan.main.peak), default=0)
 
 
@@ -165,7 +165,7 @@ def _exact(count: int) -> str:
 # -------------------------------------------------------------------------------- the largest buffers
 
 
-def _largest_buffers(candidate: Candidate, plan: Plan) -> Iterator[Label]:
+def _largest_buffers(candidate: PlanCandidate, plan: ExecutionPlan) -> Iterator[Label]:
     """Where the largest buffers are made; one label a place."""
     graph, symbolic = candidate.bound.graph, replace(optimise(lower(candidate.core)), guards=())
     known = bind(symbolic, candidate.bound.sizes).graph.types
@@ -223,7 +223,7 @@ def _buffers(plan: SubPlan) -> Iterator[Buffer]:
                     pass
 
 
-def _text(candidate: Candidate, span: Span) -> str:
+def _text(candidate: PlanCandidate, span: Span) -> str:
     """The program's text there, on one line."""
     source = candidate.sources.get(span.file)
     text = " ".join(source.text[span.start : span.end].split()) if source is not None else ""
@@ -233,13 +233,13 @@ def _text(candidate: Candidate, span: Span) -> str:
 # ------------------------------------------------------------------------------------ sizes that fit
 
 
-def _sizes_note(candidate: Candidate) -> list[str]:
+def _sizes_note(candidate: PlanCandidate) -> list[str]:
     """The numbers that were found, if any."""
     sizes = ", ".join(f"{v.name}={n}" for v, n in sorted(candidate.bound.sizes.items(), key=lambda item: item[0].id))
     return [f"with {sizes}"] if sizes else []
 
 
-def _fitting(candidate: Candidate, need: Callable[[BoundGraph], int], allowed: int) -> list[str]:
+def _fitting(candidate: PlanCandidate, need: Callable[[BoundGraph], int], allowed: int) -> list[str]:
     """For each size the largest number that would fit, the others as they are."""
     graph = replace(optimise(lower(candidate.core)), guards=())
     found = []
@@ -267,7 +267,7 @@ def _bisected(fits: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
-def _accepted(candidate: Candidate, which: SizeVariable, most: int) -> int | None:
+def _accepted(candidate: PlanCandidate, which: SizeVariable, most: int) -> int | None:
     """The nearest number below that the program's guards accept."""
     sizes = candidate.bound.sizes
     facts = [guard.fact for guard in candidate.core.guards]

@@ -38,7 +38,7 @@ class Grouping(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RunRequest:
     """`inputs` maps names to paths (relative to the working folder) or streams, `params` to what is set, `outputs` to paths or
     streams; `standard_input` is what `-` reads; `sizes` are those that are planned for, whatever the data has; `arrays` are
     inputs that are at hand."""
@@ -53,7 +53,7 @@ class Request:
     arrays: Mapping[str, Any] = field(default_factory=dict)
 
 
-def request_of(arguments: Arguments, console: Console) -> Request:
+def request_of(arguments: Arguments, console: Console) -> RunRequest:
     """The request of `run`, `eval`, `plan` and `estimate`."""
     params = arguments.pairs("--set", "PARAM=VALUE")
     inputs, given = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
@@ -62,7 +62,7 @@ def request_of(arguments: Arguments, console: Console) -> Request:
     limits = Limits(_bytes(arguments.value("--max-memory")), seconds("--max-time", arguments.value("--max-time")))
     grouping = Grouping.AS_WRITTEN if arguments.has("--exact") else Grouping.CHEAPEST
     sizes = {name: natural("--size", name, text) for name, text in arguments.pairs("--size", "NAME=N").items()}
-    return Request(inputs, params, outputs, limits, console.input, grouping, sizes)
+    return RunRequest(inputs, params, outputs, limits, console.input, grouping, sizes)
 
 
 def _each(given: Mapping[str, str]) -> dict[str, str]:
@@ -76,7 +76,7 @@ def _each(given: Mapping[str, str]) -> dict[str, str]:
     return paths
 
 
-def permissions_of(arguments: Arguments, request: Request, script: str, folder: str) -> Permissions:
+def permissions_of(arguments: Arguments, request: RunRequest, script: str, folder: str) -> Permissions:
     """The script's folder, the files named on the command line, and what is allowed beside them."""
     named = [script, *(data_file(path) for path in request.inputs.values() if stream_of(path) is None)]
     writable = arguments.values("--allow-write")
@@ -97,7 +97,7 @@ def data_file(path: str) -> str:
     return split_member(path)[0]
 
 
-def check_names(core: Core, request: Request, *, planned: bool = False) -> None:
+def check_names(core: Core, request: RunRequest, *, planned: bool = False) -> None:
     """Every name of the request exists in the program, and every input has a file.
 
     `planned`: nothing runs, so sizes do as well as files, and an input of a fixed shape needs neither."""
@@ -120,7 +120,7 @@ def size_options(core: Core) -> str:
     return options_of(sorted({variable.name for variable in sizes_of(core) if variable not in params}))
 
 
-def check_given(core: Core, request: Request) -> None:
+def check_given(core: Core, request: RunRequest) -> None:
     """Every name of the request exists in the program."""
     inputs = [entry.name for entry in core.data]
     _known("--in", request.inputs, inputs, "input")

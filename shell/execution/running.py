@@ -18,15 +18,15 @@ from ..cli.process_exit import Exit, LastWords
 from ..cli.standard_streams import DEFAULT_DIGITS, Console
 from ..pipeline import Session
 from ..pipeline_types import Checked, Engine, Loaded
-from .outcome import Outcome, Shown, nothing
-from .run_request import Request, check_names
+from .outcome import DisplayedValue, Outcome, nothing
+from .run_request import RunRequest, check_names
 from .scheduling import Scheduling
 from .watching import UNWATCHED, Stage, Watch, time_limit
 
 # ---------------------------------------------------------------------------------------------------- running
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RunReport:
     """What happened: the outcome (empty unless `exit` is OK), all diagnostics, the sources they point into."""
 
     exit: Exit
@@ -42,24 +42,24 @@ Save = Callable[[Loaded, Outcome], None]
 
 
 def run_program(
-    source: Source, session: Session, request: Request, *, verify: bool = False, analyze: bool = False,
+    source: Source, session: Session, request: RunRequest, *, verify: bool = False, analyze: bool = False,
     save: Save | None = None, ready: Callable[[Loaded], None] | None = None, scheduling: Scheduling | None = None,
     watch: Watch = UNWATCHED, json: bool = False,
-) -> Report:  # fmt: skip
+) -> RunReport:  # fmt: skip
     """Check, load, run, verify, save.  `ready` is called before any data is read, `save` once everything has succeeded.
 
     The limit on time is that of everything but checking.  `json`: how a process that it ends says so."""
     watch.stage(Stage.CHECK)
     checked = session.check(source)
     if not checked.accepted:
-        return Report(_rejection(checked), nothing(), checked.diagnostics, checked.sources)
+        return RunReport(_rejection(checked), nothing(), checked.diagnostics, checked.sources)
     core = checked.core
     assert core is not None
     check_names(core, request)
 
-    def failed(error: RhoError) -> Report:
+    def failed(error: RhoError) -> RunReport:
         told = with_options(error.diagnostics, checked.sources, request.inputs)
-        return Report(exit_of(error), nothing(), (*checked.diagnostics, *told), checked.sources)
+        return RunReport(exit_of(error), nothing(), (*checked.diagnostics, *told), checked.sources)
 
     try:
         with time_limit(request.limits.seconds, source, lambda up: last_words(failed(up), json=json)) as allowance:
@@ -84,10 +84,10 @@ def run_program(
                     save(loaded, outcome)
     except RhoError as error:
         return failed(error)
-    return Report(Exit.OK, outcome, (*checked.diagnostics, *loaded.warnings), checked.sources)
+    return RunReport(Exit.OK, outcome, (*checked.diagnostics, *loaded.warnings), checked.sources)
 
 
-def last_words(report: Report, *, json: bool) -> LastWords:
+def last_words(report: RunReport, *, json: bool) -> LastWords:
     """What a process says that ends with this report."""
     from io import StringIO
 
@@ -136,7 +136,7 @@ def compare(planned: Outcome, reference: Outcome, source: Source) -> None:
         raise RunFailed([Diagnostic(Code.BUG, f"the planned run differs from the reference: {text}", span) for text in problems])
 
 
-def differs(shown: Shown, expected: Shown) -> str:
+def differs(shown: DisplayedValue, expected: DisplayedValue) -> str:
     """What is different, or nothing."""
     if shown.kind is not expected.kind or shown.shape != expected.shape:
         return f"{shown.kind.value}{list(shown.shape)} instead of {expected.kind.value}{list(expected.shape)}"

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.graph.bind import BoundGraph
     from ...backend.io.external_arrays import StoredInput, StoredOutput
-    from ...backend.schedule.plan.plan import Plan
+    from ...backend.schedule.plan.plan import ExecutionPlan
     from ...backend.schedule.problem import Objective
-    from ...backend.schedule.program.plan_program import Planned
+    from ...backend.schedule.program.plan_program import PlannedProgram
     from ...backend.schedule.search.strategy import Budget
-    from ...backend.vm.run_state import Observer, Results
+    from ...backend.vm.run_state import Observer, RunResults
     from ...typechecker.core.blocks import Core
     from ..pipeline_types import Loaded, Runner
     from .loading import InputFile
@@ -34,13 +34,13 @@ OPTIONS = ("--devices", "--objective", "--deadline", "--budget", "--prove", "--f
 """Any of these plans with the scheduler."""
 
 
-class Effort(Enum):
+class PlanningEffort(Enum):
     FAST = "baselines, annealing and bounds"
     DEFAULT = "and the solver, within a fixed count of its steps"
     PROVE = "and the solver for as long as it takes"
 
 
-class Use(Enum):
+class PlanPurpose(Enum):
     """What the plan is for."""
 
     LOOK = "to be read"
@@ -56,10 +56,10 @@ class Scheduling:
     `plan`: a stored plan to run instead; `without`: names of strategies; `cluster`: whose workers are the devices.  `budget`
     scales the default effort.  `deadline`: nanoseconds within which a run is to end."""
 
-    use: Use
+    use: PlanPurpose
     devices: str | None = None
     objectives: tuple[str, ...] = ()
-    effort: Effort = Effort.DEFAULT
+    effort: PlanningEffort = PlanningEffort.DEFAULT
     budget: float | None = None
     plan: str | None = None
     without: tuple[str, ...] = ()
@@ -72,27 +72,30 @@ class Scheduling:
     def asks_devices(self) -> bool:
         """Is a plan for declared devices asked for, or a search?"""
         asked = self.devices, self.objectives, self.without, self.budget, self.cluster, self.deadline
-        return any(asked) or self.use is Use.SIMULATE or self.effort is not Effort.DEFAULT
+        return any(asked) or self.use is PlanPurpose.SIMULATE or self.effort is not PlanningEffort.DEFAULT
 
     @property
     def is_held_elsewhere(self) -> bool:
         """Are values held by the devices of a profile or of a cluster, and not by this process alone?"""
-        return self.cluster is not None or (self.devices is not None and self.use in (Use.LOOK, Use.CHECK))
+        return self.cluster is not None or (self.devices is not None and self.use in (PlanPurpose.LOOK, PlanPurpose.CHECK))
 
 
-def scheduling_of(arguments: Arguments, use: Use) -> Scheduling | None:
+def scheduling_of(arguments: Arguments, use: PlanPurpose) -> Scheduling | None:
     """What the options ask; None if nothing does."""
     if not any(arguments.has(name) for name in (*OPTIONS, "--plan", "--simulate", "--cluster", "--restarts")):
         return None
     given = [option for option in ("--budget", "--prove", "--fast") if arguments.has(option)]
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} say how long to search, each another way", "give one of them")
-    effort = Effort.FAST if arguments.has("--fast") else Effort.PROVE if arguments.has("--prove") else Effort.DEFAULT
+    effort = PlanningEffort.PROVE if arguments.has("--prove") else PlanningEffort.DEFAULT
+    if arguments.has("--fast"):
+        effort = PlanningEffort.FAST
     if arguments.value("--plan") is not None and any(arguments.has(name) for name in OPTIONS if name != "--devices"):
         raise UsageError("--plan runs a plan as it is stored", "options of the planner have no use beside it")
     budget = seconds("--budget", arguments.value("--budget"), 86_400)
     return Scheduling(
-        Use.SIMULATE if arguments.has("--simulate") else use, arguments.value("--devices"), arguments.values("--objective"),
+        PlanPurpose.SIMULATE if arguments.has("--simulate") else use, arguments.value("--devices"),
+        arguments.values("--objective"),
         effort, budget, arguments.value("--plan"), arguments.values("--without"),
         attachment_of(arguments), _nanoseconds(arguments.value("--deadline")),
     )  # fmt: skip
@@ -133,7 +136,7 @@ def stored_for(
     return profile, stored, replace(bound, stores=lies) if lies else bound
 
 
-def scheduled(loaded: Loaded, scheduling: Scheduling) -> Planned:
+def scheduled(loaded: Loaded, scheduling: Scheduling) -> PlannedProgram:
     """The program of a load on the devices asked for.  Raises as `plan_program`."""
     return planned_on(loaded.core, loaded.bound, profile_of(scheduling), scheduling)
 
@@ -148,7 +151,7 @@ def profile_of(scheduling: Scheduling) -> Profile:
     return this_machine() if scheduling.devices is None else load_profile(scheduling.devices)
 
 
-def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> Planned:
+def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> PlannedProgram:
     """A program on the devices of a profile.  Raises as `plan_program`."""
     from ...backend.schedule.program.plan_program import plan_by, plan_program
 
@@ -168,12 +171,12 @@ def runner_on(
     attachment: Attachment, core: Core, bound: BoundGraph, scheduling: Scheduling, without: frozenset[str] = frozenset()
 ) -> Runner:
     """How plans of a program run on a cluster, and are made again for fewer workers."""
-    quickly = replace(scheduling, effort=Effort.FAST, budget=None)
+    quickly = replace(scheduling, effort=PlanningEffort.FAST, budget=None)
 
-    def again(profile: Profile) -> Plan:
+    def again(profile: Profile) -> ExecutionPlan:
         return planned_on(core, bound, profile, quickly).plan
 
-    def run(plan: Plan, inputs: Mapping[str, Any], observe: Observer | None) -> Results:
+    def run(plan: ExecutionPlan, inputs: Mapping[str, Any], observe: Observer | None) -> RunResults:
         return attachment.cluster.run(plan, again, bound, inputs, without, observe)
 
     return run
@@ -188,12 +191,12 @@ def _objectives(scheduling: Scheduling) -> tuple[Objective, ...]:
 def budget_of(scheduling: Scheduling) -> Budget:
     from ...backend.schedule.search.strategy import DEFAULT, FAST, PROVE
 
-    base = {Effort.FAST: FAST, Effort.DEFAULT: DEFAULT, Effort.PROVE: PROVE}[scheduling.effort]
+    base = {PlanningEffort.FAST: FAST, PlanningEffort.DEFAULT: DEFAULT, PlanningEffort.PROVE: PROVE}[scheduling.effort]
     base = replace(base, without=frozenset(scheduling.without))
     return base if scheduling.budget is None else base.lasting(scheduling.budget)
 
 
-def stored(loaded: Loaded, scheduling: Scheduling) -> Plan:
+def stored(loaded: Loaded, scheduling: Scheduling) -> ExecutionPlan:
     """The plan of `--plan`, fit to run here.  Refused: SCH301 out of date, E705 not a plan or not a right one."""
     assert scheduling.plan is not None
     plan = read_plan(scheduling.plan)
@@ -202,7 +205,7 @@ def stored(loaded: Loaded, scheduling: Scheduling) -> Plan:
     return plan
 
 
-def fitting(plan: Plan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
+def fitting(plan: ExecutionPlan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
     """Refused: SCH301 out of date, E705 not a right plan of this program."""
     from ...backend.schedule.program.plan_program import faults_of_stored, require_current
 
@@ -210,7 +213,7 @@ def fitting(plan: Plan, core: Core, bound: BoundGraph, profile: Profile | None, 
     require_right(faults_of_stored(plan, bound, core, profile), where)
 
 
-def known_profile(plan: Plan) -> Profile | None:
+def known_profile(plan: ExecutionPlan) -> Profile | None:
     """The profile that a plan was made for, if it is this machine's or a shipped one."""
     from ...backend.devices.profile_toml import fingerprint
     from ...backend.devices.this_machine import load_profile, shipped_names
@@ -224,7 +227,7 @@ def known_profile(plan: Plan) -> Profile | None:
     return None
 
 
-def require_optimal(plan: Plan, where: str) -> None:
+def require_optimal(plan: ExecutionPlan, where: str) -> None:
     """RunFailed SCH302: the plan is not proved optimal."""
     from ...backend.schedule.plan.plan_text import judged
     from ...backend.schedule.solution import Status
@@ -236,7 +239,7 @@ def require_optimal(plan: Plan, where: str) -> None:
         raise RunFailed([Diagnostic(Code.SCH302, message, Span(where, 0, 0), notes=notes)])
 
 
-def require_here(plan: Plan, where: str) -> None:
+def require_here(plan: ExecutionPlan, where: str) -> None:
     """Refused: a device of the plan is not one of this machine's."""
     cards = 0
     if any(device.backend == "cuda" for device in plan.devices):
@@ -254,7 +257,7 @@ def require_here(plan: Plan, where: str) -> None:
 
 def load_scheduled(loaded: Loaded, scheduling: Scheduling, permissions: Permissions) -> Loaded:
     """A loaded program with the plan that was asked for in place of the one for this machine's processors."""
-    if scheduling.use is Use.CHECK:
+    if scheduling.use is PlanPurpose.CHECK:
         return loaded
     if scheduling.plan is not None:
         plan, warnings = stored(loaded, scheduling), loaded.warnings
@@ -262,23 +265,23 @@ def load_scheduled(loaded: Loaded, scheduling: Scheduling, permissions: Permissi
         from .clusters import writable
 
         paths = loaded.request.outputs if scheduling.in_place else {}
-        if scheduling.use is Use.LOOK and scheduling.cluster is not None:  # each goes to a file, as in plans with passes
+        if scheduling.use is PlanPurpose.LOOK and scheduling.cluster is not None:  # each goes to a file, as in plans with passes
             paths = {entry.name: f"{entry.name}.npy" for entry in loaded.core.outputs}
         outputs = writable(loaded.core, loaded.bound, paths, permissions)
         profile, there, bound = stored_for(loaded.core, loaded.bound, loaded.files, scheduling, outputs)
         loaded = replace(loaded, bound=bound, stored=there if scheduling.cluster is not None else {})
         made = planned_on(loaded.core, loaded.bound, profile, scheduling)
         plan, warnings = made.plan, made.diagnostics
-    if scheduling.cluster is not None and scheduling.use is Use.RUN:
+    if scheduling.cluster is not None and scheduling.use is PlanPurpose.RUN:
         without = loaded.request.grouping.without
         runner = runner_on(scheduling.cluster, loaded.core, loaded.bound, scheduling, without)
         return replace(loaded, plan=plan, warnings=warnings, elsewhere=runner)
-    if scheduling.use is Use.RUN:
+    if scheduling.use is PlanPurpose.RUN:
         require_here(plan, loaded.checked.source.name)
-    return replace(loaded, plan=plan, simulated=scheduling.use is Use.SIMULATE, warnings=warnings)
+    return replace(loaded, plan=plan, simulated=scheduling.use is PlanPurpose.SIMULATE, warnings=warnings)
 
 
-def summary(plan: Plan, held: Mapping[str, int]) -> dict[str, Any]:
+def summary(plan: ExecutionPlan, held: Mapping[str, int]) -> dict[str, Any]:
     """What `--json` says of a prediction."""
     from ...backend.schedule.plan.plan_text import busy_of, space_lines
 
@@ -296,7 +299,7 @@ def summary(plan: Plan, held: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-def simulation_lines(plan: Plan) -> list[str]:
+def simulation_lines(plan: ExecutionPlan) -> list[str]:
     """What a simulation says: the predicted time, and how busy each device is."""
     from ...backend.schedule.plan.plan_text import busy_of, prediction_text, time_text
 

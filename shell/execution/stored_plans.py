@@ -17,20 +17,20 @@ from ...lang.syntax.source import Source, Span
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.devices.this_machine import HostFacts
-    from ...backend.schedule.plan.plan import Plan
+    from ...backend.schedule.plan.plan import ExecutionPlan
 
 
 # ---------------------------------------------------------------------------------------------------- stored_plans
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredPlan:
     """A plan with passes that was stored, and where."""
 
-    plan: Plan
+    plan: ExecutionPlan
     path: str
 
 
-def read_plan(path: str) -> Plan:
+def read_plan(path: str) -> ExecutionPlan:
     """Refused: E704 unreadable, E705 not a plan."""
     from ...backend.schedule.plan.plan import LARGEST_PLAN, PlanFormatError, decode_plan
 
@@ -47,15 +47,15 @@ def read_plan(path: str) -> Plan:
         raise Refused([Diagnostic(Code.E705, message, Span(path, 0, 0), notes=notes)]) from None
 
 
-def passes_kept(path: str) -> Kept | None:
+def passes_kept(path: str) -> StoredPlan | None:
     """A stored plan, if it has passes over its inputs.  Raises as `read_plan`."""
     plan = read_plan(path)
     if not plan.stores:
         return None
-    return Kept(plan, path)
+    return StoredPlan(plan, path)
 
 
-def program_in(plan: Plan, path: str) -> tuple[Source, dict[str, Source]]:
+def program_in(plan: ExecutionPlan, path: str) -> tuple[Source, dict[str, Source]]:
     """The program that a stored plan holds, as if it stood beside the plan, and its modules by name.  Refused: E705, none."""
     if not plan.program:
         raise Refused([Diagnostic(Code.E705, f"`{path}` holds no program: name its script too", Span(path, 0, 0))])
@@ -139,11 +139,11 @@ def calibrate(*, refine: bool, force: bool = False) -> tuple[Profile, Path | str
     """Measure this machine, longer and together with what was known if `refine`; where it is kept, or why it is not.
 
     RunFailed: others disturb it, unless what they disturbed is to be kept (`force`)."""
-    from ...backend.calibration.calibrate import REFINED, Effort, calibrate as measure
+    from ...backend.calibration.calibrate import REFINED, CalibrationEffort, calibrate as measure
     from ...backend.devices.this_machine import UnusableCalibration, cache_file, keep_calibration, merged
 
     known = this_machine()
-    profile = measure(facts(), effort=replace(REFINED if refine else Effort(), force=force))
+    profile = measure(facts(), effort=replace(REFINED if refine else CalibrationEffort(), force=force))
     if refine and known.calibration.calibrated is not None:
         profile = merged(known, profile)
     try:

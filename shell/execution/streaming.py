@@ -17,20 +17,20 @@ from ..pipeline_types import Loaded, StreamRequest
 from . import stored_plans
 from .loading import InputFile
 from .params import settings_of
-from .stored_plans import Kept, require_right
+from .stored_plans import StoredPlan, require_right
 
 if TYPE_CHECKING:
     from ...backend.graph.bind import BoundGraph
     from ...backend.io.reading import RowSource
     from ...backend.io.row_sinks import RowSink
-    from ...backend.schedule.plan.plan import Device, Plan, PlannedFile, StreamStep
+    from ...backend.schedule.plan.plan import Device, ExecutionPlan, PlannedFile, StreamStep
     from ...backend.schedule.single_device import Detail
-    from ...backend.schedule.streams.stream_planning import Selection, Settle, Stage, Streaming, Target
+    from ...backend.schedule.streams.stream_planning import Selection, SelectionStage, Settle, Streaming, Target
     from ...backend.streams.spill import SelectedRows
-    from ...backend.streams.stream_executor import Stores
+    from ...backend.streams.stream_executor import TiledFiles
     from ...backend.vm.run_state import Observer
     from ...typechecker.core.blocks import Core
-    from .run_request import Request
+    from .run_request import RunRequest
 
 _SMALL: Final = 16
 """An input of at most this part of the memory is read whole."""
@@ -53,7 +53,7 @@ def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[s
     return found
 
 
-def sinks_of(request: Request, core: Core, *, runs: bool) -> dict[str, Target]:
+def sinks_of(request: RunRequest, core: Core, *, runs: bool) -> dict[str, Target]:
     """The outputs that can be written tile by tile; one without a file goes to an npy file if the plan does not run."""
     from ...backend.io.writing import sink_type
     from ...backend.schedule.streams.stream_planning import Target
@@ -70,7 +70,7 @@ def sinks_of(request: Request, core: Core, *, runs: bool) -> dict[str, Target]:
     return found
 
 
-def asked_of(request: Request, core: Core, allowed: int | None, kept: Kept | None, *, runs: bool) -> StreamRequest:
+def asked_of(request: RunRequest, core: Core, allowed: int | None, kept: StoredPlan | None, *, runs: bool) -> StreamRequest:
     """Of a request; a plan that does not run writes every output to a file.  Refused: the plan that is kept writes files that
     are not given."""
     from ...backend.schedule.plan.plan import Access
@@ -88,7 +88,7 @@ def asked_of(request: Request, core: Core, allowed: int | None, kept: Kept | Non
     return StreamRequest(limit, {name: sinks[name] for name in written}, kept)
 
 
-def no_devices(kept: Kept) -> Refused:
+def no_devices(kept: StoredPlan) -> Refused:
     """A plan with passes is run on declared devices, or simulated."""
     message = "a plan that reads inputs in tiles runs on this machine's processors"
     return Refused([Diagnostic(Code.E702, message, Span(kept.path, 0, 0), notes=("run it without --devices and --simulate",))])
@@ -97,7 +97,7 @@ def no_devices(kept: Kept) -> Refused:
 def streamed_plan(
     core: Core, bound: BoundGraph, files: Mapping[str, InputFile], asked: StreamRequest, device: Device,
     texts: tuple[PlannedFile, ...], detail: Detail, settle: Settle | None = None,
-) -> tuple[Plan, Streaming, tuple[Stage, ...]]:  # fmt: skip
+) -> tuple[ExecutionPlan, Streaming, tuple[SelectionStage, ...]]:  # fmt: skip
     """The plan and what it is of; the stages before it, whose sizes `settle` says (else the most that they can be).
     CannotStream: by which phase there is none.  Refused: the plan that is kept is not what is made with its tiles."""
     from ...backend.schedule.plan.plan import Access
@@ -108,7 +108,7 @@ def streamed_plan(
     from ...backend.schedule.streams.stream_planning import Stored, Streaming, plan_streams
     from ...backend.schedule.streams.verify_passes import faults_of_streams
 
-    stages: list[Stage] = []
+    stages: list[SelectionStage] = []
 
     def at_most(stage: Streaming, selection: Selection) -> int:
         stages.append(planned_stage(stage, selection, device, at_most, detail))
@@ -136,15 +136,15 @@ def streamed_plan(
     return made, planned, tuple(stages)
 
 
-def planned_stage(asked: Streaming, selection: Selection, device: Device, settle: Settle, detail: Detail) -> Stage:
+def planned_stage(asked: Streaming, selection: Selection, device: Device, settle: Settle, detail: Detail) -> SelectionStage:
     """A stage that selects, after those before it.  CannotStream."""
-    from ...backend.schedule.streams.stream_planning import Stage, plan_streams
+    from ...backend.schedule.streams.stream_planning import SelectionStage, plan_streams
     from ...backend.schedule.streams.verify_passes import faults_of_streams
 
     made, planned = plan_streams(asked, device, (), detail, settle)
     faults = faults_of_streams(made, planned.bound, planned.sources, asked.limit)
     certain(not faults, f"a stage that selects is right: {faults[:1]}")
-    return Stage(made, planned, selection)
+    return SelectionStage(made, planned, selection)
 
 
 def settled(loaded: Loaded, observe: Observer | None) -> Loaded:
@@ -183,7 +183,7 @@ def settled(loaded: Loaded, observe: Observer | None) -> Loaded:
     return replace(loaded, plan=made, bound=planned.bound, scratch=planned.scratch, staged=None, selected=selected)
 
 
-def values_of(loaded: Loaded, stores: Stores | None) -> dict[str, Any]:
+def values_of(loaded: Loaded, stores: TiledFiles | None) -> dict[str, Any]:
     """The inputs that the program reads as a whole, by name."""
     from ...backend.graph.phases import Input
 
@@ -200,14 +200,14 @@ def values_of(loaded: Loaded, stores: Stores | None) -> dict[str, Any]:
     return values | {name: one.whole() for name, one in selected.items() if name not in sources and one.file is not None}
 
 
-def stores_of(loaded: Loaded) -> Stores:
+def stores_of(loaded: Loaded) -> TiledFiles:
     """The files behind the stores of a plan, opened by nobody yet."""
     from ...backend.io.errors import damaged
     from ...backend.io.reading import check_declared, located, row_source
     from ...backend.io.writing import sink_type
     from ...backend.schedule.plan.plan import Access
     from ...backend.streams.spill import SortedRuns
-    from ...backend.streams.stream_executor import Stores
+    from ...backend.streams.stream_executor import TiledFiles
 
     core, checks = loaded.core, {}
     own: dict[str, SortedRuns | SelectedRows] = {scratch.name: SortedRuns(scratch) for scratch in loaded.scratch}
@@ -235,7 +235,7 @@ def stores_of(loaded: Loaded) -> Stores:
             sink = sink_type(path, type.element.kind, entry.reading)
             assert sink is not None, "only outputs whose files take tiles are written so"
             sinks[entry.name] = sink(path, type.element.kind, shape, entry.name)
-    return Stores(sources, sinks, checks)
+    return TiledFiles(sources, sinks, checks)
 
 
 def require_one_run(loaded: Loaded, what: str) -> None:
@@ -286,7 +286,7 @@ def stream_lines(loaded: Loaded) -> list[str]:
 
 def predicted_seconds(loaded: Loaded) -> float:
     """Of the plans of a program, by the tables of this machine."""
-    from ..display.analysis import Planned
+    from ..display.analysis import PlannedTimes
     from .stored_plans import this_machine
 
     stages = () if loaded.staged is None else loaded.staged.stages
@@ -294,17 +294,17 @@ def predicted_seconds(loaded: Loaded) -> float:
     plans = [(stage.plan, stage.asked.bound, stage.asked.scratch) for stage in stages]
     plans.append((loaded.plan, loaded.bound, loaded.scratch))
     profile = this_machine()
-    planned = [Planned(plan, bound, own, selected | {one.name for one in own}) for plan, bound, own in plans]
+    planned = [PlannedTimes(plan, bound, own, selected | {one.name for one in own}) for plan, bound, own in plans]
     return sum(one.ns(profile) for one in planned) / 1e9
 
 
-def _plans(loaded: Loaded) -> list[Plan]:
+def _plans(loaded: Loaded) -> list[ExecutionPlan]:
     """Those that run one after the other."""
     stages = () if loaded.staged is None else loaded.staged.stages
     return [*(stage.plan for stage in stages), loaded.plan]
 
 
-def passes_of(plan: Plan) -> list[StreamStep]:
+def passes_of(plan: ExecutionPlan) -> list[StreamStep]:
     """In order."""
     from ...backend.schedule.plan.plan import StreamStep
 

@@ -18,7 +18,7 @@ from ipykernel.kernelbase import Kernel
 
 from ... import __version__
 from ...lang.support.records import dataclass
-from .notebook import Notebook, Text, Value
+from .notebook import CellText, CellValue, Notebook
 
 # ---------------------------------------------------------------------------------------------------- kernel
 
@@ -65,8 +65,8 @@ class RhoKernel(Kernel):
         count = self.execution_count
         return {"status": "ok", "execution_count": count, "payload": [], "user_expressions": expressions}
 
-    def _show(self, output: Text | Value) -> None:
-        if isinstance(output, Text):
+    def _show(self, output: CellText | CellValue) -> None:
+        if isinstance(output, CellText):
             self._tell("stream", {"name": output.stream, "text": output.text})
             return
         content: dict[str, Any] = {"data": output.data, "metadata": {}}
@@ -86,7 +86,7 @@ class RhoKernel(Kernel):
         if cell.failure is not None:
             failure = cell.failure
             return {"status": "error", "ename": failure.name, "evalue": failure.message, "traceback": list(failure.lines)}
-        values = [output.data for output in cell.outputs if isinstance(output, Value)]
+        values = [output.data for output in cell.outputs if isinstance(output, CellValue)]
         return {"status": "ok", "data": values[-1] if values else {}, "metadata": {}}
 
     async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
@@ -147,14 +147,14 @@ _LOGO: Final = """\
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class InstallLocation:
     """Where: for the user, under a prefix, or (neither) in the environment that Rho runs in."""
 
     user: bool = False
     prefix: str | None = None
 
 
-def install(name: str, place: Place) -> str:
+def install(name: str, place: InstallLocation) -> str:
     """The folder it is in now.  OSError: it cannot be written."""
     from jupyter_client.kernelspec import KernelSpecManager
 

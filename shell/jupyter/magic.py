@@ -19,7 +19,7 @@ from ..cli.arguments import UsageError, near
 from ..cli.process_exit import Exit
 from ..repl.loop import interruptible
 from ..workspace.exchange import bind, fetch, result_of
-from .notebook import Failure, Notebook, Text
+from .notebook import CellFailure, CellText, Notebook
 
 _HELP = "%%rho [-i NAME]… [-o NAME]… [--new]"
 
@@ -27,7 +27,7 @@ _HELP = "%%rho [-i NAME]… [-o NAME]… [--new]"
 class RhoFailed(Exception):
     """A Rho cell failed; IPython shows its messages and no Python traceback."""
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, failure: CellFailure) -> None:
         super().__init__(failure.plain)
         self.failure = failure
 
@@ -79,7 +79,7 @@ class RhoMagics(Magics):
         show: Any = display  # IPython says no types
         done = self.notebook.execute(cell)
         for output in done.outputs:
-            if isinstance(output, Text):
+            if isinstance(output, CellText):
                 print(output.text, end="", file=sys.stderr if output.stream == "stderr" else sys.stdout)
             else:
                 show(output.data, raw=True)

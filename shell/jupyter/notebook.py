@@ -14,7 +14,7 @@ from dataclasses import field
 from html import escape
 from typing import TypeAlias
 
-from ...lang.bind.statement_dependencies import Form, statements_of, unfinished
+from ...lang.bind.statement_dependencies import StatementKind, statements_of, unfinished
 from ...lang.diagnostics.help_pages import primitive_text
 from ...lang.diagnostics.model import Code, Diagnostic
 from ...lang.diagnostics.render import Ink, render_text
@@ -27,7 +27,7 @@ from ..cli.process_exit import Exit
 from ..cli.standard_streams import Console
 from ..display import documentation, documentation as library
 from ..display.values import LIMIT, display, matrix_cells
-from ..execution.outcome import WHOLE_TEXT_LIMIT, Shown
+from ..execution.outcome import WHOLE_TEXT_LIMIT, DisplayedValue
 from ..execution.params import Permissions
 from ..lsp.hover import code as block, glyph_page, library_page
 from ..pipeline import Session
@@ -35,7 +35,7 @@ from ..plotting import figures
 from ..plotting.charts import HEIGHT, Picture, drawing
 from ..repl.commands import COMMANDS, Desk, answered, perform, pictured
 from ..repl.loop import interruptible
-from ..repl.status_line import Settings, concrete_type
+from ..repl.status_line import ReplSettings, concrete_type
 from ..repl.terminal import offers
 from ..workspace.exchange import typed
 from ..workspace.workspace import Entered, Workspace
@@ -51,7 +51,7 @@ WIDTH = 80
 _STYLE = "text-align: right; font-family: monospace"
 
 
-def bundle(shown: Shown, settings: Settings) -> Bundle:
+def bundle(shown: DisplayedValue, settings: ReplSettings) -> Bundle:
     """A value: its type where it is not a scalar, then its elements, cut like those of a session."""
     limit = WHOLE_TEXT_LIMIT if shown.kind is Kind.CHAR else LIMIT
     lines = display(shown.value, kind=shown.kind, digits=settings.digits, limit=limit, width=WIDTH)
@@ -62,7 +62,7 @@ def bundle(shown: Shown, settings: Settings) -> Bundle:
     return found
 
 
-def _table(shown: Shown, header: str, settings: Settings) -> str:
+def _table(shown: DisplayedValue, header: str, settings: ReplSettings) -> str:
     rows = matrix_cells(shown.value, kind=shown.kind, digits=settings.digits, limit=LIMIT)
     cells = [[f'<td style="{_STYLE}">{escape(cell.strip())}</td>' for cell in row] for row in rows]
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
@@ -90,7 +90,7 @@ _KEYED = re.compile(r"`(\S)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class CellText:
     """Lines for a stream: `stdout` or `stderr`."""
 
     stream: str
@@ -98,7 +98,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class CellValue:
     """Something shown; `result`: the value of the cell."""
 
     data: Bundle
@@ -106,7 +106,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class CellFailure:
     """A cell that failed: the first code, its message, all messages as coloured and as plain lines."""
 
     name: str
@@ -115,7 +115,7 @@ class Failure:
     plain: str
 
 
-Output: TypeAlias = Text | Value
+Output: TypeAlias = CellText | CellValue
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ class Cell:
     """What executing a cell did, in order."""
 
     outputs: list[Output] = field(default_factory=list)
-    failure: Failure | None = None
+    failure: CellFailure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Notebook:
 
     def __init__(self, workspace: Workspace | None = None, environment: Mapping[str, str] | None = None) -> None:
         self._environment = environment or {}
-        self.settings = Settings()
+        self.settings = ReplSettings()
         self.workspace = workspace or Workspace(Session("", Permissions.of(["."], [])))
         self._count = 0
 
@@ -183,19 +183,19 @@ class Notebook:
             return
         workspace.state = state
         if entered.diagnostics:
-            cell.outputs.append(Text("stderr", messages_text(entered.diagnostics, workspace.sources) + "\n"))
-        cell.outputs += [Text("stderr", note + "\n") for note in entered.notes]
+            cell.outputs.append(CellText("stderr", messages_text(entered.diagnostics, workspace.sources) + "\n"))
+        cell.outputs += [CellText("stderr", note + "\n") for note in entered.notes]
         last = statements_of(text)[-1:]
-        has_result = is_last and bool(last) and last[0].form is Form.EXPRESSION and not last[0].printed_last
+        has_result = is_last and bool(last) and last[0].form is StatementKind.EXPRESSION and not last[0].printed_last
         for place, shown in enumerate(entered.printed, 1):
-            cell.outputs.append(Value(bundle(shown, self.settings), has_result and place == len(entered.printed)))
+            cell.outputs.append(CellValue(bundle(shown, self.settings), has_result and place == len(entered.printed)))
 
-    def failed(self, entered: Entered) -> Failure:
+    def failed(self, entered: Entered) -> CellFailure:
         """What an entry that was refused says."""
         found = [one for one in entered.diagnostics if one.is_error] or list(entered.diagnostics)
         coloured = messages_text(entered.diagnostics, self.workspace.sources)
         plain = messages_text(entered.diagnostics, self.workspace.sources, Ink.PLAIN)
-        return Failure(found[0].code, found[0].message, tuple(coloured.split("\n")), plain)
+        return CellFailure(found[0].code, found[0].message, tuple(coloured.split("\n")), plain)
 
     def _command(self, line: str, cell: Cell) -> None:
         out, err = io.StringIO(), io.StringIO()
@@ -209,14 +209,14 @@ class Notebook:
             code = interruptible(lambda: perform(line, desk)[1])
         self.settings = desk.settings
         if out.getvalue():
-            cell.outputs.append(Text("stdout", out.getvalue()))
+            cell.outputs.append(CellText("stdout", out.getvalue()))
         if err.getvalue() and code is Exit.OK:
-            cell.outputs.append(Text("stderr", err.getvalue()))
+            cell.outputs.append(CellText("stderr", err.getvalue()))
         elif code is not Exit.OK:
             cell.failure = _failure("command", err.getvalue().rstrip("\n") or f"{line.split()[0]} failed")
 
     def _plot(self, rest: str, desk: Desk, cell: Cell) -> Exit:
-        cell.outputs.append(Value(picture_bundle(pictured(rest, desk))))
+        cell.outputs.append(CellValue(picture_bundle(pictured(rest, desk))))
         return Exit.OK
 
     # ------------------------------------------------------------------------------------- asking
@@ -269,11 +269,11 @@ def _command(line: str) -> bool:
     return found is not None and (found.group() in _NAMES or "\n" not in line.strip())
 
 
-def _failure(name: str, message: str) -> Failure:
-    return Failure(name, message, tuple(message.split("\n")), message)
+def _failure(name: str, message: str) -> CellFailure:
+    return CellFailure(name, message, tuple(message.split("\n")), message)
 
 
-def _bug(error: Exception, code: str) -> Failure:
+def _bug(error: Exception, code: str) -> CellFailure:
     from ..cli.error_boundary import report
 
     err = io.StringIO()

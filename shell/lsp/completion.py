@@ -14,8 +14,8 @@ from ...lang.syntax.parser import parse
 from ...lang.tree.expressions import SymbolKind
 from ..display.documentation import LibraryEntry
 from ..repl.terminal import replacement
-from ..searching.results import Candidate, Kind, Named, candidates
-from .documents import Document, Position, Range, TextEdit
+from ..searching.results import CompletionKind, NameCompletion, Named, candidates
+from .documents import Document, Range, TextEdit, TextPosition
 from .hover import entries, library_page, module_source, primitive_page, types_of
 
 # ---------------------------------------------------------------------------------------------------- completing
@@ -24,11 +24,11 @@ TRIGGERS = ("`", ".", "⎕")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CompletionEntry:
     """`edit` puts the item in, `also` are edits elsewhere; typed letters are compared with `filter`; `page` is Markdown."""
 
     label: str
-    kind: Kind
+    kind: CompletionKind
     detail: str
     edit: TextEdit
     filter: str
@@ -77,7 +77,7 @@ def _source(entry: LibraryEntry | None) -> str:
     return "" if entry is None else entry.source
 
 
-def completion(document: Document, position: Position) -> list[Item]:
+def completion(document: Document, position: TextPosition) -> list[CompletionEntry]:
     """In no order; `Item.order` ranks them."""
     offset = document.lines.offset(position)
     before = document.text[document.lines.start(document.lines.position(offset).line) : offset]
@@ -85,19 +85,20 @@ def completion(document: Document, position: Position) -> list[Item]:
     return [_item(document, scope, one, document.lines.range(offset - one.length, offset)) for one in candidates(before, scope)]
 
 
-def _item(document: Document, scope: _InDocument, one: Candidate, where: Range) -> Item:
+def _item(document: Document, scope: _InDocument, one: NameCompletion, where: Range) -> CompletionEntry:
     page = primitive_page(one.row) if one.row is not None else "" if one.entry is None else library_page(one.entry)
     edit = TextEdit(where, one.text)
     if one.row is not None and one.spelt:
         key = f"  `{one.row.key}" if one.row.key else ""
-        return Item(f"`{one.name}", one.kind, f"{one.row.glyph}  {one.about}{key}", edit, f"`{one.name}", one.order, page=page)
+        return CompletionEntry(f"`{one.name}", one.kind, f"{one.row.glyph}  {one.about}{key}", edit, f"`{one.name}", one.order,
+            page=page)
     label = f"{one.name} {one.text}" if one.row is not None and one.text != one.name else one.text
     also: tuple[TextEdit, ...] = ()
     detail, module = one.about, one.text.partition(".")[0]
     if one.entry is not None and "." in one.text:
         detail = one.entry.source.partition(":")[2].strip() or one.entry.doc
         also = () if module in scope.visible else (TextEdit(_top(document), f"use {module}\n"),)
-    return Item(label, one.kind, detail, edit, one.name, one.order, also, page)
+    return CompletionEntry(label, one.kind, detail, edit, one.name, one.order, also, page)
 
 
 def _top(document: Document) -> Range:
@@ -105,7 +106,7 @@ def _top(document: Document) -> Range:
     for piece in document.index.pieces:
         if not piece.text.startswith(("use ", "⎕IO")):
             line = document.lines.position(document.index.spelled.span(piece.start, piece.start).start).line
-            return Range(Position(line, 0), Position(line, 0))
+            return Range(TextPosition(line, 0), TextPosition(line, 0))
     end = document.lines.position(len(document.text))
     return Range(end, end)
 
@@ -123,7 +124,7 @@ GLYPHS_TRIGGERS = tuple(" \n" + string.punctuation + string.digits)
 _SPELLING = re.compile(r"`([A-Za-z]+|[^\sA-Za-z])")
 
 
-def on_type(document: Document, position: Position, typed: str) -> list[TextEdit]:
+def on_type(document: Document, position: TextPosition, typed: str) -> list[TextEdit]:
     """What to change after a character was typed just before a place."""
     if typed == "\n":
         return _whole_line(document, position.line - 1)

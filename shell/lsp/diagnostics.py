@@ -11,7 +11,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source, Span
 from ...lang.tree.expressions import Symbol, SymbolKind
-from .documents import Change, Document, Encoding, Lines, Range, TextEdit, uri_of
+from .documents import Change, Document, Lines, PositionEncoding, Range, TextEdit, uri_of
 from .hover import is_latest
 
 # ---------------------------------------------------------------------------------------------------- reports
@@ -26,7 +26,7 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DocumentReport:
     range: Range
     severity: Severity
     code: str
@@ -42,12 +42,12 @@ def page_of(code: str) -> str | None:
     return _PAGE.as_uri() + f"#{code.lower()}" if _PAGE.is_file() else None
 
 
-def reports(document: Document) -> list[Report]:
+def reports(document: Document) -> list[DocumentReport]:
     """All that is wrong with a document, from top to bottom.  What is wrong with a module is shown where it is used."""
     return [_report(document, diagnostic) for diagnostic in document.checked.diagnostics]
 
 
-def _report(document: Document, diagnostic: Diagnostic) -> Report:
+def _report(document: Document, diagnostic: Diagnostic) -> DocumentReport:
     related = [place for label in diagnostic.labels if (place := _related(document, label.span, label.message)) is not None]
     if diagnostic.span.file == document.name:
         at = place_of(document, diagnostic.span)
@@ -59,7 +59,7 @@ def _report(document: Document, diagnostic: Diagnostic) -> Report:
         message = f"in {diagnostic.span.file}: {message_of(diagnostic)}"
         place = _related(document, diagnostic.span, diagnostic.label or diagnostic.message)
         related[:0] = [] if place is None else [place]
-    return Report(at, diagnostic.severity, diagnostic.code, message, tuple(related))
+    return DocumentReport(at, diagnostic.severity, diagnostic.code, message, tuple(related))
 
 
 def message_of(diagnostic: Diagnostic) -> str:
@@ -96,7 +96,7 @@ def _related(document: Document, span: Span, message: str) -> Related | None:
     return Related(uri, range_in(source, span, document.lines.encoding), message)
 
 
-def range_in(source: Source, span: Span, encoding: Encoding) -> Range:
+def range_in(source: Source, span: Span, encoding: PositionEncoding) -> Range:
     """A range in another text."""
     return Lines(source.text, encoding).of(span)
 
@@ -135,7 +135,7 @@ class Action:
     title: str
     kind: ActionKind
     edits: dict[str, tuple[TextEdit, ...]]
-    solves: Report | None = None
+    solves: DocumentReport | None = None
     only: bool = False
 
 
@@ -158,7 +158,7 @@ def _fixes(document: Document, where: Range) -> list[Action]:
     return found
 
 
-def _on_lines_of(document: Document, report: Report, where: Range) -> bool:
+def _on_lines_of(document: Document, report: DocumentReport, where: Range) -> bool:
     """Does a range touch a line that a report is about?  An editor asks with the cursor, which may be elsewhere on the line."""
     places = [report.range, *(place.range for place in report.related if place.uri == document.uri)]
     return any(at.start.line <= where.end.line and where.start.line <= at.end.line for at in places)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 from ...lang.bind.names import LIBRARY_PREFIX
-from ...lang.bind.scopes import Index
+from ...lang.bind.scopes import SymbolIndex
 from ...lang.diagnostics.model import Code, Diagnostic, RhoError
 from ...lang.foreign import hints
 from ...lang.support.records import cached_property, dataclass
@@ -38,7 +38,7 @@ from ..pipeline_types import Checked
 # as agreed when the editor connects).  A line ends at ``\n``, ``\r\n`` or ``\r`` and nowhere else.
 # Neighbours: every module of the language server.
 
-class Encoding(Enum):
+class PositionEncoding(Enum):
     """What a column counts."""
 
     UTF16 = "utf-16"
@@ -48,15 +48,15 @@ class Encoding(Enum):
     def units(self, text: str) -> int:
         """How far a text moves the column."""
         match self:
-            case Encoding.UTF32:
+            case PositionEncoding.UTF32:
                 return len(text)
-            case Encoding.UTF8:
+            case PositionEncoding.UTF8:
                 return len(text.encode("utf-8", "surrogatepass"))
-            case Encoding.UTF16:
+            case PositionEncoding.UTF16:
                 return len(text) + sum(1 for character in text if character > "\uffff")
 
 
-class Position(NamedTuple):
+class TextPosition(NamedTuple):
     """Both count from 0."""
 
     line: int
@@ -64,8 +64,8 @@ class Position(NamedTuple):
 
 
 class Range(NamedTuple):
-    start: Position
-    end: Position
+    start: TextPosition
+    end: TextPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ _LINE_END = re.compile("\r\n|\n|\r")
 class Lines:
     """A text with its lines; every position outside of it means the nearest place inside."""
 
-    def __init__(self, text: str, encoding: Encoding = Encoding.UTF16) -> None:
+    def __init__(self, text: str, encoding: PositionEncoding = PositionEncoding.UTF16) -> None:
         self.text = text
         self.encoding = encoding
         ends = [(found.start(), found.end()) for found in _LINE_END.finditer(text)]
@@ -108,7 +108,7 @@ class Lines:
         """The offset of a line's first character."""
         return self._starts[min(max(number, 0), len(self._starts) - 1)]
 
-    def offset(self, position: Position) -> int:
+    def offset(self, position: TextPosition) -> int:
         """The character offset of a position; the inside of a character is its start."""
         line, column = position
         if line < 0:
@@ -117,7 +117,7 @@ class Lines:
             return len(self.text)
         start, end = self._starts[line], self._ends[line]
         text = self.text[start:end]
-        if text.isascii() or self.encoding is Encoding.UTF32:
+        if text.isascii() or self.encoding is PositionEncoding.UTF32:
             return min(start + max(column, 0), end)
         left = column
         for at, character in enumerate(text):
@@ -127,12 +127,12 @@ class Lines:
             left -= width
         return end
 
-    def position(self, offset: int) -> Position:
+    def position(self, offset: int) -> TextPosition:
         """The position of a character offset."""
         offset = min(max(offset, 0), len(self.text))
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
-        return Position(line, self.encoding.units(self.text[start : min(offset, self._ends[line])]))
+        return TextPosition(line, self.encoding.units(self.text[start : min(offset, self._ends[line])]))
 
     def range(self, start: int, end: int) -> Range:
         return Range(self.position(start), self.position(max(start, end)))
@@ -142,7 +142,7 @@ class Lines:
         return self.range(span.start, span.end)
 
     def whole(self) -> Range:
-        return Range(Position(0, 0), self.position(len(self.text)))
+        return Range(TextPosition(0, 0), self.position(len(self.text)))
 
 
 def changed(lines: Lines, changes: Sequence[Change]) -> Lines:
@@ -191,7 +191,7 @@ T = TypeVar("T")
 class Document:
     """One version of an open text.  `checked` and `index` are worked out once."""
 
-    def __init__(self, uri: str, version: int, lines: Lines, checker: Checker, folder: Folder) -> None:
+    def __init__(self, uri: str, version: int, lines: Lines, checker: Checker, folder: WorkspaceFolder) -> None:
         self.uri = uri
         self.name = path_of(uri)
         self.version = version
@@ -209,7 +209,7 @@ class Document:
         return Source(self.name, self.text)
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> SymbolIndex:
         """What its names stand for, which needs no checking."""
         try:
             return self._checker.read(self.source, self._folder.modules().load).index
@@ -262,12 +262,12 @@ class Document:
 
 
 @dataclass(slots=True)
-class Folder:
+class WorkspaceFolder:
     """Everything that is open, by URI, and how columns and strictness were agreed on."""
 
     strict: bool = False
     devices: str | None = None
-    encoding: Encoding = Encoding.UTF16
+    encoding: PositionEncoding = PositionEncoding.UTF16
     documents: dict[str, Document] = field(default_factory=dict)
 
     def texts(self) -> dict[str, Source]:

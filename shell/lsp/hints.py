@@ -18,7 +18,7 @@ from ...lang.tree.expressions import Symbol, SymbolKind
 from ...typechecker.core.arrays import Reduce, Scalar, Scan
 from ...typechecker.core.blocks import Core, Lift, Op, all_ops
 from ...typechecker.sizes.polynomials import Size, show_short
-from .documents import Document, Position, Range
+from .documents import Document, Range, TextPosition
 from .hover import cost_of, is_latest, types_of
 
 # ---------------------------------------------------------------------------------------------------- frames
@@ -95,7 +95,7 @@ class HintKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    position: Position
+    position: TextPosition
     text: str
     kind: HintKind
     detail: str = ""

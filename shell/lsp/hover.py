@@ -18,7 +18,7 @@ from ...lang.tree.expressions import Symbol, SymbolKind
 from ...lang.tree.program import clause_words
 from ...typechecker.diagnostics import show_type
 from ..display.documentation import LibraryEntry, entries_of
-from .documents import Document, Position, Range
+from .documents import Document, Range, TextPosition
 
 # ---------------------------------------------------------------------------------------------------- pages
 #
@@ -114,7 +114,7 @@ class Hover:
     markdown: str
 
 
-def hover(document: Document, position: Position) -> Hover | None:
+def hover(document: Document, position: TextPosition) -> Hover | None:
     """What to say about a place; None about blanks, numbers, texts and comments."""
     offset = document.lines.offset(position)
     clause = _clause(document, offset)

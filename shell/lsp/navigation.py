@@ -10,11 +10,11 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from ...lang.bind.scopes import Access, Index, Mention
+from ...lang.bind.scopes import Mention, ReferenceKind, SymbolIndex
 from ...lang.diagnostics.help_pages import uses
 from ...lang.diagnostics.model import RhoError
 from ...lang.foreign.hints import unquoted
-from ...lang.primitives.record import Role
+from ...lang.primitives.record import GlyphRole
 from ...lang.primitives.table import rows
 from ...lang.support.records import dataclass
 from ...lang.syntax import formatter
@@ -24,13 +24,13 @@ from ...lang.syntax.parser import parse
 from ...lang.syntax.source import Source
 from ...lang.tree.expressions import Symbol, SymbolKind
 from .diagnostics import range_in
-from .documents import Document, Position, Range, TextEdit, uri_of
+from .documents import Document, Range, TextEdit, TextPosition, uri_of
 from .hover import described, glyph_at, member_entry, module_source
 
 # ---------------------------------------------------------------------------------------------------- navigation
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DocumentRange:
     uri: str
     range: Range
 
@@ -47,43 +47,44 @@ class CannotRename(Exception):
     """Why a name stays as it is, in a sentence."""
 
 
-def definition(document: Document, position: Position) -> Place | None:
+def definition(document: Document, position: TextPosition) -> DocumentRange | None:
     """Where the name at a place is bound; of a module its file."""
     found = _mention(document, position)
     if found is None:
         return None
     if found.symbol.kind is not SymbolKind.MODULE:
-        return Place(document.uri, document.lines.of(found.symbol.span))
+        return DocumentRange(document.uri, document.lines.of(found.symbol.span))
     source = module_source(document, found.symbol)
     uri = None if source is None else uri_of(source.name)
     if source is None or uri is None:
-        return Place(document.uri, document.lines.of(found.symbol.span))
+        return DocumentRange(document.uri, document.lines.of(found.symbol.span))
     if found.member is None:
-        on_use = found.access is Access.BIND
-        start = Range(Position(0, 0), Position(0, 0))
-        return Place(uri, start) if on_use else Place(document.uri, document.lines.of(found.symbol.span))
+        on_use = found.access is ReferenceKind.BIND
+        start = Range(TextPosition(0, 0), TextPosition(0, 0))
+        return DocumentRange(uri, start) if on_use else DocumentRange(document.uri, document.lines.of(found.symbol.span))
     inside = parse(source).index.top.symbols.get(found.member)
     encoding = document.lines.encoding
-    return Place(uri, Range(Position(0, 0), Position(0, 0)) if inside is None else range_in(source, inside.span, encoding))
+    return DocumentRange(uri, Range(TextPosition(0, 0), TextPosition(0, 0)) if inside is None else range_in(source, inside.span,
+        encoding))
 
 
-def references(document: Document, position: Position, *, declaration: bool = True) -> list[Place]:
+def references(document: Document, position: TextPosition, *, declaration: bool = True) -> list[DocumentRange]:
     """Every mention in the document of the name at a place."""
     found = _mention(document, position)
     if found is None:
         return []
-    wanted = [m for m in _same(document, found) if declaration or m.access not in (Access.BIND, Access.DECLARE)]
-    return [Place(document.uri, document.lines.of(mention.span)) for mention in wanted]
+    wanted = [m for m in _same(document, found) if declaration or m.access not in (ReferenceKind.BIND, ReferenceKind.DECLARE)]
+    return [DocumentRange(document.uri, document.lines.of(mention.span)) for mention in wanted]
 
 
-def highlights(document: Document, position: Position) -> list[Highlight]:
+def highlights(document: Document, position: TextPosition) -> list[Highlight]:
     found = _mention(document, position)
     if found is None:
         return []
-    return [Highlight(document.lines.of(m.span), m.access is not Access.READ) for m in _same(document, found)]
+    return [Highlight(document.lines.of(m.span), m.access is not ReferenceKind.READ) for m in _same(document, found)]
 
 
-def _mention(document: Document, position: Position) -> Mention | None:
+def _mention(document: Document, position: TextPosition) -> Mention | None:
     return document.index.at(document.lines.offset(position))
 
 
@@ -97,7 +98,7 @@ def _same(document: Document, found: Mention) -> list[Mention]:
 # ------------------------------------------------------------------------------------------ renaming
 
 
-def renamed_at(document: Document, position: Position) -> Range | None:
+def renamed_at(document: Document, position: TextPosition) -> Range | None:
     """The range of the name that would be renamed; None if there is none.  Raises `CannotRename`."""
     found = _mention(document, position)
     if found is None:
@@ -113,7 +114,7 @@ def _renameable(mention: Mention) -> None:
         raise CannotRename("a module is called by the name of its file")
 
 
-def rename(document: Document, position: Position, name: str) -> list[TextEdit]:
+def rename(document: Document, position: TextPosition, name: str) -> list[TextEdit]:
     """The edits that give the name at a place another one, everywhere.  Raises `CannotRename`."""
     found = _mention(document, position)
     if found is None:
@@ -128,7 +129,7 @@ def rename(document: Document, position: Position, name: str) -> list[TextEdit]:
     return [TextEdit(document.lines.of(mention.span), name) for mention in mentions]
 
 
-def rename_in_users(document: Document, position: Position, name: str) -> dict[str, list[TextEdit]]:
+def rename_in_users(document: Document, position: TextPosition, name: str) -> dict[str, list[TextEdit]]:
     """The edits of the open documents that use this one as a module, by URI, when a top-level name of it is renamed."""
     found = _mention(document, position)
     if found is None or found.member is not None or document.index.top.symbols.get(found.symbol.name) is not found.symbol:
@@ -155,7 +156,7 @@ def _unchanged_meaning(document: Document, symbol: Symbol, mentions: list[Mentio
         raise CannotRename(f"`{name}` would then mean something else in this text; choose another name")
 
 
-def _meaning(index: Index, renamed: Symbol | None = None, name: str = "") -> list[tuple[object, ...]]:
+def _meaning(index: SymbolIndex, renamed: Symbol | None = None, name: str = "") -> list[tuple[object, ...]]:
     """Every mention by what it means: the number of its symbol, and how it is used."""
     numbers = {id(symbol): number for number, symbol in enumerate(index.symbols)}
     return [
@@ -177,7 +178,7 @@ SHOWN = frozenset(SymbolKind) - {SymbolKind.SIZE, SymbolKind.ELEMENT}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OutlineEntry:
     """`range` is the whole statement, `name_range` the name in it."""
 
     name: str
@@ -185,10 +186,10 @@ class Entry:
     detail: str
     range: Range
     name_range: Range
-    inside: tuple[Entry, ...] = ()
+    inside: tuple[OutlineEntry, ...] = ()
 
 
-def outline(document: Document) -> list[Entry]:
+def outline(document: Document) -> list[OutlineEntry]:
     """In the order of the text."""
     symbols = [symbol for symbol in document.index.symbols if symbol.kind in SHOWN]
     inner: dict[int, list[Symbol]] = {}
@@ -209,29 +210,30 @@ def folds(document: Document) -> list[Range]:
             if mark in "([{":
                 opened.append(number)
             elif mark in ")]}" and opened and (start := opened.pop()) < number:
-                found.setdefault(start, Range(Position(start, 0), Position(number - 1 if number - start > 1 else number, 0)))
+                found.setdefault(start, Range(TextPosition(start, 0), TextPosition(number - 1 if number - start > 1 else number,
+                    0)))
         if line.lstrip().startswith("⍝"):
             remark += 1
         else:
             if remark > 1:
-                found.setdefault(number - remark, Range(Position(number - remark, 0), Position(number - 1, 0)))
+                found.setdefault(number - remark, Range(TextPosition(number - remark, 0), TextPosition(number - 1, 0)))
             remark = 0
     return [found[start] for start in sorted(found)]
 
 
-def is_meant(entry: Entry, query: str) -> bool:
+def is_meant(entry: OutlineEntry, query: str) -> bool:
     """Are the letters of a query in a name, in their order?"""
     rest = iter(entry.name.lower())
     return all(letter in rest for letter in query.lower())
 
 
-def _entry(document: Document, symbol: Symbol, inside: list[Symbol]) -> Entry:
+def _entry(document: Document, symbol: Symbol, inside: list[Symbol]) -> OutlineEntry:
     types = document.checked.types if "checked" in vars(document) else {}
     detail = types.get(symbol.name, "") if symbol.depth == 0 and symbol.kind is not SymbolKind.MODULE else ""
     children = tuple([_entry(document, child, []) for child in inside])
     lines = document.lines
     around = symbol.statement if symbol.depth == 0 else symbol.span
-    return Entry(symbol.name, symbol.kind, detail, lines.of(around), lines.of(symbol.span), children)
+    return OutlineEntry(symbol.name, symbol.kind, detail, lines.of(around), lines.of(symbol.span), children)
 
 
 # ---------------------------------------------------------------------------------------------------- semantic
@@ -262,7 +264,7 @@ class Modifier(Enum):
     LIBRARY = "defaultLibrary"
 
 
-class Word(NamedTuple):
+class ColouredToken(NamedTuple):
     """Characters `start` to `end` of the text."""
 
     start: int
@@ -287,31 +289,32 @@ _SYMBOLS = {
 }  # fmt: skip
 
 
-def words(document: Document) -> list[Word]:
+def words(document: Document) -> list[ColouredToken]:
     """In the order of the text, none across a line end."""
     mentions = {mention.span.start: mention for mention in document.index.mentions}
     found = [_word(word, mentions.get(word.start)) for word in formatter.words(document.source, document.index.spelled)]
     return [word for word in found if word is not None]
 
 
-def _word(word: formatter.Word, mention: Mention | None) -> Word | None:
+def _word(word: formatter.FormattedWord, mention: Mention | None) -> ColouredToken | None:
     if mention is not None and word.kind in _NAMED:
         return _name(word, mention)
     modifiers = (Modifier.LIBRARY,) if word.kind in (WordClass.LIBRARY, WordClass.CONSTANT) else ()
     kind = _CLASSES.get(word.kind)
-    return None if kind is None else Word(word.start, word.end, kind, modifiers)
+    return None if kind is None else ColouredToken(word.start, word.end, kind, modifiers)
 
 
 _NAMED = (WordClass.NAME, WordClass.TYPE, WordClass.KEYWORD)
 
 
-def _name(word: formatter.Word, mention: Mention) -> Word:
+def _name(word: formatter.FormattedWord, mention: Mention) -> ColouredToken:
     if mention.member is not None:
-        return Word(word.start, word.end, Class.FUNCTION, (Modifier.LIBRARY,))
-    modifiers: tuple[Modifier, ...] = (Modifier.DECLARATION,) if mention.access in (Access.BIND, Access.DECLARE) else ()
+        return ColouredToken(word.start, word.end, Class.FUNCTION, (Modifier.LIBRARY,))
+    modifiers: tuple[Modifier, ...] = (Modifier.DECLARATION,) if mention.access in (ReferenceKind.BIND,
+        ReferenceKind.DECLARE) else ()
     if mention.symbol.kind is SymbolKind.PARAM:
         modifiers += (Modifier.READONLY,)
-    return Word(word.start, word.end, _SYMBOLS[mention.symbol.kind], modifiers)
+    return ColouredToken(word.start, word.end, _SYMBOLS[mention.symbol.kind], modifiers)
 
 
 def encoded(document: Document) -> list[int]:
@@ -371,9 +374,9 @@ def edits_between(document: Document, wanted: str) -> list[TextEdit]:
     return edits
 
 
-def _line(document: Document, number: int, lines: list[str]) -> Position:
+def _line(document: Document, number: int, lines: list[str]) -> TextPosition:
     """Where a line starts, or the end of the text."""
-    return Position(number, 0) if number < len(lines) else document.lines.position(len(document.text))
+    return TextPosition(number, 0) if number < len(lines) else document.lines.position(len(document.text))
 
 
 # ---------------------------------------------------------------------------------------------------- calls
@@ -381,7 +384,7 @@ def _line(document: Document, number: int, lines: list[str]) -> Position:
 # Signature help: how to apply the function right before the cursor.
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallItem:
     """One way to apply a function: the signature, its parameters as ranges of it, and one line about it."""
 
     label: str
@@ -389,7 +392,7 @@ class Call:
     doc: str = ""
 
 
-def calls(document: Document, position: Position) -> list[Call]:
+def calls(document: Document, position: TextPosition) -> list[CallItem]:
     """Of the function whose right argument starts here."""
     offset = document.lines.offset(position)
     start = document.lines.start(document.lines.position(offset).line)
@@ -408,11 +411,11 @@ def calls(document: Document, position: Position) -> list[Call]:
     glyph = glyph_at(document, last - 1)
     if glyph is None:
         return []
-    found = [use for row in rows(glyph[0]) if row.role is Role.FUNCTION for use in uses(row)]
-    return [Call(form, _sides(form), f"{use.name}: {use.doc}") for form, use in found]
+    found = [use for row in rows(glyph[0]) if row.role is GlyphRole.FUNCTION for use in uses(row)]
+    return [CallItem(form, _sides(form), f"{use.name}: {use.doc}") for form, use in found]
 
 
-def _signature(line: str, doc: str = "") -> Call:
+def _signature(line: str, doc: str = "") -> CallItem:
     types = line.partition(" where ")[0]
     at = line.find(" : ") + 3
     found = []
@@ -420,7 +423,7 @@ def _signature(line: str, doc: str = "") -> Call:
         for part in types[at:].split(" → ")[:-1]:
             found.append((at, at + len(part)))
             at += len(part) + 3
-    return Call(line, tuple(found), doc)
+    return CallItem(line, tuple(found), doc)
 
 
 def _sides(form: str) -> tuple[tuple[int, int], ...]:

@@ -22,7 +22,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from ... import __version__
 from ...lang.diagnostics.model import Severity
 from ...lang.tree.expressions import SymbolKind
-from ..searching.results import Kind
+from ..searching.results import CompletionKind
 from . import (
     completion,
     diagnostics,
@@ -35,12 +35,12 @@ from . import (
     navigation as outline,
     navigation as semantic,
 )
-from .completion import Item
-from .diagnostics import Action, Report, page_of, reports
-from .documents import Document, Encoding, Folder
+from .completion import CompletionEntry
+from .diagnostics import Action, DocumentReport, page_of, reports
+from .documents import Document, PositionEncoding, WorkspaceFolder
 from .hints import Hint, HintKind, Lens
 from .hover import Hover, hover as hover_hover
-from .navigation import Call, Entry, Highlight, Place
+from .navigation import CallItem, DocumentRange, Highlight, OutlineEntry
 
 # ---------------------------------------------------------------------------------------------------- wire
 #
@@ -52,11 +52,11 @@ _SEVERITIES = {
     Severity.NOTE: lsp.DiagnosticSeverity.Information,
 }
 _ITEMS = {
-    Kind.ARRAY: lsp.CompletionItemKind.Variable, Kind.FUNCTION: lsp.CompletionItemKind.Function,
-    Kind.OPERATOR: lsp.CompletionItemKind.Operator, Kind.MODULE: lsp.CompletionItemKind.Module,
-    Kind.PARAM: lsp.CompletionItemKind.Constant, Kind.SIZE: lsp.CompletionItemKind.TypeParameter,
-    Kind.TYPE: lsp.CompletionItemKind.Class, Kind.KEYWORD: lsp.CompletionItemKind.Keyword,
-    Kind.GLYPH: lsp.CompletionItemKind.Function,
+    CompletionKind.ARRAY: lsp.CompletionItemKind.Variable, CompletionKind.FUNCTION: lsp.CompletionItemKind.Function,
+    CompletionKind.OPERATOR: lsp.CompletionItemKind.Operator, CompletionKind.MODULE: lsp.CompletionItemKind.Module,
+    CompletionKind.PARAM: lsp.CompletionItemKind.Constant, CompletionKind.SIZE: lsp.CompletionItemKind.TypeParameter,
+    CompletionKind.TYPE: lsp.CompletionItemKind.Class, CompletionKind.KEYWORD: lsp.CompletionItemKind.Keyword,
+    CompletionKind.GLYPH: lsp.CompletionItemKind.Function,
 }  # fmt: skip
 _SYMBOLS = {
     SymbolKind.ARRAY: lsp.SymbolKind.Variable, SymbolKind.FUNCTION: lsp.SymbolKind.Function,
@@ -69,8 +69,8 @@ _SYMBOLS = {
 # ------------------------------------------------------------------------------------------ what comes in
 
 
-def position(found: lsp.Position) -> documents.Position:
-    return documents.Position(found.line, found.character)
+def position(found: lsp.Position) -> documents.TextPosition:
+    return documents.TextPosition(found.line, found.character)
 
 
 def place(found: lsp.Range) -> documents.Range:
@@ -103,7 +103,7 @@ def hover(found: Hover) -> lsp.Hover:
     return lsp.Hover(markdown(found.markdown), range_(found.range))
 
 
-def location(found: Place) -> lsp.Location:
+def location(found: DocumentRange) -> lsp.Location:
     return lsp.Location(found.uri, range_(found.range))
 
 
@@ -120,7 +120,7 @@ def edit(found: documents.TextEdit) -> lsp.TextEdit:
     return lsp.TextEdit(range_(found.range), found.text)
 
 
-def diagnostic(report: Report) -> lsp.Diagnostic:
+def diagnostic(report: DocumentReport) -> lsp.Diagnostic:
     page = page_of(report.code)
     related = [lsp.DiagnosticRelatedInformation(lsp.Location(one.uri, range_(one.range)), one.message) for one in report.related]
     return lsp.Diagnostic(
@@ -129,7 +129,7 @@ def diagnostic(report: Report) -> lsp.Diagnostic:
     )  # fmt: skip
 
 
-def item(found: Item) -> lsp.CompletionItem:
+def item(found: CompletionEntry) -> lsp.CompletionItem:
     return lsp.CompletionItem(
         found.label, kind=_ITEMS[found.kind], detail=found.detail or None, text_edit=edit(found.edit), filter_text=found.filter,
         sort_text=f"{found.order}{found.filter}", additional_text_edits=[edit(one) for one in found.also] or None,
@@ -151,7 +151,7 @@ def action(found: Action) -> lsp.CodeAction:
     )  # fmt: skip
 
 
-def symbol(found: Entry) -> lsp.DocumentSymbol:
+def symbol(found: OutlineEntry) -> lsp.DocumentSymbol:
     return lsp.DocumentSymbol(
         found.name, _SYMBOLS[found.kind], range_(found.range), range_(found.name_range), found.detail or None,
         children=[symbol(one) for one in found.inside] or None,
@@ -162,11 +162,11 @@ def fold(found: documents.Range) -> lsp.FoldingRange:
     return lsp.FoldingRange(found.start.line, found.end.line)
 
 
-def workspace_symbol(uri: str, found: Entry) -> lsp.WorkspaceSymbol:
+def workspace_symbol(uri: str, found: OutlineEntry) -> lsp.WorkspaceSymbol:
     return lsp.WorkspaceSymbol(lsp.Location(uri, range_(found.name_range)), found.name, _SYMBOLS[found.kind])
 
 
-def signatures(found: list[Call]) -> lsp.SignatureHelp:
+def signatures(found: list[CallItem]) -> lsp.SignatureHelp:
     """Ways to apply a function, of which the last argument is being typed."""
     made = [
         lsp.SignatureInformation(
@@ -233,7 +233,7 @@ class RhoServer(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__("rho", __version__, protocol_cls=Protocol)
-        self.folder = Folder()
+        self.folder = WorkspaceFolder()
         self.waiting: dict[str, asyncio.TimerHandle] = {}
         self.resting: asyncio.TimerHandle | None = None
         self.told_to_stop = False
@@ -266,7 +266,7 @@ class RhoServer(LanguageServer):
             self.resting.cancel()
         self.resting = asyncio.get_running_loop().call_later(IDLE, rest)
 
-    def publish(self, uri: str, version: int | None, found: list[Report]) -> None:
+    def publish(self, uri: str, version: int | None, found: list[DocumentReport]) -> None:
         shown = [diagnostic(one) for one in found]
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, version))
 
@@ -291,7 +291,7 @@ def life(server: RhoServer) -> None:
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         encoding = server.workspace.position_encoding
-        server.folder.encoding = Encoding(str(getattr(encoding, "value", encoding or "utf-16")))
+        server.folder.encoding = PositionEncoding(str(getattr(encoding, "value", encoding or "utf-16")))
         options = params.initialization_options
         strict = options.get("strict") if isinstance(options, dict) else getattr(options, "strict", False)
         server.folder.strict = strict is True
@@ -353,7 +353,7 @@ _RESOLVED = lsp.CodeLensOptions(resolve_provider=True)
 _TYPED = lsp.DocumentOnTypeFormattingOptions(completion.GLYPHS_TRIGGERS[0], completion.GLYPHS_TRIGGERS[1:])
 
 
-class _Request(NamedTuple):
+class _EditorRequest(NamedTuple):
     """Something an editor may ask about a document: the question, and how one answer, or each of many, looks in the protocol."""
 
     question: Callable[[Document, Any], Any]
@@ -362,31 +362,31 @@ class _Request(NamedTuple):
 
 
 _ONE = {
-    lsp.TEXT_DOCUMENT_HOVER: _Request(lambda d, p: hover_hover(d, position(p.position)), hover),
-    lsp.TEXT_DOCUMENT_DEFINITION: _Request(lambda d, p: navigation.definition(d, position(p.position)), location),
-    lsp.TEXT_DOCUMENT_SIGNATURE_HELP: _Request(
+    lsp.TEXT_DOCUMENT_HOVER: _EditorRequest(lambda d, p: hover_hover(d, position(p.position)), hover),
+    lsp.TEXT_DOCUMENT_DEFINITION: _EditorRequest(lambda d, p: navigation.definition(d, position(p.position)), location),
+    lsp.TEXT_DOCUMENT_SIGNATURE_HELP: _EditorRequest(
         lambda d, p: calls.calls(d, position(p.position)) or None, signatures, _APPLIED
     ),
 }  # fmt: skip
 _MANY = {
-    lsp.TEXT_DOCUMENT_INLAY_HINT: _Request(lambda d, p: hints.hints(d, place(p.range)), hint),
-    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: _Request(lambda d, p: outline.outline(d), symbol),
-    lsp.TEXT_DOCUMENT_CODE_LENS: _Request(
+    lsp.TEXT_DOCUMENT_INLAY_HINT: _EditorRequest(lambda d, p: hints.hints(d, place(p.range)), hint),
+    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: _EditorRequest(lambda d, p: outline.outline(d), symbol),
+    lsp.TEXT_DOCUMENT_CODE_LENS: _EditorRequest(
         lambda d, p: [(d.uri, one) for one in lenses.lenses(d)], lambda pair: lens(*pair), _RESOLVED
     ),
-    lsp.TEXT_DOCUMENT_FOLDING_RANGE: _Request(lambda d, p: outline.folds(d), fold),
-    lsp.TEXT_DOCUMENT_ON_TYPE_FORMATTING: _Request(
+    lsp.TEXT_DOCUMENT_FOLDING_RANGE: _EditorRequest(lambda d, p: outline.folds(d), fold),
+    lsp.TEXT_DOCUMENT_ON_TYPE_FORMATTING: _EditorRequest(
         lambda d, p: completion.on_type(d, position(p.position), p.ch), edit, _TYPED
     ),
-    lsp.TEXT_DOCUMENT_REFERENCES: _Request(
+    lsp.TEXT_DOCUMENT_REFERENCES: _EditorRequest(
         lambda d, p: navigation.references(d, position(p.position), declaration=p.context.include_declaration), location
     ),
-    lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: _Request(
+    lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: _EditorRequest(
         lambda d, p: navigation.highlights(d, position(p.position)), highlight
     ),
-    lsp.TEXT_DOCUMENT_FORMATTING: _Request(lambda d, p: formatting.formatting(d), edit),
-    lsp.TEXT_DOCUMENT_RANGE_FORMATTING: _Request(lambda d, p: formatting.formatting(d, place(p.range)), edit),
-    lsp.TEXT_DOCUMENT_CODE_ACTION: _Request(
+    lsp.TEXT_DOCUMENT_FORMATTING: _EditorRequest(lambda d, p: formatting.formatting(d), edit),
+    lsp.TEXT_DOCUMENT_RANGE_FORMATTING: _EditorRequest(lambda d, p: formatting.formatting(d, place(p.range)), edit),
+    lsp.TEXT_DOCUMENT_CODE_ACTION: _EditorRequest(
         lambda d, p: diagnostics.actions(d, place(p.range), kinds(p.context)), action, _ACTIONS
     ),
 }  # fmt: skip
@@ -408,7 +408,7 @@ def create() -> RhoServer:
     return server
 
 
-def _asked(server: RhoServer, request: _Request) -> Callable[[Any], object]:
+def _asked(server: RhoServer, request: _EditorRequest) -> Callable[[Any], object]:
     def answer(params: Any) -> object:
         found = server.ask(params.text_document.uri, lambda document: request.question(document, params))
         return None if found is None else request.answer(found)
@@ -416,7 +416,7 @@ def _asked(server: RhoServer, request: _Request) -> Callable[[Any], object]:
     return answer
 
 
-def _asked_for_many(server: RhoServer, request: _Request) -> Callable[[Any], list[object]]:
+def _asked_for_many(server: RhoServer, request: _EditorRequest) -> Callable[[Any], list[object]]:
     def answer(params: Any) -> list[object]:
         found = server.every(params.text_document.uri, lambda document: request.question(document, params))
         return [request.answer(one) for one in found]

@@ -15,7 +15,7 @@ from ...lang.support.parsing import natural
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..cli.standard_streams import Console
-from ..execution.outcome import Shown, as_numpy
+from ..execution.outcome import DisplayedValue, as_numpy
 
 # ---------------------------------------------------------------------------------------------------- drawable
 #
@@ -113,7 +113,7 @@ def require_chart(chart: Chart, types: Sequence[tuple[Kind, int]]) -> None:
             raise NotDrawable(f"a matrix is not drawn as {chart.value}", "select a row or a column of it")
 
 
-def chart_of(chart: Chart, shown: Sequence[Shown], names: Sequence[str]) -> Picture:
+def chart_of(chart: Chart, shown: Sequence[DisplayedValue], names: Sequence[str]) -> Picture:
     """Values made ready to be drawn: of several the first says where the items of the others stand.  NotDrawable."""
     from ..repl.status_line import concrete_type
 
@@ -138,7 +138,7 @@ def chart_of(chart: Chart, shown: Sequence[Shown], names: Sequence[str]) -> Pict
     return Picture(title, made[0][0], dropped, chart, x, names[0] if given is not None else "", pairs)
 
 
-def _finite(shown: Shown) -> tuple[Any, int]:
+def _finite(shown: DisplayedValue) -> tuple[Any, int]:
     """The numbers of a value, NaN where they are not finite, and how many those are."""
     import numpy as np
 
@@ -148,7 +148,7 @@ def _finite(shown: Shown) -> tuple[Any, int]:
     return (np.where(finite, values, np.nan) if dropped else values), dropped
 
 
-def _texts(shown: Shown) -> tuple[str, ...]:
+def _texts(shown: DisplayedValue) -> tuple[str, ...]:
     """The rows of text."""
     rows = as_numpy(shown.value).tolist()
     return tuple(["".join(chr(c) if isinstance(c, int) else c or " " for c in row).strip() for row in rows])

@@ -27,7 +27,7 @@ from .charts import Chart, NotDrawable, Picture, bins, chart_of, require_chart
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ...backend.io.writing import Prepared
+    from ...backend.io.writing import PendingWrite
 
 
 # ---------------------------------------------------------------------------------------------------- figures
@@ -188,16 +188,16 @@ class Drawings:
             return outcome
         return replace(outcome, outputs={name: value for name, value in outcome.outputs.items() if name not in self.added})
 
-    def files(self, loaded: Loaded, outcome: Outcome) -> list[Prepared]:
+    def files(self, loaded: Loaded, outcome: Outcome) -> list[PendingWrite]:
         """Pictures made, to be written with the outputs."""
-        from ...backend.io.writing import Prepared
+        from ...backend.io.writing import PendingWrite
 
         spans = {entry.name: entry.span for entry in loaded.core.outputs}
         prepared = []
         for one in self.wanted:
             if one.path is not None:
                 content = figure(one.picture(outcome), Path(one.path).suffix[1:].lower(), self.size)
-                prepared.append(Prepared(one.path, partial(_write, content), spans[one.names[-1]]))
+                prepared.append(PendingWrite(one.path, partial(_write, content), spans[one.names[-1]]))
         return prepared
 
     def show(self, outcome: Outcome, console: Console, write: Callable[[str], None]) -> None:

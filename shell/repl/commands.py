@@ -21,15 +21,15 @@ from ..cli.process_exit import Exit
 from ..cli.standard_streams import Console
 from ..display.estimates import duration
 from . import status_line as setting
-from .status_line import Settings
+from .status_line import ReplSettings
 
 if TYPE_CHECKING:
     from ..pipeline_types import Loaded
     from ..plotting.charts import Picture
-    from ..workspace.workspace import Asked, Workspace
+    from ..workspace.workspace import EvaluationRequest, Workspace
 
 
-class After(Enum):
+class CommandResult(Enum):
     GO_ON = "the session goes on"
     LEAVE = "the session ends"
 
@@ -37,7 +37,7 @@ class After(Enum):
 class Desk:
     """What commands work on.  A workspace given as a function is made when it is first needed, so that a prompt comes first."""
 
-    def __init__(self, workspace: Workspace | Callable[[], Workspace], console: Console, settings: Settings) -> None:
+    def __init__(self, workspace: Workspace | Callable[[], Workspace], console: Console, settings: ReplSettings) -> None:
         self._given = workspace
         self._lock = Lock()
         self.console, self.settings = console, settings
@@ -81,17 +81,17 @@ HELP = """\
       `iota or `i      types ⍳; a pause after ` shows all keys; Tab completes"""
 
 
-def perform(line: str, desk: Desk) -> tuple[After, Exit]:
+def perform(line: str, desk: Desk) -> tuple[CommandResult, Exit]:
     """Do what a line that starts with `)` says."""
     word, _, rest = line.strip().partition(" ")
     if word in (")quit", ")exit", ")off"):
-        return After.LEAVE, Exit.OK
+        return CommandResult.LEAVE, Exit.OK
     action = _ACTIONS.get(word)
     if action is None:
         guess = nearest(word, [name for name, _ in COMMANDS])
         desk.console.note(f"unknown command {word}; " + (f"did you mean {guess}?" if guess else ")help lists them"))
-        return After.GO_ON, Exit.USAGE
-    return After.GO_ON, answered(lambda: action(rest.strip(), desk), desk)
+        return CommandResult.GO_ON, Exit.USAGE
+    return CommandResult.GO_ON, answered(lambda: action(rest.strip(), desk), desk)
 
 
 def answered(action: Callable[[], Exit], desk: Desk) -> Exit:
@@ -106,7 +106,7 @@ def answered(action: Callable[[], Exit], desk: Desk) -> Exit:
         return messages.exit_of(error)
 
 
-def _asked(rest: str, desk: Desk) -> Asked:
+def _asked(rest: str, desk: Desk) -> EvaluationRequest:
     """An expression checked.  UsageError: there is none.  Rejected."""
     if not rest:
         raise UsageError("an expression is needed", "for example: )type 1 2+3 4")

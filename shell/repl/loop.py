@@ -18,7 +18,7 @@ from ..cli import messages
 from ..cli.process_exit import Exit
 from ..cli.standard_streams import Console
 from ..workspace.exchange import CONTINUED
-from .commands import After, Desk, perform
+from .commands import CommandResult, Desk, perform
 from .status_line import folder
 
 # ---------------------------------------------------------------------------------------------------- interrupting
@@ -35,14 +35,14 @@ _T = TypeVar("_T")
 
 
 @dataclass(slots=True)
-class _Answer(Generic[_T]):
+class _EvaluatedInput(Generic[_T]):
     value: _T | None = None
     error: BaseException | None = None
 
 
 def interruptible(work: Callable[[], _T]) -> _T:
     """What `work` returns or raises; KeyboardInterrupt as soon as there is one.  `work` must change nothing that is kept."""
-    answer: _Answer[_T] = _Answer()
+    answer: _EvaluatedInput[_T] = _EvaluatedInput()
     done = Event()
 
     def run() -> None:
@@ -200,14 +200,14 @@ def _serve(entries: Iterator[str], desk: Desk) -> Exit:
     """Until then, or an interrupt."""
     for entry in entries:
         after, code = handle(entry, desk)
-        if after is After.LEAVE:
+        if after is CommandResult.LEAVE:
             break
         if code is not Exit.OK and not desk.console.interactive:
             return code
     return Exit.OK
 
 
-def handle(entry: str, desk: Desk) -> tuple[After, Exit]:
+def handle(entry: str, desk: Desk) -> tuple[CommandResult, Exit]:
     """One entry or command."""
     entry = _PLAIN.get(entry.strip(), entry) if entry.strip() not in desk.types else entry
     if entry.lstrip().startswith(")"):
@@ -229,4 +229,4 @@ def handle(entry: str, desk: Desk) -> tuple[After, Exit]:
     for shown in entered.printed:
         show(shown, console, desk.settings)
     workspace.state = state  # in the end: whatever is interrupted before this leaves the session as it was
-    return After.GO_ON, entered.exit
+    return CommandResult.GO_ON, entered.exit

@@ -26,11 +26,11 @@ from ..cli.messages import write_whole
 from ..cli.standard_streams import Console
 from ..display.estimates import duration
 from ..display.values import LIMIT, ROWS_CUT, display
-from ..execution.outcome import PIPE_LIMIT, WHOLE_TEXT_LIMIT, Shown
+from ..execution.outcome import PIPE_LIMIT, WHOLE_TEXT_LIMIT, DisplayedValue
 
 if TYPE_CHECKING:
     from ...typechecker.check import Checker
-    from ..workspace.workspace import Asked, Workspace
+    from ..workspace.workspace import EvaluationRequest, Workspace
 
 
 # ---------------------------------------------------------------------------------------------------- preview
@@ -50,11 +50,12 @@ class Preview:
 
 def describe(workspace: Workspace, text: str, checker: Checker) -> Preview:
     """The line for a text; empty where there is nothing to say."""
-    from ...lang.bind.statement_dependencies import Form, statements_of, unfinished
+    from ...lang.bind.statement_dependencies import StatementKind, statements_of, unfinished
 
     if not text.strip() or text.lstrip().startswith(")") or len(text) > MOST_CHARACTERS or unfinished(text):
         return Preview(text, "")
-    if "→" in text or any(statement.form not in (Form.EXPRESSION, Form.BINDING) for statement in statements_of(text)):
+    if "→" in text or any(statement.form not in (StatementKind.EXPRESSION,
+        StatementKind.BINDING) for statement in statements_of(text)):
         return Preview(text, "")
     asked = workspace.ask(text, checker)
     if asked.checked.core is None:
@@ -63,7 +64,7 @@ def describe(workspace: Workspace, text: str, checker: Checker) -> Preview:
     return Preview(text, " · ".join([part for part in _parts(workspace, asked) if part]))
 
 
-def _parts(workspace: Workspace, asked: Asked) -> list[str]:
+def _parts(workspace: Workspace, asked: EvaluationRequest) -> list[str]:
     checked = asked.checked
     parts = [checked.last or "", reads(asked)]
     if checked.core is None or not checked.core.block.ops:
@@ -82,7 +83,7 @@ def _parts(workspace: Workspace, asked: Asked) -> list[str]:
     return [*parts, str(prepared.plan.devices[0].id)]
 
 
-def reads(asked: Asked) -> str:
+def reads(asked: EvaluationRequest) -> str:
     """How often the elements of the session's values are read: `reads each element once`, or by name."""
     if asked.checked.result is None:
         return ""
@@ -191,7 +192,7 @@ _MOST_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ReplSettings:
     """`prefix` starts a spelling beside the backtick; `pause` (milliseconds) shows the language bar; `digits` printed;
     `types` above values; `preview` below what is typed."""
 
@@ -202,9 +203,9 @@ class Settings:
     preview: bool = True
 
 
-def changed(settings: Settings, name: str, text: str) -> Settings | str:
+def changed(settings: ReplSettings, name: str, text: str) -> ReplSettings | str:
     """The settings with one of them changed, or what is wrong."""
-    current = {field.name: getattr(settings, field.name) for field in fields(Settings)}
+    current = {field.name: getattr(settings, field.name) for field in fields(ReplSettings)}
     if name not in current:
         return f"there is no setting `{name}`; they are {', '.join(current)}"
     old = current[name]
@@ -223,11 +224,11 @@ def changed(settings: Settings, name: str, text: str) -> Settings | str:
     return _with(settings, name, text)
 
 
-def _with(settings: Settings, name: str, value: Any) -> Settings:
+def _with(settings: ReplSettings, name: str, value: Any) -> ReplSettings:
     return replace(settings, **{name: value})
 
 
-def shown(settings: Settings) -> list[str]:
+def shown(settings: ReplSettings) -> list[str]:
     def word(value: object) -> str:
         return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
@@ -239,16 +240,16 @@ def folder(environment: Mapping[str, str]) -> Path | None:
     return state_folder(environment)
 
 
-def load(environment: Mapping[str, str]) -> Settings:
+def load(environment: Mapping[str, str]) -> ReplSettings:
     """As last set; what cannot be read is as if it were not there."""
     place = folder(environment)
     if place is None:
-        return Settings()
+        return ReplSettings()
     try:
         found = decode(read_text(place / "repl.json", _MOST_BYTES))
     except (OSError, ValueError, RecursionError):
-        return Settings()
-    settings = Settings()
+        return ReplSettings()
+    settings = ReplSettings()
     for name, value in found.items() if isinstance(found, dict) else ():
         text = ("on" if value else "off") if isinstance(value, bool) else str(value)
         made = changed(settings, str(name), text)
@@ -256,7 +257,7 @@ def load(environment: Mapping[str, str]) -> Settings:
     return settings
 
 
-def save(settings: Settings, environment: Mapping[str, str]) -> None:
+def save(settings: ReplSettings, environment: Mapping[str, str]) -> None:
     """Best effort: a home that cannot be written keeps nothing."""
     place = folder(environment)
     if place is None:
@@ -273,7 +274,7 @@ def save(settings: Settings, environment: Mapping[str, str]) -> None:
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 
 
-def show(shown: Shown, console: Console, settings: Settings) -> None:
+def show(shown: DisplayedValue, console: Console, settings: ReplSettings) -> None:
     """Print a value."""
     if not console.out.isatty():
         console.print("\n".join(display(shown.value, kind=shown.kind, digits=settings.digits, limit=PIPE_LIMIT)))
@@ -286,7 +287,7 @@ def show(shown: Shown, console: Console, settings: Settings) -> None:
     console.print("\n".join(cut(lines, max(8, shutil.get_terminal_size().lines - 4))))
 
 
-def concrete_type(shown: Shown) -> str:
+def concrete_type(shown: DisplayedValue) -> str:
     """The type with the sizes that the value has."""
     element = shown.type.partition("[")[0]
     if element.startswith("perm<"):

@@ -39,7 +39,7 @@ from ...lang.syntax.lexer import in_prose
 from ...lang.syntax.source import Source
 from ...lang.tree.expressions import SymbolKind
 from ..display.documentation import LibraryEntry
-from ..searching.results import Candidate, Named, candidates as completing_candidates, entries, pending
+from ..searching.results import NameCompletion, Named, candidates as completing_candidates, entries, pending
 from ..workspace.exchange import CONTINUED, typed
 from .commands import COMMANDS, Desk
 from .loop import PROMPT
@@ -61,14 +61,14 @@ _NAMES = tuple(sorted({name for row in PRIMITIVES for name in row.names}))
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
+class GlyphReplacement:
     """The last `length` characters become `text`."""
 
     length: int
     text: str
 
 
-def replacement(before: str, prefix: str, after: int = 0) -> Replacement | None:
+def replacement(before: str, prefix: str, after: int = 0) -> GlyphReplacement | None:
     """What the text before the cursor turns into after its last character was typed."""
     if not before or ("`" not in before and prefix not in before):
         return None
@@ -78,7 +78,7 @@ def replacement(before: str, prefix: str, after: int = 0) -> Replacement | None:
     typed = before[-1]
     minus = re.search(rf"[`{re.escape(prefix)}]-(.)$", before, re.DOTALL)
     if minus is not None and minus.start() >= after and not in_prose(before, minus.start()):
-        return Replacement(3, ("¯" if typed.isdigit() else "×") + (typed if typed != " " else ""))
+        return GlyphReplacement(3, ("¯" if typed.isdigit() else "×") + (typed if typed != " " else ""))
     found = re.search(rf"([`{re.escape(prefix)}])([A-Za-z]*)$", before[:-1])
     if found is None or found.start() < after or typed.isalpha() or in_prose(before, found.start()):
         return None
@@ -86,18 +86,18 @@ def replacement(before: str, prefix: str, after: int = 0) -> Replacement | None:
     if word:
         glyph = glyph_of(word)
         rest = "" if typed == " " else typed
-        return None if glyph is None else Replacement(len(word) + 2, glyph + rest)
+        return None if glyph is None else GlyphReplacement(len(word) + 2, glyph + rest)
     if typed == mark and mark != "`":
-        return Replacement(2, mark)
+        return GlyphReplacement(2, mark)
     if typed.isspace() or typed == "-":
         return None  # `-5 is ¯5
     row = by_key(typed)
     if row is None and typed.isdigit():
         return None
-    return None if row is None else Replacement(2, row.glyph)
+    return None if row is None else GlyphReplacement(2, row.glyph)
 
 
-def _letters(letters: str) -> Replacement | None:
+def _letters(letters: str) -> GlyphReplacement | None:
     """Letters after a prefix that no name begins with: the longest name or key that they begin with, then the rest."""
     longer = [name for name in _NAMES if name.startswith(letters) and name != letters]
     if longer:
@@ -108,7 +108,7 @@ def _letters(letters: str) -> Replacement | None:
         glyph = glyph_of(letters[:length])
         if glyph is not None:
             rest = letters[length:]
-            return Replacement(len(letters) + 1, glyph + (" " if glyph[-1].isalnum() else "") + rest)
+            return GlyphReplacement(len(letters) + 1, glyph + (" " if glyph[-1].isalnum() else "") + rest)
     return None
 
 
@@ -194,7 +194,7 @@ def coloured(line: str, types: Mapping[str, str]) -> list[tuple[str, str]]:
     return found
 
 
-def _style(word: formatter.Word, types: Mapping[str, str]) -> str:
+def _style(word: formatter.FormattedWord, types: Mapping[str, str]) -> str:
     known = types.get(word.text) if word.kind is WordClass.NAME else None
     if known is None:
         return _STYLES.get(word.kind, "")
@@ -257,13 +257,13 @@ def offers(before: str, workspace: Workspace, prefix: str, commands: tuple[tuple
     return [_offer(one) for one in completing_candidates(line, _InSession(line, workspace), prefix) if _fits(one, line)][:MOST]
 
 
-def _fits(one: Candidate, line: str) -> bool:
+def _fits(one: NameCompletion, line: str) -> bool:
     """Does what is typed of a word begin it?  Where nothing is typed of a name, nothing is offered."""
     typed = line[len(line) - one.length + one.spelt :] if one.length else ""
     return one.name.startswith(typed) and (bool(typed) or one.spelt or line.endswith(".") or line.lstrip().startswith("use"))
 
 
-def _offer(one: Candidate) -> Offer:
+def _offer(one: NameCompletion) -> Offer:
     label = f"{one.text} {one.name}" if one.row is not None and one.text != one.name else one.text
     return Offer(one.text, one.length, label, one.about)
 

@@ -11,7 +11,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from ...lang.primitives.record import Primitive, Role, Trait, Use
+from ...lang.primitives.record import GlyphRole, Primitive, PrimitiveUse, Trait
 from ...lang.primitives.table import PRIMITIVES, nearest
 from ...lang.support.records import dataclass
 from ..display import documentation
@@ -280,7 +280,7 @@ class Origin(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     """`name` is what to type and `title` what it is called; `types` are signatures without the name; `elsewhere` are other
     systems' words for it."""
 
@@ -298,34 +298,35 @@ class Entry:
 
 
 @lru_cache(maxsize=1)
-def shipped() -> tuple[Entry, ...]:
+def shipped() -> tuple[CatalogueEntry, ...]:
     """What comes with Rho."""
     return (*_library(), *_idioms(), *_primitives())
 
 
-def _library() -> Iterator[Entry]:
+def _library() -> Iterator[CatalogueEntry]:
     for entry in documentation.entries():
         type_ = entry.source.partition("←")[0].partition(" : ")[2]
         types = (type_,) if "→" in type_ else ()
-        yield Entry(entry.name, "", entry.doc, Origin.LIBRARY, entry.name.replace(".", " "), types, LIBRARY.get(entry.name, ""))
+        yield CatalogueEntry(entry.name, "", entry.doc, Origin.LIBRARY, entry.name.replace(".", " "), types,
+            LIBRARY.get(entry.name, ""))
 
 
-def _idioms() -> Iterator[Entry]:
+def _idioms() -> Iterator[CatalogueEntry]:
     for row in IDIOMS:
         expression, value = row.example
         shown = f"{expression} is {' ⋄ '.join(value.splitlines())}"
-        yield Entry(row.code, row.title, shown, Origin.IDIOM, row.title, (row.type,), row.elsewhere)
+        yield CatalogueEntry(row.code, row.title, shown, Origin.IDIOM, row.title, (row.type,), row.elsewhere)
 
 
-def _primitives() -> Iterator[Entry]:
+def _primitives() -> Iterator[CatalogueEntry]:
     for row in PRIMITIVES:
         uses = [use for use in (row.monadic, row.dyadic) if use is not None]
-        operator = row.role in (Role.MONADIC_OPERATOR, Role.DYADIC_OPERATOR)
+        operator = row.role in (GlyphRole.MONADIC_OPERATOR, GlyphRole.DYADIC_OPERATOR)
         elsewhere = (OPERATORS if operator else FUNCTIONS).get(row.glyph, "")
         names = " ".join([*row.names, *(use.name for use in uses)])
         summary = "; ".join(dict.fromkeys(use.doc for use in uses)) or row.doc
         types = () if operator else tuple(_types(row))
-        yield Entry(row.glyph, row.title, summary, Origin.PRIMITIVE, names, types, elsewhere)
+        yield CatalogueEntry(row.glyph, row.title, summary, Origin.PRIMITIVE, names, types, elsewhere)
 
 
 def _types(row: Primitive) -> Iterator[str]:
@@ -336,7 +337,7 @@ def _types(row: Primitive) -> Iterator[str]:
                 yield found
 
 
-def _pervasive(use: Use, dyadic: bool) -> str:
+def _pervasive(use: PrimitiveUse, dyadic: bool) -> str:
     result = "T"
     if Trait.COMPARISON in use.traits:
         result = "bool"
@@ -354,7 +355,7 @@ _SCALARS: Final = frozenset({"k", "i", "n", "key"})
 _REST: Final = ("s", "u", "s′")
 
 
-def signature_of(glyph: str, use: Use) -> str:
+def signature_of(glyph: str, use: PrimitiveUse) -> str:
     """`T[s n] , T[s m] : T[s n+m]` as a signature; empty where the line is not a type."""
     form, colon, result = use.type.partition(" : ")
     if not colon:
@@ -405,7 +406,7 @@ def _result(text: str) -> str:
     return "char[_]" if text == "text" else _part(text)
 
 
-def yours(checked: Checked) -> tuple[Entry, ...]:
+def yours(checked: Checked) -> tuple[CatalogueEntry, ...]:
     """The definitions of a checked file, described by the comments above them."""
     if checked.result is None:
         return ()
@@ -415,7 +416,7 @@ def yours(checked: Checked) -> tuple[Entry, ...]:
         lines = checked.result.described(name) if type_ == "function" else ()
         types = tuple([line.partition(" : ")[2] for line in lines if " → " in line])
         title = "" if type_ == "function" else f": {type_}"
-        found.append(Entry(name, title, docs.get(name, ""), Origin.YOURS, name, types))
+        found.append(CatalogueEntry(name, title, docs.get(name, ""), Origin.YOURS, name, types))
     return tuple(found)
 
 
@@ -437,18 +438,18 @@ ENOUGH: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CatalogueMatch:
     score: int
-    entry: Entry
+    entry: CatalogueEntry
 
 
-def search(words: Sequence[str], entries: Iterable[Entry]) -> list[Found]:
+def search(words: Sequence[str], entries: Iterable[CatalogueEntry]) -> list[CatalogueMatch]:
     """Best first; without those that hold fewer of the words than the best does."""
     wanted = _wanted(words)
     if not wanted:
         return []
     phrase = " ".join(words).lower()
-    scored = [(covered, Found(score + _phrase(phrase, entry), entry)) for entry in entries
+    scored = [(covered, CatalogueMatch(score + _phrase(phrase, entry), entry)) for entry in entries
               for covered, score in [_score(wanted, phrase, entry)] if covered]  # fmt: skip
     most = max((covered for covered, _ in scored), default=0)
     best = max((one.score for covered, one in scored if covered == most), default=0) - most * COVERED
@@ -456,7 +457,7 @@ def search(words: Sequence[str], entries: Iterable[Entry]) -> list[Found]:
     return sorted(found, key=lambda one: (-one.score, one.entry.origin, one.entry.name))
 
 
-def nearest_word(words: Sequence[str], entries: Iterable[Entry]) -> str | None:
+def nearest_word(words: Sequence[str], entries: Iterable[CatalogueEntry]) -> str | None:
     """A word that is known, near one that is not."""
     known = sorted({word for entry in entries for word in _tokens(f"{entry.names} {entry.elsewhere}") if len(word) > 3})
     for word in words:
@@ -471,7 +472,7 @@ def _wanted(words: Sequence[str]) -> list[str]:
     return [word for word in found if word not in _PLAIN] or found
 
 
-def _score(wanted: Sequence[str], phrase: str, entry: Entry) -> tuple[int, int]:
+def _score(wanted: Sequence[str], phrase: str, entry: CatalogueEntry) -> tuple[int, int]:
     """How many of the words it holds, and how well."""
     names, elsewhere, prose = _stems(f"{entry.name} {entry.names}"), _stems(entry.elsewhere), _stems(entry.summary)
     if len(wanted) > 1 and entry.name.replace("x", "").replace("y", "") == phrase.replace(" ", ""):
@@ -494,7 +495,7 @@ def _score(wanted: Sequence[str], phrase: str, entry: Entry) -> tuple[int, int]:
     return covered, total
 
 
-def _phrase(phrase: str, entry: Entry) -> int:
+def _phrase(phrase: str, entry: CatalogueEntry) -> int:
     """The words next to each other, as they were typed."""
     if entry.names.lower() == phrase or entry.title.lower() == phrase:
         return 25

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Final, Protocol
 
 from ...lang.primitives.operators import RESERVED_WORDS
-from ...lang.primitives.record import Primitive, Role
+from ...lang.primitives.record import GlyphRole, Primitive
 from ...lang.primitives.table import ELEMENT_NAMES, PRIMITIVES, meant
 from ...lang.support.records import dataclass
 from ...lang.syntax.lexer import NAME, in_prose
@@ -19,7 +19,7 @@ from ..cli.arguments import UsageError
 from ..display import documentation
 from ..display.documentation import LibraryEntry
 from . import catalogue, type_match
-from .catalogue import Entry, Origin, shipped
+from .catalogue import CatalogueEntry, Origin, shipped
 
 # ---------------------------------------------------------------------------------------------------- answers
 
@@ -52,7 +52,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryResult:
     """`asked` is the text; `notes` say what else could be tried where nothing, or only little, was found."""
 
     asked: str
@@ -63,7 +63,7 @@ class Answer:
         return [line for hit in self.hits for line in hit.lines()]
 
 
-def search(given: Sequence[str], own: Sequence[Entry] = ()) -> Answer:
+def search(given: Sequence[str], own: Sequence[CatalogueEntry] = ()) -> QueryResult:
     """Look for words, or for a type if there is an arrow in them.  UsageError where the type cannot be read."""
     text = " ".join(given)
     entries = (*own, *shipped())
@@ -77,10 +77,10 @@ def search(given: Sequence[str], own: Sequence[Entry] = ()) -> Answer:
         notes = (f"nothing is described by `{text}`{guess}", "  try other or fewer words, or a type: rho search 'f64[n] → f64'")
     elif "[" in text and "]" in text:
         notes = (*notes, f"for functions of this type write an arrow: rho search '{text} → _'")
-    return Answer(text, tuple(hits[:MOST]), notes)
+    return QueryResult(text, tuple(hits[:MOST]), notes)
 
 
-def _by_type(text: str, entries: tuple[Entry, ...]) -> Answer:
+def _by_type(text: str, entries: tuple[CatalogueEntry, ...]) -> QueryResult:
     try:
         asked = type_match.read(text)
     except type_match.NoType as error:
@@ -88,16 +88,16 @@ def _by_type(text: str, entries: tuple[Entry, ...]) -> Answer:
     found = type_match.search(asked, entries)
     hits = [_hit(fit.entry, fit.type, fit.how) for fit in found]
     if hits:
-        return Answer(text, tuple(hits[:MOST]), _more(len(hits)))
+        return QueryResult(text, tuple(hits[:MOST]), _more(len(hits)))
     near = tuple([f"  {line}" for line in type_match.wider(asked, text.replace("->", "→"), entries)])
-    return Answer(text, (), (f"nothing has the type `{text}`", *(near or ("  `_` stands for any size, element or type",))))
+    return QueryResult(text, (), (f"nothing has the type `{text}`", *(near or ("  `_` stands for any size, element or type",))))
 
 
-def _hit(entry: Entry, type: str, how: str) -> Hit:
+def _hit(entry: CatalogueEntry, type: str, how: str) -> Hit:
     return Hit(entry.name, entry.title, entry.summary, type, how, entry.origin)
 
 
-def _only_type(entry: Entry) -> str:
+def _only_type(entry: CatalogueEntry) -> str:
     """What a search by words shows of types: those of library functions and of definitions."""
     return entry.types[0] if entry.types and entry.origin <= Origin.LIBRARY else ""
 
@@ -113,7 +113,7 @@ def _more(count: int) -> tuple[str, ...]:
 # One engine for whoever types: an editor and a session say what is in scope (`Scope`) and how they show a candidate.
 # Neighbours: `shell.lsp.completion`, `shell.repl.terminal`.
 
-class Kind(Enum):
+class CompletionKind(Enum):
     ARRAY = "array"
     FUNCTION = "function"
     OPERATOR = "operator"
@@ -126,21 +126,22 @@ class Kind(Enum):
 
 
 KINDS = {
-    SymbolKind.ARRAY: Kind.ARRAY, SymbolKind.INPUT: Kind.ARRAY, SymbolKind.FUNCTION: Kind.FUNCTION,
-    SymbolKind.OPERATOR: Kind.OPERATOR, SymbolKind.MODULE: Kind.MODULE, SymbolKind.PARAM: Kind.PARAM,
-    SymbolKind.SIZE: Kind.SIZE, SymbolKind.ELEMENT: Kind.TYPE,
+    SymbolKind.ARRAY: CompletionKind.ARRAY, SymbolKind.INPUT: CompletionKind.ARRAY, SymbolKind.FUNCTION: CompletionKind.FUNCTION,
+    SymbolKind.OPERATOR: CompletionKind.OPERATOR, SymbolKind.MODULE: CompletionKind.MODULE,
+    SymbolKind.PARAM: CompletionKind.PARAM,
+    SymbolKind.SIZE: CompletionKind.SIZE, SymbolKind.ELEMENT: CompletionKind.TYPE,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class NameCompletion:
     """`text` replaces the last `length` characters and `name` is compared with them; lower `order` comes first.  `row`,
     `entry` document it; `spelt`: it is typed after the prefix."""
 
     text: str
     length: int
     name: str
-    kind: Kind
+    kind: CompletionKind
     about: str
     order: int
     row: Primitive | None = None
@@ -152,7 +153,7 @@ Named = tuple[str, SymbolKind, str]
 """A name, what it is, and what is said about it."""
 
 
-class Scope(Protocol):
+class SearchScope(Protocol):
     """What is known at a place.  `starts`: the word is the first of its statement; `declares`: the statement is a declaration;
     `brings_in`: modules that are not in use are offered too."""
 
@@ -173,7 +174,7 @@ _USE = re.compile(r"^\s*use\s+(\w*)$")
 _WORD = re.compile(rf"(?:{NAME})?$")
 
 
-def candidates(line: str, scope: Scope, prefix: str = "`", after: int = 0) -> list[Candidate]:
+def candidates(line: str, scope: SearchScope, prefix: str = "`", after: int = 0) -> list[NameCompletion]:
     """For a line up to the cursor, whatever is typed of the word: who shows them leaves out what does not fit."""
     letters = pending(line, prefix, after)
     if letters is not None:
@@ -184,20 +185,21 @@ def candidates(line: str, scope: Scope, prefix: str = "`", after: int = 0) -> li
     if system is not None:
         length = len(system.group())
         rows = [row for row in PRIMITIVES if row.glyph.startswith("⎕")]
-        return [Candidate(row.glyph, length, row.glyph, Kind.FUNCTION, row.title, 0, row) for row in rows]
+        return [NameCompletion(row.glyph, length, row.glyph, CompletionKind.FUNCTION, row.title, 0, row) for row in rows]
     use = _USE.match(line)
     if use is not None:
-        return [Candidate(name, len(use[1]), name, Kind.MODULE, "standard library", 0) for name in documentation.modules()]
+        return [NameCompletion(name, len(use[1]), name, CompletionKind.MODULE, "standard library",
+            0) for name in documentation.modules()]
     member = _MEMBER.search(line)
     members = None if member is None else scope.members(member[1])
     if member is not None and members is not None:
         length = len(member[2])
-        return [Candidate(name, length, name, KINDS[kind], about, 0, entry=entry) for (name, kind, about), entry in members]
+        return [NameCompletion(name, length, name, KINDS[kind], about, 0, entry=entry) for (name, kind, about), entry in members]
     found = _WORD.search(line)
     word = "" if found is None else found.group()
     clauses = clause_words(line[: len(line) - len(word)])
     return [
-        *[Candidate(one, len(word), one, Kind.KEYWORD, says, -1) for one, says in clauses.items()],
+        *[NameCompletion(one, len(word), one, CompletionKind.KEYWORD, says, -1) for one, says in clauses.items()],
         *(_words(word, scope) if "as" in clauses or not clauses else ()),
     ]
 
@@ -210,47 +212,48 @@ def pending(before: str, prefix: str, after: int = 0) -> str | None:
     return None if in_prose(before, found.start()) else found.group(1)
 
 
-def _kind_of(row: Primitive) -> Kind:
-    return Kind.OPERATOR if row.role in (Role.MONADIC_OPERATOR, Role.DYADIC_OPERATOR) else Kind.GLYPH
+def _kind_of(row: Primitive) -> CompletionKind:
+    return CompletionKind.OPERATOR if row.role in (GlyphRole.MONADIC_OPERATOR,
+        GlyphRole.DYADIC_OPERATOR) else CompletionKind.GLYPH
 
 
-def _spellings(typed: int) -> Iterator[Candidate]:
+def _spellings(typed: int) -> Iterator[NameCompletion]:
     """After the prefix: every key and name; what is chosen becomes the glyph."""
     for row in PRIMITIVES:
         for name in (*([row.key] if row.key else []), *row.names):
-            yield Candidate(row.glyph, typed + 1, name, _kind_of(row), row.title, 0, row, spelt=True)
+            yield NameCompletion(row.glyph, typed + 1, name, _kind_of(row), row.title, 0, row, spelt=True)
 
 
-def _words(typed: str, scope: Scope) -> Iterator[Candidate]:
+def _words(typed: str, scope: SearchScope) -> Iterator[NameCompletion]:
     length = len(typed)
     known = list(scope.names())
     in_scope = {name: kind for name, kind, _ in known}
     for name, kind, about in known:
-        yield Candidate(name, length, name, KINDS[kind], about, 0)
+        yield NameCompletion(name, length, name, KINDS[kind], about, 0)
     for name, kind, about in scope.sizes() if scope.declares else ():
         if name not in in_scope and name != typed:
-            yield Candidate(name, length, name, KINDS[kind], about, 1)
+            yield NameCompletion(name, length, name, KINDS[kind], about, 1)
     words = sorted(RESERVED_WORDS - {"where"}) if scope.starts else ["where"] if scope.declares else []
     for word in words:
-        yield Candidate(word, length, word, Kind.KEYWORD, "", 2)
+        yield NameCompletion(word, length, word, CompletionKind.KEYWORD, "", 2)
     for name in sorted(ELEMENT_NAMES):
-        yield Candidate(name, length, name, Kind.TYPE, "element type", 3)
+        yield NameCompletion(name, length, name, CompletionKind.TYPE, "element type", 3)
     if length > 1:
         yield from _library(typed, in_scope, scope.brings_in)
         for row in PRIMITIVES:
             for name in row.names:
                 if name.startswith(typed) and not row.glyph.isalnum():
-                    yield Candidate(row.glyph, length, name, _kind_of(row), row.title, 5, row)
+                    yield NameCompletion(row.glyph, length, name, _kind_of(row), row.title, 5, row)
 
 
-def _library(typed: str, in_scope: dict[str, SymbolKind], brings_in: bool) -> Iterator[Candidate]:
+def _library(typed: str, in_scope: dict[str, SymbolKind], brings_in: bool) -> Iterator[NameCompletion]:
     """`mean` offers `stats.mean`."""
     for entry in entries():
         module, _, name = entry.name.partition(".")
         known = in_scope.get(module)
         if (name.startswith(typed) or module.startswith(typed)) and (known is SymbolKind.MODULE or (brings_in and known is None)):
             compared = name if name.startswith(typed) else entry.name
-            yield Candidate(entry.name, len(typed), compared, Kind.FUNCTION, entry.doc, 4, entry=entry)
+            yield NameCompletion(entry.name, len(typed), compared, CompletionKind.FUNCTION, entry.doc, 4, entry=entry)
 
 
 @lru_cache(maxsize=1)

@@ -30,7 +30,7 @@ from ...lang.tree.expressions import (
     TypeExpression,
 )
 from ...typechecker.signatures.calls import show_size
-from .catalogue import Entry
+from .catalogue import CatalogueEntry
 
 # ---------------------------------------------------------------------------------------------------- types
 #
@@ -50,16 +50,16 @@ _OTHER_NAMES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tuple:
+class TuplePattern:
     items: tuple[Type, ...]
 
 
-Type: TypeAlias = ArrayTypeExpression | Tuple | ElementName
+Type: TypeAlias = ArrayTypeExpression | TuplePattern | ElementName
 """An element type by itself is `_`, any type."""
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionType:
     """`classes`: what `where` says of element variables (`num`, `ord` …)."""
 
     arguments: tuple[Type, ...]
@@ -80,7 +80,7 @@ def is_type(text: str) -> bool:
     return "→" in text or "->" in text
 
 
-def read(text: str) -> Function:
+def read(text: str) -> FunctionType:
     """A function type.  NoType where it is none."""
     text = text.replace("->", "→")
     parts = [part.strip() for part in text.partition(" where ")[0].split("→")]
@@ -94,7 +94,7 @@ def read(text: str) -> Function:
             arguments = [_type(one.type) for one in (left, right) if one is not None]
             lone = [(one.left, one.relation) for one in facts if one.right is None]
             classes = {size.name: relation for size, relation in lone if isinstance(size, SizeName)}
-            return Function(tuple(arguments), _type(result), classes)
+            return FunctionType(tuple(arguments), _type(result), classes)
     why = found[0].message if found else "it goes on after its end"
     raise NoType(f"`{text}` is not a type: {why}", "for example: f64[n m] → f64[n]")
 
@@ -102,7 +102,7 @@ def read(text: str) -> Function:
 def _type(written: TypeExpression) -> Type:
     if isinstance(written, TupleTypeExpression):
         items = tuple([_type(item) for item in written.items])
-        return items[0] if len(items) == 1 else Tuple(items)
+        return items[0] if len(items) == 1 else TuplePattern(items)
     element = _element(written.element)
     if is_hole(element) and not written.shape:
         return element
@@ -153,7 +153,7 @@ Key: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundVariable:
     """A term and the side whose names it has."""
 
     term: _Term | tuple[ShapeItem, ...]
@@ -161,34 +161,34 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    bindings: dict[Key, Bound]
+class MatchState:
+    bindings: dict[Key, BoundVariable]
     cost: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class TypeMatch:
     """`how` says what has to be done: nothing, arguments exchanged, a frame."""
 
     cost: int
     how: str = ""
 
 
-def match(asked: Function, given: Function) -> Match | None:
+def match(asked: FunctionType, given: FunctionType) -> TypeMatch | None:
     """The best way in which a function fits."""
     if len(asked.arguments) != len(given.arguments):
         return None
-    found = [Match(cost) for cost in _costs(asked, given)]
+    found = [TypeMatch(cost) for cost in _costs(asked, given)]
     if len(given.arguments) == 2:
         turned = replace(given, arguments=given.arguments[::-1])
-        found += [Match(cost + SWAPPED, "with the arguments exchanged (f⍨)") for cost in _costs(asked, turned)]
+        found += [TypeMatch(cost + SWAPPED, "with the arguments exchanged (f⍨)") for cost in _costs(asked, turned)]
     if not found:
         found = list(_lifted(asked, given))
     return min(found, key=lambda one: one.cost, default=None)
 
 
-def _costs(asked: Function, given: Function) -> Iterator[int]:
-    states = [State({})]
+def _costs(asked: FunctionType, given: FunctionType) -> Iterator[int]:
+    states = [MatchState({})]
     for one, other in zip(asked.arguments, given.arguments, strict=True):
         states = [after for state in states for after in _types(one, other, state, argument=True)]
     for state in states:
@@ -197,7 +197,7 @@ def _costs(asked: Function, given: Function) -> Iterator[int]:
                 yield after.cost + _loss(after)
 
 
-def _lifted(asked: Function, given: Function) -> Iterator[Match]:
+def _lifted(asked: FunctionType, given: FunctionType) -> Iterator[TypeMatch]:
     """The leading axes taken away as a frame, from every argument that has them, and from the result."""
     result = asked.result
     arguments = [one for one in asked.arguments if isinstance(one, ArrayTypeExpression)]
@@ -212,12 +212,12 @@ def _lifted(asked: Function, given: Function) -> Iterator[Match]:
         if not any(framed):
             continue
         cells = [replace(one, shape=one.shape[length:]) if has else one for one, has in zip(arguments, framed, strict=True)]
-        inner = Function(tuple(cells), replace(result, shape=result.shape[length:]), asked.classes)
+        inner = FunctionType(tuple(cells), replace(result, shape=result.shape[length:]), asked.classes)
         for cost in _costs(inner, given):
-            yield Match(cost + LIFTED * length, f"for each cell of the frame [{' '.join(shown)}]")
+            yield TypeMatch(cost + LIFTED * length, f"for each cell of the frame [{' '.join(shown)}]")
 
 
-def _has_rest_or_bound(given: Function) -> bool:
+def _has_rest_or_bound(given: FunctionType) -> bool:
     arrays = [one for one in (*given.arguments, given.result) if isinstance(one, ArrayTypeExpression)]
     return any(isinstance(item, ShapeVariable | BoundedSize) for one in arrays for item in one.shape)
 
@@ -225,13 +225,13 @@ def _has_rest_or_bound(given: Function) -> bool:
 # ------------------------------------------------------------------------------------------ terms
 
 
-def _types(asked: Type, given: Type, state: State, *, argument: bool) -> Iterator[State]:
+def _types(asked: Type, given: Type, state: MatchState, *, argument: bool) -> Iterator[MatchState]:
     match asked, given:
         case _ if is_hole(asked):
             yield state
         case _ if is_hole(given):
             yield replace(state, cost=state.cost + SPECIAL)
-        case Tuple(items), Tuple(others) if len(items) == len(others):
+        case TuplePattern(items), TuplePattern(others) if len(items) == len(others):
             states = [state]
             for one, other in zip(items, others, strict=True):
                 states = [after for before in states for after in _types(one, other, before, argument=argument)]
@@ -243,7 +243,7 @@ def _types(asked: Type, given: Type, state: State, *, argument: bool) -> Iterato
             return
 
 
-def _elements(asked: ElementName, given: ElementName, state: State, *, argument: bool) -> Iterator[State]:
+def _elements(asked: ElementName, given: ElementName, state: MatchState, *, argument: bool) -> Iterator[MatchState]:
     if is_hole(asked) or is_hole(given):
         yield state
         return
@@ -253,9 +253,9 @@ def _elements(asked: ElementName, given: ElementName, state: State, *, argument:
         if is_variable(other) and (one.name, side) == (other.name, far):
             yield state
             return
-        yield from _bind((f"T {side}", one.name), Bound(other, far), state)
+        yield from _bind((f"T {side}", one.name), BoundVariable(other, far), state)
     elif is_variable(other):
-        yield from _bind((f"T {far}", other.name), Bound(one, side), state)
+        yield from _bind((f"T {far}", other.name), BoundVariable(one, side), state)
     elif isinstance(one, ElementName) and isinstance(other, ElementName):
         if one.name == other.name and len(one.args) == len(other.args):
             states = [state]
@@ -276,7 +276,7 @@ def _below(narrow: str, wide: str) -> bool:
     return order[narrow] < order[wide]
 
 
-def _shapes(asked: tuple[ShapeItem, ...], given: tuple[ShapeItem, ...], state: State) -> Iterator[State]:
+def _shapes(asked: tuple[ShapeItem, ...], given: tuple[ShapeItem, ...], state: MatchState) -> Iterator[MatchState]:
     """The items of both in order; a rest may stand for any number of the other's."""
     if not asked and not given:
         yield state
@@ -294,15 +294,15 @@ def _shapes(asked: tuple[ShapeItem, ...], given: tuple[ShapeItem, ...], state: S
 
 
 def _rest(
-    rest: ShapeVariable, side: str, after: tuple[ShapeItem, ...], others: tuple[ShapeItem, ...], state: State
-) -> Iterator[State]:
+    rest: ShapeVariable, side: str, after: tuple[ShapeItem, ...], others: tuple[ShapeItem, ...], state: MatchState
+) -> Iterator[MatchState]:
     far = "asked" if side == "given" else "given"
     known = state.bindings.get((f"S {side}", rest.name))
     for length in range(len(others) + 1):
         taken, left = others[:length], others[length:]
-        states: Iterable[State] = ()
+        states: Iterable[MatchState] = ()
         if known is None:
-            states = _bind((f"S {side}", rest.name), Bound(taken, far), state)
+            states = _bind((f"S {side}", rest.name), BoundVariable(taken, far), state)
         elif known.side == far and isinstance(known.term, tuple) and _alike(known.term, taken):
             states = (state,)
         for one in states:
@@ -316,7 +316,7 @@ def _alike(items: tuple[ShapeItem, ...], others: tuple[ShapeItem, ...]) -> bool:
     )
 
 
-def _items(asked: ShapeItem, given: ShapeItem, state: State) -> Iterator[State]:
+def _items(asked: ShapeItem, given: ShapeItem, state: MatchState) -> Iterator[MatchState]:
     if isinstance(asked, ShapeVariable) or isinstance(given, ShapeVariable):
         return
     match asked, given:
@@ -338,7 +338,7 @@ def _name(size: BoundedSize) -> SizeName:
     return SizeName(size.span, size.name)
 
 
-def _sizes(asked: _Size, given: _Size, near: str, far: str, state: State) -> Iterator[State]:
+def _sizes(asked: _Size, given: _Size, near: str, far: str, state: MatchState) -> Iterator[MatchState]:
     one, side = _walk(asked, near, "n", state)
     other, beyond = _walk(given, far, "n", state)
     match one, other:
@@ -349,11 +349,11 @@ def _sizes(asked: _Size, given: _Size, near: str, far: str, state: State) -> Ite
         case SizeName(name=name), SizeName(name=same) if name == same and side == beyond:
             yield state
         case SizeName(name=name), SizeNumber() | SizeCall() if side == "asked" and beyond == "given":
-            yield from _bind((f"n {side}", name), Bound(other, beyond), state)
+            yield from _bind((f"n {side}", name), BoundVariable(other, beyond), state)
         case _, SizeName(name=name):
-            yield from _bind((f"n {beyond}", name), Bound(one, side), state)
+            yield from _bind((f"n {beyond}", name), BoundVariable(one, side), state)
         case SizeName(name=name), _:
-            yield from _bind((f"n {side}", name), Bound(other, beyond), state)
+            yield from _bind((f"n {side}", name), BoundVariable(other, beyond), state)
         case SizeNumber(), SizeNumber():
             if one.value == other.value:
                 yield state
@@ -373,7 +373,7 @@ def _sizes(asked: _Size, given: _Size, near: str, far: str, state: State) -> Ite
 # --------------------------------------------------------------------------------------- bindings
 
 
-def _walk(term: _Term, side: str, sort: str, state: State) -> tuple[_Term, str]:
+def _walk(term: _Term, side: str, sort: str, state: MatchState) -> tuple[_Term, str]:
     """What a term stands for by now, and whose names that has."""
     while is_variable(term):
         found = state.bindings.get((f"{sort} {side}", term.name))
@@ -383,16 +383,16 @@ def _walk(term: _Term, side: str, sort: str, state: State) -> tuple[_Term, str]:
     return term, side
 
 
-def _bind(key: Key, bound: Bound, state: State) -> Iterator[State]:
+def _bind(key: Key, bound: BoundVariable, state: MatchState) -> Iterator[MatchState]:
     """No state where the term mentions the name: it would have no end."""
     if not _mentions(key, bound, state):
-        yield State({**state.bindings, key: bound}, state.cost)
+        yield MatchState({**state.bindings, key: bound}, state.cost)
 
 
-def _mentions(key: Key, bound: Bound, state: State) -> bool:
+def _mentions(key: Key, bound: BoundVariable, state: MatchState) -> bool:
     """Does a size mention a name, through what names in it stand for?"""
     if isinstance(bound.term, SizeCall):
-        return any(_mentions(key, Bound(part, bound.side), state) for part in bound.term.args)
+        return any(_mentions(key, BoundVariable(part, bound.side), state) for part in bound.term.args)
     if not isinstance(bound.term, SizeName):
         return False
     name = f"n {bound.side}", bound.term.name
@@ -400,7 +400,7 @@ def _mentions(key: Key, bound: Bound, state: State) -> bool:
     return name == key or (further is not None and _mentions(key, further, state))
 
 
-def _loss(state: State) -> int:
+def _loss(state: MatchState) -> int:
     """What the names had to stand for: a name of one side for one of the other costs nothing, the first time."""
     cost = 0
     met: dict[tuple[str, str, str], str] = {}
@@ -423,7 +423,7 @@ def _loss(state: State) -> int:
     return cost
 
 
-def _fits_classes(state: State, given: Function) -> bool:
+def _fits_classes(state: MatchState, given: FunctionType) -> bool:
     """Does every element variable stand for something that `where` allows?"""
     for name, kind in given.classes.items():
         found = state.bindings.get(("T given", name))
@@ -440,20 +440,20 @@ def _fits_classes(state: State, given: Function) -> bool:
 # Search by type: every function that fits, the nearest first; and what may be meant if none does.
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class TypeFit:
     """`how` is empty where the function is applied as it is."""
 
     cost: int
-    entry: Entry
+    entry: CatalogueEntry
     type: str
     how: str
 
 
-def search(asked: Function, entries: Iterable[Entry]) -> list[Fit]:
+def search(asked: FunctionType, entries: Iterable[CatalogueEntry]) -> list[TypeFit]:
     """Best first, each function once."""
-    found: list[Fit] = []
+    found: list[TypeFit] = []
     for entry in entries:
-        fits: list[Fit] = []
+        fits: list[TypeFit] = []
         for written in entry.types:
             try:
                 given = read(written)
@@ -461,13 +461,13 @@ def search(asked: Function, entries: Iterable[Entry]) -> list[Fit]:
                 continue  # a signature beyond what can be searched for
             fit = match(asked, given)
             if fit is not None:
-                fits.append(Fit(fit.cost, entry, written, fit.how))
+                fits.append(TypeFit(fit.cost, entry, written, fit.how))
         if fits:
             found.append(min(fits, key=lambda fit: fit.cost))
     return sorted(found, key=lambda fit: (fit.cost, fit.entry.origin, fit.entry.name))
 
 
-def wider(asked: Function, text: str, entries: tuple[Entry, ...]) -> list[str]:
+def wider(asked: FunctionType, text: str, entries: tuple[CatalogueEntry, ...]) -> list[str]:
     """Searches near one that found nothing which do find something, with how much."""
     arguments, _, result = text.rpartition("→")
     holes = " → ".join(["_"] * len(asked.arguments))

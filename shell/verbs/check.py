@@ -30,7 +30,7 @@ from ..pipeline import Session
 from ..pipeline_types import Checked, Strictness
 
 if TYPE_CHECKING:
-    from ..cli.apply_fixes import Refused as NotApplied
+    from ..cli.apply_fixes import FixRefused as NotApplied
 
 
 # ---------------------------------------------------------------------------------------------------- check

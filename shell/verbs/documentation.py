@@ -17,7 +17,7 @@ from ..cli.process_exit import Exit
 from ..cli.standard_streams import Console
 from ..display import documentation, documentation as library
 from ..display.estimates import gpu_tier, kernel_tier
-from ..searching.catalogue import Entry
+from ..searching.catalogue import CatalogueEntry
 from ..searching.results import search
 
 # ---------------------------------------------------------------------------------------------------- doc
@@ -82,7 +82,7 @@ def search_command(arguments: Arguments, console: Console) -> Exit:
     return Exit.OK if answer.hits else Exit.FAILED
 
 
-def _own(file: str, console: Console) -> tuple[Entry, ...]:
+def _own(file: str, console: Console) -> tuple[CatalogueEntry, ...]:
     """The definitions of a file, as far as checking got."""
     from ...lang.diagnostics.model import Rejected
     from ..cli import messages

@@ -14,8 +14,8 @@ from ..cli.process_exit import Exit
 from ..cli.standard_streams import Console, Volume
 from ..display.progress import RunProgress
 from ..execution.outcome import nothing
-from ..execution.run_request import Request, permissions_of, request_of
-from ..execution.running import Report, run_program
+from ..execution.run_request import RunRequest, permissions_of, request_of
+from ..execution.running import RunReport, run_program
 from ..execution.watching import StageTimes
 from ..pipeline import Session
 from ..pipeline_types import Strictness
@@ -49,7 +49,7 @@ def eval_command(arguments: Arguments, console: Console) -> Exit:
     return show_report(replace(report, diagnostics=(*report.diagnostics, *remarks)), console, json=json)
 
 
-def show_report(report: Report, console: Console, *, json: bool) -> Exit:
+def show_report(report: RunReport, console: Console, *, json: bool) -> Exit:
     """Results to standard output, messages to standard error; with `json` the object of ux.md, messages in it too."""
     from ..cli import messages
 
@@ -66,7 +66,7 @@ def show_report(report: Report, console: Console, *, json: bool) -> Exit:
 #
 # `rho eval --lines`: each line its own program, in one process; a line that fails gives its problem and the next goes on.
 
-def run_lines(text: str, session: Session, request: Request, console: Console, *, json: bool, verify: bool) -> Exit:
+def run_lines(text: str, session: Session, request: RunRequest, console: Console, *, json: bool, verify: bool) -> Exit:
     """Run every line; with `json` one object a line, in order, blank lines included.  The exit code is the first that is not OK
     without `json`, and OK with it (each object has its own)."""
     worst = Exit.OK
@@ -82,7 +82,7 @@ def run_lines(text: str, session: Session, request: Request, console: Console, *
     return Exit.OK if json else worst
 
 
-def run_line(source: Source, session: Session, request: Request, *, verify: bool) -> Report:
+def run_line(source: Source, session: Session, request: RunRequest, *, verify: bool) -> RunReport:
     """One line, isolated: even a bug in Rho is only this line's."""
     try:
         return run_program(source, session, request, verify=verify)
@@ -96,6 +96,6 @@ def run_line(source: Source, session: Session, request: Request, *, verify: bool
         return _failed(Exit.BUG, Code.BUG, f"a bug in Rho: {type(error).__name__}: {error}", source)
 
 
-def _failed(exit: Exit, code: Code, message: str, source: Source) -> Report:
+def _failed(exit: Exit, code: Code, message: str, source: Source) -> RunReport:
     found = Diagnostic(code, message, Span(source.name, 0, len(source.text)))
-    return Report(exit, nothing(), (found,), {source.name: source})
+    return RunReport(exit, nothing(), (found,), {source.name: source})

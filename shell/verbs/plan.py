@@ -27,8 +27,8 @@ from ..display.estimates import duration
 from ..display.plan_output import picture, picture_asked, plan_lines
 from ..display.progress import planning
 from ..execution.clusters import let_go
-from ..execution.run_request import Request, check_names, permissions_of, request_of
-from ..execution.scheduling import Scheduling, Use, budget_of, profile_of, require_optimal, scheduling_of
+from ..execution.run_request import RunRequest, check_names, permissions_of, request_of
+from ..execution.scheduling import PlanPurpose, Scheduling, budget_of, profile_of, require_optimal, scheduling_of
 from ..execution.stored_plans import read_plan
 from ..pipeline import Session
 from ..pipeline_types import Loaded, PlanDetail, Strictness
@@ -36,7 +36,7 @@ from ..pipeline_types import Loaded, PlanDetail, Strictness
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.graph.phases import Phase
-    from ...backend.schedule.plan.plan import Plan
+    from ...backend.schedule.plan.plan import ExecutionPlan
     from ...backend.schedule.program.plan_program import Front, Point
     from ...backend.schedule.program.problem_from_program import CutCost
     from ...backend.schedule.rendering.gantt import Drawn
@@ -323,10 +323,10 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
     if arguments.has("--contention"):
         raise UsageError("rho plan: --contention is for --instance FILE", "a profile's link groups say it for programs")
     drawn = picture_asked(arguments)
-    scheduling = scheduling_of(arguments, Use.LOOK)
+    scheduling = scheduling_of(arguments, PlanPurpose.LOOK)
     stored = arguments.has("-o") and (arguments.value("--format") is None or wants_json(arguments))
     if scheduling is None and (drawn is not None or stored or arguments.has("--diff")):
-        scheduling = Scheduling(Use.LOOK)  # pictures, comparisons and plans that are run need ticks
+        scheduling = Scheduling(PlanPurpose.LOOK)  # pictures, comparisons and plans that are run need ticks
     if unfit := [name for name in ("--points", "--point", "--weights") if arguments.has(name) and not arguments.has("--pareto")]:
         raise UsageError(f"rho plan: {unfit[0]} is for a front", "add --pareto time,energy")
     if arguments.has("--pareto"):
@@ -343,7 +343,7 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
     check_names(core, request, planned=True)
     with about(checked.sources):
         with planning(console), let_go(None if scheduling is None else scheduling.cluster):
-            known = Scheduling(Use.CHECK) if arguments.has("--pareto") or arguments.has("--explain-cut") else scheduling
+            known = Scheduling(PlanPurpose.CHECK) if arguments.has("--pareto") or arguments.has("--explain-cut") else scheduling
             loaded = session.load(checked, request, PlanDetail.FULL, known)
             front = None
             if scheduling is not None and arguments.has("--pareto"):
@@ -373,7 +373,7 @@ def _cut_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling
         raise UsageError(f"rho plan --explain-cut: {unfit[0]} is for a plan")
     if arguments.value("--format") not in (None, "text", "json"):
         raise UsageError("rho plan --explain-cut is shown as text or json")
-    return scheduling or Scheduling(Use.LOOK)
+    return scheduling or Scheduling(PlanPurpose.LOOK)
 
 
 def _front_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling:
@@ -382,7 +382,7 @@ def _front_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduli
     for name in ONE_PLAN:
         if arguments.has(name):
             raise UsageError(f"rho plan --pareto: {name} is for one plan")
-    return scheduling or Scheduling(Use.LOOK)
+    return scheduling or Scheduling(PlanPurpose.LOOK)
 
 
 def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -> str:
@@ -444,9 +444,9 @@ def plan_check_command(arguments: Arguments, console: Console) -> Exit:
     return Exit.OK
 
 
-def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> Loaded:
+def _program(arguments: Arguments, console: Console, plan: ExecutionPlan, path: str) -> Loaded:
     """The script of the plan, its sizes bound."""
-    from ..execution.scheduling import Scheduling, Use
+    from ..execution.scheduling import PlanPurpose, Scheduling
     from ..execution.stored_plans import program_in
 
     named = arguments.positional[0] if arguments.positional else next((file.name for file in plan.program), "")
@@ -463,17 +463,17 @@ def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> L
     request = replace(request, sizes=_sizes(core, request, plan))
     check_names(core, request, planned=True)
     with_passes = path if plan.stores else None  # such a plan is compared with what is made with its tiles
-    return session.load(checked, request, scheduling=Scheduling(Use.CHECK, plan=with_passes))
+    return session.load(checked, request, scheduling=Scheduling(PlanPurpose.CHECK, plan=with_passes))
 
 
-def _sizes(core: Core, request: Request, plan: Plan) -> dict[str, int]:
+def _sizes(core: Core, request: RunRequest, plan: ExecutionPlan) -> dict[str, int]:
     """The sizes that are given, and the plan's own of inputs for which there is no file."""
     lacking = [entry for entry in core.data if entry.path is None and entry.name not in request.inputs]
     names = {variable.name for entry in lacking for size in core.types[entry.value].shape for variable in size.variables()}
     return {name: size for name, size in plan.sizes if name in names and name not in request.params} | dict(request.sizes)
 
 
-def _profile(arguments: Arguments, plan: Plan) -> Profile | None:
+def _profile(arguments: Arguments, plan: ExecutionPlan) -> Profile | None:
     """The profile that the plan was made with, if it is known here."""
     from ...backend.devices.this_machine import load_profile
     from ..execution.scheduling import known_profile
@@ -482,7 +482,7 @@ def _profile(arguments: Arguments, plan: Plan) -> Profile | None:
     return known_profile(plan) if asked is None else load_profile(asked)
 
 
-def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
+def _verify(plan: ExecutionPlan, loaded: Loaded, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
     """What was found to hold.  Refused: SCH301 out of date, E705 a check that fails, SCH302 a claim that cannot be proved."""
     from ...backend.schedule.plan.plan_text import plans_text, space_lines
     from ...backend.schedule.program.plan_program import faults_of_stored, reproved, require_current
@@ -550,7 +550,7 @@ def plan_instance_command(arguments: Arguments, console: Console) -> Exit:
         )
     if arguments.positional:
         raise UsageError(f"rho plan --instance takes one file: `{arguments.positional[0]}` is one too many")
-    budget = budget_of(scheduling_of(arguments, Use.LOOK) or Scheduling(Use.LOOK))
+    budget = budget_of(scheduling_of(arguments, PlanPurpose.LOOK) or Scheduling(PlanPurpose.LOOK))
     try:
         problem = _problem(file, arguments)
     except RhoError as error:

@@ -21,14 +21,14 @@ from ..display import estimates
 from ..display.progress import RunProgress, planning, progress
 from ..display.tracing import Recorder, write_trace
 from ..execution.clusters import let_go
-from ..execution.doctest import Failure, check_case
+from ..execution.doctest import DoctestFailure, check_case
 from ..execution.doctest_parser import markdown_cases, rho_cases
 from ..execution.modules import headers_in, sized
 from ..execution.outcome import Outcome
 from ..execution.params import Permissions, settings_of
-from ..execution.run_request import Request, check_given, permissions_of, request_of
+from ..execution.run_request import RunRequest, check_given, permissions_of, request_of
 from ..execution.running import run_program
-from ..execution.scheduling import Effort, Scheduling, Use, require_optimal, scheduling_of, simulation_lines
+from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling, require_optimal, scheduling_of, simulation_lines
 from ..execution.stored_plans import program_in, read_plan
 from ..execution.watching import StageTimes
 from ..pipeline import Session
@@ -40,7 +40,7 @@ from .eval import show_report
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.graph.bind import BoundGraph
-    from ...backend.io.writing import Prepared
+    from ...backend.io.writing import PendingWrite
     from ...typechecker.core.blocks import Core, CoreOutput
 
 
@@ -84,7 +84,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     permissions = permissions_of(arguments, request, path, folder)
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session("", permissions, strictness, texts)
-    scheduling = scheduling_of(arguments, Use.RUN)
+    scheduling = scheduling_of(arguments, PlanPurpose.RUN)
     if scheduling is not None and scheduling.cluster is not None:
         scheduling.cluster.tell = console.note
     drawings = drawings_of(arguments)
@@ -140,10 +140,10 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         (console.note if json else console.print)(line)
     plan = report.outcome.plan
     if "measured" in plan:
-        from ..display.analysis import Row, compiled, table
+        from ..display.analysis import AnalysisRow, compiled, table
 
         peaks = ", ".join(f"{count:,} bytes on {device}" for device, count in plan["predicted"]["peak_bytes"].items())
-        rows = [Row.of(found) for found in plan["measured"]["phases"]]
+        rows = [AnalysisRow.of(found) for found in plan["measured"]["phases"]]
         for line in table(rows, runs=plan["measured"]["runs"], **plan["profile"]):
             console.note(line)
         console.note(compiled(plan["machine_code"]))
@@ -163,7 +163,7 @@ def _make_folder(folder: str | None) -> None:
         raise NotWritten(f"--out-dir {folder}: the folder cannot be made ({getattr(error, 'strerror', None) or error})") from None
 
 
-def _with_folder(request: Request, folder: str | None, session: Session, source: Source) -> Request:
+def _with_folder(request: RunRequest, folder: str | None, session: Session, source: Source) -> RunRequest:
     """The request with a file in a folder for every output that has none of its own."""
     if folder is None:
         return request
@@ -188,7 +188,7 @@ def _silent(outcome: Outcome, program: Source) -> list[str]:
     return [] if split_statements(spell(program)) else ["the program is empty"]
 
 
-def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions) -> None:
+def _check_outputs(loaded: Loaded, request: RunRequest, permissions: Permissions) -> None:
     """Refuse outputs that cannot be written, before anything is computed."""
     from ...backend.io.writing import check_writable
 
@@ -211,7 +211,7 @@ def _by_path(outputs: Sequence[CoreOutput], paths: Mapping[str, str]) -> dict[st
 
 
 def _save(
-    loaded: Loaded, request: Request, outcome: Outcome, console: Console, results: Console, pictures: Sequence[Prepared]
+    loaded: Loaded, request: RunRequest, outcome: Outcome, console: Console, results: Console, pictures: Sequence[PendingWrite]
 ) -> None:
     """Files first, as they can fail together; then what goes to standard output, the `out` of `results`."""
     from ...backend.io.writing import prepare_table, prepare_values, write_together
@@ -219,8 +219,8 @@ def _save(
     if loaded.simulated:
         for line in simulation_lines(loaded.plan):
             console.note(line)
-    files: list[Prepared] = []
-    streamed: list[Prepared] = []
+    files: list[PendingWrite] = []
+    streamed: list[PendingWrite] = []
     for path, entries in _by_path(loaded.core.outputs, request.outputs).items():
         span, stream = entries[0].span, stream_of(path)
         kept, name = (files, path) if stream is None else (streamed, stream.named())
@@ -252,7 +252,7 @@ HERE = "here"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EstimateRow:
     """One profile: nanoseconds with their interval, the bytes of the fullest device, what is proved; or why it cannot run it."""
 
     name: str
@@ -304,16 +304,16 @@ def _names(text: str) -> list[str]:
     return [text] if os.path.exists(text) else [name for name in text.split(",") if name]
 
 
-def _row(name: str, core: Core, bound: BoundGraph, arguments: Arguments) -> Row:
+def _row(name: str, core: Core, bound: BoundGraph, arguments: Arguments) -> EstimateRow:
     """One profile.  Refused: it is not a profile."""
     from ...backend.devices.this_machine import load_profile
     from ..execution.stored_plans import this_machine
 
     profile = this_machine() if name == HERE else load_profile(name)
-    asked = scheduling_of(arguments, Use.LOOK)
-    effort = Effort.FAST if asked is None or not (arguments.has("--budget") or arguments.has("--prove")) else asked.effort
+    asked = scheduling_of(arguments, PlanPurpose.LOOK)
+    effort = PlanningEffort.FAST if asked is None or not (arguments.has("--budget") or arguments.has("--prove")) else asked.effort
     scheduling = Scheduling(
-        Use.LOOK, name, () if asked is None else asked.objectives, effort, None if asked is None else asked.budget
+        PlanPurpose.LOOK, name, () if asked is None else asked.objectives, effort, None if asked is None else asked.budget
     )
     count = sum(device.count for device in profile.devices)
     if count == 1 and not core.schedules and not scheduling.objectives:
@@ -321,7 +321,7 @@ def _row(name: str, core: Core, bound: BoundGraph, arguments: Arguments) -> Row:
     return _planned(name, core, bound, profile, scheduling)
 
 
-def _alone(name: str, profile: Profile, bound: BoundGraph) -> Row:
+def _alone(name: str, profile: Profile, bound: BoundGraph) -> EstimateRow:
     """A profile of one device: the sum over the program's steps."""
     from ...backend import plan
     from ...backend.devices.phase_cost import missing_operation
@@ -332,15 +332,15 @@ def _alone(name: str, profile: Profile, bound: BoundGraph) -> Row:
     found = wall_time(bound, profile, profile.home)
     if found is None:
         missing = (missing_operation(phase, bound, profile.home) for phase in bound.graph.phases)
-        return Row(name, refused=f"it has no table for `{next((one for one in missing if one), 'some phase')}`")
+        return EstimateRow(name, refused=f"it has no table for `{next((one for one in missing if one), 'some phase')}`")
     peak = max((count for _, count in plan(bound, Device(HOME, "cpu", profile.home.threads)).main.peak), default=0)
     memory = profile.home.memory
     if memory is not None and peak > memory:
-        return Row(name, refused=f"it needs {_bytes(peak)}, and {profile.home.name} has {_bytes(memory)}")
-    return Row(name, 1, found.ns, found.p10, found.p90, peak, turns=found.turns)
+        return EstimateRow(name, refused=f"it needs {_bytes(peak)}, and {profile.home.name} has {_bytes(memory)}")
+    return EstimateRow(name, 1, found.ns, found.p10, found.p90, peak, turns=found.turns)
 
 
-def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> Row:
+def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> EstimateRow:
     """A profile of several devices, or objectives: what a plan for it promises."""
     from ...backend.devices.phase_cost import with_interval
     from ...backend.schedule.plan.plan_text import judged, plans_text
@@ -351,7 +351,7 @@ def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, schedul
     try:
         plan = planned_on(core, bound, profile, scheduling).plan
     except RhoError as error:
-        return Row(name, refused="; ".join(one.message for one in error.diagnostics[:2]))
+        return EstimateRow(name, refused="; ".join(one.message for one in error.diagnostics[:2]))
     found = plan.prediction
     assert found is not None
     estimate = with_interval(found.makespan * plan.tick_ns, profile.calibration)
@@ -364,10 +364,10 @@ def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, schedul
         proved = f"no {plans} is better"
     elif first == "latency":
         proved = f"no {plans} takes less than {duration(found.lower_bound * plan.tick_ns)}"
-    return Row(name, count, estimate.ns, estimate.p10, estimate.p90, peak, proved, values)
+    return EstimateRow(name, count, estimate.ns, estimate.p10, estimate.p90, peak, proved, values)
 
 
-def lines(sizes: dict[str, int], rows: list[Row]) -> list[str]:
+def lines(sizes: dict[str, int], rows: list[EstimateRow]) -> list[str]:
     """A line a profile, the quickest marked."""
     from ..display.estimates import duration
 
@@ -492,7 +492,7 @@ def _source(arguments: Arguments, console: Console) -> Source:
 # `rho test PATH…`: run the documented examples of `.rho` and `.md` files (`execution.examples` says what counts as one).
 
 def test_command(arguments: Arguments, console: Console) -> Exit:
-    failures: list[Failure] = []
+    failures: list[DoctestFailure] = []
     cases, file = 0, ""
     files = find_files(arguments.positional, (".rho", ".md"))
     with progress(console, lambda: f"{cases} examples, now in {file}"):
@@ -500,7 +500,7 @@ def test_command(arguments: Arguments, console: Console) -> Exit:
             try:
                 text = read_source(file).text
             except Rejected as error:
-                failures.append(Failure(file, 1, error.diagnostics[0].message))
+                failures.append(DoctestFailure(file, 1, error.diagnostics[0].message))
                 continue
             for case in markdown_cases(text) if file.endswith(".md") else rho_cases(text):
                 cases += 1
@@ -511,7 +511,7 @@ def test_command(arguments: Arguments, console: Console) -> Exit:
     return code
 
 
-def _report(arguments: Arguments, console: Console, failures: list[Failure], cases: int, files: int) -> None:
+def _report(arguments: Arguments, console: Console, failures: list[DoctestFailure], cases: int, files: int) -> None:
     if wants_json(arguments):
         found = [{"file": failure.file, "line": failure.line, "message": failure.message} for failure in failures]
         print_json(console, {"files": files, "examples": cases, "failures": found})

@@ -22,7 +22,7 @@ from ..execution.params import Permissions
 from ..repl import status_line
 from ..repl.commands import Desk, load
 from ..repl.loop import PlainEntries, serve
-from ..repl.status_line import Settings
+from ..repl.status_line import ReplSettings
 
 if TYPE_CHECKING:
     from ..workspace.workspace import Workspace
@@ -40,7 +40,7 @@ def repl_command(arguments: Arguments, console: Console) -> Exit:
         permissions = Permissions.of([".", *arguments.values("--allow-read")], arguments.positional)
         return Workspace(Session("", permissions, strictness))
 
-    chosen = status_line.load(console.environment) if console.interactive else Settings()
+    chosen = status_line.load(console.environment) if console.interactive else ReplSettings()
     desk = Desk(workspace, console, chosen)
     if arguments.positional:
         code = load(arguments.positional[0], desk, show_values=True)
@@ -96,12 +96,12 @@ def kernel_command(arguments: Arguments, console: Console) -> Exit:
         raise UsageError("rho kernel install: --user and --prefix are two places", "give one of them")
     if find_spec("ipykernel") is None or find_spec("jupyter_client") is None:
         raise UsageError("rho kernel needs ipykernel", "pip install 'rho-lang[jupyter]'")
-    from ..jupyter.kernel import NAME, Place, install
+    from ..jupyter.kernel import NAME, InstallLocation, install
 
     name = arguments.value("--name") or NAME
     if re.fullmatch(r"[A-Za-z0-9._-]+", name) is None:
         raise UsageError(f"--name {name}: a kernel's name has letters, digits, dots, hyphens and underscores")
-    place = Place(arguments.has("--user"), arguments.value("--prefix"))
+    place = InstallLocation(arguments.has("--user"), arguments.value("--prefix"))
     try:
         folder = install(name.lower(), place)
     except OSError as error:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
 from typing import Any, Final, TypeAlias
 
-from ...lang.bind.statement_dependencies import Form, Statement
+from ...lang.bind.statement_dependencies import Statement, StatementKind
 from ...lang.diagnostics.model import Diagnostic, Edit, Fix, Label
 from ...lang.support.records import dataclass
 from ...lang.syntax.glyph_input import Spelled
@@ -44,13 +44,13 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class ValueTree:
     """A tuple of values."""
 
     items: tuple[Kept, ...]
 
 
-Kept: TypeAlias = Leaf | Tree
+Kept: TypeAlias = Leaf | ValueTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ MOST_BYTES_BACK: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SessionEntry:
     """Something that was entered and accepted, and what it printed: a text, or only its number of lines where it was long."""
 
     text: str
@@ -112,7 +112,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SessionState:
     """All of a session, immutable: an entry that fails leaves the state there was.
 
     `latest`: the item that each name stands for; `types` are the names' types as shown; `sizes` numbers for the sizes of inputs
@@ -124,18 +124,18 @@ class State:
     sizes: dict[str, int] = field(default_factory=dict)
     params: frozenset[str] = frozenset()
     origin: int = 0
-    log: tuple[Entry, ...] = ()
+    log: tuple[SessionEntry, ...] = ()
     counter: int = 0
     entered: int = 0
-    earlier: tuple[State, ...] = ()
+    earlier: tuple[SessionState, ...] = ()
 
-    def following(self, before: State) -> State:
+    def following(self, before: SessionState) -> SessionState:
         """This state, from which there is a way back to the one before it, unless that would hold much memory."""
         if before.bytes > MOST_BYTES_BACK:
             return replace(self, earlier=())
         return replace(self, earlier=(*before.earlier, replace(before, earlier=()))[-MOST_BACK:])
 
-    def entering(self, items: Iterable[Item], types: dict[str, str]) -> State:
+    def entering(self, items: Iterable[Item], types: dict[str, str]) -> SessionState:
         """The state after these items, each of which sees those before it; `types`: what all names are now shown as."""
         latest, count = dict(self.latest), self.entered
         for item in items:
@@ -185,7 +185,7 @@ _WORD = re.compile(NAME)
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _EntryPart:
     """Characters `start` to `end` of the program: those of a spelled text from `base` on, or all for the span `whole`."""
 
     start: int
@@ -196,12 +196,12 @@ class _Part:
 
 
 @dataclass(slots=True)
-class Layout:
+class EntryLayout:
     """A program as it is put together.  `arrays` are the values of its hidden inputs by name."""
 
     text: str = ""
     arrays: dict[str, Any] = field(default_factory=dict)
-    _parts: list[_Part] = field(default_factory=list)
+    _parts: list[_EntryPart] = field(default_factory=list)
 
     def line(self, text: str, origin: Span, spelled: Spelled | None = None, base: int = 0) -> None:
         """One more line (or several)."""
@@ -209,7 +209,7 @@ class Layout:
         self.text += "\n"
 
     def add(self, text: str, origin: Span, spelled: Spelled | None = None, base: int = 0) -> None:
-        self._parts.append(_Part(len(self.text), len(self.text) + len(text), origin, spelled, base))
+        self._parts.append(_EntryPart(len(self.text), len(self.text) + len(text), origin, spelled, base))
         self.text += text
 
     @property
@@ -230,7 +230,7 @@ class Layout:
             return first.whole
         return Span(first.whole.file, min(start, end), max(start, end))
 
-    def _part(self, at: int) -> _Part | None:
+    def _part(self, at: int) -> _EntryPart | None:
         found = None
         for part in self._parts:
             if part.start <= at:
@@ -246,7 +246,7 @@ class Layout:
         return replace(found, span=self.place(found.span), labels=labels, fixes=fixes)
 
 
-def _back(part: _Part, offset: int, end: bool) -> int:
+def _back(part: _EntryPart, offset: int, end: bool) -> int:
     if part.spelled is None:
         return part.whole.end if end else part.whole.start
     inside = part.base + min(max(offset, part.start), part.end) - part.start
@@ -256,14 +256,14 @@ def _back(part: _Part, offset: int, end: bool) -> int:
     return span.start
 
 
-def needed(state: State, mentions: Collection[str]) -> list[Item]:
+def needed(state: SessionState, mentions: Collection[str]) -> list[Item]:
     """The items that words stand for, and those that these items need, in their order."""
     return closure([item for word in mentions if (item := state.latest.get(word)) is not None])
 
 
-def before(state: State, mentions: Collection[str], hidden: bool = False) -> Layout:
+def before(state: SessionState, mentions: Collection[str], hidden: bool = False) -> EntryLayout:
     """A program of what an entry that mentions these words needs; `hidden`: it declares inputs of its own."""
-    layout = Layout()
+    layout = EntryLayout()
     if state.origin:
         layout.line("⎕IO←1", Span("<repl>", 0, 0))
     items = needed(state, mentions)
@@ -276,7 +276,7 @@ def before(state: State, mentions: Collection[str], hidden: bool = False) -> Lay
     return layout
 
 
-def _give(layout: Layout, item: ValueItem, hidden: bool) -> None:
+def _give(layout: EntryLayout, item: ValueItem, hidden: bool) -> None:
     value = item.value
     if isinstance(value, Leaf) and not hidden:
         layout.arrays[item.name] = value.array
@@ -288,7 +288,7 @@ def _give(layout: Layout, item: ValueItem, hidden: bool) -> None:
     layout.line(f"{item.name} ← {written(value)}", item.origin)
 
 
-def put(layout: Layout, state: State, statement: Statement, spelled: Spelled, text: str | None = None) -> None:
+def put(layout: EntryLayout, state: SessionState, statement: Statement, spelled: Spelled, text: str | None = None) -> None:
     """A statement of an entry, or `text` in its place; sizes of the session become numbers in its types."""
     whole = spelled.span(statement.start, statement.end)
     if text is not None:
@@ -303,17 +303,17 @@ def put(layout: Layout, state: State, statement: Statement, spelled: Spelled, te
     layout.line(statement.text[at:], whole, spelled, statement.start + at)
 
 
-def with_sizes(state: State, statement: Statement, spelled: Spelled) -> str:
+def with_sizes(state: SessionState, statement: Statement, spelled: Spelled) -> str:
     """The text of a statement with numbers for the sizes of the session in its types."""
-    layout = Layout()
+    layout = EntryLayout()
     put(layout, state, statement, spelled)
     return layout.text.removesuffix("\n")
 
 
-def _sizes(state: State, statement: Statement) -> list[re.Match[str]]:
+def _sizes(state: SessionState, statement: Statement) -> list[re.Match[str]]:
     """The words of a statement's type that are sizes of the session."""
     head, colon, rest = statement.text.partition(":")
-    if not colon or not state.sizes or statement.form not in (Form.BINDING, Form.INPUT) or not _declares(head):
+    if not colon or not state.sizes or statement.form not in (StatementKind.BINDING, StatementKind.INPUT) or not _declares(head):
         return []
     first = len(head) + 1
     known: Mapping[str, int] = state.sizes

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...backend.io.errors import FileTrouble
-from ...lang.bind.statement_dependencies import Form, statements_of, words
+from ...lang.bind.statement_dependencies import StatementKind, statements_of, words
 from ...lang.primitives.operators import RESERVED_WORDS
 from ...lang.primitives.table import ELEMENT_NAMES
 from ...lang.syntax.lexer import NAME
@@ -25,7 +25,7 @@ from ..embedding.evaluating import as_array
 from ..execution.doctest import check_case
 from ..execution.doctest_parser import FENCE, SESSION_INDENT, fences, lines_claim, markdown_cases
 from ..execution.outcome import as_numpy
-from .entry_program import ANSWER, Entry, Kept, Leaf, State, Tree, ValueItem
+from .entry_program import ANSWER, Kept, Leaf, SessionEntry, SessionState, ValueItem, ValueTree
 from .workspace import Entered, Workspace
 
 # ---------------------------------------------------------------------------------------------------- exchange
@@ -75,7 +75,7 @@ def result_of(entered: Entered) -> Any:
 
 
 def _of_kept(value: Kept) -> Any:
-    if isinstance(value, Tree):
+    if isinstance(value, ValueTree):
         return tuple(_of_kept(item) for item in value.items)
     return python_value(value.array)
 
@@ -95,7 +95,7 @@ def python_value(value: Any) -> Any:
 # Saved entries stand at the margin, what they printed behind `⍝ →`; of long output only the number of lines is kept, in the
 # session too.  A program has no `ans`, so where a later entry mentions it the expression that it stands for is named.
 
-def markdown(state: State, title: str) -> str:
+def markdown(state: SessionState, title: str) -> str:
     """The entries with what they printed."""
     lines = [f"# {title}", "", "```rho"]
     if state.origin:
@@ -105,24 +105,24 @@ def markdown(state: State, title: str) -> str:
     return "\n".join([*lines, "```", ""])
 
 
-def _answer_wanted(later: Sequence[Entry]) -> bool:
+def _answer_wanted(later: Sequence[SessionEntry]) -> bool:
     """Does an entry mention `ans` before another expression gives it a value?"""
     for entry in later:
         if ANSWER in words(entry.text):
             return True
-        if any(statement.form is Form.EXPRESSION for statement in statements_of(entry.text)):
+        if any(statement.form is StatementKind.EXPRESSION for statement in statements_of(entry.text)):
             return False
     return False
 
 
-def _entry(entry: Entry, answered: bool) -> list[str]:
+def _entry(entry: SessionEntry, answered: bool) -> list[str]:
     statements = statements_of(entry.text)
-    expressions = [statement for statement in statements if statement.form is Form.EXPRESSION]
+    expressions = [statement for statement in statements if statement.form is StatementKind.EXPRESSION]
     lines: list[str] = []
     for statement in statements:
-        if statement.form is Form.ORIGIN:
+        if statement.form is StatementKind.ORIGIN:
             continue
-        if statement.form is Form.EXPRESSION and (answered and statement is expressions[-1]):
+        if statement.form is StatementKind.EXPRESSION and (answered and statement is expressions[-1]):
             lines.append(f"{ANSWER} ← {statement.text}")
             lines += [ANSWER] if not statement.printed_last else []
         else:

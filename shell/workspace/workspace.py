@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from ...backend.vm.values import kind_of_dtype
-from ...lang.bind.statement_dependencies import Form, Statement, quiet, statements_of, words
+from ...lang.bind.statement_dependencies import Statement, StatementKind, quiet, statements_of, words
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError
 from ...lang.foreign import hints
 from ...lang.support.records import dataclass
@@ -23,28 +23,28 @@ from ...lang.syntax.glyph_input import Spelled, spell
 from ...lang.syntax.reader import split_statements
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import Checker, show_value_type
-from ...typechecker.core.arrays import Print
+from ...typechecker.core.arrays import CorePrint
 from ...typechecker.elements import ArrayType, Element, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ...typechecker.values.facts import Operand, TupleOperand, Value
 from ..cli.messages import exit_of
 from ..cli.process_exit import Exit
 from ..display.values import line_count
-from ..execution.outcome import Shown
-from ..execution.run_request import Request
+from ..execution.outcome import DisplayedValue
+from ..execution.run_request import RunRequest
 from ..pipeline import Session
 from ..pipeline_types import Checked, Loaded, PlanDetail
 from .entry_program import (
     ANSWER,
-    Entry,
+    EntryLayout,
     Item,
     Kept,
-    Layout,
     Leaf,
-    State,
+    SessionEntry,
+    SessionState,
     TextItem,
-    Tree,
     ValueItem,
+    ValueTree,
     before,
     leaves,
     put,
@@ -59,7 +59,7 @@ MOST_ITEMS, MOST_CHARACTERS, MOST_LINES = 2_000, 4_000, 200
 """Of a printed value that is saved as it is; of a longer one its number of lines is."""
 
 
-def remembered(shown: Shown) -> str | int:
+def remembered(shown: DisplayedValue) -> str | int:
     """What a session keeps of a value that was printed: its text, or how many lines it took."""
     if shown.kind is not Kind.CHAR and math.prod(shown.shape) > MOST_ITEMS:
         return line_count(shown.shape)
@@ -78,16 +78,16 @@ class Entered:
     """What an entry did: `printed` in order, messages about what was typed, notes of the session's own."""
 
     exit: Exit
-    printed: tuple[Shown, ...] = ()
+    printed: tuple[DisplayedValue, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EvaluationRequest:
     """An expression checked in the session but not entered."""
 
-    layout: Layout
+    layout: EntryLayout
     checked: Checked
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
@@ -102,12 +102,12 @@ class _Stopped(Exception):
 
 
 @dataclass(slots=True)
-class _Progress:
+class _EvaluationProgress:
     """An entry on its way: the state so far, what was printed."""
 
-    state: State
+    state: SessionState
     spelled: Spelled
-    printed: list[Shown] = field(default_factory=list)
+    printed: list[DisplayedValue] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -116,7 +116,7 @@ class Workspace:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.state = State()
+        self.state = SessionState()
         self.sources: dict[str, Source] = {}
         self._checker = session.checker()
 
@@ -140,7 +140,7 @@ class Workspace:
         """An `evaluate` in another thread was interrupted and may still be going on: share nothing with it."""
         self._checker = self.session.checker()
 
-    def evaluate(self, text: str, name: str | None = None) -> tuple[Entered, State]:
+    def evaluate(self, text: str, name: str | None = None) -> tuple[Entered, SessionState]:
         """What entering would do, and the state afterwards; the session stays as it is."""
         source = Source(name or f"<entry {len(self.state.log) + 1}>", text)
         self._remember(source)
@@ -148,13 +148,13 @@ class Workspace:
         try:
             checked, layout = self._check_whole(spelled)
             warnings = tuple([d for d in map(layout.diagnostic, checked.diagnostics) if d.span.file == source.name])
-            progress = _Progress(self.state, spelled)
+            progress = _EvaluationProgress(self.state, spelled)
             for statement in statements_of(text, self.state.kinds):
                 self._step(progress, statement)
         except _Stopped as stopped:
             return Entered(stopped.exit, (), stopped.diagnostics), self.state
         printed = tuple(progress.printed)
-        entry = Entry(text.rstrip("\n"), tuple([remembered(shown) for shown in printed]))
+        entry = SessionEntry(text.rstrip("\n"), tuple([remembered(shown) for shown in printed]))
         state = replace(progress.state, log=(*progress.state.log, entry)).following(self.state)
         return Entered(Exit.OK, printed, (*warnings, *hints.notes(source, warnings)), tuple(progress.notes)), state
 
@@ -166,7 +166,7 @@ class Workspace:
             self.sources = {name: text for name, text in self.sources.items() if name in living or name in latest}
         self.sources[source.name] = source
 
-    def _check_whole(self, spelled: Spelled) -> tuple[Checked, Layout]:
+    def _check_whole(self, spelled: Spelled) -> tuple[Checked, EntryLayout]:
         """All of an entry at once, so that nothing runs if something is wrong with it."""
         layout = self._layout(self.state, spelled)
         checked = self.session.check(layout.source, self._checker)
@@ -177,16 +177,16 @@ class Workspace:
             raise _Stopped(Exit.REFUSED if refused else Exit.REJECTED, found)
         return checked, layout
 
-    def _layout(self, state: State, spelled: Spelled) -> Layout:
+    def _layout(self, state: SessionState, spelled: Spelled) -> EntryLayout:
         statements = statements_of(spelled.text)
-        origin = [s for s in statements if s.form is Form.ORIGIN]
+        origin = [s for s in statements if s.form is StatementKind.ORIGIN]
         broken = any(piece.damage is not None for piece in split_statements(spelled)) or spelled.diagnostics
-        layout = before(state, words(spelled.text), any(s.form is Form.INPUT for s in statements))
+        layout = before(state, words(spelled.text), any(s.form is StatementKind.INPUT for s in statements))
         if origin and state.latest:
             message = "`⎕IO` is set, to 0 or 1, before anything else of a session"
             raise _Stopped(Exit.REJECTED, [Diagnostic(Code.E018, message, spelled.span(origin[0].start, origin[0].end))])
         if origin and not broken:
-            layout = Layout()
+            layout = EntryLayout()
         if broken:
             layout.line(spelled.text, Span(spelled.file, 0, len(spelled.text)), spelled)
             for found in spelled.diagnostics:
@@ -198,23 +198,23 @@ class Workspace:
 
     # ------------------------------------------------------------------------------- one statement
 
-    def _step(self, progress: _Progress, statement: Statement) -> None:
+    def _step(self, progress: _EvaluationProgress, statement: Statement) -> None:
         state, spelled = progress.state, progress.spelled
-        if statement.form is Form.ORIGIN:
+        if statement.form is StatementKind.ORIGIN:
             progress.state = replace(state, origin=int(statement.text[-1]))
             return
-        if statement.form is Form.SCHEDULE:
+        if statement.form is StatementKind.SCHEDULE:
             progress.notes.append("a schedule holds for programs; here it is only checked")
             return
-        layout = before(state, words(statement.text), statement.form is Form.INPUT)
+        layout = before(state, words(statement.text), statement.form is StatementKind.INPUT)
         put(layout, state, statement, spelled)
         checked = self._accepted(layout)
         assert checked.result is not None
         found = checked.result.elaborated
         values = {name: entry for name in statement.names if isinstance(entry := found.names.get(name), (Operand, TupleOperand))}
         functions = [name for name in statement.names if name in found.names and name not in values]
-        answers = statement.form is Form.EXPRESSION and found.last is not None and not statement.changes
-        heavy = {name: value for name, value in values.items() if statement.form is Form.INPUT or not _known(value)}
+        answers = statement.form is StatementKind.EXPRESSION and found.last is not None and not statement.changes
+        heavy = {name: value for name, value in values.items() if statement.form is StatementKind.INPUT or not _known(value)}
         if answers and found.last is not None:
             values[ANSWER] = found.last
             if not _known(found.last):
@@ -222,7 +222,7 @@ class Workspace:
         kept: dict[str, Kept] = {}
         shown_types = {name: show_value_type(value) for name, value in values.items()}
         origin = spelled.span(statement.start, statement.end)
-        if heavy or answers or statement.prints or statement.form is Form.INPUT:
+        if heavy or answers or statement.prints or statement.form is StatementKind.INPUT:
             kept = self._run(progress, statement, layout, checked, heavy, answers)
         items: list[Item] = []
         light = [name for name in values if name not in kept]
@@ -235,19 +235,20 @@ class Workspace:
             progress.state.entering(items, types), checked, layout, statement, kept
         )
 
-    def _accepted(self, layout: Layout) -> Checked:
+    def _accepted(self, layout: EntryLayout) -> Checked:
         checked = self.session.check(layout.source, self._checker)
         if checked.core is None:
             raise _Stopped(Exit.REJECTED, _about(checked.diagnostics, layout))
         return checked
 
     def _run(
-        self, progress: _Progress, statement: Statement, plain: Layout, checked: Checked, heavy: Mapping[str, Value],
+        self, progress: _EvaluationProgress, statement: Statement, plain: EntryLayout, checked: Checked, heavy: Mapping[str,
+        Value],
         answers: bool,
     ) -> dict[str, Kept]:  # fmt: skip
         """Run a statement; the values to keep.  What cannot be named (formatted text) is only shown."""
         state = progress.state
-        layout = before(state, words(statement.text), statement.form is Form.INPUT)
+        layout = before(state, words(statement.text), statement.form is StatementKind.INPUT)
         put(layout, state, statement, progress.spelled, f"{ANSWER} ← {statement.text}" if answers else None)
         if answers and _prints(self.session.check(layout.source, self._checker)) < _prints(checked):
             layout.line(ANSWER, progress.spelled.span(statement.start, statement.end))
@@ -257,7 +258,7 @@ class Workspace:
             counter += 1
             kept[name] = _hidden(value, f"∆∆{counter}")
             whole = progress.spelled.span(statement.start, statement.end)
-            if isinstance(kept[name], Tree):
+            if isinstance(kept[name], ValueTree):
                 layout.line(f"{_target(kept[name])} ← {name}", whole)
                 for leaf in leaves(kept[name]):
                     layout.line(f"output {leaf.name}", whole)
@@ -280,32 +281,32 @@ class Workspace:
 
     # ------------------------------------------------------------------------------------- asking
 
-    def ask(self, text: str, checker: Checker | None = None) -> Asked:
+    def ask(self, text: str, checker: Checker | None = None) -> EvaluationRequest:
         """Check a text in the session without entering it."""
         source = Source("<asked>", text)
         spelled, sources = spell(source), self.sources | {source.name: source}
         try:
             layout = self._layout(self.state, spelled)
         except _Stopped as stopped:
-            return Asked(Layout(), Checked(source, None, stopped.diagnostics, {}), stopped.diagnostics, sources)
+            return EvaluationRequest(EntryLayout(), Checked(source, None, stopped.diagnostics, {}), stopped.diagnostics, sources)
         checked = self.session.check(layout.source, checker or self._checker)
-        return Asked(layout, checked, tuple(_about(checked.diagnostics, layout)), sources)
+        return EvaluationRequest(layout, checked, tuple(_about(checked.diagnostics, layout)), sources)
 
     def described(self, name: str) -> tuple[str, ...]:
         """A name with its type, a function with its signatures."""
         result = self.session.check(before(self.state, {name}).source, self._checker).result
         return () if result is None else result.described(name)
 
-    def _loaded(self, layout: Layout, checked: Checked, detail: PlanDetail = PlanDetail.STEPS) -> Loaded:
+    def _loaded(self, layout: EntryLayout, checked: Checked, detail: PlanDetail = PlanDetail.STEPS) -> Loaded:
         """Bind the sizes and plan.  Refused: files, permissions, guards, memory."""
         assert checked.core is not None
         for entry in checked.core.data:
             if entry.path is None and entry.name not in layout.arrays:
                 notes = ('in a session write the file too: input x : f64[n] ← "x.npy"',)
                 raise Refused([Diagnostic(Code.E704, f"the input `{entry.name}` names no file", entry.span, notes=notes)])
-        return self.session.load(checked, Request(arrays=layout.arrays), detail)
+        return self.session.load(checked, RunRequest(arrays=layout.arrays), detail)
 
-    def prepare(self, asked: Asked, detail: PlanDetail = PlanDetail.STEPS) -> Loaded:
+    def prepare(self, asked: EvaluationRequest, detail: PlanDetail = PlanDetail.STEPS) -> Loaded:
         """Bind and plan what was asked about.  RhoError where running would be refused."""
         try:
             return self._loaded(asked.layout, asked.checked, detail)
@@ -332,11 +333,11 @@ def _texts(
     literals = {name: literal for name in light if (literal := _literal(values[name])) is not None}
     rest = [name for name in light if name not in literals]
     text = text if functions else quiet(text)
-    if statement.form is Form.OUTPUT:
+    if statement.form is StatementKind.OUTPUT:
         text = text.removeprefix("output").strip()
     if answers:
         text = f"{ANSWER} ← {text}"
-    if (functions or rest) and (statement.form is not Form.OUTPUT or "←" in text):
+    if (functions or rest) and (statement.form is not StatementKind.OUTPUT or "←" in text):
         yield TextItem((*functions, *rest), text, statement.needs, origin)
     for name, literal in literals.items():
         yield TextItem((name,), f"{name} ← {literal}", frozenset(), origin)
@@ -344,10 +345,10 @@ def _texts(
 
 def _prints(checked: Checked) -> int:
     """How many values a program prints."""
-    return 0 if checked.core is None else sum(isinstance(op, Print) for op in checked.core.block.ops)
+    return 0 if checked.core is None else sum(isinstance(op, CorePrint) for op in checked.core.block.ops)
 
 
-def _about(found: Sequence[Diagnostic], layout: Layout) -> list[Diagnostic]:
+def _about(found: Sequence[Diagnostic], layout: EntryLayout) -> list[Diagnostic]:
     return [layout.diagnostic(one) for one in found]
 
 
@@ -368,7 +369,7 @@ def _literal(value: Value) -> str | None:
 
 def _hidden(value: Value, name: str) -> Kept:
     if isinstance(value, TupleOperand):
-        return Tree(tuple([_hidden(item, f"{name}_{place}") for place, item in enumerate(value.items)]))
+        return ValueTree(tuple([_hidden(item, f"{name}_{place}") for place, item in enumerate(value.items)]))
     return Leaf(name, "", None)
 
 
@@ -377,8 +378,8 @@ def _target(value: Kept) -> str:
 
 
 def _filled(value: Kept, arrays: Mapping[str, Any], loaded: Loaded, origin: int) -> Kept:
-    if isinstance(value, Tree):
-        return Tree(tuple([_filled(item, arrays, loaded, origin) for item in value.items]))
+    if isinstance(value, ValueTree):
+        return ValueTree(tuple([_filled(item, arrays, loaded, origin) for item in value.items]))
 
     entry = next(entry for entry in loaded.core.outputs if entry.name == value.name)
     return concrete(value.name, arrays[value.name], loaded.core.types[entry.value], loaded.bound.sizes, origin)
@@ -390,13 +391,14 @@ def _type_of(value: Kept) -> str:
     return "(" + " ⋄ ".join(_type_of(item) for item in value.items) + ")"
 
 
-def _with_sizes(state: State, checked: Checked, layout: Layout, statement: Statement, kept: Mapping[str, Kept]) -> State:
+def _with_sizes(state: SessionState, checked: Checked, layout: EntryLayout, statement: Statement, kept: Mapping[str,
+    Kept]) -> SessionState:
     """The numbers of the sizes that an `input` or a `param` brings in."""
-    if statement.form not in (Form.INPUT, Form.PARAM) or checked.core is None:
+    if statement.form not in (StatementKind.INPUT, StatementKind.PARAM) or checked.core is None:
         gone = set(statement.names)  # the name stands for a value now
         sizes = {name: size for name, size in state.sizes.items() if name not in gone}
         return replace(state, sizes=sizes, params=state.params - gone)
-    if statement.form is Form.PARAM:
+    if statement.form is StatementKind.PARAM:
         (name,) = statement.names
         default = next((param.default for param in checked.core.params if param.name == name), None)
         declared = {entry.name: entry.span for entry in checked.core.settings} | {p.name: p.span for p in checked.core.params}

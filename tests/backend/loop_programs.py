@@ -11,8 +11,8 @@ from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.loop_iteration import can_turn_together
 from rho.backend.graph.phases import Loop
-from rho.backend.schedule.plan.plan import Plan
-from rho.backend.schedule.program.distributed_loop import Gang, ProgramProblem
+from rho.backend.schedule.plan.plan import ExecutionPlan
+from rho.backend.schedule.program.distributed_loop import DistributedLoop, ProgramProblem
 from rho.backend.schedule.program.distributed_loops import _axes
 from rho.backend.schedule.program.loop_iteration import gang_of, turning
 from rho.backend.schedule.program.plan_from_schedule import plan_of
@@ -66,10 +66,10 @@ def loop_program(seed: int) -> tuple[str, dict[str, np.ndarray]]:
     return head + "\n".join([*lines, *tail]), data
 
 
-def random_gangs(program: ProgramProblem, profile: Profile, given: Any, chance: random.Random) -> dict[Any, Gang]:
+def random_gangs(program: ProgramProblem, profile: Profile, given: Any, chance: random.Random) -> dict[Any, DistributedLoop]:
     """Every loop of a program that can be, on random devices with random rows, cut along random axes."""
     setting = setting_of(program, profile, given)
-    found: dict[Any, Gang] = {}
+    found: dict[Any, DistributedLoop] = {}
     for phase in program.phases:
         if not isinstance(phase, Loop) or not can_turn_together(phase, program.bound.graph):
             continue
@@ -91,7 +91,7 @@ def random_gangs(program: ProgramProblem, profile: Profile, given: Any, chance: 
 
 def planned_together(
     bound: BoundGraph, profile: Profile, given: Any, chance: random.Random
-) -> tuple[ProgramProblem, Any, Plan] | None:
+) -> tuple[ProgramProblem, Any, ExecutionPlan] | None:
     """A random plan in which at least one loop is run together; None: the program has no such loop."""
     bare = problem_of(bound, profile, given=given)
     gangs = random_gangs(bare, profile, given, chance)

@@ -11,9 +11,9 @@ from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Loop, Phase
-from rho.backend.schedule.plan.plan import LoopStep, Plan
+from rho.backend.schedule.plan.plan import ExecutionPlan, LoopStep
 from rho.backend.schedule.problem import DeviceGroup
-from rho.backend.schedule.program.plan_program import Planned, plan_program
+from rho.backend.schedule.program.plan_program import PlannedProgram, plan_program
 from rho.backend.schedule.program_facts.partitioning import Cut
 from rho.backend.schedule.search.strategy import FAST
 from rho.tests.harness.tiers import checked
@@ -42,7 +42,8 @@ def two(memory: int | None = None) -> Profile:
     return Profile(devices, (LinkProfile("cpu0", "d1", latency_ns=LATENCY),))
 
 
-def planned(text: str, rows: int = 40, profile: Profile | None = None) -> tuple[Planned, BoundGraph, dict[str, np.ndarray]]:
+def planned(text: str, rows: int = 40, profile: Profile | None = None) -> tuple[PlannedProgram, BoundGraph, dict[str,
+    np.ndarray]]:
     core = checked(text)
     assert core is not None
     data = {"x": np.linspace(0.0, 1.0, rows) ** 2}
@@ -50,6 +51,6 @@ def planned(text: str, rows: int = 40, profile: Profile | None = None) -> tuple[
     return plan_program(core, bound, profile or two(), budget=FAST, given=by_hand(rows)), bound, data
 
 
-def the_loop(plan: Plan) -> LoopStep:
+def the_loop(plan: ExecutionPlan) -> LoopStep:
     (found,) = [step for queue in plan.main.queues for step in queue.steps if isinstance(step, LoopStep)]
     return found

@@ -6,14 +6,14 @@ Plans of these are right, not good: what tests of executors and checks want.
 from __future__ import annotations
 
 from rho.backend.schedule.problem import Problem
-from rho.backend.schedule.solution import Answer, Baseline, Decisions, Mode, Proof, Schedule, Status
+from rho.backend.schedule.solution import Answer, Baseline, BoundCertificate, Decisions, Mode, Schedule, Status
 from rho.backend.schedule.timeline.serial_sgs import lay_out
 
 
 def answer_of(problem: Problem, schedule: Schedule) -> Answer:
     """A schedule as an answer of which nothing is known."""
     makespan = schedule.makespan
-    return Answer(Status.GAP, schedule, 0, (makespan,), Proof("none", 0), (Baseline("given", makespan),))
+    return Answer(Status.GAP, schedule, 0, (makespan,), BoundCertificate("none", 0), (Baseline("given", makespan),))
 
 
 def at_home(problem: Problem) -> Answer | None:

@@ -9,9 +9,9 @@ import pytest
 
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
-from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile, Roofline, Table
-from rho.backend.distributed.steps import Pace
-from rho.backend.schedule.plan.plan import Plan, RunStep, decode_plan, encode_plan
+from rho.backend.devices.profile import CostTable, DeviceProfile, LinkProfile, Profile, Roofline
+from rho.backend.distributed.steps import QueueClock
+from rho.backend.schedule.plan.plan import ExecutionPlan, RunStep, decode_plan, encode_plan
 from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program, reproved
 from rho.backend.schedule.search.strategy import FAST
 from rho.backend.vm.executor import execute_plan
@@ -36,11 +36,11 @@ def machine(*memories: int, copies: int = 10**10) -> Profile:
         DeviceProfile(f"gpu{place}", "gpu", memory_bytes=memory, roofline=Roofline(10**12, 10**10))
         for place, memory in enumerate(memories)
     )
-    links = tuple(LinkProfile("cpu0", card.name, latency_ns=1000, table=Table.of_rate(copies)) for card in cards)
+    links = tuple(LinkProfile("cpu0", card.name, latency_ns=1000, table=CostTable.of_rate(copies)) for card in cards)
     return Profile((home, *cards), links)
 
 
-def runs_on(plan: Plan, device: str) -> int:
+def runs_on(plan: ExecutionPlan, device: str) -> int:
     """The most boxes of one phase that a device runs."""
     steps = [step for queue in plan.main.queues if queue.device == device for step in queue.steps]
     ran = [step.phase for step in steps if isinstance(step, RunStep)]
@@ -72,7 +72,7 @@ def test_a_program_larger_than_its_cards_runs_with_the_same_bits(memories: tuple
     assert faults_of_stored(plan, bound, core, profile) == []
     assert reproved(plan, bound, core, profile)
     alone = backend.execute(backend.plan(bound), bound, data)
-    for pace in Pace:
+    for pace in QueueClock:
         here = {device.id: CpuBackend() for device in plan.devices}
         found = execute_plan(plan, bound, data, here, pace=pace)
         assert [one.value.tobytes() for one in found.printed] == [one.value.tobytes() for one in alone.printed]

@@ -12,7 +12,7 @@ import rho
 from rho.backend.cpu import templates
 from rho.backend.cpu.parallel_for import Pieces
 from rho.backend.cpu.templates import copied, copy_into, cycled, joined
-from rho.backend.jit.compiler import Kept, is_installed
+from rho.backend.jit.compiler import LruCache, is_installed
 from rho.backend.vm.run_state import LEAST
 
 DTYPES = (np.bool_, np.uint8, np.int32, np.uint32, np.int64, np.float32, np.float64, np.complex64, np.complex128)
@@ -34,7 +34,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "always")
-    monkeypatch.setattr(templates, "_kept", Kept(256))
+    monkeypatch.setattr(templates, "_kept", LruCache(256))
 
 
 def numbers(shape: tuple[int, ...], dtype: Any = np.float64) -> Any:

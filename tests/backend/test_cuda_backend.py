@@ -31,7 +31,7 @@ from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.plan_program import plan_program
 from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.vm.executor import execute_plan
-from rho.backend.vm.run_state import Results
+from rho.backend.vm.run_state import RunResults
 from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.quick import split_evenly
@@ -44,7 +44,8 @@ from rho.typechecker.core.blocks import Core
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
 
 
-def run_on_card(core: Core, inputs: Mapping[str, Any], hosted: Counter[str] | None = None, limit: int | None = None) -> Results:
+def run_on_card(core: Core, inputs: Mapping[str, Any], hosted: Counter[str] | None = None, limit: int
+    | None = None) -> RunResults:
     bound = backend.load(core, inputs, {})
     plan = backend.plan(bound)
     card = CudaBackend(limit=limit, xp=cuda_stub)
@@ -213,8 +214,8 @@ def test_support_and_back_end_agree(monkeypatch: pytest.MonkeyPatch) -> None:
         assert set(hosted) <= missing, text
     assert len(launched) > 10
     for op, seen in launched.items():
-        assert (True in seen) <= (cuda_support.LIBRARY[op].place is cuda_support.Place.KERNEL), op
-        assert cuda_support.LIBRARY[op].place is not cuda_support.Place.KERNEL or seen != {False}, op
+        assert (True in seen) <= (cuda_support.LIBRARY[op].place is cuda_support.CardTarget.KERNEL), op
+        assert cuda_support.LIBRARY[op].place is not cuda_support.CardTarget.KERNEL or seen != {False}, op
 
 
 def test_the_page_has_the_table() -> None:

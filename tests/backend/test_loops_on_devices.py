@@ -10,7 +10,7 @@ from share import seeds
 
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
-from rho.backend.distributed.steps import Pace
+from rho.backend.distributed.steps import QueueClock
 from rho.backend.graph.phases import Loop
 from rho.backend.schedule.plan.plan import RunStep, decode_plan, encode_plan
 from rho.backend.schedule.program.plan_from_schedule import plan_of
@@ -61,4 +61,5 @@ def test_an_element_wise_loop_is_cut_like_a_map(text: str, seed: int) -> None:
         found = run(plan, bound, data)
         assert same_bits(found, alone)
         assert all(held <= plan.peak[device] for device, held in found.held.items())
-        assert same_bits(execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=Pace.THREADS), alone)
+        assert same_bits(execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=QueueClock.THREADS),
+            alone)

@@ -12,11 +12,11 @@ from rho.backend.devices.this_machine import load_profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Structured, ValueId
 from rho.backend.schedule.plan.plan import (
+    ExecutionPlan,
     FenceStep,
     FreeStep,
     JoinStep,
     LoopStep,
-    Plan,
     Queue,
     RunStep,
     Step,
@@ -31,11 +31,11 @@ from rho.tests.backend.loops_of_two import FARTHEST, SHIFTED, TURNED, UNTIL, pla
 from rho.tests.harness.tiers import checked
 
 
-def changed(plan: Plan, change: Callable[[Queue], Queue]) -> Plan:
+def changed(plan: ExecutionPlan, change: Callable[[Queue], Queue]) -> ExecutionPlan:
     return replace(plan, main=replace(plan.main, queues=tuple(change(queue) for queue in plan.main.queues)))
 
 
-def in_a_turn(plan: Plan, change: Callable[[Queue], Queue]) -> Plan:
+def in_a_turn(plan: ExecutionPlan, change: Callable[[Queue], Queue]) -> ExecutionPlan:
     """The plan with another body of its loop."""
 
     def step(one: Step) -> Step:
@@ -53,7 +53,7 @@ def without(queue: Queue, kind: type, place: int = 0) -> Queue:
     return replace(queue, steps=queue.steps[: found[place]] + queue.steps[found[place] + 1 :])
 
 
-def codes(plan: Plan, bound: BoundGraph) -> set[str]:
+def codes(plan: ExecutionPlan, bound: BoundGraph) -> set[str]:
     return {fault.code.name for fault in check_plan(plan, bound)}
 
 

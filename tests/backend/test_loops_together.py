@@ -13,9 +13,9 @@ from share import seeds
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.cost_functions import Duplex, Ticks
-from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile, Table
+from rho.backend.devices.profile import CostTable, DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
-from rho.backend.distributed.steps import Pace
+from rho.backend.distributed.steps import QueueClock
 from rho.backend.graph.phases import Loop, Phase
 from rho.backend.schedule.plan.plan import TransferStep, decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup
@@ -66,7 +66,8 @@ def test_random_loops_on_random_devices(part: int) -> None:
         simulated = run(plan, bound, data)
         assert same_bits(simulated, alone)
         assert all(held <= plan.peak[device] for device, held in simulated.held.items())
-        assert same_bits(execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=Pace.THREADS), alone)
+        assert same_bits(execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=QueueClock.THREADS),
+            alone)
         done += 1
     assert done
 
@@ -123,7 +124,7 @@ def test_every_device_is_told_whether_to_go_on() -> None:
     alone = backend.execute(backend.plan(bound), bound, data)
     assert same_bits(run(found.plan, bound, data), alone)
     here = {d.id: CpuBackend() for d in found.plan.devices}
-    assert same_bits(execute_plan(found.plan, bound, data, here, pace=Pace.THREADS), alone)
+    assert same_bits(execute_plan(found.plan, bound, data, here, pace=QueueClock.THREADS), alone)
 
 
 def test_a_device_with_less_memory_has_fewer_rows() -> None:
@@ -163,7 +164,7 @@ def test_a_failure_in_a_turn_is_that_of_one_device() -> None:
         backend.execute(backend.plan(bound), bound, data)
     plan = plan_program(core, bound, two(), budget=FAST, given=by_hand(40)).plan
     assert plan.spread
-    for pace in Pace:
+    for pace in QueueClock:
         with pytest.raises(RunFailed) as found:
             execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=pace)
         assert found.value.diagnostics[0].code == alone.value.diagnostics[0].code
@@ -220,7 +221,7 @@ def test_what_was_sent_before_a_loop_has_arrived_when_it_starts() -> None:
     """A channel's queue joins the loop after its transfers, which have then arrived, not only left."""
     names = ("cpu0", "d1", "d2", "d3")
     devices = tuple(DeviceProfile(name, "k0" if place else "cpu", home=not place) for place, name in enumerate(names))
-    table = Table((4096, 1 << 20), (62_048, 584_288))
+    table = CostTable((4096, 1 << 20), (62_048, 584_288))
     links = tuple(LinkProfile(*pair, 60_000, table, Duplex.FULL) for pair in combinations(names, 2))
     core = checked(SHIFTED.replace("output y", "output y\ninput m : f64[n 4]\nz ← +⌿m×⍤0 1⊢x\n⎕←z\n⎕←≢(x>0)/x"))
     assert core is not None

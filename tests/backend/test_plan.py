@@ -15,10 +15,10 @@ from rho.backend.graph.phases import Structured
 from rho.backend.schedule.plan.plan import (
     Device,
     DeviceId,
+    ExecutionPlan,
     FenceId,
     FenceStep,
     FreeStep,
-    Plan,
     PlanFormatError,
     Queue,
     Role,
@@ -42,7 +42,7 @@ N = 1000
 VECTORS = {"x": np.arange(float(N)), "y": np.full(N, 0.5)}
 
 
-def planned(program: str, **inputs: np.ndarray) -> tuple[BoundGraph, Plan]:  # type: ignore[type-arg]
+def planned(program: str, **inputs: np.ndarray) -> tuple[BoundGraph, ExecutionPlan]:  # type: ignore[type-arg]
     core = checked("input x : f64[n]\ninput y : f64[n]\n" + program)
     assert core is not None
     bound = backend.load(core, inputs or VECTORS)
@@ -229,7 +229,7 @@ def test_an_interrupt_passes_through(monkeypatch: pytest.MonkeyPatch) -> None:
 # ------------------------------------------------------------------------------- several queues
 
 
-def two_devices(bound: BoundGraph, plan: Plan, order: tuple[int, int]) -> Plan:
+def two_devices(bound: BoundGraph, plan: ExecutionPlan, order: tuple[int, int]) -> ExecutionPlan:
     """The element-wise phases on a second device, with transfers there and back behind fences."""
     here, there = DeviceId("cpu0"), DeviceId("cpu1")
     steps = [s for s in plan.main.queues[0].steps if isinstance(s, RunStep)]

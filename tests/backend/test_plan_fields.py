@@ -12,8 +12,8 @@ from rho.backend.schedule.plan.plan import (
     CombineStep,
     Device,
     DeviceId,
+    ExecutionPlan,
     FreeStep,
-    Plan,
     PlanFormatError,
     PlannedFile,
     PlannedLink,
@@ -25,7 +25,7 @@ from rho.backend.schedule.plan.plan import (
     decode_plan,
     encode_plan,
 )
-from rho.backend.schedule.solution import Baseline, Proof, QueueKind, Status
+from rho.backend.schedule.solution import Baseline, BoundCertificate, QueueKind, Status
 
 CPU, GPU = DeviceId("cpu0"), DeviceId("gpu0")
 STEPS = (
@@ -34,11 +34,11 @@ STEPS = (
     FreeStep((ValueId(2),), ((4, 12),), GPU),
     TransferStep(ValueId(2), GPU, CPU, 64, ((4, 12),), True, "pcie", 9, 10, 12, (1, 3)),
 )
-PLAN = Plan(
+PLAN = ExecutionPlan(
     (PlannedFile("p.rho", "x"),), (), (Device(CPU, "cpu", 2, None, "cpu"), Device(GPU, "cuda", 1, 100, "gpu")), CPU, (),
     SubPlan((Queue(CPU, QueueKind.COMPUTE, STEPS),), (), ((CPU, 0), (GPU, 0))), (), (),
     tick_ns=10, profile="sha256:0", links=(PlannedLink("pcie", "cpu0", "gpu0"),),
-    prediction=Prediction(13, 11, Status.GAP, (("latency", 13),), Proof("bound", 11, {"head": 3}),
+    prediction=Prediction(13, 11, Status.GAP, (("latency", 13),), BoundCertificate("bound", 11, {"head": 3}),
                           (Baseline("even split", None), Baseline("one device", 15))),
     directives=("place z on gpu0",), speculated=(PhaseId(7),),
 )  # fmt: skip

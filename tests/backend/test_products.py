@@ -10,7 +10,7 @@ import pytest
 
 import rho
 from rho import backend
-from rho.backend.graph.passes.contractions import Operand, Region, best_tree
+from rho.backend.graph.passes.contractions import ContractionOperand, IndexRegion, best_tree
 from rho.backend.graph.phases import LibraryPhase, Structured, ValueId
 from rho.backend.graph.traverse import all_phases, results
 from rho.backend.graph.verify import verify
@@ -74,8 +74,8 @@ def test_a_product_that_is_shown_stays() -> None:
 
 def test_the_best_order_of_a_textbook() -> None:
     sizes = dict(enumerate((30, 35, 15, 5, 10, 20, 25)))
-    operands = [Operand(ValueId(place), (place, place + 1)) for place in range(6)]
-    tree = best_tree(Region(Kind.F64, (0, 6), sizes, operands))
+    operands = [ContractionOperand(ValueId(place), (place, place + 1)) for place in range(6)]
+    tree = best_tree(IndexRegion(Kind.F64, (0, 6), sizes, operands))
     assert (tree.part, tree.cost[0]) == (((0, (1, 2)), ((3, 4), 5)), 15125)
 
 

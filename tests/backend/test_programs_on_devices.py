@@ -15,14 +15,14 @@ from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
-from rho.backend.distributed.steps import Pace
+from rho.backend.distributed.steps import QueueClock
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.loop_iteration import branches_of, taken_apart
 from rho.backend.graph.phases import Phase
 from rho.backend.schedule.plan.plan import (
+    ExecutionPlan,
     FenceStep,
     FreeStep,
-    Plan,
     Queue,
     RunStep,
     Step,
@@ -44,7 +44,7 @@ from rho.backend.schedule.solution import Mode
 from rho.backend.schedule.verify.plan_checks import check_plan, memory_in_use, needless_waits
 from rho.backend.schedule.verify.schedule_checks import verify
 from rho.backend.vm.executor import execute_plan
-from rho.backend.vm.run_state import Results
+from rho.backend.vm.run_state import RunResults
 from rho.backend.vm.values import to_numpy
 from rho.lang.diagnostics.model import Refused, Rejected, RunFailed
 from rho.lang.syntax.source import Source
@@ -94,11 +94,11 @@ def random_modes(problem: Problem, chance: random.Random) -> list[Mode]:
     return modes
 
 
-def run(plan: Plan, bound: BoundGraph, data: dict) -> Results:  # type: ignore[type-arg]
-    return execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=Pace.SIMULATED)
+def run(plan: ExecutionPlan, bound: BoundGraph, data: dict) -> RunResults:  # type: ignore[type-arg]
+    return execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=QueueClock.SIMULATED)
 
 
-def same_bits(found: Results, alone: Results) -> bool:
+def same_bits(found: RunResults, alone: RunResults) -> bool:
     pairs = [*zip(found.printed, alone.printed, strict=True), *((found.outputs[n], alone.outputs[n]) for n in alone.outputs)]
     return all(a.value.tobytes() == b.value.tobytes() and a.value.shape == b.value.shape for a, b in pairs)
 
@@ -137,7 +137,7 @@ def test_random_programs_on_random_topologies(part: int) -> None:
                 assert not differences(values_of(found), expected, longest(data) if rounds(core) else 0)
                 assert same_bits(found, alone)
                 here = {d.id: CpuBackend() for d in plan.devices}
-                assert same_bits(execute_plan(plan, bound, data, here, pace=Pace.THREADS), alone)
+                assert same_bits(execute_plan(plan, bound, data, here, pace=QueueClock.THREADS), alone)
                 assert all(held <= plan.peak[device] for device, held in found.held.items())
                 several += sum(bool(q.steps) for q in plan.main.queues) > 1
     assert several
@@ -154,7 +154,7 @@ def layer() -> tuple[BoundGraph, dict]:  # type: ignore[type-arg]
     return backend.load(core, data), data
 
 
-def planned(count: int = 3) -> tuple[ProgramProblem, Plan, BoundGraph, dict]:  # type: ignore[type-arg]
+def planned(count: int = 3) -> tuple[ProgramProblem, ExecutionPlan, BoundGraph, dict]:  # type: ignore[type-arg]
     bound, data = layer()
     devices = [DeviceProfile("cpu0", "cpu", home=True), *(DeviceProfile(f"d{i}", "k0") for i in range(1, count))]
     profile = Profile(tuple(devices), tuple(LinkProfile("cpu0", d.name, latency_ns=1) for d in devices[1:]))
@@ -164,7 +164,7 @@ def planned(count: int = 3) -> tuple[ProgramProblem, Plan, BoundGraph, dict]:  #
     return made, plan_of(made, answer), bound, data
 
 
-def changed(plan: Plan, which: type, change: Callable[[Step], list[Step]], skip: int = 0) -> Plan:
+def changed(plan: ExecutionPlan, which: type, change: Callable[[Step], list[Step]], skip: int = 0) -> ExecutionPlan:
     """The plan with one step of a kind replaced."""
     queues: list[Queue] = []
     done = False
@@ -320,7 +320,7 @@ d ← y÷z
 VECTORS = {name: np.array([1.5, 2.0, 4.0]) * k for k, name in enumerate("xyz", 1)}
 
 
-def scheduled(block: str, text: str = SCHEDULED) -> Plan:
+def scheduled(block: str, text: str = SCHEDULED) -> ExecutionPlan:
     found = check(Source("<test>", text + "schedule {\n" + block + "\n}\n"))
     if found.core is None:  # what no devices are needed for is refused here already
         raise Rejected(found.diagnostics)
@@ -332,7 +332,7 @@ def scheduled(block: str, text: str = SCHEDULED) -> Plan:
     return plan
 
 
-def syncs(plan: Plan) -> int:
+def syncs(plan: ExecutionPlan) -> int:
     return sum(isinstance(s, WaitStep) for q in plan.main.queues if q.kind.value == "compute" for s in q.steps)
 
 

@@ -83,7 +83,7 @@ def test_print_and_scalar_frames() -> None:
     m = p.literal(I64, [1, 2, 3, 4, 5, 6], 2, 3)
     v = p.literal(I64, [10, 20], 2)
     total = p.scalar("add", I64, [m, v], 2, 3)
-    p.ops.append(c.Print(total))
+    p.ops.append(c.CorePrint(total))
     results = p.run(total)
     assert results.printed[0].data == (11, 12, 13, 24, 25, 26)
     assert results.outputs["r0"] == results.printed[0]
@@ -125,7 +125,7 @@ def test_loops_stop_early_and_keep_states() -> None:
         body = p.block([state], lambda p=p, state=state: [p.scalar("add", I64, [state, state])])  # type: ignore[misc]
         stop = p.block([new, old], lambda p=p, new=new, ten=ten: [p.scalar("gt", BOOL, [new, ten])])  # type: ignore[misc]
         result = p.new(I64, *([6] if keep else []))
-        p.ops.append(blocks.Loop((result,), (start,), number(5), body, stop if until else None, keep))
+        p.ops.append(blocks.CoreLoop((result,), (start,), number(5), body, stop if until else None, keep))
         assert p.run(result).outputs["r0"].data == expected
 
 
@@ -136,7 +136,7 @@ def test_a_loop_of_a_run_time_trip_count() -> None:
     p.ops.append(c.RuntimeSize(count, trips))
     state, result = p.new(I64), p.new(I64)
     body = p.block([state], lambda: [p.scalar("add", I64, [state, state])])
-    p.ops.append(blocks.Loop((result,), (start,), variable(trips), body, None, False))
+    p.ops.append(blocks.CoreLoop((result,), (start,), variable(trips), body, None, False))
     assert p.run(result, inputs={"count": array(I64, (), [3])}).outputs["r0"].item == 8
     for bad in (-1, 5):
         with pytest.raises(RunFailed) as caught:
@@ -150,7 +150,7 @@ def test_folds_go_right_to_left_and_fold_scans_left_to_right() -> None:
     v = p.input("v", I64, variable(n))
     item, acc = p.new(I64), p.new(I64)
     folded, scanned = p.new(I64), p.new(I64, variable(n))
-    p.ops.append(blocks.Fold((folded,), (v,), p.block([item, acc], lambda: [p.scalar("sub", I64, [item, acc])])))
+    p.ops.append(blocks.CoreFold((folded,), (v,), p.block([item, acc], lambda: [p.scalar("sub", I64, [item, acc])])))
     before, now = p.new(I64), p.new(I64)
     body = p.block([before, now], lambda: [p.scalar("sub", I64, [before, now])])
     p.ops.append(blocks.FoldScan((scanned,), (v,), body))
@@ -171,7 +171,7 @@ def test_a_fold_of_a_tuple_moves_in_step() -> None:
         less = p.scalar("lt", BOOL, [a0, w0])
         return [p.scalar("select", I64, [less, a0, w0]), p.scalar("select", I64, [less, a1, w1])]
 
-    p.ops.append(blocks.Fold((least, place), (v, w), p.block([a0, a1, w0, w1], body)))
+    p.ops.append(blocks.CoreFold((least, place), (v, w), p.block([a0, a1, w0, w1], body)))
     results = p.run(least, place).outputs
     assert (results["r0"].item, results["r1"].item) == (1, 1)
 
@@ -183,7 +183,7 @@ def test_branches_define_the_sizes_that_differ() -> None:
     then = p.block([], lambda: [p.literal(I64, [1, 2], 2)])
     otherwise = p.block([], lambda: [p.literal(I64, [1, 2, 3], 3)])
     result = p.new(I64, variable(k))
-    p.ops.append(blocks.Branch((result,), condition, then, otherwise, ((k, number(2), number(3)),)))
+    p.ops.append(blocks.CoreBranch((result,), condition, then, otherwise, ((k, number(2), number(3)),)))
     total = p.add(lambda r: c.SizeVector(r, (variable(k),), True), I64)
     for chosen, length in ((True, 2), (False, 3)):
         results = p.run(result, total, inputs={"c": array(BOOL, (), [chosen])}).outputs
@@ -322,7 +322,7 @@ def test_deep_nesting_runs() -> None:
             return p.scalar("add", I64, [value, one])
         state, result = p.new(I64), p.new(I64)
         body = p.block([state], lambda: [level(depth - 1, state)])
-        p.ops.append(blocks.Loop((result,), (value,), number(1), body, None, False))
+        p.ops.append(blocks.CoreLoop((result,), (value,), number(1), body, None, False))
         return result
 
     assert p.run(level(250, start)).outputs["r0"].item == 1

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from rho.backend.codegen.cuda_scalars import Functions, apply as card_apply
-from rho.backend.codegen.llvm_builder import Writer
+from rho.backend.codegen.llvm_builder import IrBuilder
 from rho.backend.codegen.llvm_scalars import Vectors, apply as vectors_apply
 from rho.backend.cpu.numpy_scalars import machine
 from rho.backend.cpu.views import DTYPES
-from rho.backend.lower.kernel_ir import Apply
+from rho.backend.lower.kernel_ir import KernelApply
 from rho.backend.reference.scalars import evaluate
 from rho.backend.scalar import elementary, table
 from rho.typechecker import scalars
@@ -31,7 +31,7 @@ def test_the_same_names() -> None:
 
 def test_no_fact_in_both() -> None:
     of_checker = {field.name for field in dataclasses.fields(scalars.ScalarFunction)}
-    assert of_checker & {field.name for field in dataclasses.fields(table.Row)} == {"name"}
+    assert of_checker & {field.name for field in dataclasses.fields(table.ScalarRow)} == {"name"}
 
 
 def test_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,11 +42,11 @@ def test_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(places) > 6
     assert all((root / place).exists() or (root / "backend/scalar" / place).exists()
                or (root / "backend/reference" / place).exists() for place in places), places  # fmt: skip
-    made = table.Row("middle", weight=3, meanings={0: table.Meaning("elementary.middle")})
+    made = table.ScalarRow("middle", weight=3, meanings={0: table.Meaning("elementary.middle")})
     monkeypatch.setitem(table.ROWS, "middle", made)
     monkeypatch.setattr(elementary, "middle", lambda x, y, m: (x + y) * 0.5, raising=False)
-    node = Apply("middle", (0, 1), Kind.F64, Kind.F64)
-    v = Vectors(Writer(), 4)
+    node = KernelApply("middle", (0, 1), Kind.F64, Kind.F64)
+    v = Vectors(IrBuilder(), 4)
     assert vectors_apply(v, 0, node, ["%x", "%y"]) and "fmul <4 x double>" in "".join(v.w.lines)
     assert card_apply(Functions(), node, ["x", "y"]) == "(x + y) * 0x1.0000000000000p-1"
     steps, meaning = machine(Kind.F64), table.definition("middle", 0, Kind.F64)

@@ -10,14 +10,14 @@ from share import drawing, share
 
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
-from rho.backend.distributed.steps import Pace
+from rho.backend.distributed.steps import QueueClock
 from rho.backend.graph.loop_iteration import branches_of, taken_apart
 from rho.backend.schedule.program.loop_iteration import speculated
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.schedule.verify.plan_checks import check_plan
 from rho.backend.vm.executor import execute_plan
-from rho.backend.vm.run_state import Results
+from rho.backend.vm.run_state import RunResults
 from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend.quick import with_modes
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
@@ -42,7 +42,7 @@ def test_a_block_changes_no_program(part: int) -> None:
         arrays = data(5, 3, 4)
         try:
             bound = backend.load(plain, arrays)
-            expected: Results | RhoError = backend.execute(backend.plan(bound), bound, arrays)
+            expected: RunResults | RhoError = backend.execute(backend.plan(bound), bound, arrays)
         except RhoError as error:
             expected = error
         try:
@@ -55,8 +55,8 @@ def test_a_block_changes_no_program(part: int) -> None:
             places = tuple(place for place, phase in enumerate(made.phases) if phase.id in apart)
             plan = plan_of(made, dataclasses.replace(answer, speculated=places))
             assert check_plan(plan, bound) == (), text
-            found: Results | RhoError = execute_plan(
-                plan, bound, arrays, {d.id: CpuBackend() for d in plan.devices}, pace=Pace.THREADS
+            found: RunResults | RhoError = execute_plan(
+                plan, bound, arrays, {d.id: CpuBackend() for d in plan.devices}, pace=QueueClock.THREADS
             )
         except RhoError as error:
             found = error

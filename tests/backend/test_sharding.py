@@ -12,10 +12,10 @@ from rho import backend
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
-from rho.backend.distributed.steps import Pace
+from rho.backend.distributed.steps import QueueClock
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import AxisKind, LibraryPhase, Phase, Structured
-from rho.backend.schedule.plan.plan import CombineStep, Plan, RunStep, TransferStep
+from rho.backend.schedule.plan.plan import CombineStep, ExecutionPlan, RunStep, TransferStep
 from rho.backend.schedule.program.distributed_loop import ProgramProblem
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.problem_from_program import problem_of
@@ -56,7 +56,7 @@ def cluster(count: int) -> Profile:
     return Profile(tuple(devices), tuple(LinkProfile("cpu0", d.name, latency_ns=1) for d in devices[1:]))
 
 
-def split(bound: BoundGraph, count: int) -> tuple[ProgramProblem, Plan]:
+def split(bound: BoundGraph, count: int) -> tuple[ProgramProblem, ExecutionPlan]:
     program = problem_of(bound, cluster(count), given=stub)
     answer = split_evenly(program.problem)
     assert answer is not None
@@ -65,11 +65,11 @@ def split(bound: BoundGraph, count: int) -> tuple[ProgramProblem, Plan]:
     return program, plan
 
 
-def run(plan: Plan, bound: BoundGraph, **inputs: np.ndarray):  # type: ignore[no-untyped-def, type-arg]
-    return execute_plan(plan, bound, inputs, {d.id: CpuBackend() for d in plan.devices}, pace=Pace.SIMULATED)
+def run(plan: ExecutionPlan, bound: BoundGraph, **inputs: np.ndarray):  # type: ignore[no-untyped-def, type-arg]
+    return execute_plan(plan, bound, inputs, {d.id: CpuBackend() for d in plan.devices}, pace=QueueClock.SIMULATED)
 
 
-def steps(plan: Plan, kind: type) -> list:  # type: ignore[type-arg]
+def steps(plan: ExecutionPlan, kind: type) -> list:  # type: ignore[type-arg]
     return [step for queue in plan.main.queues for step in queue.steps if isinstance(step, kind)]
 
 

@@ -14,23 +14,23 @@ from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
-from rho.backend.distributed.steps import Pace
+from rho.backend.distributed.steps import QueueClock
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.loop_iteration import branches_of, taken_apart, with_arms_out
 from rho.backend.graph.phases import Branch, Phase, Structured
 from rho.backend.graph.verify import verify as verify_graph
-from rho.backend.schedule.plan.plan import BranchStep, Plan, RunStep, TransferStep, WaitStep, decode_plan, encode_plan
+from rho.backend.schedule.plan.plan import BranchStep, ExecutionPlan, RunStep, TransferStep, WaitStep, decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup
 from rho.backend.schedule.program.loop_iteration import speculated
 from rho.backend.schedule.program.plan_from_schedule import plan_of
-from rho.backend.schedule.program.plan_program import Planned, faults_of_stored, plan_program, reproved
+from rho.backend.schedule.program.plan_program import PlannedProgram, faults_of_stored, plan_program, reproved
 from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.schedule.program_facts.partitioning import Cut
 from rho.backend.schedule.search.lexicographic_search import plan_objectives
 from rho.backend.schedule.search.strategy import FAST
 from rho.backend.schedule.verify.plan_checks import check_plan
 from rho.backend.vm.executor import execute_plan
-from rho.backend.vm.run_state import Results
+from rho.backend.vm.run_state import RunResults
 from rho.lang.diagnostics.model import Rejected
 from rho.lang.syntax.source import Source
 from rho.tests.backend.quick import split_evenly, with_modes
@@ -73,7 +73,7 @@ def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ti
     return Ticks(((1, took),)) if cut is None else Ticks(((1, took), (max(2, cut.rows), took)))
 
 
-def planned(block: str, text: str = CHOICE, given: object = ticks) -> Planned:
+def planned(block: str, text: str = CHOICE, given: object = ticks) -> PlannedProgram:
     core, bound = loaded(text + f"schedule {{\n{block}\n}}\n", data(True))
     found = plan_program(core, bound, PROFILE if given else load_profile("workstation"), budget=FAST, given=given)  # type: ignore[arg-type]
     for truth in (False, True):
@@ -83,20 +83,20 @@ def planned(block: str, text: str = CHOICE, given: object = ticks) -> Planned:
     return found
 
 
-def run(plan: Plan, bound: BoundGraph, own: dict[str, np.ndarray]) -> Results:
-    return execute_plan(plan, bound, own, {d.id: CpuBackend() for d in plan.devices}, pace=Pace.SIMULATED)
+def run(plan: ExecutionPlan, bound: BoundGraph, own: dict[str, np.ndarray]) -> RunResults:
+    return execute_plan(plan, bound, own, {d.id: CpuBackend() for d in plan.devices}, pace=QueueClock.SIMULATED)
 
 
-def same(found: Results, alone: Results) -> bool:
+def same(found: RunResults, alone: RunResults) -> bool:
     pairs = zip(found.printed, alone.printed, strict=True)
     return all(a.value.tobytes() == b.value.tobytes() and a.value.shape == b.value.shape for a, b in pairs)
 
 
-def syncs(plan: Plan) -> int:
+def syncs(plan: ExecutionPlan) -> int:
     return sum(isinstance(s, WaitStep) for q in plan.main.queues if q.kind.value == "compute" for s in q.steps)
 
 
-def steps(plan: Plan, kind: type) -> list[str]:
+def steps(plan: ExecutionPlan, kind: type) -> list[str]:
     return [queue.device for queue in plan.main.queues for step in queue.steps if isinstance(step, kind)]
 
 

@@ -17,14 +17,14 @@ from rho import backend
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.distributed import steps
-from rho.backend.distributed.steps import Pace
+from rho.backend.distributed.steps import QueueClock
 from rho.backend.graph.bind import BoundGraph
-from rho.backend.schedule.plan.plan import FenceStep, Plan, Step, WaitStep
+from rho.backend.schedule.plan.plan import ExecutionPlan, FenceStep, Step, WaitStep
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.vm.backend_interface import CheckFailed
 from rho.backend.vm.executor import execute_plan
-from rho.backend.vm.run_state import Results
+from rho.backend.vm.run_state import RunResults
 from rho.lang.diagnostics.model import Code, RunFailed
 from rho.lang.syntax.source import Source
 from rho.tests.backend.quick import split_evenly, with_modes
@@ -43,7 +43,7 @@ output Y
 """
 
 
-def prepared(devices: int, seed: int, text: str = TEXT) -> tuple[Plan, BoundGraph, dict[str, np.ndarray]]:
+def prepared(devices: int, seed: int, text: str = TEXT) -> tuple[ExecutionPlan, BoundGraph, dict[str, np.ndarray]]:
     """A plan of several CPU devices, split evenly or as chance has it."""
     rng = np.random.default_rng(5)
     data = {"X": rng.standard_normal((4000, 3)), "W": rng.standard_normal((3, 4))}
@@ -64,7 +64,7 @@ def running() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if not thread.name.startswith("rho ")}
 
 
-def run(plan: Plan, bound: BoundGraph, data: dict[str, np.ndarray], pace: Pace = Pace.THREADS) -> Results:
+def run(plan: ExecutionPlan, bound: BoundGraph, data: dict[str, np.ndarray], pace: QueueClock = QueueClock.THREADS) -> RunResults:
     return execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=pace)
 
 
@@ -74,7 +74,7 @@ def test_threads_give_the_same_bits(seed: int) -> None:
     alone = backend.execute(backend.plan(bound), bound, data)
     for _ in range(4):
         assert same_bits(run(plan, bound, data), alone)
-    assert same_bits(run(plan, bound, data, Pace.PREDICTED), alone)
+    assert same_bits(run(plan, bound, data, QueueClock.PREDICTED), alone)
     assert threading.active_count() < 60
 
 
@@ -98,7 +98,7 @@ def test_a_run_on_this_machines_devices_uses_threads(monkeypatch: pytest.MonkeyP
 # --------------------------------------------------------------------------------- what goes wrong
 
 
-def failing(monkeypatch: pytest.MonkeyPatch, queue: int, position: int, plan: Plan, error: BaseException) -> None:
+def failing(monkeypatch: pytest.MonkeyPatch, queue: int, position: int, plan: ExecutionPlan, error: BaseException) -> None:
     """The step at a place of a queue fails."""
     chosen = plan.main.queues[queue].steps[position]
     compile = steps.compile_step
@@ -137,7 +137,7 @@ def test_of_several_failures_the_first_by_the_clock_is_told() -> None:
     told: set[tuple[str, int]] = set()
     for seed in range(3):
         plan, bound, data = prepared(4, seed, text)
-        for pace in (Pace.THREADS, Pace.PREDICTED, Pace.THREADS, Pace.THREADS):
+        for pace in (QueueClock.THREADS, QueueClock.PREDICTED, QueueClock.THREADS, QueueClock.THREADS):
             with pytest.raises(RunFailed) as caught:
                 run(plan, bound, data, pace)
             told.add((caught.value.diagnostics[0].code, caught.value.diagnostics[0].span.start))
@@ -149,7 +149,7 @@ def test_queues_that_wait_for_each_other_are_found() -> None:
     plan, bound, data = prepared(3, 0)
     queues = [replace(q, steps=tuple(s for s in q.steps if not isinstance(s, FenceStep))) for q in plan.main.queues]
     assert any(isinstance(step, WaitStep) for queue in queues for step in queue.steps)
-    for pace in (Pace.THREADS, Pace.PREDICTED):
+    for pace in (QueueClock.THREADS, QueueClock.PREDICTED):
         with pytest.raises(AssertionError, match="every queue waits"):
             run(replace(plan, main=replace(plan.main, queues=tuple(queues))), bound, data, pace)
 

@@ -8,12 +8,12 @@ import pytest
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.this_machine import load_profile
-from rho.backend.distributed.steps import Pace
-from rho.backend.schedule.plan.plan import BranchStep, Plan, RunStep, TransferStep, WaitStep
-from rho.backend.schedule.program.plan_program import Planned, plan_program
+from rho.backend.distributed.steps import QueueClock
+from rho.backend.schedule.plan.plan import BranchStep, ExecutionPlan, RunStep, TransferStep, WaitStep
+from rho.backend.schedule.program.plan_program import PlannedProgram, plan_program
 from rho.backend.schedule.search.strategy import FAST
 from rho.backend.vm.executor import execute_plan
-from rho.backend.vm.run_state import Results
+from rho.backend.vm.run_state import RunResults
 from rho.lang.diagnostics.model import Rejected
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
@@ -34,7 +34,7 @@ d ← y÷z
 COPIES = "input x : f64[3]\ny ← x+5\nz ← y\n⎕←z\n"
 
 
-def planned(text: str, block: str, data: dict[str, np.ndarray], devices: str = "workstation") -> Planned:
+def planned(text: str, block: str, data: dict[str, np.ndarray], devices: str = "workstation") -> PlannedProgram:
     checked = check(Source("example.rho", text + (f"schedule {{\n{block}\n}}\n" if block else "")))
     assert checked.core is not None, checked.diagnostics
     named = {one.name for one in checked.core.inputs}
@@ -42,25 +42,25 @@ def planned(text: str, block: str, data: dict[str, np.ndarray], devices: str = "
     found = plan_program(checked.core, bound, load_profile(devices), budget=FAST)
     own = {name: data[name] for name in named}
     here = {device.id: CpuBackend() for device in found.plan.devices}
-    results = execute_plan(found.plan, bound, own, here, pace=Pace.SIMULATED)
+    results = execute_plan(found.plan, bound, own, here, pace=QueueClock.SIMULATED)
     assert same(results, backend.execute(backend.plan(bound), bound, own))
     return found
 
 
-def same(found: Results, alone: Results) -> bool:
+def same(found: RunResults, alone: RunResults) -> bool:
     pairs = zip(found.printed, alone.printed, strict=True)
     return all(a.value.tobytes() == b.value.tobytes() and a.value.shape == b.value.shape for a, b in pairs)
 
 
-def syncs(plan: Plan) -> int:
+def syncs(plan: ExecutionPlan) -> int:
     return sum(isinstance(s, WaitStep) for q in plan.main.queues if q.kind.value == "compute" for s in q.steps)
 
 
-def moved(plan: Plan) -> list[tuple[str, str]]:
+def moved(plan: ExecutionPlan) -> list[tuple[str, str]]:
     return sorted((s.source, s.target) for q in plan.main.queues for s in q.steps if isinstance(s, TransferStep))
 
 
-def runs(plan: Plan, device: str) -> list[str]:
+def runs(plan: ExecutionPlan, device: str) -> list[str]:
     """What the phases are called that run on a device, in order."""
     labels = {phase.id: phase.label.split()[0] if phase.label else "" for phase in plan.phases}
     return [labels[s.phase] for q in plan.main.queues if q.device == device and q.kind.value == "compute" for s in q.steps

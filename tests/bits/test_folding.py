@@ -15,7 +15,7 @@ from share import share
 
 from rho import backend
 from rho.lang.diagnostics.model import RhoError
-from rho.lang.primitives.record import Role
+from rho.lang.primitives.record import GlyphRole
 from rho.lang.primitives.table import PRIMITIVES
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import CheckResult, check
@@ -32,7 +32,7 @@ _SIZED = frozenset("⍳⍸⍴↑↓↕?/⌿\\⍀")  # a large number is a large 
 
 def _cases() -> Iterator[tuple[str, str]]:
     for row in PRIMITIVES:
-        if row.role is Role.FUNCTION and row.glyph not in _SIZED:
+        if row.role is GlyphRole.FUNCTION and row.glyph not in _SIZED:
             if row.monadic is not None:
                 yield row.glyph, ""
             if row.dyadic is not None:

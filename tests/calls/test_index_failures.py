@@ -13,7 +13,7 @@ from share import drawing, seeds
 import rho
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
-from rho.backend.distributed.steps import Pace
+from rho.backend.distributed.steps import QueueClock
 from rho.backend.jit import tiering
 from rho.backend.reference.interpreter import interpret
 from rho.backend.schedule.program.plan_from_schedule import plan_of
@@ -115,8 +115,8 @@ def test_in_a_stream(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("expression", ["x[k;1]", "+/x[k;1]", "x[;0][k]", "4⌷[1]⍉x[k;]"])
-@pytest.mark.parametrize("pace", Pace)
-def test_the_first_item_is_told_whichever_device_met_one_first(expression: str, pace: Pace) -> None:
+@pytest.mark.parametrize("pace", QueueClock)
+def test_the_first_item_is_told_whichever_device_met_one_first(expression: str, pace: QueueClock) -> None:
     bad = np.arange(20_000) % 4
     bad[10::500] = 100 + np.arange(40)
     data = {"x": X, "k": bad}

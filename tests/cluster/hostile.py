@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rho.backend.cluster.wire import Kind
+from rho.backend.cluster.wire import MessageKind
 from rho.backend.cluster.worker import LARGEST_HELLO
 
 HEAD = struct.Struct("!BIQ")
@@ -20,7 +20,7 @@ def message(kind: int, facts: Any, size: int = 0, *, length: int | None = None, 
 
 
 def hello(token: str, **facts: Any) -> bytes:
-    return message(Kind.HELLO, {"token": token, **facts})
+    return message(MessageKind.HELLO, {"token": token, **facts})
 
 
 def array(kind: str, items: int) -> dict[str, Any]:
@@ -33,21 +33,21 @@ NAMED: Mapping[str, Callable[[str], bytes]] = {
     "HTTP": lambda token: b"GET /status HTTP/1.0\r\n\r\n",
     "TLS": lambda token: bytes.fromhex("160301020001") + bytes(200),
     "a head of all ones": lambda token: b"\xff" * HEAD.size,
-    "facts of 128 MB": lambda token: message(Kind.HELLO, b"", length=128 << 20),
-    "facts of 4 GB": lambda token: message(Kind.HELLO, b"", length=0xFFFFFFFF),
-    "an array of 800 MB": lambda token: message(Kind.HELLO, array("|u1", 800 << 20), 800 << 20, more=bytes(1 << 20)),
-    "an array of 8 TB": lambda token: message(Kind.HELLO, array("<f8", 1 << 40), 8 << 40),
-    "an array of no items": lambda token: message(Kind.HELLO, array("<f8", 0)),
-    "deep JSON": lambda token: message(Kind.HELLO, b"[" * 200_000),
-    "JSON as deep as fits": lambda token: message(Kind.HELLO, b"[" * LARGEST_HELLO),
+    "facts of 128 MB": lambda token: message(MessageKind.HELLO, b"", length=128 << 20),
+    "facts of 4 GB": lambda token: message(MessageKind.HELLO, b"", length=0xFFFFFFFF),
+    "an array of 800 MB": lambda token: message(MessageKind.HELLO, array("|u1", 800 << 20), 800 << 20, more=bytes(1 << 20)),
+    "an array of 8 TB": lambda token: message(MessageKind.HELLO, array("<f8", 1 << 40), 8 << 40),
+    "an array of no items": lambda token: message(MessageKind.HELLO, array("<f8", 0)),
+    "deep JSON": lambda token: message(MessageKind.HELLO, b"[" * 200_000),
+    "JSON as deep as fits": lambda token: message(MessageKind.HELLO, b"[" * LARGEST_HELLO),
     "a token above ASCII": lambda token: hello("ü" * 16),
-    "half of a character": lambda token: message(Kind.HELLO, b'{"token": "\\ud800"}'),
-    "a token that is a number": lambda token: message(Kind.HELLO, {"token": 7}),
-    "a number of many digits": lambda token: message(Kind.HELLO, b"9" * LARGEST_HELLO),
-    "no token": lambda token: message(Kind.HELLO, {"as": "home"}),
-    "a list": lambda token: message(Kind.HELLO, [token]),
-    "not UTF-8": lambda token: message(Kind.HELLO, b"\xff\xfe" * 9),
-    "another kind": lambda token: message(Kind.RUN, {"token": token}),
+    "half of a character": lambda token: message(MessageKind.HELLO, b'{"token": "\\ud800"}'),
+    "a token that is a number": lambda token: message(MessageKind.HELLO, {"token": 7}),
+    "a number of many digits": lambda token: message(MessageKind.HELLO, b"9" * LARGEST_HELLO),
+    "no token": lambda token: message(MessageKind.HELLO, {"as": "home"}),
+    "a list": lambda token: message(MessageKind.HELLO, [token]),
+    "not UTF-8": lambda token: message(MessageKind.HELLO, b"\xff\xfe" * 9),
+    "another kind": lambda token: message(MessageKind.RUN, {"token": token}),
     "no kind": lambda token: message(200, {"token": token}),
     "the token, cut short": lambda token: hello(token[:-1], **{"as": "home"}),
     "the token, but as nobody": lambda token: hello(token, **{"as": "king"}),

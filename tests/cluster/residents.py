@@ -10,22 +10,22 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import rho
-from rho.backend.cluster.client import Cluster, Planner
-from rho.backend.cluster.membership import Member, Membership
+from rho.backend.cluster.client import ClusterClient, Planner
+from rho.backend.cluster.membership import ClusterMember, Membership
 from rho.backend.cluster.wire import shipment, version
 from rho.backend.cluster.worker import Resident
 from rho.backend.devices.profile import DeviceProfile, Profile
 from rho.backend.graph.bind import BoundGraph
-from rho.backend.schedule.plan.plan import Plan, PlannedFile, decode_plan, encode_plan
-from rho.backend.vm.run_state import Observer, Results
+from rho.backend.schedule.plan.plan import ExecutionPlan, PlannedFile, decode_plan, encode_plan
+from rho.backend.vm.run_state import Observer, RunResults
 from rho.shell.execution.clusters import Attachment
 from rho.shell.execution.stored_plans import this_machine
 
 OWN = Profile((DeviceProfile("cpu0", "cpu", home=True),))
 
 
-def member(name: str, host: str, port: int, token: str) -> Member:
-    return Member(name, f"tcp://{host}:{port}", host, port, token, socket.gethostname(), 2, 1 << 30, version(), True)
+def member(name: str, host: str, port: int, token: str) -> ClusterMember:
+    return ClusterMember(name, f"tcp://{host}:{port}", host, port, token, socket.gethostname(), 2, 1 << 30, version(), True)
 
 
 class Unseen(Membership):
@@ -35,7 +35,7 @@ class Unseen(Membership):
     dashboard = ""
     silent: ClassVar[dict[str, str]] = {}
 
-    def show(self, name: str, run: str, members: Sequence[Member]) -> Callable[[], None]:
+    def show(self, name: str, run: str, members: Sequence[ClusterMember]) -> Callable[[], None]:
         return lambda: None
 
 
@@ -45,7 +45,7 @@ class Threads(Unseen):
     def __init__(self, count: int) -> None:
         self.residents = [Resident("127.0.0.1") for _ in range(count)]
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[ClusterMember]:
         return [member(f"w{at}", one.host, one.port, one.token) for at, one in enumerate(self.residents)]
 
     def close(self) -> None:
@@ -59,7 +59,7 @@ class Some(Unseen):
     def __init__(self, others: Membership, count: int) -> None:
         self.others, self.count = others, count
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[ClusterMember]:
         return self.others.members()[: self.count]
 
     def close(self) -> None:
@@ -67,19 +67,19 @@ class Some(Unseen):
 
 
 def run_on(
-    threads: Threads, plan: Plan, bound: BoundGraph, data: Mapping[str, Any], planner: Planner | None = None,
+    threads: Threads, plan: ExecutionPlan, bound: BoundGraph, data: Mapping[str, Any], planner: Planner | None = None,
     observe: Observer | None = None,
-) -> Results:  # fmt: skip
+) -> RunResults:  # fmt: skip
     """A plan of any devices on as many residents as it has beside home.  They know the program; what is shipped is tried
     elsewhere."""
     plan = replace(plan, program=(PlannedFile("known.rho", ""),))
     for resident in threads.residents:
         resident.keep(shipment(plan, ())["digest"], (decode_plan(encode_plan(plan)), bound))
 
-    def never(profile: Profile) -> Plan:
+    def never(profile: Profile) -> ExecutionPlan:
         raise AssertionError("no worker was lost")
 
-    with Cluster(Some(threads, len(plan.devices) - 1), OWN) as cluster:
+    with ClusterClient(Some(threads, len(plan.devices) - 1), OWN) as cluster:
         return cluster.run(plan, planner or never, bound, data, observe=observe)
 
 
@@ -92,7 +92,7 @@ class Spawned(Unseen):
     )
 
     def __init__(self, count: int) -> None:
-        self.processes: list[tuple[subprocess.Popen[str], Member]] = []
+        self.processes: list[tuple[subprocess.Popen[str], ClusterMember]] = []
         self.fill(count)
 
     def fill(self, count: int) -> None:
@@ -107,7 +107,7 @@ class Spawned(Unseen):
             port, token = process.stdout.readline().split()
             self.processes.append((process, member("", "127.0.0.1", int(port), token)))
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[ClusterMember]:
         return [replace(one, name=f"w{at}") for at, (_, one) in enumerate(self.processes)]
 
     def signal(self, which: int, number: int) -> None:
@@ -123,5 +123,5 @@ def cluster_of(others: Membership, count: int) -> rho.Cluster:
     """So many of them, as `rho.Cluster` has them."""
     made = rho.Cluster.__new__(rho.Cluster)
     made.attachment = Attachment("residents of this process")
-    made.attachment.__dict__["cluster"] = Cluster(Some(others, count), this_machine())
+    made.attachment.__dict__["cluster"] = ClusterClient(Some(others, count), this_machine())
     return made

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.schedule.plan.plan import Plan, TransferStep
+from rho.backend.schedule.plan.plan import ExecutionPlan, TransferStep
 from rho.lang.syntax.source import Span
 
 NOWHERE = Span("p.rho", 0, 0)
@@ -34,12 +34,12 @@ def loaded(folder: Path, text: str) -> rho.Program:
     return rho.load(folder / "p.rho")
 
 
-def cluster_plan(program: Any) -> Plan:
+def cluster_plan(program: Any) -> ExecutionPlan:
     (found,) = [plan for key, (_, plan) in program._plans.items() if len(key) == 3]
     return found
 
 
-def readers(plan: Plan) -> set[str]:
+def readers(plan: ExecutionPlan) -> set[str]:
     """Who reads from the store."""
     steps = [step for queue in plan.main.queues for step in queue.steps if isinstance(step, TransferStep)]
     return {str(step.target) for step in steps if step.source == "files"}
@@ -55,6 +55,6 @@ def failure(run: Callable[[], object]) -> list[tuple[str, str]]:
     return [(str(one.code), one.message) for one in raised.value.diagnostics]
 
 
-def writers(plan: Plan) -> set[str]:
+def writers(plan: ExecutionPlan) -> set[str]:
     steps = [step for queue in plan.main.queues for step in queue.steps if isinstance(step, TransferStep)]
     return {str(step.source) for step in steps if step.target == "files"}

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from rho.backend.cluster import membership
-from rho.backend.cluster.client import Cluster
+from rho.backend.cluster.client import ClusterClient
 from rho.backend.cluster.membership import Membership, attach
 from rho.backend.cluster.wire import answer, answers
 from rho.lang.diagnostics.model import RunFailed
@@ -43,7 +43,7 @@ def test_a_worker_that_hangs_is_not_waited_for(workers: Membership, monkeypatch:
     (stopped, pid), (other, _) = pids.items()
     os.kill(pid, signal.SIGSTOP)
     try:
-        cluster = Cluster(workers, OWN, tell=told.append)
+        cluster = ClusterClient(workers, OWN, tell=told.append)
         assert [member.address for member in cluster.members] == [other]
         silence = f"{stopped}: it has said nothing for 1 seconds"
         assert told == [f"a worker does not answer: {silence}; the program runs on the 1 that do"]

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from rho.backend.cluster import profile
-from rho.backend.cluster.client import Cluster
-from rho.backend.cluster.membership import Member
+from rho.backend.cluster.client import ClusterClient
+from rho.backend.cluster.membership import ClusterMember
 from rho.backend.cluster.profile import measure, profile_of
 from rho.backend.cluster.wire import SIZES, Lost, rising, rounded
 from rho.lang.diagnostics.model import RunFailed
@@ -19,15 +19,15 @@ from .residents import OWN, Some, Threads
 class Given(Some):
     """These members, whoever they are."""
 
-    def __init__(self, members: list[Member]) -> None:
+    def __init__(self, members: list[ClusterMember]) -> None:
         self.given = members
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[ClusterMember]:
         return self.given
 
 
 def test_every_link_has_what_messages_took() -> None:
-    with Cluster(Threads(2), OWN) as cluster:
+    with ClusterClient(Threads(2), OWN) as cluster:
         links = {(link.source, link.target): link.table for link in cluster.profile.links}
         found = cluster.measured
         assert found is not None and found.between is None
@@ -37,7 +37,7 @@ def test_every_link_has_what_messages_took() -> None:
 
 
 def test_links_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Cluster(Threads(1), OWN) as cluster:
+    with ClusterClient(Threads(1), OWN) as cluster:
         before = cluster.profile
         monkeypatch.setattr(profile, "link_table", None)
         assert cluster.profile == before
@@ -46,7 +46,7 @@ def test_links_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_machines_have_links_of_their_own_and_the_slowest_between_them() -> None:
     threads = Threads(3)
     members = [replace(one, machine=name) for one, name in zip(threads.members(), ("a", "a", "b"), strict=True)]
-    with Cluster(Given(members), OWN) as cluster:
+    with ClusterClient(Given(members), OWN) as cluster:
         found = measure(cluster.connected())
     assert (set(found.home), set(found.within)) == ({"a", "b"}, {"a"})
     links = {(link.source, link.target): link.table for link in profile_of(OWN, members, found).links}
@@ -58,7 +58,7 @@ def test_machines_have_links_of_their_own_and_the_slowest_between_them() -> None
 def test_a_worker_that_does_not_answer_has_declared_links() -> None:
     threads = Threads(2)
     members = [replace(threads.members()[0], token="another"), threads.members()[1]]
-    with Cluster(Given(members), OWN) as cluster:
+    with ClusterClient(Given(members), OWN) as cluster:
         with pytest.raises(Lost, match="the connection ended"):
             measure(cluster.connected())
         assert cluster.profile == profile_of(OWN, members, None)
@@ -69,7 +69,7 @@ def test_a_worker_that_cannot_reach_another_says_so() -> None:
     threads = Threads(2)
     first, second = threads.members()
     members = [first, replace(second, token="another")]
-    with Cluster(Given(members), OWN) as cluster, pytest.raises(Lost, match=f"it cannot reach {second.address}") as lost:
+    with ClusterClient(Given(members), OWN) as cluster, pytest.raises(Lost, match=f"it cannot reach {second.address}") as lost:
         measure(cluster.connected())
     assert lost.value.process == 1
     threads.close()
@@ -78,7 +78,7 @@ def test_a_worker_that_cannot_reach_another_says_so() -> None:
 def test_another_version_is_refused_before_anything_is_measured() -> None:
     threads = Threads(1)
     members = Given([replace(threads.members()[0], version="another")])
-    with Cluster(members, OWN) as cluster, pytest.raises(RunFailed, match="another version of Rho"):
+    with ClusterClient(members, OWN) as cluster, pytest.raises(RunFailed, match="another version of Rho"):
         cluster.profile  # noqa: B018
     threads.close()
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from share import SEED, share
 
-from rho.backend.cluster.client import Cluster
-from rho.backend.cluster.membership import Member
+from rho.backend.cluster.client import ClusterClient
+from rho.backend.cluster.membership import ClusterMember
 from rho.lang.diagnostics.model import RunFailed
 from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.cluster.cutting import Cut
@@ -27,7 +27,7 @@ class Through(Some):
         super().__init__(others, WORKERS)
         self.cut = cut
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[ClusterMember]:
         first, *rest = super().members()
         return [replace(first, port=self.cut.port), *rest]
 
@@ -40,14 +40,14 @@ def test_a_connection_is_cut_at_a_byte(threads: Threads, seed: int, outwards: bo
     count = chance.choice([chance.randrange(1, 200), chance.randrange(1, 5_000), chance.randrange(1, LONGEST)])
     cut = Cut(threads.residents[0].port, count, outwards=outwards)
     try:
-        with Cluster(Through(threads, cut), OWN) as cluster:
+        with ClusterClient(Through(threads, cut), OWN) as cluster:
             for _ in range(3):
                 plan = planner(cluster.profile)
                 assert same_bits(cluster.run(plan, planner, bound, data), alone), (SEED, seed, count)
             assert len(cluster.members) == WORKERS - cut.is_cut.is_set() or not cluster.lost
     finally:
         cut.close()
-    with Cluster(Some(threads, WORKERS), OWN) as again:  # the resident is free for the next home
+    with ClusterClient(Some(threads, WORKERS), OWN) as again:  # the resident is free for the next home
         assert same_bits(again.run(planner(again.profile), planner, bound, data), alone)
 
 
@@ -55,7 +55,7 @@ def test_all_connections_are_cut(threads: Threads) -> None:
     bound, data, _ = prepared(1)
     planner = Random(bound, 1)
     cut = Cut(threads.residents[0].port, 3_000, outwards=True)
-    with Cluster(Through(threads, cut), OWN, restarts=0) as cluster, pytest.raises(RunFailed, match="E710"):
+    with ClusterClient(Through(threads, cut), OWN, restarts=0) as cluster, pytest.raises(RunFailed, match="E710"):
         for _ in range(100):
             cluster.run(planner(cluster.profile), planner, bound, data)
     cut.close()

@@ -11,8 +11,8 @@ import pytest
 
 from rho import backend
 from rho.backend.cluster import client as epoch, membership as workers
-from rho.backend.cluster.client import Cluster
-from rho.backend.cluster.membership import Member, attach
+from rho.backend.cluster.client import ClusterClient
+from rho.backend.cluster.membership import ClusterMember, attach
 from rho.backend.cluster.worker import Resident
 from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.backend.test_threads import prepared
@@ -30,7 +30,7 @@ class Seeing(Some):
         self.forgotten: list[str] = []
         self.seen = threading.Event()
 
-    def show(self, name: str, run: str, members: Sequence[Member]) -> Callable[[], None]:
+    def show(self, name: str, run: str, members: Sequence[ClusterMember]) -> Callable[[], None]:
         self.shown.append(name)
         self.seen.set()
         return lambda: self.forgotten.append(name)
@@ -68,7 +68,7 @@ def test_a_resident_says_what_its_queues_are_at_and_the_end() -> None:
 def test_tasks_of_dask_last_as_long_as_the_run() -> None:
     pytest.importorskip("distributed")
     membership = attach("local:2")
-    with Cluster(membership, OWN) as cluster:
+    with ClusterClient(membership, OWN) as cluster:
         client, told, change = membership.client, list[dict[str, Any]](), threading.Condition()
 
         def hear(event: Any) -> None:

@@ -13,10 +13,10 @@ import pytest
 from share import SEED, share
 
 import rho
-from rho.backend.cluster.client import Cluster
+from rho.backend.cluster.client import ClusterClient
 from rho.backend.cluster.cluster_transport import Process
-from rho.backend.cluster.membership import Member, Worker, Workers
-from rho.backend.cluster.wire import Connection, Kind, Lost, Message
+from rho.backend.cluster.membership import ClusterMember, Worker, Workers
+from rho.backend.cluster.wire import Connection, Lost, Message, MessageKind
 from rho.shell.execution.clusters import Attachment
 from rho.shell.execution.stored_plans import this_machine
 from rho.tests.cluster.residents import Some, Threads
@@ -24,7 +24,7 @@ from rho.tests.cluster.stored import writers
 from rho.tests.cluster.test_writing import saved_by
 
 TEXT = 'input m : f64[r c] ← "m.npy"\ns ← +⌿m\noutput y ← (m+1)÷1+⌈/|s\nschedule {\n  place y on worker\n  place s on worker\n}\n'
-OF_TIME = (Kind.PING, Kind.PONG, Kind.REST)
+OF_TIME = (MessageKind.PING, MessageKind.PONG, MessageKind.REST)
 WORKERS = 2
 
 
@@ -35,7 +35,7 @@ class Counting(Workers):
         super().__init__(None)
         self.last, self.count, self.is_cut = last, 0, False
 
-    def passing(self, kind: Kind, connection: Connection) -> None:
+    def passing(self, kind: MessageKind, connection: Connection) -> None:
         if kind in OF_TIME:
             return
         with self.change:
@@ -45,13 +45,13 @@ class Counting(Workers):
             self.is_cut = True
             connection.sock.shutdown(socket.SHUT_RDWR)
 
-    def connect(self, member: Member, process: Process) -> Worker:
+    def connect(self, member: ClusterMember, process: Process) -> Worker:
         known = self.connected.get(member.address)
         worker = super().connect(member, process)
         if worker is not known:
             send: Callable[..., None] = worker.connection.send
 
-            def sending(kind: Kind, *given: Any) -> None:
+            def sending(kind: MessageKind, *given: Any) -> None:
                 self.passing(kind, worker.connection)
                 send(kind, *given)
 
@@ -64,7 +64,7 @@ class Counting(Workers):
 
 
 def counted(threads: Threads, last: int, restarts: int) -> tuple[rho.Cluster, Counting]:
-    made, home = rho.Cluster.__new__(rho.Cluster), Cluster(Some(threads, WORKERS), this_machine(), restarts)
+    made, home = rho.Cluster.__new__(rho.Cluster), ClusterClient(Some(threads, WORKERS), this_machine(), restarts)
     home.workers = Counting(last)
     made.attachment = Attachment("residents of this process")
     made.attachment.__dict__["cluster"] = home
@@ -114,4 +114,4 @@ def test_homes_with_wrong_tokens(threads: Threads) -> None:
     wrong = [replace(one, token="0" * len(one.token)) for one in members]
     for door in (wrong[0], replace(members[0], token=""), replace(members[0], token="é" * 16)):
         with pytest.raises(Lost):
-            Workers(None).ask([Workers(None).connect(door, Process(1))], Kind.LEASE)
+            Workers(None).ask([Workers(None).connect(door, Process(1))], MessageKind.LEASE)

@@ -18,13 +18,13 @@ from share import seeds
 
 from rho import backend
 from rho.backend.cluster import wire
-from rho.backend.cluster.client import Cluster
+from rho.backend.cluster.client import ClusterClient
 from rho.backend.cluster.membership import Worker, Workers
 from rho.backend.cluster.wire import Message
 from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind import BoundGraph
-from rho.backend.schedule.plan.plan import Plan, PlannedFile
-from rho.backend.vm.run_state import Results
+from rho.backend.schedule.plan.plan import ExecutionPlan, PlannedFile
+from rho.backend.vm.run_state import RunResults
 from rho.lang.diagnostics.model import RunFailed
 from rho.tests.backend.loop_programs import planned_together
 from rho.tests.backend.test_programs_on_devices import same_bits, ticks_of
@@ -51,7 +51,7 @@ def spawned() -> Iterator[Spawned]:
     made.close()
 
 
-def prepared(seed: int) -> tuple[BoundGraph, dict[str, np.ndarray], Results]:
+def prepared(seed: int) -> tuple[BoundGraph, dict[str, np.ndarray], RunResults]:
     rng = np.random.default_rng(seed)
     data = {"x": rng.standard_normal(3000), "m": rng.standard_normal((3000, 4))}
     core = checked(TEXT)
@@ -66,7 +66,7 @@ class Random:
     def __init__(self, bound: BoundGraph, seed: int, text: str = TEXT) -> None:
         self.bound, self.chance, self.made, self.text = bound, random.Random(seed), list[int](), text
 
-    def __call__(self, profile: Profile) -> Plan:
+    def __call__(self, profile: Profile) -> ExecutionPlan:
         self.made.append(len(profile.devices) - 1)
         kinds = [replace(one, kind="cpu" if one.home else "k0", sync_ns=0) for one in profile.devices]
         links = [replace(one, latency_ns=1, table=None) for one in profile.links]
@@ -89,7 +89,7 @@ class Watched(Workers):
         super().heed(worker, message)
 
 
-class Trouble(Cluster):
+class Trouble(ClusterClient):
     """A cluster in which something happens to a worker when home has had so many messages."""
 
     def __init__(self, spawned: Spawned, seed: int, number: int, messages: int, restarts: int = 3) -> None:
@@ -139,7 +139,7 @@ def test_nobody_is_left(spawned: Spawned, restarts: int) -> None:
     bound, data, _ = prepared(2)
     spawned.fill(WORKERS)
     planner = Random(bound, 2)
-    with Cluster(Some(spawned, WORKERS), OWN, restarts) as cluster:
+    with ClusterClient(Some(spawned, WORKERS), OWN, restarts) as cluster:
         for which in range(WORKERS):
             spawned.signal(which, signal.SIGKILL)
         with pytest.raises(RunFailed) as caught:
@@ -165,7 +165,7 @@ def test_home_dies(spawned: Spawned) -> None:
         first.restarts = 0
         for _ in range(20):
             first.run(planner(first.profile), planner, bound, data)
-    with Cluster(Some(spawned, WORKERS), OWN) as cluster:
+    with ClusterClient(Some(spawned, WORKERS), OWN) as cluster:
         assert same_bits(cluster.run(planner(cluster.profile), planner, bound, data), alone)
 
 
@@ -183,7 +183,7 @@ def test_an_interrupt_at_home_stops_the_workers(spawned: Spawned, seed: int) -> 
     with pytest.raises(KeyboardInterrupt):
         cluster.run(planner(cluster.profile), planner, planner.bound, data)
     stopped = monotonic()
-    with Cluster(Some(spawned, WORKERS), OWN) as other:
+    with ClusterClient(Some(spawned, WORKERS), OWN) as other:
         again = Random(bound, seed)
         plan = again(other.profile)
         assert same_bits(other.run(plan, again, bound, data), alone)
@@ -198,7 +198,7 @@ def test_two_homes_at_once(spawned: Spawned) -> None:
     def work(seed: int) -> None:
         try:
             planner = Random(bound, seed)
-            with Cluster(Some(spawned, WORKERS), OWN) as cluster:
+            with ClusterClient(Some(spawned, WORKERS), OWN) as cluster:
                 for _ in range(5):
                     if not same_bits(cluster.run(planner(cluster.profile), planner, bound, data), alone):
                         wrong.append(seed)
@@ -219,6 +219,6 @@ def test_another_version_is_refused(spawned: Spawned, monkeypatch: pytest.Monkey
     bound, data, _ = prepared(5)
     monkeypatch.setattr(wire, "version", lambda: "another")
     planner = Random(bound, 5)
-    with Cluster(Some(spawned, WORKERS), OWN) as cluster, pytest.raises(RunFailed) as caught:
+    with ClusterClient(Some(spawned, WORKERS), OWN) as cluster, pytest.raises(RunFailed) as caught:
         cluster.run(planner(cluster.profile), planner, bound, data)
     assert "version" in caught.value.diagnostics[0].message

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.cluster.client import Cluster
+from rho.backend.cluster.client import ClusterClient
 from rho.backend.cluster.membership import Membership
 from rho.backend.cluster.profile import profile_of
-from rho.backend.cluster.wire import Connection, Kind
+from rho.backend.cluster.wire import Connection, MessageKind
 from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind import BoundGraph
-from rho.backend.schedule.plan.plan import Plan
+from rho.backend.schedule.plan.plan import ExecutionPlan
 from rho.backend.schedule.program.plan_program import plan_program
 from rho.shell.execution.stored_plans import this_machine
 from rho.tests.backend.test_programs_on_devices import same_bits
@@ -50,8 +50,8 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
     before = Connection.send
 
-    def send(self: Connection, kind: Kind, facts: Any = None, arrays: Any = ()) -> None:
-        if kind is Kind.DATA:
+    def send(self: Connection, kind: MessageKind, facts: Any = None, arrays: Any = ()) -> None:
+        if kind is MessageKind.DATA:
             found.extend(array.size for array in arrays)
         before(self, kind, facts, arrays)
 
@@ -59,18 +59,18 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-def planned(text: str, threads: Membership, data: dict[str, Any]) -> tuple[Plan, BoundGraph]:
+def planned(text: str, threads: Membership, data: dict[str, Any]) -> tuple[ExecutionPlan, BoundGraph]:
     core = checked(text)
     assert core is not None
     bound = backend.load(core, data)
     return plan_program(core, bound, profile_of(this_machine(), threads.members())).plan, bound
 
 
-def run(cluster: Cluster, made: tuple[Plan, BoundGraph], data: dict[str, Any]) -> None:
+def run(cluster: ClusterClient, made: tuple[ExecutionPlan, BoundGraph], data: dict[str, Any]) -> None:
     """As on one device."""
     plan, bound = made
 
-    def never(profile: Any) -> Plan:
+    def never(profile: Any) -> ExecutionPlan:
         raise AssertionError("no worker was lost")
 
     assert same_bits(cluster.run(plan, never, bound, data), backend.execute(backend.plan(bound), bound, data))
@@ -83,11 +83,11 @@ def values() -> dict[str, Any]:
 def test_what_is_kept_is_sent_once(threads: Threads, sent: list[int]) -> None:
     data = values()
     made = planned(KEPT, threads, data)
-    with Cluster(Some(threads, 2), OWN) as cluster:
+    with ClusterClient(Some(threads, 2), OWN) as cluster:
         for turn in range(3):
             run(cluster, made, {**data, "x": np.arange(3.0) + turn})
     assert sent.count(ROWS) == 1
-    with Cluster(Some(threads, 2), OWN) as another:  # the workers say what they hold, whoever asks
+    with ClusterClient(Some(threads, 2), OWN) as another:  # the workers say what they hold, whoever asks
         run(another, made, {**data, "w": data["w"].copy()})
     assert sent.count(ROWS) == 1
 
@@ -95,7 +95,7 @@ def test_what_is_kept_is_sent_once(threads: Threads, sent: list[int]) -> None:
 def test_an_array_that_was_changed_in_place_is_sent_anew(threads: Threads, sent: list[int]) -> None:
     data = values()
     made = planned(KEPT, threads, data)
-    with Cluster(Some(threads, 2), OWN) as cluster:
+    with ClusterClient(Some(threads, 2), OWN) as cluster:
         run(cluster, made, data)
         data["w"][5_000] += 1e-9
         run(cluster, made, data)
@@ -109,7 +109,7 @@ def test_another_program_lets_it_go(threads: Threads, sent: list[int]) -> None:
     data = values()
     made = planned(KEPT, threads, data)
     other = planned(KEPT.replace("w+1", "w+2"), threads, data)
-    with Cluster(Some(threads, 2), OWN) as cluster:
+    with ClusterClient(Some(threads, 2), OWN) as cluster:
         for one in (made, other, made):
             run(cluster, one, data)
         held = [resident.held for resident in threads.residents if resident.held]
@@ -122,7 +122,7 @@ def test_no_step_writes_over_it(threads: Threads, sent: list[int]) -> None:
     data = values()
     text = KEPT.replace("y ← w+1", "y ← {0.5×⍵+1⌽⍵}⍣5⊢w")
     made = planned(text, threads, data)
-    with Cluster(Some(threads, 2), OWN) as cluster:
+    with ClusterClient(Some(threads, 2), OWN) as cluster:
         for _ in range(3):
             run(cluster, made, data)
     assert sent.count(ROWS) == 1
@@ -131,7 +131,7 @@ def test_no_step_writes_over_it(threads: Threads, sent: list[int]) -> None:
 def test_nothing_is_held_without_the_word(threads: Threads, sent: list[int]) -> None:
     data = values()
     made = planned(FREED, threads, data)
-    with Cluster(Some(threads, 2), OWN) as cluster:
+    with ClusterClient(Some(threads, 2), OWN) as cluster:
         run(cluster, made, data)
         run(cluster, made, data)
     assert sent.count(ROWS) == 2 and not any(resident.held for resident in threads.residents)
@@ -150,10 +150,10 @@ def test_a_worker_that_dies_with_it_is_replaced_by_one_that_is_sent_it() -> None
         left = checked(KEPT.replace("w0", "w1"))  # a worker keeps its name
         assert left is not None
 
-        def again(profile: Profile) -> Plan:
+        def again(profile: Profile) -> ExecutionPlan:
             return plan_program(left, bound, profile).plan
 
-        with Cluster(Some(spawned, 2), this_machine()) as cluster:
+        with ClusterClient(Some(spawned, 2), this_machine()) as cluster:
             run(cluster, made, data)
             spawned.signal(0, signal.SIGKILL)  # it is w0
             for _ in range(2):

@@ -11,7 +11,7 @@ from serving import Served, serving
 
 import rho
 from rho.backend.cluster.worker import HERE, sight
-from rho.backend.devices.profile import Table
+from rho.backend.devices.profile import CostTable
 from rho.backend.io.external_arrays import stored_input
 from rho.backend.io.reading import Wanted
 from rho.lang.syntax.source import Span
@@ -22,7 +22,7 @@ from .stored import by_name, cluster_plan, failure, loaded, readers
 
 pytest.importorskip("fsspec")
 pytest.importorskip("aiohttp")
-QUICK = Table((1 << 20,), (500_000,))
+QUICK = CostTable((1 << 20,), (500_000,))
 SHARED = "input x : f64[n] ← \"{}\"\noutput y ← √1+x×x\nschedule {{\n  split y rows 1:1 over w0 w1\n}}\n"  # fmt: skip
 
 

@@ -15,20 +15,20 @@ from rho.backend.cluster.cluster_transport import Process
 from rho.backend.cluster.wire import Lost
 from rho.backend.io import zarr
 from rho.backend.io.writing import prepare_values, write_together
-from rho.backend.schedule.plan.plan import Plan
+from rho.backend.schedule.plan.plan import ExecutionPlan
 from rho.lang.syntax.source import Source
-from rho.shell.execution.run_request import Request
-from rho.shell.execution.scheduling import Effort, Scheduling, Use
+from rho.shell.execution.run_request import RunRequest
+from rho.shell.execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 from rho.shell.pipeline import Session
 from rho.tests.cluster.stored import NOWHERE, SHARED, readers, writers
 
 
-def saved_by(cluster: rho.Cluster, folder: Path, text: str, target: Path, in_place: bool = True) -> Plan:
+def saved_by(cluster: rho.Cluster, folder: Path, text: str, target: Path, in_place: bool = True) -> ExecutionPlan:
     """Run a program on a cluster and write its output `y`; the plan."""
     session = Session()
     (folder / "p.rho").write_text(text, encoding="utf-8")
-    request = Request({}, {}, {"y": str(target)})
-    scheduling = Scheduling(Use.RUN, cluster=cluster.attachment, in_place=in_place, effort=Effort.FAST)
+    request = RunRequest({}, {}, {"y": str(target)})
+    scheduling = Scheduling(PlanPurpose.RUN, cluster=cluster.attachment, in_place=in_place, effort=PlanningEffort.FAST)
     ready = session.load(session.check(Source(str(folder / "p.rho"), text)), request, scheduling=scheduling)
     outcome = session.run(ready)
     with outcome.kept_or_discarded():

@@ -15,7 +15,7 @@ import pytest
 
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Source
-from rho.shell.execution.run_request import Request
+from rho.shell.execution.run_request import RunRequest
 from rho.shell.pipeline import Session
 
 from .compare import apltail_lines, same_lines
@@ -62,7 +62,7 @@ def printed(program: str) -> list[str] | None:
     if not checked.accepted:
         return None
     try:
-        outcome = session.run(session.load(checked, Request()))
+        outcome = session.run(session.load(checked, RunRequest()))
     except RhoError:
         return None
     return [line for shown in outcome.printed for line in shown.text().split("\n")]

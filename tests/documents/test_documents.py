@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.bind.statement_dependencies import Form, statements_of
+from rho.lang.bind.statement_dependencies import StatementKind, statements_of
 from rho.lang.diagnostics.model import Code, Severity
 from rho.lang.syntax.source import Source
 from rho.shell.cli.apply_fixes import applied
-from rho.shell.execution.doctest import NAME, Failure, Runner
+from rho.shell.execution.doctest import NAME, DoctestFailure, Runner
 from rho.shell.execution.doctest_parser import Case, Claim, LineCase, markdown_cases, rho_cases
 from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import Checked, Strictness
@@ -71,7 +71,7 @@ class Lawful(Runner):
                 repaired = self.session.check(applied(checked.source, [fix])) if fix.edits else None
                 assert repaired is None or one.message not in [left.message for left in repaired.diagnostics], fix.title
 
-    def one_line(self, case: LineCase) -> list[Failure]:
+    def one_line(self, case: LineCase) -> list[DoctestFailure]:
         """What reads a refused value is not refused too."""
         failures = super().one_line(case)
         claims = case.step.of(Claim.ERROR)
@@ -83,14 +83,14 @@ class Lawful(Runner):
 
 def is_expression(text: str) -> bool:
     statements = statements_of(text)
-    return len(statements) == 1 and statements[0].form is Form.EXPRESSION
+    return len(statements) == 1 and statements[0].form is StatementKind.EXPRESSION
 
 
 @pytest.fixture(autouse=True)
 def counterexamples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that `decide` gives break their fact, and nothing that was supposed."""
 
-    def watching(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> prover.Decision:
+    def watching(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> prover.ProofResult:
         decision = prover.decide(fact, premises)
         if decision.counterexample is not None:
             sizes = dict(decision.counterexample)

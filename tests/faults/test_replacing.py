@@ -15,7 +15,7 @@ import pytest
 from share import share
 
 from rho.lang.support import files as replacing, files as temporaries
-from rho.lang.support.files import Replacement, recover, replace_file
+from rho.lang.support.files import FileReplacement, recover, replace_file
 
 from .system_calls import at_call, killed_at
 
@@ -45,7 +45,7 @@ def targets(request: pytest.FixtureRequest, tmp_path: Path) -> list[Path]:
 
 
 def write(paths: Sequence[Path]) -> None:
-    with Replacement() as files:
+    with FileReplacement() as files:
         for path in paths:
             files.add(path, lambda file: file.write(b"new"))
         files.commit()
@@ -132,7 +132,7 @@ def _killed_between_renames(number: int, paths: Sequence[Path]) -> bool:
 
 
 def test_what_a_living_process_writes_is_not_swept(tmp_path: Path) -> None:
-    with Replacement() as files:
+    with FileReplacement() as files:
         files.add(tmp_path / "x", lambda file: file.write(b"new"))
         child = os.fork()
         if child == 0:
@@ -198,7 +198,7 @@ def test_a_journal_that_is_no_file_is_not_read(kind: str, tmp_path: Path) -> Non
 
 
 def test_live_temporaries_are_known_and_removed(tmp_path: Path) -> None:
-    with Replacement() as files:
+    with FileReplacement() as files:
         files.add(tmp_path / "x", lambda file: file.write(b"new"))
         assert [path for path in temporaries.live() if os.path.dirname(path) == str(tmp_path)]
         temporaries.remove_live()

@@ -126,7 +126,7 @@ class Build:
             test = blocks.Block(tuple(params), tuple(ops), (stop,))
         front = (as_size(trip) + 1,) if keep else ()
         outs = tuple(self.value(kind, (*front, *shape)) for kind, shape in cells)
-        self.emit(blocks.Loop(outs, tuple(initial), as_size(trip), block, test, keep))
+        self.emit(blocks.CoreLoop(outs, tuple(initial), as_size(trip), block, test, keep))
         return outs
 
     def branch(self, condition: c.ValueId, then: object, otherwise: object) -> c.ValueId:
@@ -136,7 +136,7 @@ class Build:
                 made = arm(self)  # type: ignore[operator]
             arms.append(blocks.Block((), tuple(ops), (made,)))
         made = self.value(self.kind(arms[0].results[0]), self.shape(arms[0].results[0]))
-        self.emit(blocks.Branch((made,), condition, arms[0], arms[1]))
+        self.emit(blocks.CoreBranch((made,), condition, arms[0], arms[1]))
         return made
 
     def compress(self, mask: c.ValueId, arg: c.ValueId, axis: int = 0) -> c.ValueId:
@@ -147,7 +147,7 @@ class Build:
         return made
 
     def print(self, value: c.ValueId) -> None:
-        self.emit(c.Print(value))
+        self.emit(c.CorePrint(value))
 
     def output(self, name: str, value: c.ValueId) -> None:
         self.outputs.append(blocks.CoreOutput(name, value, SPAN))

@@ -26,10 +26,10 @@ from rho.backend.graph.phases import (
     Map,
     Output,
     Phase,
+    PhaseResult,
     Print,
     Projection,
     ReadNode,
-    Result,
     SizeNode,
     Structured,
     SubGraph,
@@ -134,7 +134,7 @@ class Machine:
         for result in phase.results:
             kind = self.kind(result.value)
 
-            def item(p: tuple[int, ...], result: Result = result, kind: Kind = kind) -> object:
+            def item(p: tuple[int, ...], result: PhaseResult = result, kind: Kind = kind) -> object:
                 if result.reduction is None:
                     return self.node(phase, p, result.node)
                 line = build(kind, reduced, lambda r: self.node(phase, (*p, *r), result.node))  # type: ignore[arg-type,return-value]

@@ -48,7 +48,7 @@ def test_views() -> None:
     b.output("drop", b.op(lambda r: c.Slice(r, x, (ONE, number(2))), F64, [n - 1, m - 2]))
     b.output("overtake", b.op(lambda r: c.Slice(r, v, (number(-2),)), F64, [m + 3]))
     b.output("windows", b.op(lambda r: c.Windows(r, v, 1), F64, [m - 1, 2]))
-    b.output("spread", b.op(lambda r: c.Spread(r, v, (1,)), F64, [2, m]))
+    b.output("spread", b.op(lambda r: c.Broadcast(r, v, (1,)), F64, [2, m]))
     b.output("fill", b.op(lambda r: c.Reshape(r, b.literal(I64, [], [7])), I64, [n, 2]))
     b.output("cycle", b.op(lambda r: c.Reshape(r, v), F64, [m * 2 + 1]))
     b.output("truncate", b.op(lambda r: c.Reshape(r, b.literal(I64, [6], range(6))), I64, [2, 2]))
@@ -205,7 +205,7 @@ def test_a_rotation_by_a_few_amounts_is_as_many_rotations() -> None:
 def test_folds() -> None:
     b, x, _ = start()
     cell = (F64, [b.shape(x)[1]])
-    for kind in (blocks.Fold, blocks.FoldScan):
+    for kind in (blocks.CoreFold, blocks.FoldScan):
         with b.block(cell, cell) as (params, ops):
             body = b.scalar("sub", b.scalar("mul", params[0], params[0]), params[1])
         made = b.value(F64, b.shape(x) if kind is blocks.FoldScan else b.shape(x)[1:])

@@ -60,7 +60,7 @@ def test_nothing_is_computed_twice_for_fusion() -> None:
     wave = b.scalar("exp", x)
     b.output("twice", b.scalar("mul", b.scalar("neg", wave), b.scalar("abs", wave)))
     kept = b.scalar("exp", b.scalar("neg", x))
-    table = b.op(lambda r: c.Spread(r, kept, (1,)), F64, [n, n])
+    table = b.op(lambda r: c.Broadcast(r, kept, (1,)), F64, [n, n])
     b.output("table", b.scalar("add", table, x))
     graph = agree(b)
     assert sum(functions(p).count("exp") for p in structured(graph)) == 2

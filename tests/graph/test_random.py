@@ -120,7 +120,7 @@ class Maker:
             amount = self.literal(I64, []) if rank > 1 else b.reduce("add", b.op(lambda o: c.Iota(o), I64, [shape[0] + 1]))
             return b.same(lambda o: c.Rotate(o, x, amount, axis), x)
         if draw == 24:
-            wide = b.op(lambda o: c.Spread(o, x, tuple(range(1, rank + 1))), kind, [number(2), *shape])
+            wide = b.op(lambda o: c.Broadcast(o, x, tuple(range(1, rank + 1))), kind, [number(2), *shape])
             return b.scalar(r.choice(NUMERIC[kind]), wide, wide)
         if draw > 25:
             return self.library(scope, x, axis, draw)
@@ -173,7 +173,7 @@ class Maker:
                 made = self.grow([*scope, *params], 3, 0)
                 fit = [v for v in made if b.kind(v) is kind and b.shape(v) == shape[1:]]
                 body = self.pick([*fit, *fit, b.scalar("sub", *params)])
-            op = blocks.FoldScan if scan else blocks.Fold
+            op = blocks.FoldScan if scan else blocks.CoreFold
             result = b.value(kind, shape if scan else shape[1:])
             b.emit(op((result,), (x,), blocks.Block(tuple(params), tuple(ops), (body,))))
             return result

@@ -11,7 +11,7 @@ from share import share
 
 from rho import backend
 from rho.backend.graph.passes import algebraic_rules, pipeline
-from rho.backend.graph.passes.rewrite_rules import Keeps, Rule
+from rho.backend.graph.passes.rewrite_rules import Keeps, RewriteRule
 from rho.backend.library import sort
 from rho.backend.reference.interpreter import interpret
 from rho.backend.vm.values import from_numpy, to_numpy
@@ -21,7 +21,7 @@ from rho.typechecker.core.blocks import Core
 
 ITEMS = (-np.inf, -0.0, 0.0, 1.0, np.nan)
 LONGEST = 5
-RULES: tuple[Rule, ...] = (*pipeline.RULES, *pipeline.TOLERANT, *pipeline.SETTLED)
+RULES: tuple[RewriteRule, ...] = (*pipeline.RULES, *pipeline.TOLERANT, *pipeline.SETTLED)
 EXAMPLES = [(rule, text) for rule in RULES for text in rule.examples]
 
 
@@ -91,7 +91,7 @@ def test_solutions(text: str) -> None:
 
 
 @pytest.mark.parametrize(("rule", "text"), EXAMPLES, ids=[f"{rule.name}: {text}" for rule, text in EXAMPLES])
-def test_bits(rule: Rule, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bits(rule: RewriteRule, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sort, "_LEAST", 1)
     monkeypatch.setattr(algebraic_rules, "FEWEST", 1)
     core, least = accepted(text)

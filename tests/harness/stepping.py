@@ -16,7 +16,7 @@ from rho.backend.graph.bind import BoundGraph, bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes import algebraic_rules, contractions, masked_reductions, pipeline, sink_into_maps, unroll_short_axes
 from rho.backend.graph.passes.folding import fold_views
-from rho.backend.graph.passes.rewrite_rules import Rule, apply_rules
+from rho.backend.graph.passes.rewrite_rules import RewriteRule, apply_rules
 from rho.backend.graph.phases import Graph
 from rho.backend.graph.verify import verify
 from rho.backend.library import sort
@@ -56,7 +56,7 @@ def _steps_of(step: pipeline.Pass) -> Iterator[tuple[str, Callable[[Graph], Grap
         yield function.__name__, function
 
 
-def _named(rule: Rule) -> str:
+def _named(rule: RewriteRule) -> str:
     return f"rule {rule.name}"
 
 

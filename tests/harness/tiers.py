@@ -19,8 +19,8 @@ import numpy as np
 
 from rho import backend
 from rho.backend.reference.interpreter import interpret
-from rho.backend.scalar.table import ROWS, Cost
-from rho.backend.vm.run_state import Results
+from rho.backend.scalar.table import ROWS, CostClass
+from rho.backend.vm.run_state import RunResults
 from rho.backend.vm.values import from_numpy, to_numpy
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Source
@@ -36,7 +36,7 @@ UNITS = 4
 """In the last place, for each term of a sum: two orders of n terms are each within n-1 roundings of the exact sum, and a term is
 itself a product or a function that is rounded."""
 FEWEST_TERMS = 16
-ROUNDED = frozenset({name for name, row in ROWS.items() if row.cost is Cost.TRANSCENDENTAL} - {"sqrt"}) | {
+ROUNDED = frozenset({name for name, row in ROWS.items() if row.cost is CostClass.TRANSCENDENTAL} - {"sqrt"}) | {
     "pi_times",
     "inverse", "solve", "fft", "ifft", "rfft", "irfft", "cholesky", "qr", "svd", "eigh", "det", "slogdet",
 }  # fmt: skip
@@ -85,13 +85,13 @@ def by_reference(core: Core, inputs: Inputs, params: Params | None = None) -> Ou
     return tuple(Value(name, value.kind, to_numpy(value)) for name, value in named)
 
 
-def values_of(results: Results) -> tuple[Value, ...]:
+def values_of(results: RunResults) -> tuple[Value, ...]:
     """What a plan gave, as `by_reference` has it."""
     named = [*sorted(results.outputs.items()), *((f"line {n}", shown) for n, shown in enumerate(results.printed))]
     return tuple(Value(name, shown.kind, np.array(shown.value)) for name, shown in named)
 
 
-def run_plan(core: Core, inputs: Inputs, params: Params | None = None, without: frozenset[str] = frozenset()) -> Results:
+def run_plan(core: Core, inputs: Inputs, params: Params | None = None, without: frozenset[str] = frozenset()) -> RunResults:
     """Load, plan and execute; nothing may warn and no input may change."""
     with warnings.catch_warnings(), unchanged(inputs):
         warnings.simplefilter("error")
@@ -122,7 +122,7 @@ def kernels(mode: str) -> Iterator[None]:
             os.environ["RHO_KERNELS"] = before
 
 
-Tier = str | Callable[[Core, Inputs], Results]
+Tier = str | Callable[[Core, Inputs], RunResults]
 """`reference`, `plan`, `no passes`, a mode of kernels, or a back end of a test's own."""
 PLANS: tuple[Tier, ...] = ("plan", "no passes")
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rho.backend.io.csv import TextSink
-from rho.backend.io.parquet import ParquetSink, _Groups
+from rho.backend.io.parquet import ParquetSink, _RowGroups
 from rho.backend.io.writing import prepare_values, write_together
 from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
@@ -33,7 +33,7 @@ def _nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("call", [1, 2, 3])
 def test_parquet_interrupted_beside_other_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: int) -> None:
     pytest.importorskip("pyarrow")
-    original, calls = _Groups.write, [0]
+    original, calls = _RowGroups.write, [0]
 
     def write(self: Any, parts: Any) -> None:
         calls[0] += 1
@@ -41,7 +41,7 @@ def test_parquet_interrupted_beside_other_outputs(tmp_path: Path, monkeypatch: p
             raise KeyboardInterrupt
         original(self, parts)
 
-    monkeypatch.setattr(_Groups, "write", write)
+    monkeypatch.setattr(_RowGroups, "write", write)
     files = [prepare_values(str(tmp_path / name), ITEMS, Kind.F64, SPAN) for name in ("a.npy", "b.parquet", "c.csv")]
     with pytest.raises(KeyboardInterrupt):
         write_together(files)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.shell.jupyter.notebook import Cell, Notebook, Text, Value
+from rho.shell.jupyter.notebook import Cell, CellText, CellValue, Notebook
 from rho.shell.plotting import figures
 
 
@@ -18,26 +18,26 @@ def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
 
 def texts(cell: Cell) -> list[str]:
     assert cell.failure is None, cell.failure
-    return [output.text if isinstance(output, Text) else output.data["text/plain"] for output in cell.outputs]
+    return [output.text if isinstance(output, CellText) else output.data["text/plain"] for output in cell.outputs]
 
 
 def test_several_statements_assignments_silent_values_typed(notebook: Notebook) -> None:
     cell = notebook.execute("x ← 2 3⍴⍳6\n⎕←'so far'\nx+1\n+/x")
     assert texts(cell) == ["char[6]\nso far", "i64[2 3]\n1 2 3\n4 5 6", "i64[2]\n3 12"]
-    assert [output.result for output in cell.outputs if isinstance(output, Value)] == [False, False, True]
+    assert [output.result for output in cell.outputs if isinstance(output, CellValue)] == [False, False, True]
     assert texts(notebook.execute("y ← x×2")) == []
     assert texts(notebook.execute("⊃+/+/y")) == ["30"]
 
 
 def test_a_matrix_is_a_table_too(notebook: Notebook) -> None:
     (output,) = notebook.execute("2 2⍴1.5 ¯2 3 4").outputs
-    assert isinstance(output, Value)
+    assert isinstance(output, CellValue)
     html = output.data["text/html"]
     assert html.count("<tr>") == 2 and html.count("<td") == 4 and ">¯2</td>" in html and "f64[2 2]</caption>" in html
     (output,) = notebook.execute("⍳40 50").outputs
-    assert isinstance(output, Value) and set(output.data) == {"text/plain"}
+    assert isinstance(output, CellValue) and set(output.data) == {"text/plain"}
     (output,) = notebook.execute("40 50⍴⍳2000").outputs
-    assert isinstance(output, Value) and output.data["text/html"].count("<tr>") == 7 and "⋮" in output.data["text/html"]
+    assert isinstance(output, CellValue) and output.data["text/html"].count("<tr>") == 7 and "⋮" in output.data["text/html"]
     assert "text/html" not in notebook.execute("2 3⍴'abcdef'").outputs[0].data  # type: ignore[union-attr]
     notebook.execute("idx ← 2 2⍴⍳2")
     assert "idx&lt;2&gt;[2 2]" in notebook.execute("idx").outputs[0].data["text/html"]  # type: ignore[union-attr]
@@ -71,7 +71,7 @@ def test_brackets_that_begin_a_line_are_no_commands(notebook: Notebook) -> None:
 
 def test_plots(notebook: Notebook) -> None:
     (output,) = notebook.execute(")plot 1○(⍳50)÷5").outputs
-    assert isinstance(output, Value) and "┤" in output.data["text/plain"]
+    assert isinstance(output, CellValue) and "┤" in output.data["text/plain"]
     assert ("image/png" in output.data) is figures.is_there()
     cell = notebook.execute(")plot 3")
     assert cell.failure is not None and "a scalar is not drawn" in cell.failure.message

@@ -10,7 +10,7 @@ import pytest
 from rho import backend
 from rho.backend.jit import tiering
 from rho.backend.schedule import single_device
-from rho.backend.schedule.plan.plan import Device, Plan, RowsStep
+from rho.backend.schedule.plan.plan import Device, ExecutionPlan, RowsStep
 from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import data
 from rho.typechecker.elements import Kind
@@ -72,14 +72,14 @@ def program(text: str, kind: Kind) -> str:
     return declared + (text.replace("|output", "\noutput").replace("|", "\n") if "output" in text else f"output {text}") + "\n"
 
 
-def planned(text: str, inputs: Mapping[str, Any], threads: int = 1) -> tuple[Plan, Any]:
+def planned(text: str, inputs: Mapping[str, Any], threads: int = 1) -> tuple[ExecutionPlan, Any]:
     core = checked(text)
     assert core is not None, text
     bound = backend.load(core, inputs, {})
     return backend.plan(bound, Device(single_device.HOME, "cpu", threads)), bound
 
 
-def chains(plan: Plan) -> list[RowsStep]:
+def chains(plan: ExecutionPlan) -> list[RowsStep]:
     return [step for queue in plan.main.queues for step in queue.steps if isinstance(step, RowsStep)]
 
 

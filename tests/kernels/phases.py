@@ -19,10 +19,10 @@ from rho.backend.graph.phases import (
     AxisKind,
     Node,
     PhaseId,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
-    Result,
     Structured,
     Term,
     ValueId,
@@ -59,7 +59,7 @@ def phase(
     axes = tuple(Axis(number(n), kind) for n, kind in zip(space, kinds[-len(space) :] if space else [], strict=True))
     return Structured(
         PhaseId(0), SPAN, axes, tuple(Read(ValueId(i), p) for i, p in enumerate(reads)), tuple(body),
-        tuple(Result(ValueId(RESULT + i), node, reduction) for i, node in enumerate(nodes)),
+        tuple(PhaseResult(ValueId(RESULT + i), node, reduction) for i, node in enumerate(nodes)),
     )  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def run(made: Structured, arrays: Sequence[Any], mode: tiering.Mode, threads: in
     with np.errstate(all="ignore"):
         results = kernel({ValueId(i): a for i, a in enumerate(arrays)}, overwrite)
     if mode is tiering.Mode.ALWAYS:
-        assert all(isinstance(b, compiled.Bound) for b in owner.kept.values()), "the phase ran on NumPy"
+        assert all(isinstance(b, compiled.BoundKernel) for b in owner.kept.values()), "the phase ran on NumPy"
     return results
 
 

@@ -7,7 +7,7 @@ from math import prod
 import pytest
 
 from rho.backend.cpu import parallel_for
-from rho.backend.cpu.parallel_for import Cuts
+from rho.backend.cpu.parallel_for import TaskSplit
 from rho.backend.jit import tiering
 from rho.tests.kernels.phases import apply, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
@@ -42,7 +42,7 @@ def test_short_pieces_do_not_show(shape: tuple[int, ...], rank: int, reduction: 
 
 
 def test_every_loop_is_cut_until_pieces_are_short() -> None:
-    whole = Cuts.none((3, 20_000))
+    whole = TaskSplit.none((3, 20_000))
     cut = whole.cut(0, [0, 1]).cut(1, range(0, 20_000, 4096), reduced=True)
     assert (cut.count, cut.partials, cut.most(0), cut.most(1)) == (10, 5, 2, 4096)
     seen = sorted((*map(tuple, cut.ranges(place)), cut.partial(place)) for place in range(cut.count))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rho.backend.cpu import kernels as compiled, parallel_for
-from rho.backend.lower.kernel_ir import Kernel, Stores
+from rho.backend.lower.kernel_ir import Kernel, StoreMode
 from rho.backend.vm import run_state
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
@@ -67,4 +67,4 @@ def test_rows_past_the_caches(length: int, kernels: list[Kernel], monkeypatch: p
     for threads in (1, 3):
         for kernel, plain in both(made, arrays, threads):
             assert same_bits(kernel, plain)
-    assert kernels[-1].stores is Stores.STREAMED
+    assert kernels[-1].stores is StoreMode.STREAMED

@@ -11,7 +11,7 @@ import rho
 from rho.backend.jit import compiler, tiering
 from rho.backend.vm import runtime
 from rho.backend.vm.bytecode import OTHER
-from rho.backend.vm.call_sites import Site
+from rho.backend.vm.call_sites import CallSite
 from rho.shell.embedding.functions import Function
 
 from .test_linked import each_plainly, linked, plainly, same
@@ -135,16 +135,16 @@ def test_operands_that_lie_column_by_column(text: str) -> None:
     assert same(often(rho.compile(text), given), plainly(text, given))
 
 
-def recorded(monkeypatch: pytest.MonkeyPatch) -> list[Site]:
+def recorded(monkeypatch: pytest.MonkeyPatch) -> list[CallSite]:
     """Who asks Python, from now on."""
-    asked: list[Site] = []
-    ask = Site.__call__
+    asked: list[CallSite] = []
+    ask = CallSite.__call__
 
-    def asking(site: Site, *given: Any) -> Any:
+    def asking(site: CallSite, *given: Any) -> Any:
         asked.append(site)
         return ask(site, *given)
 
-    monkeypatch.setattr(Site, "__call__", asking)
+    monkeypatch.setattr(CallSite, "__call__", asking)
     return asked
 
 

@@ -18,7 +18,7 @@ from rho.backend.codegen.llvm_printer import llvm_text
 from rho.backend.cpu.numpy_scalars import by_steps, own_function as through
 from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured
 from rho.backend.jit import compiler
-from rho.backend.lower.kernel_ir import Apply, Form, Kernel, Load, Operand, Result, Step
+from rho.backend.lower.kernel_ir import Form, Kernel, KernelApply, KernelLoad, KernelOperand, KernelResult, VectorStride
 from rho.backend.lower.phase import program_of
 from rho.backend.scalar import table as rows, tables
 from rho.tests.kernels.phases import both, phase, projection, read, same_bits
@@ -136,8 +136,9 @@ def test_entries_are_picked_alike(features: tuple[str, ...], lanes: int, monkeyp
     if not all(map(compiler.has_feature, features)):
         pytest.skip("another processor")
     monkeypatch.setattr(llvm_scalars, "has_feature", features.__contains__)
-    operand, body = Operand(Kind.F32, Step.UNIT, (True,)), (Load(0), Apply("circular", (0,), Kind.F32, Kind.F32, 7))
-    text = llvm_text(program_of(Kernel(Form.MAP, 1, (operand,), 0, body, (Result(1, Kind.F32, None),))), 4 * lanes)
+    operand, body = KernelOperand(Kind.F32, VectorStride.UNIT, (True,)), (KernelLoad(0), KernelApply("circular", (0,), Kind.F32,
+        Kind.F32, 7))
+    text = llvm_text(program_of(Kernel(Form.MAP, 1, (operand,), 0, body, (KernelResult(1, Kind.F32, None),))), 4 * lanes)
     assert ("permvar" in text, "permps" in text) == ("avx512f" in features, features == ("avx2",))
     call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(compiler.link(compiler.compile_text(text)))
     with np.errstate(all="ignore"):

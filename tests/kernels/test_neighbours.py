@@ -13,7 +13,7 @@ from rho import backend
 from rho.backend.cpu import regions, regions as ranges
 from rho.backend.graph import fusion_groups
 from rho.backend.graph.phases import Constant
-from rho.backend.jit.compiler import Kept
+from rho.backend.jit.compiler import LruCache
 from rho.backend.lower.fusion_units import GroupUnit, units_of
 from rho.backend.schedule.plan.plan import RowsStep, decode_plan, encode_plan
 from rho.backend.schedule.verify.plan_checks import check_plan
@@ -40,7 +40,7 @@ PROGRAMS = {
 @pytest.fixture(autouse=True)
 def small_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fusion_groups, "NEIGHBOURS_LEAST", 1)
-    monkeypatch.setattr(regions, "_runs", Kept(256))
+    monkeypatch.setattr(regions, "_runs", LruCache(256))
 
 
 def _groups(statement: str) -> list[int]:

@@ -15,7 +15,7 @@ from rho.backend.cpu import phases as chains
 from rho.backend.graph.phases import AxisNode
 from rho.backend.jit import compiler, tiering
 from rho.backend.loopir import verifier
-from rho.backend.loopir.ir import For, Program
+from rho.backend.loopir.ir import For, LoopProgram
 from rho.backend.loopir.text import parse, show
 from rho.backend.lower import phase as lowering, rows as lowering_rows
 from rho.backend.schedule import single_device
@@ -28,9 +28,9 @@ pytest.importorskip("llvmlite")
 
 
 @pytest.fixture(params=[16, 32, 64])
-def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[Program]:
+def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[LoopProgram]:
     """Those of the kernels that the test compiles for registers of so many bytes, each looked at by the verifier and by LLVM."""
-    seen: list[Program] = []
+    seen: list[LoopProgram] = []
 
     def compiled(text: str) -> bytes:
         try:
@@ -38,8 +38,8 @@ def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
         except compiler.Unsupported as error:  # NumPy would do what it is for, and nobody would see
             raise AssertionError(f"LLVM refuses a text: {error}") from error
 
-    def watched(program_of: Callable[[Any], Program]) -> Callable[[Any], Program]:
-        def seen_of(code: Any) -> Program:
+    def watched(program_of: Callable[[Any], LoopProgram]) -> Callable[[Any], LoopProgram]:
+        def seen_of(code: Any) -> LoopProgram:
             program = program_of(code)
             verifier.verify(program)
             assert parse(show(program)) == program
@@ -58,7 +58,7 @@ def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("kind", [Kind.F64, Kind.F32, Kind.I64, Kind.U8, Kind.BOOL])
-def test_maps(kind: Kind, programs: list[Program]) -> None:
+def test_maps(kind: Kind, programs: list[LoopProgram]) -> None:
     """Forwards, backwards, strided, one item for all; rows of few columns."""
     most, least = ("or", "and") if kind is Kind.BOOL else ("max", "min")
     body = [*(read(place, kind) for place in range(4)), apply(most, (0, 1), kind), apply(least, (2, 3), kind),
@@ -82,7 +82,7 @@ def test_maps(kind: Kind, programs: list[Program]) -> None:
 
 @pytest.mark.parametrize("kind", [Kind.F64, Kind.F32, Kind.I32, Kind.BOOL])
 @pytest.mark.parametrize("function", ["min", "least_place", "greatest_place"])
-def test_columns(kind: Kind, function: str, programs: list[Program]) -> None:
+def test_columns(kind: Kind, function: str, programs: list[LoopProgram]) -> None:
     """The same node twice, and the place of what is computed of coordinates."""
     function = "and" if (kind, function) == (Kind.BOOL, "min") else function
     for cells, length in ((17, 5), (130, 40)):
@@ -100,7 +100,7 @@ def test_columns(kind: Kind, function: str, programs: list[Program]) -> None:
     "input x : f64[n]\noutput r ← 0.5×x+2÷x+1", "input x : f32[n]\noutput r ← (x×x+1)+¯0.5×x*2",
     "input x : i64[n]\noutput r ← {n ← 7|⍵×3 ⋄ n+⍵=2}x", "input x : f64[n]\noutput r ← (*x)+(⍟x+1)+1○x",
 ])  # fmt: skip
-def test_programs(text: str, programs: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs(text: str, programs: list[LoopProgram], monkeypatch: pytest.MonkeyPatch) -> None:
     """Complex numbers, checks, mathematics and several types in one kernel."""
     monkeypatch.setenv(tiering.SWITCH, "always")
     for n in (1, 33, 500):
@@ -114,7 +114,7 @@ def test_programs(text: str, programs: list[Program], monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("kind", [Kind.F64, Kind.F32, Kind.I64, Kind.U8, Kind.BOOL])
 @pytest.mark.parametrize("function", ["add", "max"])
-def test_rows(kind: Kind, function: str, programs: list[Program]) -> None:
+def test_rows(kind: Kind, function: str, programs: list[LoopProgram]) -> None:
     """Sums and extremes along rows: of one item, of fewer than lanes, of a row of lanes and one more, of several blocks."""
     function = {(Kind.BOOL, "add"): "and", (Kind.BOOL, "max"): "or"}.get((kind, function), function)
     for cells, length in ((20, 40), (20, 1), (3, 255), (3, 257), (2, 4097), (1, 13_000)):
@@ -129,7 +129,7 @@ def test_rows(kind: Kind, function: str, programs: list[Program]) -> None:
 DISTANCES = "input x : f64[n 8]\ninput c : f64[k 8] where k ≥ 1\noutput r ← {⊃⍋⍵}⍤1 ⊢ +/(x (-⍤1⍤1 2) c)*2"
 
 
-def test_inner_loops_have_registers_and_do_not_multiply(programs: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inner_loops_have_registers_and_do_not_multiply(programs: list[LoopProgram], monkeypatch: pytest.MonkeyPatch) -> None:
     """What the rows of the outer loop are is held in registers during the whole inner one, which steps on from row to row."""
     monkeypatch.setenv(tiering.SWITCH, "always")
     core = checked(DISTANCES)
@@ -147,7 +147,7 @@ def test_inner_loops_have_registers_and_do_not_multiply(programs: list[Program],
 
 @pytest.mark.parametrize("kind", [Kind.F64, Kind.F32])
 @pytest.mark.parametrize("function", ["add", "mul"])
-def test_sums_across_rows(kind: Kind, function: str, programs: list[Program]) -> None:
+def test_sums_across_rows(kind: Kind, function: str, programs: list[LoopProgram]) -> None:
     """Columns forwards, backwards and strided, a number for each column beside them; of one to several blocks of rows."""
     for cells, length in ((4, 1), (7, 5), (33, 64), (20, 65), (9, 129), (12, 256), (5, 300), (4, 4096), (6, 4097), (4, 13_000),
                           (1100, 3), (530, 70)):  # fmt: skip
@@ -163,7 +163,7 @@ def test_sums_across_rows(kind: Kind, function: str, programs: list[Program]) ->
 
 
 @pytest.mark.parametrize("text", ["0.5×⌊÷x", "f64 i32 ÷x", "0.25×⌈÷x", "0.5×⌊÷x-3", "x×f64 i32 ÷x"])
-def test_absent_items_do_not_fail(text: str, programs: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_absent_items_do_not_fail(text: str, programs: list[LoopProgram], monkeypatch: pytest.MonkeyPatch) -> None:
     """A sum fills its last row up; what is computed there is no item, and no check of the program looks at it."""
     monkeypatch.setenv(tiering.SWITCH, "always")
     for shape in ((300,), (3, 4100), (2, 5000), (4100, 3), (60, 70), (300, 40), (20, 5), (20, 8), (20, 200)):
@@ -181,7 +181,7 @@ def test_absent_items_do_not_fail(text: str, programs: list[Program], monkeypatc
     "{e ← *⍵-⌈/⍵ ⋄ e÷+/e}⍤1 ⊢ A", "{m ← (+/⍵)÷≢⍵ ⋄ d ← ⍵-m ⋄ d÷√(+/d×d)÷≢⍵}⍤1 ⊢ A", "{m ← ⌊/⍵ ⋄ (+/⍵-m)÷+/⍵×⍵}⍤1 ⊢ A",
     "{⍵÷⌈/|⍵}⍤1 ⊢ ⌽A",
 ])  # fmt: skip
-def test_chains(text: str, kind: type, programs: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chains(text: str, kind: type, programs: list[LoopProgram], monkeypatch: pytest.MonkeyPatch) -> None:
     """Of rows, forwards, backwards and strided, and of short rows side by side: the bits of NumPy's tier."""
     monkeypatch.setattr(single_device, "needs_no_more", lambda chained, apart: True)
     core = checked(f"input A : {'f64' if kind is np.float64 else 'f32'}[r c]\noutput r ← {text}\n")

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from rho.backend.cpu import parallel_for
-from rho.backend.cpu.parallel_for import Block
+from rho.backend.cpu.parallel_for import ArgumentBlock
 from rho.backend.jit.compiler import address_of
 from rho.backend.loopir.templates import Scatter
-from rho.backend.lower.kernel_ir import NO_MEMORY, Step
+from rho.backend.lower.kernel_ir import NO_MEMORY, VectorStride
 from rho.backend.vm import runtime
 from rho.lang.support.processes import acquire
 from rho.typechecker.elements import Kind
@@ -31,7 +31,7 @@ def test_the_first_piece_that_fails(has_native: bool, threads: int, nanoseconds:
     """Keys that ascend: one below the one before is check 1, one that is no entry check 0."""
     if not has_native:
         monkeypatch.setattr(parallel_for, "native", lambda: None)
-    address = address_of(Scatter("add", Kind.I64, 1, True, Step.UNIT, True))
+    address = address_of(Scatter("add", Kind.I64, 1, True, VectorStride.UNIT, True))
     assert address is not None
     rows = {(0, 1, 2): 0, (0, 2, 1): 2, (1, 2, 3): 1}
     for order, want in (((0, 0, 0), 0), ((0, 1, 2), 2), ((0, 2, 1), 1), ((2, 0, 0), 1)):
@@ -42,7 +42,7 @@ def test_the_first_piece_that_fails(has_native: bool, threads: int, nanoseconds:
         assert parallel_for.run_once(address, calls, threads, nanoseconds) == want
         if not want:
             assert tables.reshape(-1).tolist() == items.reshape(-1).tolist()
-        blocks = [Block([3, 3, 0, 0, 0, 24], [(2 + base, (base, 24 * place)) for base in range(3)]) for place in range(3)]
+        blocks = [ArgumentBlock([3, 3, 0, 0, 0, 24], [(2 + base, (base, 24 * place)) for base in range(3)]) for place in range(3)]
         pieces = parallel_for.Pieces(address, blocks, 3, threads, nanoseconds)
         is_native = has_native and threads > 1 and nanoseconds < 1e12 and parallel_for.native() is not None
         assert (pieces._launch is not None) == is_native

@@ -178,7 +178,7 @@ class _Changing:
 def test_a_changing_operand(kind: Kind, keyed: bool) -> None:
     """Items that change between counting and dealing leave all positions inside the vector."""
     items = _rng.integers(-1000, 1000, 4099).astype(DTYPES[kind])
-    bound = sorting._sort_of(sorting._Task(kind, keyed, False, len(items), 3))
+    bound = sorting._sort_of(sorting._SortTask(kind, keyed, False, len(items), 3))
     assert bound is not None
     bound.launches = [_Changing(launch, items, number) for number, launch in enumerate(bound.launches)]  # type: ignore[misc]
     made = bound.run(items)

@@ -36,5 +36,5 @@ def test_a_linked_plan_runs_in_several_threads_at_once(monkeypatch: pytest.Monke
     results = found.use(lambda one: backend.execute(plan, bound, given))
     shown = results.outputs["r"]
     assert shown.kind is Kind.F64 and np.array_equal(shown.value, 1 + given["x"] ** 2)
-    assert results == run_state.Results((), {"r": shown}) and type(results) is run_state.Results
-    assert type(shown) is run_state.Shown and repr(results) == repr(run_state.Results((), {"r": shown}))
+    assert results == run_state.RunResults((), {"r": shown}) and type(results) is run_state.RunResults
+    assert type(shown) is run_state.OutputValue and repr(results) == repr(run_state.RunResults((), {"r": shown}))

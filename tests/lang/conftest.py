@@ -24,7 +24,7 @@ def written(node: object) -> str:
             return " ".join(repr(value) for value in values)
         case expressions.Name(name=name) | expressions.FunctionName(name=name) | expressions.OperatorName(name=name):
             return f"{type(node).__name__[0].lower()}:{name}"
-        case expressions.Primitive(glyph=glyph, axis=None):
+        case expressions.GlyphFunction(glyph=glyph, axis=None):
             return glyph
         case expressions.Monadic():
             return f"({written(node.function)} {written(node.right)})"

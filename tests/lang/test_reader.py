@@ -15,7 +15,7 @@ from documents import programs_of
 from hypothesis import given, settings, strategies as st
 from share import repeats, share
 
-from rho.lang.bind.scopes import Access, Index
+from rho.lang.bind.scopes import ReferenceKind, SymbolIndex
 from rho.lang.primitives.table import PRIMITIVES
 from rho.lang.syntax.glyph_input import spell
 from rho.lang.syntax.lexer import ARGUMENTS, TokenKind, lexemes
@@ -128,12 +128,13 @@ KINDS = {
 BOUND = {
     expressions.BindArray: SymbolKind.ARRAY, expressions.InlineBind: SymbolKind.ARRAY,
     expressions.BindFunction: SymbolKind.FUNCTION,
-    expressions.BindOperator: SymbolKind.OPERATOR, program_tree.Input: SymbolKind.INPUT, program_tree.Param: SymbolKind.PARAM,
-    program_tree.Use: SymbolKind.MODULE,
+    expressions.BindOperator: SymbolKind.OPERATOR, program_tree.InputDeclaration: SymbolKind.INPUT,
+    program_tree.Param: SymbolKind.PARAM,
+    program_tree.ModuleUse: SymbolKind.MODULE,
 }  # fmt: skip
 
 
-def nodes(program: program_tree.Program) -> Iterator[object]:
+def nodes(program: program_tree.ProgramTree) -> Iterator[object]:
     pending: list[object] = [program]
     while pending:
         node = pending.pop()
@@ -150,7 +151,7 @@ def names_agree(text: str) -> int:
     parsed = parse(source)
     if parsed.diagnostics:
         return 0
-    index: Index = parsed.index
+    index: SymbolIndex = parsed.index
     at = {mention.span.start: mention for mention in index.mentions}
     seen = 0
     for node in nodes(parsed.program):
@@ -161,7 +162,7 @@ def names_agree(text: str) -> int:
             seen += 1
         if type(node) in BOUND and isinstance(node.target, expressions.NameTarget) and node.target.name not in ARGUMENTS:  # type: ignore[attr-defined]
             mention = at.get(node.target.span.start)  # type: ignore[attr-defined]
-            assert mention is not None and mention.access is Access.BIND, node
+            assert mention is not None and mention.access is ReferenceKind.BIND, node
             kind = mention.symbol.kind
             assert kind is BOUND[type(node)] or node.target.name in ARGUMENTS, (node, mention)  # type: ignore[attr-defined]
             seen += 1

@@ -12,19 +12,19 @@ from rho.backend.loopir.ir import (
     Call,
     Carried,
     Chosen,
-    Constant,
+    ConstantStatement,
     Fail,
     For,
     If,
     Index,
+    IndexStatement,
     Load,
     LoopKind,
-    Number,
-    Program,
-    Role,
+    LoopProgram,
     Statement,
     Store,
     View,
+    ViewRole,
     index,
     plus,
     walk,
@@ -35,14 +35,14 @@ from rho.typechecker.elements import Kind
 
 N, M = index("n"), index("m")
 VIEWS = (
-    View("a", Kind.F64, (N, M), Role.INPUT),
-    View("x", Kind.F64, (N,), Role.INPUT),
-    View("k", Kind.I64, (N,), Role.INPUT),
-    View("y", Kind.F64, (N,), Role.OUTPUT),
-    View("z", Kind.F64, (N, M), Role.OUTPUT),
-    View("c", Kind.I64, (plus(N, Index((), 1)),), Role.OUTPUT),
-    View("t", Kind.F64, (N,), Role.SCRATCH),
-    View("u", Kind.F64, (N, M), Role.SCRATCH),
+    View("a", Kind.F64, (N, M), ViewRole.INPUT),
+    View("x", Kind.F64, (N,), ViewRole.INPUT),
+    View("k", Kind.I64, (N,), ViewRole.INPUT),
+    View("y", Kind.F64, (N,), ViewRole.OUTPUT),
+    View("z", Kind.F64, (N, M), ViewRole.OUTPUT),
+    View("c", Kind.I64, (plus(N, Index((), 1)),), ViewRole.OUTPUT),
+    View("t", Kind.F64, (N,), ViewRole.SCRATCH),
+    View("u", Kind.F64, (N, M), ViewRole.SCRATCH),
 )
 BY_NAME = {view.name: view for view in VIEWS}
 SIZES = ({"n": 0, "m": 2}, {"n": 1, "m": 0}, {"n": 2, "m": 1}, {"n": 4, "m": 3})
@@ -61,7 +61,7 @@ class Drawing:
         self.names += 1
         return f"{prefix}{self.names}"
 
-    def define(self, statement: Constant | Number | Apply | Load, kind: Kind) -> str:
+    def define(self, statement: ConstantStatement | IndexStatement | Apply | Load, kind: Kind) -> str:
         self.out.append(statement)
         self.registers[kind].append(statement.name)
         return statement.name
@@ -76,7 +76,7 @@ class Drawing:
     def constant(self, kind: Kind) -> str:
         value = self.random.choice([0, 1, 2, -1])
         bits = float_bits(kind, value / 2) if kind is Kind.F64 else value % 2 if kind is Kind.BOOL else value
-        return self.define(Constant(self.fresh("k"), kind, bits), kind)
+        return self.define(ConstantStatement(self.fresh("k"), kind, bits), kind)
 
     def apply(self, kind: Kind, function: str, *args: str, compute: Kind | None = None, check: int = -1) -> str:
         return self.define(Apply(self.fresh("v"), kind, function, args, compute or kind, 0, check), kind)
@@ -97,7 +97,7 @@ class Drawing:
                 forms.append(index(self.random.choice(plain)))
                 continue
             form = self.form()
-            place, end, zero = (self.define(Number(self.fresh("i"), f), Kind.I64) for f in (form, length, ZERO))
+            place, end, zero = (self.define(IndexStatement(self.fresh("i"), f), Kind.I64) for f in (form, length, ZERO))
             for test in (self.apply(Kind.BOOL, "le", zero, place, compute=Kind.I64),
                          self.apply(Kind.BOOL, "lt", place, end, compute=Kind.I64)):  # fmt: skip
                 mask = test if mask is None else self.apply(Kind.BOOL, "and", mask, test)
@@ -152,10 +152,10 @@ class Drawing:
         if self.random.random() < 0.25:
             self.apply(kind, "select", self.some(Kind.BOOL), self.some(kind), self.some(kind))
         elif kind is Kind.I64 and self.random.random() < 0.3:
-            three = self.define(Constant(self.fresh("k"), Kind.I64, 3), Kind.I64)
+            three = self.define(ConstantStatement(self.fresh("k"), Kind.I64, 3), Kind.I64)
             self.apply(kind, "residue", three, self.some(kind))
         elif kind is Kind.I64 and self.random.random() < 0.3:
-            self.define(Number(self.fresh("i"), self.form()), kind)
+            self.define(IndexStatement(self.fresh("i"), self.form()), kind)
         else:
             self.apply(kind, self.random.choice(["add", "sub", "min", "max"]), self.some(kind), self.some(kind))
 
@@ -226,7 +226,7 @@ def _filled(drawing: Drawing) -> None:
     drawing.out.append(For(o, (ZERO,), (N,), LoopKind.SERIAL, (rows,)))
 
 
-def program(random: Random) -> Program:
+def program(random: Random) -> LoopProgram:
     """A random program; loops are PARALLEL or VECTOR where that can be proved to be right."""
     drawing = Drawing(random)
     _filled(drawing)
@@ -234,7 +234,7 @@ def program(random: Random) -> Program:
     drawing.loop(0)
     drawing.loop(0)
     drawing.block(0, 2)
-    drawn = Program("drawn", ("n", "m"), VIEWS, tuple(drawing.out))
+    drawn = LoopProgram("drawn", ("n", "m"), VIEWS, tuple(drawing.out))
     for name in [s.index for s in walk(drawn.body) if isinstance(s, For)]:
         other = replace(drawn, body=_of_kind(drawn.body, name, random.choice([LoopKind.VECTOR, LoopKind.PARALLEL])))
         if random.random() < 0.8 and not problems(other):
@@ -260,18 +260,18 @@ def _of_kind(body: tuple[Statement, ...], name: str, kind: LoopKind) -> tuple[St
 K = index("k")
 ROWS = ("s1", "s2", "s3")
 STAGED = (
-    View("x", Kind.F64, (N,), Role.INPUT),
-    View("d", Kind.F64, (Index((), 2), N), Role.OUTPUT),
-    View("y", Kind.F64, (N,), Role.OUTPUT),
-    *(View(name, Kind.F64, (N,), Role.SCRATCH) for name in ROWS),
+    View("x", Kind.F64, (N,), ViewRole.INPUT),
+    View("d", Kind.F64, (Index((), 2), N), ViewRole.OUTPUT),
+    View("y", Kind.F64, (N,), ViewRole.OUTPUT),
+    *(View(name, Kind.F64, (N,), ViewRole.SCRATCH) for name in ROWS),
 )
 STAGED_SIZES = ({"n": 0, "k": 0}, {"n": 1, "k": 0}, {"n": 3, "k": 3}, {"n": 5, "k": 2})
 
 
-def staged(random: Random) -> Program:
+def staged(random: Random) -> LoopProgram:
     """What lowering makes of phases: loops over vectors that fill scratch, in one part or two, and others that read it."""
     drawing = Drawing(random)
-    body: list[Statement] = [Number("turn", ZERO)]
+    body: list[Statement] = [IndexStatement("turn", ZERO)]
     ready = ["x", "y", "d"]
 
     def load(view: str, i: str) -> str:
@@ -280,7 +280,7 @@ def staged(random: Random) -> Program:
         if random.random() < 0.5:
             return drawing.define(Load(drawing.fresh("l"), view, (*first, index(i))), Kind.F64)
         form = random.choice([index(i, constant=1), index(i, constant=-1), index("n", (i, -1), constant=-1), index(i, "k")])
-        place, zero = (drawing.define(Number(drawing.fresh("i"), f), Kind.I64) for f in (form, ZERO))
+        place, zero = (drawing.define(IndexStatement(drawing.fresh("i"), f), Kind.I64) for f in (form, ZERO))
         low = drawing.apply(Kind.BOOL, "le", zero, place, compute=Kind.I64)
         mask = drawing.apply(Kind.BOOL, "and", low, drawing.apply(Kind.BOOL, "lt", place, "n", compute=Kind.I64))
         return drawing.define(Load(drawing.fresh("l"), view, (*first, form), mask), Kind.F64)
@@ -308,7 +308,7 @@ def staged(random: Random) -> Program:
             body += [loop(ZERO, plus(N, index(("k", -1))), view, K), loop(ZERO, K, view, ZERO)]
         if view in ROWS:
             ready.append(view)
-    drawn = Program("staged", ("n", "k"), STAGED, tuple(body), (K, plus(N, index(("k", -1)))))
+    drawn = LoopProgram("staged", ("n", "k"), STAGED, tuple(body), (K, plus(N, index(("k", -1)))))
     for name in [s.index for s in walk(drawn.body) if isinstance(s, For)]:
         if problems(drawn):
             drawn = replace(drawn, body=_of_kind(drawn.body, name, LoopKind.SERIAL))
@@ -316,15 +316,15 @@ def staged(random: Random) -> Program:
 
 
 SWEPT = (
-    View("y", Kind.F64, (N, M), Role.OUTPUT),
-    View("z", Kind.F64, (N, M), Role.OUTPUT),
-    View("t", Kind.F64, (N, M), Role.SCRATCH),
-    View("u", Kind.F64, (N, M), Role.SCRATCH),
+    View("y", Kind.F64, (N, M), ViewRole.OUTPUT),
+    View("z", Kind.F64, (N, M), ViewRole.OUTPUT),
+    View("t", Kind.F64, (N, M), ViewRole.SCRATCH),
+    View("u", Kind.F64, (N, M), ViewRole.SCRATCH),
 )
 SWEPT_SIZES = ({"n": 0, "m": 3}, {"n": 1, "m": 3}, {"n": 2, "m": 2}, {"n": 5, "m": 4})
 
 
-def sweeps(random: Random) -> Program:
+def sweeps(random: Random) -> LoopProgram:
     """Sweeps over rows, in rounds: some fill scratch, all or but for its edges, some write what others read."""
     drawing, edge = Drawing(random), {view.name: 0 for view in SWEPT}
     ready = ["y", "z"]
@@ -351,7 +351,7 @@ def sweeps(random: Random) -> Program:
         if view in ("t", "u"):
             ready.append(view)
     rounds = For("q", (ZERO,), (Index((), 2),), LoopKind.SERIAL, tuple(body))
-    drawn = Program("sweeps", ("n", "m"), SWEPT, (rounds,))
+    drawn = LoopProgram("sweeps", ("n", "m"), SWEPT, (rounds,))
     for name in [s.index for s in walk(drawn.body) if isinstance(s, For)]:
         if problems(drawn):
             drawn = replace(drawn, body=_of_kind(drawn.body, name, LoopKind.SERIAL))

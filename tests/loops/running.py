@@ -10,7 +10,7 @@ import numpy as np
 
 from rho.backend.cpu.numpy_scalars import implementation
 from rho.backend.loopir import interpreter
-from rho.backend.loopir.ir import Program, Role
+from rho.backend.loopir.ir import LoopProgram, ViewRole
 from rho.backend.reference import scalars
 from rho.backend.scalar.table import LONG, weight_of
 from rho.backend.vm.backend_interface import CheckFailed
@@ -39,7 +39,7 @@ def meaning(function: str, kind: Kind, args: Sequence[Any], result: Kind, parame
         raise interpreter.Failed(str(failure)) from None
 
 
-def arrays(program: Program, sizes: Mapping[str, int], seed: int = 0) -> dict[str, np.ndarray]:
+def arrays(program: LoopProgram, sizes: Mapping[str, int], seed: int = 0) -> dict[str, np.ndarray]:
     """Random arrays for the views of INPUT and OUTPUT."""
     draw = random.Random(seed)
     drawn = {}
@@ -50,7 +50,7 @@ def arrays(program: Program, sizes: Mapping[str, int], seed: int = 0) -> dict[st
             items: list[Any] = [draw.choice([0.0, -0.0, 1.0, draw.uniform(-3, 3)]) for _ in range(count)]
         else:
             items = [draw.randrange(2 if view.kind is Kind.BOOL else 9) for _ in range(count)]
-        if view.role is not Role.SCRATCH:
+        if view.role is not ViewRole.SCRATCH:
             drawn[view.name] = np.array(items, DTYPES[view.kind]).reshape(shape)
     return drawn
 
@@ -68,15 +68,16 @@ def mixed(routine: int, reads: Sequence[interpreter.Items], writes: Sequence[tup
 Order = Callable[[Sequence[int]], Sequence[int]]
 
 
-def results(program: Program, sizes: Mapping[str, int], seed: int = 0, order: Order = interpreter.forwards) -> tuple[Any, ...]:
+def results(program: LoopProgram, sizes: Mapping[str, int], seed: int = 0, order: Order = interpreter.forwards) -> tuple[Any,
+    ...]:
     """The bytes of all outputs and the record of a run on the arrays of `seed`; inputs must be as they were."""
     memory = arrays(program, sizes, seed)
     before = {name: array.copy() for name, array in memory.items()}
     record = interpreter.run(program, sizes, memory, meaning, order, mixed)
     for view in program.views:
-        if view.role is Role.INPUT:
+        if view.role is ViewRole.INPUT:
             assert memory[view.name].tobytes() == before[view.name].tobytes()
-    outputs = tuple(memory[view.name].tobytes() for view in program.views if view.role is Role.OUTPUT)
+    outputs = tuple(memory[view.name].tobytes() for view in program.views if view.role is ViewRole.OUTPUT)
     return (*outputs, None if record is None else (record.check, tuple(map(repr, record.values))))
 
 

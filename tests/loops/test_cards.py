@@ -14,7 +14,7 @@ import pytest
 from rho.backend.codegen.cuda_printer import cuda_text
 from rho.backend.cuda.launch import Modules
 from rho.backend.loopir import verifier
-from rho.backend.loopir.ir import Program, Role
+from rho.backend.loopir.ir import LoopProgram, ViewRole
 from rho.backend.loopir.templates import CardKeyedForm as Keyed, CardScansForm, card_keyed, card_scan
 from rho.backend.loopir.text import parse, show
 from rho.backend.lower.body import build_body, build_kernel
@@ -39,7 +39,7 @@ def kernel(space: list[int], reduction: str | None, *, turned: bool = False, kin
     return build_kernel(body, plan_nest(tuple(space), reduction is not None, [tuple(strides)], body.coordinates), [kind])
 
 
-def reducing(space: list[int], reduction: str = "add", *, turned: bool = False) -> tuple[Program, dict[str, int]]:
+def reducing(space: list[int], reduction: str = "add", *, turned: bool = False) -> tuple[LoopProgram, dict[str, int]]:
     made = kernel(space, reduction, turned=turned)
     sizes = {f"n{axis}": size for axis, size in enumerate(space)} | {f"o{axis}": 0 for axis in range(len(space))}
     return card_kernel(made, most_of(space[-1])), sizes | {"blocks": -(-space[-1] // 4096)}
@@ -112,10 +112,10 @@ def test_the_text_means_what_the_program_does(name: str) -> None:
     program, sizes = PROGRAMS[name]
     memory, words = arrays(program, sizes), list(sizes.values())
     for view in program.views:
-        if view.role is not Role.SCRATCH:
+        if view.role is not ViewRole.SCRATCH:
             array = memory[view.name]
             words += array.ctypes.data, *array.strides[: array.ndim - (view.unit and array.ndim > 0)]
     has_failed = Modules(cuda_stub).run(cuda_text(program), words)
-    made = [memory[view.name].tobytes() for view in program.views if view.role is Role.OUTPUT]
+    made = [memory[view.name].tobytes() for view in program.views if view.role is ViewRole.OUTPUT]
     *wanted, record = results(program, sizes)
     assert has_failed == (record is not None) and made == wanted

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 from share import seeds
 
-from rho.backend.loopir.ir import Program
+from rho.backend.loopir.ir import LoopProgram
 from rho.backend.loopir.text import parse, show
-from rho.backend.loopir.verifier import Standing, problems
+from rho.backend.loopir.verifier import ProblemStanding, problems
 from rho.backend.transform.pipeline import PIPELINE
 
 from .drawn import SIZES, STAGED_SIZES, SWEPT_SIZES, program, staged, sweeps
@@ -32,7 +32,7 @@ def test_sweeps_over_rows(seed: int) -> None:
     is_kept(sweeps(Random(seed)), SWEPT_SIZES, seed)
 
 
-def is_kept(drawn: Program, all_sizes: Sequence[Mapping[str, int]], seed: int) -> None:
+def is_kept(drawn: LoopProgram, all_sizes: Sequence[Mapping[str, int]], seed: int) -> None:
     """What a program means is kept by the printer, by the order of independent iterations and by every transformation."""
     assert not problems(drawn)
     assert parse(show(drawn)) == drawn
@@ -42,7 +42,7 @@ def is_kept(drawn: Program, all_sizes: Sequence[Mapping[str, int]], seed: int) -
             assert results(drawn, sizes, seed, backwards) == outcome, "an order of iterations shows"
     for transformation in [one for first, tidy in PIPELINE for one in (first, *tidy)]:
         name, other = transformation.__name__, transformation(drawn)
-        wrong = [str(p) for p in problems(other) if p.standing is Standing.WRONG]
+        wrong = [str(p) for p in problems(other) if p.standing is ProblemStanding.WRONG]
         assert not wrong, f"{name}: {wrong}\n{show(other)}"
         for sizes, outcome in zip(all_sizes, expected, strict=True):
             assert results(other, sizes, seed) == outcome, f"{name} at {sizes}:\n{show(drawn)}\n{show(other)}"

@@ -10,7 +10,7 @@ import pytest
 
 import rho
 from rho.backend.cpu import regions
-from rho.backend.jit.compiler import Kept
+from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir.ir import Index, Load, index, walk
 from rho.backend.transform.simplify import Direction, Progression, single
 
@@ -25,7 +25,7 @@ def outcome(function: Any, *args: Any) -> Any:
 
 
 def test_vectors_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regions, "_runs", Kept(256))
+    monkeypatch.setattr(regions, "_runs", LruCache(256))
     function = rho.compile("{i←⍺ ⋄ {s←⍵ ⋄ s[i]←0.5×s[i]+1 ⋄ s}⍣9 ⊢ ⍵}")
     state = np.arange(10.0)
     for vector in VECTORS:
@@ -39,7 +39,7 @@ def test_vectors_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_indices_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regions, "_runs", Kept(256))
+    monkeypatch.setattr(regions, "_runs", LruCache(256))
     function = rho.compile("{i←⍺ ⋄ {s←⍵ ⋄ s[i]←0.5×s[i]+1 ⋄ s}⍣9 ⊢ ⍵}")
     for item, length in [(0, 10), (9, 10), (0, 30), (29, 30), (12, 30), (5, 6), (6, 6), (30, 31), (-1, 20), (18, 20), (20, 20)]:
         state = np.arange(float(length))

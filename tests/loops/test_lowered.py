@@ -14,14 +14,14 @@ from rho.backend.cpu import regions, regions as pointwise, regions as ranges
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.cpu.views import DTYPES
 from rho.backend.graph.phases import Structured
-from rho.backend.jit.compiler import Kept
+from rho.backend.jit.compiler import LruCache
 from rho.backend.library import operations
 from rho.backend.loopir import interpreter
-from rho.backend.loopir.ir import Role
+from rho.backend.loopir.ir import ViewRole
 from rho.backend.loopir.text import parse, show
 from rho.backend.loopir.verifier import verify
 from rho.backend.lower.library import with_numbers
-from rho.backend.lower.scope import First, Routine, State
+from rho.backend.lower.scope import First, Routine, StateView
 from rho.backend.transform.pipeline import optimise
 
 from .programs import REGIONS, ROUTINES, Make
@@ -85,12 +85,12 @@ def interpreted(launch: Any, first: int, last: int, *, is_optimised: bool) -> No
     parameters = dict(zip(program.parameters, (first, last, *sizes), strict=True))
     arrays: dict[str, Any] = {}
     for view in program.views:
-        if view.role is not Role.SCRATCH:
+        if view.role is not ViewRole.SCRATCH:
             array, other = launch.arrays[view.name], launch.others.get(view.name)
             arrays[view.name] = array.copy() if other is None else np.stack([array, other])
     record = interpreter.run(program, parameters, arrays, meaning, routines=Called(launch))
     for view in program.views:
-        if view.role is Role.OUTPUT:
+        if view.role is ViewRole.OUTPUT:
             array, other = launch.arrays[view.name], launch.others.get(view.name)
             if other is None:
                 array[...] = arrays[view.name]
@@ -103,7 +103,7 @@ def interpreted(launch: Any, first: int, last: int, *, is_optimised: bool) -> No
 @pytest.mark.parametrize("is_optimised", [False, True], ids=["lowered", "optimised"])
 @pytest.mark.parametrize(("text", "makes"), share([pytest.param(*row, id=row[0]) for row in PROGRAMS], seed=11))
 def test_the_interpreter(text: str, makes: list[Make], is_optimised: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regions, "_runs", Kept(256))
+    monkeypatch.setattr(regions, "_runs", LruCache(256))
 
     ran: list[int] = []
 
@@ -114,7 +114,7 @@ def test_the_interpreter(text: str, makes: list[Make], is_optimised: bool, monke
     def repeated(self: Any, compiled: Any, arrays: Any, types: Any, trips: int, threads: int) -> Any:
         """In two ranges."""
         made = [np.empty(types.shape(value), DTYPES[types.kind(value)]) for value in self.loop.results]
-        given = {**arrays, **self.shown(compiled, made, State)}
+        given = {**arrays, **self.shown(compiled, made, StateView)}
         launch = ranges.Ranges(self.loop, self.iteration, self.region, compiled, given, types, CpuBackend, threads)
         call(launch, None, 0, trips // 2)
         launch.arrays.update(self.shown(compiled, made, First))

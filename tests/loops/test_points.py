@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rho import backend
 from rho.backend.lower.region import Region
-from rho.backend.lower.scope import Scratch
+from rho.backend.lower.scope import ScratchView
 from rho.backend.schedule.program_facts.partitioning import lowered_loops
 from rho.tests.harness.tiers import checked
 
@@ -18,5 +18,5 @@ def test_few_points_copy_no_state() -> None:
     assert core is not None
     ((_, region),) = lowered_loops(backend.bind_shapes(core, {"s": (1000, 1000)}, {}).graph)
     assert isinstance(region, Region)
-    scratch = [source for source in region.sources.values() if isinstance(source, Scratch)]
+    scratch = [source for source in region.sources.values() if isinstance(source, ScratchView)]
     assert all(len(source.shape) == 1 and (source.shape[0].constant or 0) < 1_000_000 for source in scratch), scratch

@@ -11,7 +11,7 @@ import rho
 from rho.backend.cpu import regions, regions as pointwise, regions as ranges
 from rho.backend.graph.projections import is_unread
 from rho.backend.jit import tiering
-from rho.backend.jit.compiler import Kept
+from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir.verifier import verify
 
 from .programs import REFUSED, REGIONS, ROUTINES, Make
@@ -20,7 +20,7 @@ from .programs import REFUSED, REGIONS, ROUTINES, Make
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The phases that ran as regions."""
-    monkeypatch.setattr(regions, "_runs", Kept(256))
+    monkeypatch.setattr(regions, "_runs", LruCache(256))
     seen: list[str] = []
     real = ranges.Ranges.results
 
@@ -90,13 +90,13 @@ def test_ranges_change_no_bit(text: str, ran: list[str], monkeypatch: pytest.Mon
 
 def test_cells_go_on_in_longer_ranges_while_these_take_less_than_an_interrupt_may_wait() -> None:
     """Also where one cell could be much, as an estimate that knows sizes by their bounds says."""
-    pace, seen = ranges.Pace(0, 10_000, 2_500, 1 << 40), []
+    pace, seen = ranges.StripSizer(0, 10_000, 2_500, 1 << 40), []
     for start, stop in pace.ranges():
         seen.append((start, stop - start))
         pace.took(stop - start, (stop - start) * 100)
     assert [count for _, count in seen] == [1, 16, 256, 2_500, 2_500, 2_500, 2_227]
     assert [start for start, _ in seen] == list(np.cumsum([0, 1, 16, 256, 2_500, 2_500, 2_500]))
-    slow = ranges.Pace(0, 100, 100, 1)
+    slow = ranges.StripSizer(0, 100, 100, 1)
     next(left := slow.ranges())
     slow.took(100, 1 << 40)
     assert slow.count == 1 and list(left) == []

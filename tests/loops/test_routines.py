@@ -14,7 +14,7 @@ import pytest
 import rho
 from rho import backend
 from rho.backend.cpu import regions, regions as ranges
-from rho.backend.jit.compiler import Kept
+from rho.backend.jit.compiler import LruCache
 from rho.backend.library import operations
 from rho.backend.lower import region as control
 from rho.backend.lower.region import Region
@@ -27,13 +27,13 @@ PRODUCTS = "{{0.1×⍵(+.×⍤2)⍵}⍣N ⊢ ⍵}"
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "always")
-    monkeypatch.setattr(regions, "_runs", Kept(256))
+    monkeypatch.setattr(regions, "_runs", LruCache(256))
 
 
 def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException, at: int) -> list[int]:
     """Call number `at` raises an error."""
     calls: list[int] = []
-    real = operations._Site.run
+    real = operations._OperationSite.run
 
     def run(self: Any) -> None:
         calls.append(len(calls))
@@ -41,7 +41,7 @@ def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException, at: int) -> l
             raise error
         real(self)
 
-    monkeypatch.setattr(operations._Site, "run", run)
+    monkeypatch.setattr(operations._OperationSite, "run", run)
     return calls
 
 
@@ -110,13 +110,13 @@ def test_cells_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_index_makes_no_routine_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """What items are made of is an operand; only what space there is makes a routine."""
     made: list[int] = []
-    real = operations._Site.kernel
+    real = operations._OperationSite.kernel
 
     def kernel(self: Any) -> Any:
         made.append(1)
         return real(self)
 
-    monkeypatch.setattr(operations._Site, "kernel", kernel)
+    monkeypatch.setattr(operations._OperationSite, "kernel", kernel)
     text = "{x←⍵ ⋄ {⍵+x*0.5J1×i←⍺}⍣(⍳40)⊢ x}"
     x = np.random.default_rng(1).random(50) + 0.5j
     value = rho.compile(text)(x)

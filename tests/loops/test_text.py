@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from rho.backend.loopir.ir import Constant, Index, Number, Program
+from rho.backend.loopir.ir import ConstantStatement, Index, IndexStatement, LoopProgram
 from rho.backend.loopir.text import TextError, parse, show, show_index
 from rho.typechecker.elements import Kind
 
@@ -36,7 +36,7 @@ def test_floats_keep_their_bits(value: float, kind: Kind) -> None:
     else:
         bits = struct.unpack("<I", struct.pack("<f", value if abs(value) < 1e38 or not math.isfinite(value) else 3.4028234e38))[0]
     for variant in (bits, bits ^ 1):
-        program = Program("p", (), (), (Constant("c", kind, variant),))
+        program = LoopProgram("p", (), (), (ConstantStatement("c", kind, variant),))
         assert parse(show(program)) == program
 
 
@@ -45,7 +45,7 @@ CONSTANTS = [(Kind.BOOL, 1), (Kind.BOOL, 255), (Kind.I64, -(2**63)), (Kind.U8, 2
 
 @pytest.mark.parametrize(("kind", "bits"), CONSTANTS)
 def test_other_constants_are_read_back(kind: Kind, bits: int) -> None:
-    program = Program("p", (), (), (Constant("c", kind, bits),))
+    program = LoopProgram("p", (), (), (ConstantStatement("c", kind, bits),))
     assert parse(show(program)) == program
 
 
@@ -54,7 +54,7 @@ def test_affine_forms() -> None:
     assert show_index(Index((), -4)) == "-4"
     assert show_index(Index((("i", -3),), 0)) == "-3*i"
     body = parse("program p(i, n) { k = index 3 - i + 2*n - n + 1 - 0 z = index i - i }").body
-    assert body == (Number("k", Index((("i", -1), ("n", 1)), 4)), Number("z", Index((), 0)))
+    assert body == (IndexStatement("k", Index((("i", -1), ("n", 1)), 4)), IndexStatement("z", Index((), 0)))
 
 
 WRONG = [

@@ -10,8 +10,8 @@ import pytest
 
 import rho
 from rho.backend.cpu import regions, regions as ranges, regions as tiles
-from rho.backend.cpu.regions import Rows, Stretches, stretches_of
-from rho.backend.jit.compiler import Kept
+from rho.backend.cpu.regions import RowDomain, Stretches, stretches_of
+from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir import interpreter
 from rho.backend.loopir.facts import Iteration
 from rho.backend.loopir.text import parse
@@ -51,12 +51,12 @@ VECTORS = {
 @pytest.fixture
 def cut(monkeypatch: pytest.MonkeyPatch) -> Callable[[Stretches], list[int]]:
     """Cut into these tiles; the list gets an item for each run in tiles."""
-    monkeypatch.setattr(regions, "_runs", Kept(256))
+    monkeypatch.setattr(regions, "_runs", LruCache(256))
 
     def to(stretches: Stretches) -> list[int]:
         ran: list[int] = []
 
-        def stretches_of(rows: Rows, turns: int, threads: int) -> Stretches | None:
+        def stretches_of(rows: RowDomain, turns: int, threads: int) -> Stretches | None:
             shrinks = 2 * rows.reach * rows.levels * stretches.turns
             return stretches if rows.count // stretches.bands >= shrinks else None
 
@@ -123,7 +123,7 @@ def test_a_band_never_vanishes() -> None:
             for levels in (1, 2):
                 for threads in (1, 2, 7):
                     for row in (8, 10_000, 10_000_000):
-                        stretches = stretches_of(Rows(count, row, row * 1.0, reach, levels, True), 50, threads)
+                        stretches = stretches_of(RowDomain(count, row, row * 1.0, reach, levels, True), 50, threads)
                         if stretches is not None:
                             assert count // stretches.bands >= 2 * reach * levels * stretches.turns
                             assert 1 <= stretches.turns <= 50

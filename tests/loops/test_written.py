@@ -7,24 +7,36 @@ import pytest
 
 from rho.backend.cpu.numpy_reductions import combine_tree, scanned_along
 from rho.backend.loopir import interpreter, verifier
-from rho.backend.loopir.templates import Counting, Form as Selected, Joining, Scan, ScansForm, Scatter, Select, Uniforms, Written
+from rho.backend.loopir.templates import (
+    Counting,
+    Joining,
+    LoopTemplate,
+    ScansForm,
+    ScanTemplate,
+    Scatter,
+    SelectionForm as Selected,
+    SelectTemplate,
+    Uniforms,
+)
 from rho.backend.loopir.text import parse, show
-from rho.backend.lower.kernel_ir import Step
+from rho.backend.lower.kernel_ir import VectorStride
 from rho.tests.loops.running import meaning
 from rho.typechecker.elements import Kind
 
 WRITTEN = (
-    Uniforms(), Counting(), Joining("add", Kind.F64), Scatter("add", Kind.I64, 4, True, Step.UNIT),
-    Scatter("max", Kind.F32, 1, False, Step.NONE), Scatter("mul", Kind.F64, 1, True, Step.STRIDED, True),
-    Scan("add", Kind.F64, ScansForm.LINES), Scan("max", Kind.I32, ScansForm.LINES, False), Scan("eq", Kind.BOOL,
+    Uniforms(), Counting(), Joining("add", Kind.F64), Scatter("add", Kind.I64, 4, True, VectorStride.UNIT),
+    Scatter("max", Kind.F32, 1, False, VectorStride.NONE), Scatter("mul", Kind.F64, 1, True, VectorStride.STRIDED, True),
+    ScanTemplate("add", Kind.F64, ScansForm.LINES), ScanTemplate("max", Kind.I32, ScansForm.LINES, False), ScanTemplate("eq",
+    Kind.BOOL,
     ScansForm.COLUMNS),
-    Select(Selected.ITEMS, Kind.I32, 1), Select(Selected.ITEMS, Kind.I64, 2, True), Select(Selected.CELLS, Kind.U8),
-    Select(Selected.PLACES), Select(Selected.PAIRS),
+    SelectTemplate(Selected.ITEMS, Kind.I32, 1), SelectTemplate(Selected.ITEMS, Kind.I64, 2, True),
+    SelectTemplate(Selected.CELLS, Kind.U8),
+    SelectTemplate(Selected.PLACES), SelectTemplate(Selected.PAIRS),
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("written", WRITTEN, ids=str)
-def test_well_formed(written: Written) -> None:
+def test_well_formed(written: LoopTemplate) -> None:
     program = written.program()
     verifier.verify(program)
     assert parse(show(program)) == program
@@ -49,7 +61,7 @@ def test_counting() -> None:
 def test_selecting(form: Selected, share: float) -> None:
     """What NumPy selects, and nothing behind what is due, though the mask holds more."""
     random, tables, items, cell = np.random.default_rng(4), 3, 29, 3
-    code = Select(form, unit=True) if form is Selected.ITEMS else Select(form)
+    code = SelectTemplate(form, unit=True) if form is Selected.ITEMS else SelectTemplate(form)
     mask = random.random((tables, items)) < share
     source = random.integers(0, 99, (tables, items, cell) if form is Selected.CELLS else (tables, items))
     numbers = np.argwhere(mask) + np.array([7, 0])
@@ -79,11 +91,11 @@ def test_scans_have_the_order_of_scans(lines: int, length: int) -> None:
     items = np.random.default_rng(lines + length).standard_normal((lines, length))
     want = scanned_along("add", Kind.F64, items, 1)
     arrays = {"source": items, "result": np.zeros_like(items), "carry": np.array([-0.0, 0.0])}
-    program = Scan("add", Kind.F64, ScansForm.LINES).program()
+    program = ScanTemplate("add", Kind.F64, ScansForm.LINES).program()
     assert interpreter.run(program, {"lines": lines, "length": length}, arrays, meaning) is None
     assert arrays["result"].tobytes() == want.tobytes()
     arrays = {"source": items.T.reshape(1, length, lines), "result": np.zeros((1, length, lines))}
-    program = Scan("add", Kind.F64, ScansForm.COLUMNS).program()
+    program = ScanTemplate("add", Kind.F64, ScansForm.COLUMNS).program()
     assert interpreter.run(program, {"tables": 1, "length": length, "cells": lines}, arrays, meaning) is None
     assert arrays["result"][0].T.tobytes() == want.tobytes()
 
@@ -91,7 +103,7 @@ def test_scans_have_the_order_of_scans(lines: int, length: int) -> None:
 @pytest.mark.parametrize(("function", "name"), [("and", np.logical_and), ("or", np.logical_or), ("ne", np.not_equal),
                                                 ("eq", np.equal)])  # fmt: skip
 def test_scans_of_truth_values(function: str, name: np.ufunc) -> None:
-    program = Scan(function, Kind.BOOL, ScansForm.LINES).program()
+    program = ScanTemplate(function, Kind.BOOL, ScansForm.LINES).program()
     for length in (3, 30):
         items = np.random.default_rng(length).random((2, length)) < {"and": 0.9, "or": 0.1}.get(function, 0.5)
         arrays = {"source": items.astype(np.uint8), "result": np.zeros((2, length), np.uint8),
@@ -103,7 +115,7 @@ def test_scans_of_truth_values(function: str, name: np.ufunc) -> None:
 def test_scattering_and_what_ends_it() -> None:
     keys, items = np.array([2, 2, 0, 1, 2, 0, 2]), np.arange(7)
     for tables in (1, 4):
-        program = Scatter("add", Kind.I64, tables, True, Step.UNIT).program()
+        program = Scatter("add", Kind.I64, tables, True, VectorStride.UNIT).program()
         for last, check_number in ((2, None), (3, 0), (-1, 0)):
             keys[-1] = last
             arrays = {"keys": keys, "items": items, "tables": np.zeros((tables, 3), np.int64)}
@@ -111,7 +123,7 @@ def test_scattering_and_what_ends_it() -> None:
             assert (None if record is None else record.check) == check_number
             if record is None:
                 assert arrays["tables"].sum(0).tolist() == [items[keys == key].sum() for key in range(3)]
-    runs = Scatter("add", Kind.I64, 1, True, Step.UNIT, True).program()
+    runs = Scatter("add", Kind.I64, 1, True, VectorStride.UNIT, True).program()
     for ascending, check_number in (([0, 0, 1, 2, 2], None), ([0, 2, 1, 1, 1], 1), ([0, 0, 1, 1, 3], 0)):
         arrays = {"keys": np.array(ascending), "items": np.arange(5), "tables": np.zeros((1, 3), np.int64)}
         record = interpreter.run(runs, {"count": 5, "entries": 3}, arrays, meaning)

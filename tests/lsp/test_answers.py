@@ -8,7 +8,7 @@ import pytest
 
 from rho.lang.syntax.formatter import format_source
 from rho.shell.lsp.diagnostics import Action, ActionKind, actions, reports
-from rho.shell.lsp.documents import Change, Document, Encoding, Folder, Position, Range
+from rho.shell.lsp.documents import Change, Document, PositionEncoding, Range, TextPosition, WorkspaceFolder
 from rho.shell.lsp.hover import hover
 from rho.shell.lsp.navigation import Class, Modifier, calls, encoded, formatting, outline, words
 
@@ -22,7 +22,7 @@ def said(text: str) -> str | None:
 
 
 def at(opened: Document, line: int) -> Range:
-    return Range(Position(line, 0), Position(line, 0))
+    return Range(TextPosition(line, 0), TextPosition(line, 0))
 
 
 # ------------------------------------------------------------------------------------------ diagnostics
@@ -31,7 +31,7 @@ def at(opened: Document, line: int) -> Range:
 def test_a_diagnostic_has_places_code_and_related_places() -> None:
     opened = document("⍝ 𝔸\ninput b : f64[2]\ninput A : f64[3]\n'𝔸' ⋄ y ← A + b\n")
     (found,) = reports(opened)
-    assert found.code == "E101" and found.range == Range(Position(3, 13), Position(3, 14))
+    assert found.code == "E101" and found.range == Range(TextPosition(3, 13), TextPosition(3, 14))
     assert {place.uri for place in found.related} == {URI} and len(found.related) >= 2
 
 
@@ -45,7 +45,7 @@ def test_a_schedule_is_checked_as_it_is_written() -> None:
     opened = document("y ← ⍳3\ny\nschedule {\n  plce y on cpu\n  minimize enrgy\n  place q on cpu\n}\n")
     found = reports(opened)
     assert [one.code for one in found] == ["SCH107"] * 3
-    assert found[0].range == Range(Position(3, 2), Position(3, 6))
+    assert found[0].range == Range(TextPosition(3, 2), TextPosition(3, 6))
     (fixed,) = [one for one in actions(opened, found[1].range) if one.kind is ActionKind.FIX and one.solves == found[1]]
     assert "energy" in str(fixed.edits)
 
@@ -60,7 +60,7 @@ def test_what_is_wrong_with_a_module_is_shown_where_it_is_used(tmp_path: Path) -
 
 def test_an_open_module_counts_as_it_stands_in_the_editor(tmp_path: Path) -> None:
     (tmp_path / "geometry.rho").write_text("area ← {⍵×⍵}\n", encoding="utf-8")
-    folder = Folder()
+    folder = WorkspaceFolder()
     uri, main = (tmp_path / "geometry.rho").as_uri(), (tmp_path / "main.rho").as_uri()
     using = folder.open(main, 1, 'use "./geometry.rho"\ngeometry.area 3\n')
     assert reports(using) == []
@@ -83,17 +83,17 @@ def test_a_file_that_is_no_text_is_a_diagnostic(tmp_path: Path) -> None:
 
 def test_schedule_blocks_are_checked_for_the_devices_of_the_setting() -> None:
     text = "y ← 2×⍳9\ny\nschedule {\n  place y on gup0\n}\n"
-    assert reports(Folder().open(URI, 1, text)) == []
-    (found,) = reports(Folder(devices="workstation").open(URI, 1, text))
+    assert reports(WorkspaceFolder().open(URI, 1, text)) == []
+    (found,) = reports(WorkspaceFolder(devices="workstation").open(URI, 1, text))
     assert found.code == "SCH107" and found.range.start.line == 3
     contrary = text.replace("place y on gup0", "print y before y")
-    assert [one.code for one in reports(Folder().open(URI, 1, contrary))] == ["SCH102"]
+    assert [one.code for one in reports(WorkspaceFolder().open(URI, 1, contrary))] == ["SCH102"]
 
 
 def test_strict_makes_guards_errors() -> None:
     text = "input x : f64[n]\ninput y : f64[m]\nx + y\n"
-    assert [one.code for one in reports(Folder().open(URI, 1, text))] == ["W201"]
-    assert [one.code for one in reports(Folder(strict=True).open(URI, 1, text))] == ["E101"]
+    assert [one.code for one in reports(WorkspaceFolder().open(URI, 1, text))] == ["W201"]
+    assert [one.code for one in reports(WorkspaceFolder(strict=True).open(URI, 1, text))] == ["E101"]
 
 
 # ------------------------------------------------------------------------------------------ hover
@@ -141,7 +141,7 @@ def test_hover_in_a_rejected_program() -> None:
 def test_hover_gives_the_range_in_utf16() -> None:
     opened, position = marked("'𝔸' ⋄ xy‸z ← 1\n")
     found = hover(opened, position)
-    assert found is not None and found.range == Range(Position(0, 7), Position(0, 10))
+    assert found is not None and found.range == Range(TextPosition(0, 7), TextPosition(0, 10))
 
 
 # ------------------------------------------------------------------------------------------ actions
@@ -222,17 +222,17 @@ def test_words_by_class() -> None:
     assert [opened.text[w.start : w.end] for w in declared] == ["stats", "x", "n", "f"]
 
 
-@pytest.mark.parametrize("encoding", Encoding)
-def test_encoded_words_lead_back_to_the_text(encoding: Encoding) -> None:
+@pytest.mark.parametrize("encoding", PositionEncoding)
+def test_encoded_words_lead_back_to_the_text(encoding: PositionEncoding) -> None:
     text = "'𝔸' ⋄ x ← ⍳3\r\n⍝ 𝔸𝔸\n(x ⋄ '𝔸𝔸') ⋄ y ← `iota 3\n"
-    opened = Folder(encoding=encoding).open(URI, 1, text)
+    opened = WorkspaceFolder(encoding=encoding).open(URI, 1, text)
     data = encoded(opened)
     line = column = 0
     found = []
     for down, right, length, kind, bits in zip(*[iter(data)] * 5, strict=True):
         line, column = line + down, (column if down == 0 else 0) + right
-        start = opened.lines.offset(Position(line, column))
-        found.append(text[start : opened.lines.offset(Position(line, column + length))])
+        start = opened.lines.offset(TextPosition(line, column))
+        found.append(text[start : opened.lines.offset(TextPosition(line, column + length))])
         assert 0 <= kind < len(Class) and 0 <= bits < 8
     assert found == [text[w.start : w.end] for w in words(opened)] and "'𝔸𝔸'" in found and "`iota" in found
 
@@ -249,7 +249,7 @@ def test_formatting() -> None:
 def test_formatting_touches_only_lines_that_change() -> None:
     opened = document("a ← 1\nb←2\nc ← 3\n")
     (edit,) = formatting(opened)
-    assert edit.range == Range(Position(1, 0), Position(2, 0)) and edit.text == "b ← 2\n"
+    assert edit.range == Range(TextPosition(1, 0), TextPosition(2, 0)) and edit.text == "b ← 2\n"
 
 
 def test_formatting_keeps_line_ends() -> None:
@@ -274,6 +274,6 @@ def test_calls() -> None:
 
 def test_formatting_a_range_touches_only_its_lines() -> None:
     opened = document("a←1\nb←2\nc←3\n")
-    (edit,) = formatting(opened, Range(Position(1, 0), Position(1, 2)))
+    (edit,) = formatting(opened, Range(TextPosition(1, 0), TextPosition(1, 2)))
     assert edit.text == "b ← 2\n"
-    assert formatting(opened, Range(Position(1, 0), Position(2, 0))) == [edit]
+    assert formatting(opened, Range(TextPosition(1, 0), TextPosition(2, 0))) == [edit]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rho.lang.primitives.operators import RESERVED_WORDS
-from rho.lang.primitives.record import Role
+from rho.lang.primitives.record import GlyphRole
 from rho.lang.primitives.table import ELEMENT_NAMES, PRIMITIVES
 from rho.shell.editors import editor_files
 from rho.shell.editors.__main__ import main
@@ -76,9 +76,9 @@ def test_every_row_of_the_table_has_a_scope() -> None:
             continue
         ((word, scope), *_) = scopes(f" {row.glyph} ")
         assert word == row.glyph, row
-        if row.role in (Role.MONADIC_OPERATOR, Role.DYADIC_OPERATOR):
+        if row.role in (GlyphRole.MONADIC_OPERATOR, GlyphRole.DYADIC_OPERATOR):
             assert scope == "keyword.operator", row
-        elif row.role is Role.FUNCTION and row.glyph not in editor_files.OPERATORS:
+        elif row.role is GlyphRole.FUNCTION and row.glyph not in editor_files.OPERATORS:
             assert scope in ("support.function", "support.function.library", "storage.type"), row
 
 
@@ -140,7 +140,7 @@ def test_the_keymap_has_every_name_and_key() -> None:
 
 def test_words_cover_the_table() -> None:
     assert set(editor_files.KEYWORDS) == RESERVED_WORDS and set(editor_files.TYPES) >= ELEMENT_NAMES
-    functions = {row.glyph for row in PRIMITIVES if row.role is Role.FUNCTION and not row.glyph[-1].isalnum()}
+    functions = {row.glyph for row in PRIMITIVES if row.role is GlyphRole.FUNCTION and not row.glyph[-1].isalnum()}
     assert functions <= set(editor_files.GLYPH_FUNCTIONS) | set(editor_files.OPERATORS)
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.bind.scopes import Access
+from rho.lang.bind.scopes import ReferenceKind
 from rho.lang.syntax.parser import parse
 from rho.lang.syntax.source import Source
 from rho.lang.tree.expressions import FunctionName, Name, SymbolKind
 from rho.shell.display.documentation import STDLIB
 from rho.shell.lsp import navigation
-from rho.shell.lsp.documents import Folder, Position
+from rho.shell.lsp.documents import TextPosition, WorkspaceFolder
 from rho.shell.lsp.navigation import CannotRename, definition, highlights, references, rename, rename_in_users
 from rho.shell.pipeline import Session
 
@@ -123,7 +123,7 @@ def test_every_name_of_a_good_program_is_resolved(path: Path) -> None:
 
 def test_definition_and_references() -> None:
     opened, position = marked("x ← 1\nf ← {x + ⍵}\nf x‸\n")
-    assert definition(opened, position) == navigation.Place(URI, opened.lines.range(0, 1))
+    assert definition(opened, position) == navigation.DocumentRange(URI, opened.lines.range(0, 1))
     assert [place.range.start for place in references(opened, position)] == [(0, 0), (1, 5), (2, 2)]
     assert [place.range.start for place in references(opened, position, declaration=False)] == [(1, 5), (2, 2)]
     assert [one.writes for one in highlights(opened, position)] == [True, False, False]
@@ -143,8 +143,8 @@ def test_definition_in_the_library() -> None:
 def test_nothing_is_found_where_nothing_is() -> None:
     opened = document("1 + 2 ⍝ x\n'x'\n")
     for column in range(9):
-        assert definition(opened, Position(0, column)) is None
-        assert references(opened, Position(0, column)) == [] and highlights(opened, Position(1, 1)) == []
+        assert definition(opened, TextPosition(0, column)) is None
+        assert references(opened, TextPosition(0, column)) == [] and highlights(opened, TextPosition(1, 1)) == []
 
 
 def test_a_broken_statement_hides_nothing() -> None:
@@ -156,19 +156,20 @@ def test_a_broken_statement_hides_nothing() -> None:
 def test_accesses() -> None:
     index = document("f : f64 → f64\nf ← {⍵}\nx ← 1 2\nx[0] ← 3\nf x[1]\n").index
     assert [m.access for m in index.mentions] == [
-        Access.DECLARE, Access.BIND, Access.BIND, Access.CHANGE, Access.READ, Access.READ,
+        ReferenceKind.DECLARE, ReferenceKind.BIND, ReferenceKind.BIND, ReferenceKind.CHANGE, ReferenceKind.READ,
+        ReferenceKind.READ,
     ]  # fmt: skip
 
 
 def test_renaming_a_name_of_a_module_renames_it_in_the_open_documents_that_use_it(tmp_path: Path) -> None:
-    folder = Folder()
+    folder = WorkspaceFolder()
     module = folder.open((tmp_path / "geometry.rho").as_uri(), 1, "area ← {⍵×⍵}\nhalf ← {area ⍵÷2}\n")
     text = 'use "./geometry.rho"\narea ← 3\ngeometry.area area\ngeometry.half 2\n'
     user = folder.open((tmp_path / "main.rho").as_uri(), 1, text)
     folder.open((tmp_path / "other.rho").as_uri(), 1, "area ← 1\n")
-    position = Position(1, 9)
+    position = TextPosition(1, 9)
     assert applied(module, rename(module, position, "surface")) == "surface ← {⍵×⍵}\nhalf ← {surface ⍵÷2}\n"
     (found,) = rename_in_users(module, position, "surface").items()
     assert found[0] == user.uri
     assert applied(user, found[1]) == text.replace("geometry.area", "geometry.surface")
-    assert rename_in_users(user, Position(1, 0), "x") == {}
+    assert rename_in_users(user, TextPosition(1, 0), "x") == {}

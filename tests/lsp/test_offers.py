@@ -8,7 +8,7 @@ from values import is_within
 
 from rho import backend
 from rho.shell.lsp.diagnostics import Action, ActionKind, actions
-from rho.shell.lsp.documents import Document, Position, Range
+from rho.shell.lsp.documents import Document, Range, TextPosition
 
 from .texts import URI, applied, document, marked
 
@@ -50,7 +50,7 @@ def test_an_offer_is_taken(text: str) -> None:
 
 
 def _line(line: int) -> Range:
-    return Range(Position(line, 0), Position(line, 0))
+    return Range(TextPosition(line, 0), TextPosition(line, 0))
 
 
 @pytest.mark.parametrize("text", KEPT)

@@ -5,38 +5,40 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from rho.shell.lsp.documents import Change, Encoding, Lines, Position, Range, changed
+from rho.shell.lsp.documents import Change, Lines, PositionEncoding, Range, TextPosition, changed
 
 TEXTS = st.text(alphabet="ab⍳𝔸é\n\r\u2028\x0c", max_size=30)
 
 
-@pytest.mark.parametrize(("encoding", "column"), [(Encoding.UTF16, 4), (Encoding.UTF8, 8), (Encoding.UTF32, 3)])
-def test_a_column_counts_units(encoding: Encoding, column: int) -> None:
+@pytest.mark.parametrize(("encoding", "column"), [(PositionEncoding.UTF16, 4), (PositionEncoding.UTF8, 8),
+    (PositionEncoding.UTF32, 3)])
+def test_a_column_counts_units(encoding: PositionEncoding, column: int) -> None:
     lines = Lines("⍳𝔸xy", encoding)
     assert lines.position(3) == (0, column)
-    assert lines.offset(Position(0, column)) == 3
+    assert lines.offset(TextPosition(0, column)) == 3
 
 
 def test_the_inside_of_a_pair_is_its_start() -> None:
-    assert Lines("𝔸b").offset(Position(0, 1)) == 0
-    assert Lines("𝔸b").offset(Position(0, 2)) == 1
+    assert Lines("𝔸b").offset(TextPosition(0, 1)) == 0
+    assert Lines("𝔸b").offset(TextPosition(0, 2)) == 1
 
 
 def test_lines_end_where_editors_say() -> None:
     lines = Lines("a\r\nb\rc\nd\u2028e\x0cf")
     assert [lines.line(n) for n in range(len(lines))] == ["a", "b", "c", "d\u2028e\x0cf"]
-    assert lines.offset(Position(0, 99)) == 1
+    assert lines.offset(TextPosition(0, 99)) == 1
     assert lines.position(2) == (0, 1)  # between \r and \n
 
 
 def test_places_outside_are_the_nearest_inside() -> None:
     lines = Lines("ab\nc")
-    assert lines.offset(Position(9, 0)) == 4 and lines.offset(Position(0, 7)) == 2 and lines.offset(Position(-1, 4)) == 0
+    assert lines.offset(TextPosition(9, 0)) == 4 and lines.offset(TextPosition(0, 7)) == 2 and lines.offset(TextPosition(-1,
+        4)) == 0
     assert lines.line(5) == ""
 
 
-@given(TEXTS, st.sampled_from(Encoding))
-def test_a_position_leads_back(text: str, encoding: Encoding) -> None:
+@given(TEXTS, st.sampled_from(PositionEncoding))
+def test_a_position_leads_back(text: str, encoding: PositionEncoding) -> None:
     lines = Lines(text, encoding)
     for offset in range(len(text) + 1):
         if text[offset - 1 : offset + 1] != "\r\n":
@@ -57,9 +59,9 @@ def test_changes_apply_one_after_the_other(text: str, drawn: list[tuple[int, int
 
 def test_changes_of_one_message_count_in_what_came_before() -> None:
     def at(start: int, end: int) -> Range:
-        return Range(Position(0, start), Position(0, end))
+        return Range(TextPosition(0, start), TextPosition(0, end))
 
     made = changed(Lines("abc"), [Change(at(0, 1), "xyz"), Change(at(0, 2), ""), Change(None, "⍳⍳"), Change(at(1, 2), "n")])
     assert made.text == "⍳n"
-    backwards = Change(Range(Position(0, 2), Position(0, 0)), "z")
+    backwards = Change(Range(TextPosition(0, 2), TextPosition(0, 0)), "z")
     assert changed(Lines("abc"), [backwards]).text == "zc"

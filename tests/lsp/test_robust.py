@@ -21,7 +21,7 @@ from rho.shell.lsp import (
     navigation as semantic,
 )
 from rho.shell.lsp.diagnostics import reports
-from rho.shell.lsp.documents import Change, Document, Folder, Position, Range
+from rho.shell.lsp.documents import Change, Document, Range, TextPosition, WorkspaceFolder
 from rho.shell.lsp.hover import hover
 from rho.shell.pipeline import Session
 
@@ -38,7 +38,7 @@ PIECES = st.sampled_from([
 ])  # fmt: skip
 
 
-def ask_everything(opened: Document, position: Position) -> None:
+def ask_everything(opened: Document, position: TextPosition) -> None:
     """Every request at one place."""
     here = Range(position, position)
     reports(opened)
@@ -78,8 +78,8 @@ def test_programs_cut_anywhere(path: Path) -> None:
         ask_everything(opened, opened.lines.position(cut))
 
 
-@pytest.mark.parametrize("position", [Position(-1, 0), Position(0, -5), Position(999, 999), Position(0, 10**6)])
-def test_places_outside_the_text(position: Position) -> None:
+@pytest.mark.parametrize("position", [TextPosition(-1, 0), TextPosition(0, -5), TextPosition(999, 999), TextPosition(0, 10**6)])
+def test_places_outside_the_text(position: TextPosition) -> None:
     for text in ("", "x ← 1", "x ← 1\n", "\r\n\r"):
         ask_everything(document(text), position)
 
@@ -100,7 +100,7 @@ def test_what_editing_shows_is_what_checking_the_text_shows() -> None:
     chosen = drawing("edits")
     path = ROOT / "examples" / "kmeans.rho"
     text = path.read_text(encoding="utf-8")
-    folder = Folder()
+    folder = WorkspaceFolder()
     opened = folder.open(path.as_uri(), 1, text)
     for version in range(2, 40):
         start = chosen.randrange(len(opened.text))
@@ -115,7 +115,7 @@ def test_what_editing_shows_is_what_checking_the_text_shows() -> None:
 
 
 def test_a_closed_document_is_gone() -> None:
-    folder = Folder()
+    folder = WorkspaceFolder()
     folder.open(URI, 1, "x")
     folder.close(URI)
     assert folder.change(URI, 2, []) is None

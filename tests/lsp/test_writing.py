@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rho.lang.primitives.table import PRIMITIVES
-from rho.shell.lsp.completion import GLYPHS_TRIGGERS, Item, completion, on_type
-from rho.shell.lsp.documents import Position, Range
+from rho.shell.lsp.completion import GLYPHS_TRIGGERS, CompletionEntry, completion, on_type
+from rho.shell.lsp.documents import Range, TextPosition
 from rho.shell.lsp.hints import HintKind, hints
 
 from .texts import applied, document, marked
@@ -61,14 +61,14 @@ def test_a_long_hint_is_cut_and_explained() -> None:
 
 def test_hints_are_those_of_the_range() -> None:
     opened = document("a ← 1.5\nb ← 2.5\nc ← 3.5\n")
-    assert [hint.position.line for hint in hints(opened, Range(Position(1, 0), Position(1, 3)))] == [1]
+    assert [hint.position.line for hint in hints(opened, Range(TextPosition(1, 0), TextPosition(1, 3)))] == [1]
     assert all(hint.kind is HintKind.TYPE for hint in hints(opened, opened.lines.whole()))
 
 
 # ------------------------------------------------------------------------------------------ completion
 
 
-def offered(text: str) -> dict[str, Item]:
+def offered(text: str) -> dict[str, CompletionEntry]:
     opened, position = marked(text)
     return {item.label: item for item in completion(opened, position)}
 

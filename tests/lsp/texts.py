@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from rho.shell.lsp.documents import Document, Folder, Position, TextEdit
+from rho.shell.lsp.documents import Document, TextEdit, TextPosition, WorkspaceFolder
 
 URI = "file:///nowhere/doc.rho"
 
 
 def document(text: str, uri: str = URI) -> Document:
-    return Folder().open(uri, 1, text)
+    return WorkspaceFolder().open(uri, 1, text)
 
 
-def marked(text: str, uri: str = URI) -> tuple[Document, Position]:
+def marked(text: str, uri: str = URI) -> tuple[Document, TextPosition]:
     """The text without its one `‸`, and where that stood."""
     at = text.index("‸")
     opened = document(text.replace("‸", ""), uri)

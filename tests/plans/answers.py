@@ -19,21 +19,21 @@ from rho.backend.schedule.problem import (
     Edge,
     Keep,
     LimitMachines,
-    Line,
     Link,
     Objective,
     PhaseIndex,
     PhaseTask,
-    Place,
+    PlaceDirective,
     Problem,
     Replicate,
+    SourceLine,
     Split,
     Together,
 )
 from rho.backend.schedule.search.strategy import Budget
 from rho.backend.schedule.solution import Answer, Synchronisation
 
-HERE = Line(1, "a directive")
+HERE = SourceLine(1, "a directive")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def cut() -> Problem:
     return Problem(
         (DeviceGroup("cpu0", "cpu", home=True, memory=100, sync=1), DeviceGroup("gpu0", "gpu", memory=60)),
         (Link("bus", "cpu0", "gpu0", 3, Fraction(1)),), phases, edges((0, 1), (1, 2), (2, 3), (0, 4), (3, 5)),
-        directives=(Place(Line(1, "place b on gpu0"), (PhaseIndex(3),), "gpu0"),),
+        directives=(PlaceDirective(SourceLine(1, "place b on gpu0"), (PhaseIndex(3),), "gpu0"),),
     )  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def throughput() -> Problem:
         (DeviceGroup("d", "d", 2, home=True),), (Link("l", "d", "d", latency=2),),
         (PhaseTask("p", ticks, out_bytes=1), PhaseTask("q", ticks)), edges((0, 1)),
         objectives=(Objective.THROUGHPUT, Objective.SYNCS, Objective.LATENCY), batches=3,
-        directives=(Place(HERE, (PhaseIndex(0),), "d[0]"), Place(HERE, (PhaseIndex(1),), "d[1]")),
+        directives=(PlaceDirective(HERE, (PhaseIndex(0),), "d[0]"), PlaceDirective(HERE, (PhaseIndex(1),), "d[1]")),
     )  # fmt: skip
 
 

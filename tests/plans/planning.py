@@ -15,7 +15,7 @@ from rho.backend.graph.phases import Graph
 from rho.backend.schedule.plan.plan import encode_plan
 from rho.backend.schedule.problem import Objective
 from rho.backend.schedule.program.axis_choice import Axes
-from rho.backend.schedule.program.plan_program import Planned, plan_program
+from rho.backend.schedule.program.plan_program import PlannedProgram, plan_program
 from rho.backend.schedule.search.strategy import Budget
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
@@ -33,7 +33,7 @@ class Case:
     plan: dict[str, Any]
     profile: dict[str, Any]
     graph: Graph
-    planned: Planned
+    planned: PlannedProgram
     stored: str
     core: Core
     bound: BoundGraph

@@ -9,7 +9,7 @@ from rho import backend
 from rho.backend.devices.profile import Profile
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.graph.bind import BoundGraph
-from rho.backend.schedule.plan.plan import Plan, PlanFormatError, decode_plan, encode_plan
+from rho.backend.schedule.plan.plan import ExecutionPlan, PlanFormatError, decode_plan, encode_plan
 from rho.backend.schedule.problem import Objective
 from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program, require_current, texts_of
 from rho.backend.schedule.program.schedule_from_plan import single_faults
@@ -20,7 +20,7 @@ from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.core.blocks import Core
 
-__all__ = ["PROGRAMS", "Plan", "Stored", "encode_plan", "faults", "stored"]
+__all__ = ["PROGRAMS", "ExecutionPlan", "Stored", "encode_plan", "faults", "stored"]
 
 BUDGET = Budget(60, 0)
 Shapes = dict[str, tuple[int, ...]]
@@ -54,7 +54,7 @@ PROGRAMS: dict[str, tuple[tuple[str, Shapes], str | None, tuple[Objective, ...]]
 @dataclass(frozen=True)
 class Stored:
     text: str
-    plan: Plan
+    plan: ExecutionPlan
     core: Core
     bound: BoundGraph
     profile: Profile | None

@@ -17,7 +17,7 @@ from share import share
 from rho.backend.devices.profile_toml import canonical, read_profile
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.graph.phases import PhaseId
-from rho.backend.schedule.plan.plan import CombineStep, Plan, RunStep, TransferStep, decode_plan
+from rho.backend.schedule.plan.plan import CombineStep, ExecutionPlan, RunStep, TransferStep, decode_plan
 from rho.backend.schedule.plan.plan_text import has_other_axes, plans_text, queues_text
 from rho.backend.schedule.program.axis_choice import Axes
 from rho.backend.schedule.program.plan_program import faults_of_stored
@@ -46,7 +46,7 @@ def drawn_program(r: Random) -> Drawn:
     return Drawn(text, shapes, profile(r, 8 * max(map(prod, shapes.values())), linked=True))
 
 
-def assignments(plan: Plan, r: Random) -> Iterator[Axes]:
+def assignments(plan: ExecutionPlan, r: Random) -> Iterator[Axes]:
     """Other axes of the phases of a plan: every choice, or `MOST_ASSIGNMENTS` drawn of them."""
     options = [(one.phase, one.axes) for one in plan.space.cuts if one.axes]
     if prod(len(axes) for _, axes in options) <= MOST_ASSIGNMENTS:
@@ -57,7 +57,7 @@ def assignments(plan: Plan, r: Random) -> Iterator[Axes]:
         yield {phase: r.choice(axes) for phase, axes in options}
 
 
-def cut_along(plan: Plan) -> dict[Any, set[int]]:
+def cut_along(plan: ExecutionPlan) -> dict[Any, set[int]]:
     """By phase, the axes along which its steps, and the transfers of what it makes, have less than all."""
     sizes = {phase.id: [size for size, _ in phase.axes] for phase in plan.phases}
     maker = {value: phase.id for phase in plan.phases for value in phase.results}
@@ -76,7 +76,7 @@ def cut_along(plan: Plan) -> dict[Any, set[int]]:
     return parts
 
 
-def _hull(plan: Plan, phase: Any) -> Iterator[tuple[int, int]]:
+def _hull(plan: ExecutionPlan, phase: Any) -> Iterator[tuple[int, int]]:
     boxes = [
         step.box for queue in plan.main.queues for step in queue.steps
         if isinstance(step, RunStep) and step.phase == phase and step.box is not None
@@ -85,7 +85,7 @@ def _hull(plan: Plan, phase: Any) -> Iterator[tuple[int, int]]:
         yield min(start for start, _ in sides), max(stop for _, stop in sides)
 
 
-def is_in(plan: Plan, space_of: Plan) -> bool:
+def is_in(plan: ExecutionPlan, space_of: ExecutionPlan) -> bool:
     """Is a plan one of those that the bound of another ranges over, by what both say?"""
     axes = {one.phase: one.axis for one in space_of.space.cuts}
     count = max((one.count for one in plan.chunks), default=1)
@@ -110,7 +110,7 @@ def planned(case: Drawn, axes: Axes | None = None) -> Case | None:
         return None
 
 
-def checked(case: Case, drawn: Drawn) -> Plan:
+def checked(case: Case, drawn: Drawn) -> ExecutionPlan:
     """A plan that was stored, read and judged on its own by what it states."""
     plan = decode_plan(case.stored)
     assert faults_of_stored(plan, case.bound, case.core, read_profile("<drawn>", drawn.profile)) == []

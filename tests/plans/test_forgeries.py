@@ -18,14 +18,14 @@ from share import SEED, SHARE, share
 
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.graph.phases import Input
-from rho.backend.schedule.exact.z3_solver import Steps
+from rho.backend.schedule.exact.z3_solver import SolverSteps
 from rho.backend.schedule.plan.plan import (
     CellsStep,
     DeviceId,
+    ExecutionPlan,
     FenceStep,
     FreeStep,
     LoopStep,
-    Plan,
     Queue,
     RunStep,
     Step,
@@ -37,9 +37,9 @@ from rho.backend.schedule.plan.plan import (
 from rho.backend.schedule.problem import Objective
 from rho.backend.schedule.program import schedule_from_plan
 from rho.backend.schedule.search.lexicographic_search import reprove
-from rho.backend.schedule.solution import Answer, Proof, Status, Synchronisation
+from rho.backend.schedule.solution import Answer, BoundCertificate, Status, Synchronisation
 from rho.backend.schedule.verify.judge import Rule
-from rho.backend.schedule.verify.schedule_checks import ADVISORY, Standing, standing, verify
+from rho.backend.schedule.verify.schedule_checks import ADVISORY, BoundStatus, standing, verify
 from rho.backend.vm.executor import execute_plan
 
 from .answers import PROBLEMS, Claim, case
@@ -69,7 +69,7 @@ def refused(name: str, claim: Claim) -> bool:
         sync = followed(sync, right, answer.schedule)
     if verify(problem, answer, sync):
         return True
-    return answer != case(name).answer and not reprove(problem, answer, Steps(STEPS))
+    return answer != case(name).answer and not reprove(problem, answer, SolverSteps(STEPS))
 
 
 def says_less(name: str, claim: Claim) -> bool:
@@ -84,7 +84,7 @@ def says_less(name: str, claim: Claim) -> bool:
 def test_the_answers_are_right(name: str) -> None:
     right = case(name)
     assert verify(right.problem, right.answer, right.sync) == ()
-    assert reprove(right.problem, right.answer, Steps(STEPS))
+    assert reprove(right.problem, right.answer, SolverSteps(STEPS))
 
 
 @pytest.mark.parametrize(("kind", "field"), FIELDS, ids=[".".join(one) for one in FIELDS])
@@ -170,10 +170,10 @@ def test_a_better_bound_is_believed_only_if_it_is_proved_again(name: str) -> Non
     if Objective.LATENCY is not right.problem.objectives[0]:
         return
     values = (late.makespan, *right.answer.values[1:])
-    forged = Answer(Status.OPTIMAL, late, late.makespan, values, Proof("certificate", late.makespan))
+    forged = Answer(Status.OPTIMAL, late, late.makespan, values, BoundCertificate("certificate", late.makespan))
     problem = replace(right.problem, directives=())  # deadlines would refuse it
-    assert standing(problem, forged) is Standing.CLAIMED
-    assert verify(problem, forged) or not reprove(problem, forged, Steps(STEPS))
+    assert standing(problem, forged) is BoundStatus.CLAIMED
+    assert verify(problem, forged) or not reprove(problem, forged, SolverSteps(STEPS))
 
 
 def test_bounds_that_anybody_can_refute() -> None:
@@ -182,10 +182,10 @@ def test_bounds_that_anybody_can_refute() -> None:
     free = replace(right.problem, directives=(), devices=tuple(replace(d, memory=None) for d in right.problem.devices))
     for bound, wrong in ((everything_at_home, False), (everything_at_home + 1, True)):
         assert right.answer.schedule is not None
-        claim = replace(right.answer, status=Status.GAP, lower_bound=bound, proof=Proof("z3", bound), values=(bound,))
+        claim = replace(right.answer, status=Status.GAP, lower_bound=bound, proof=BoundCertificate("z3", bound), values=(bound,))
         found = [v for v in verify(free, claim) if v.code is Rule.V10]
         assert bool(found) == wrong
-    impossible = replace(case("impossible").answer, lower_bound=0, proof=Proof("none", 0))
+    impossible = replace(case("impossible").answer, lower_bound=0, proof=BoundCertificate("none", 0))
     assert impossible.conflict is not None
     said = replace(impossible, conflict=replace(impossible.conflict, directives=()))
     assert [violation.code for violation in verify(free, said)] == [Rule.V10]
@@ -198,7 +198,7 @@ def test_syncs_are_not_believed_without_queues() -> None:
 
 # ------------------------------------------------------------------------------------------------ stored plans
 
-PLAN_FIELDS = fields_in(Plan)
+PLAN_FIELDS = fields_in(ExecutionPlan)
 """Forged with the profile known; without it `described.UNCHECKED` says what is not compared."""
 
 
@@ -215,10 +215,10 @@ def bare(queue: Queue) -> Queue:
     return replace(queue, steps=tuple(steps))  # type: ignore[arg-type]
 
 
-def says_no_more(right: Plan, forged: Plan) -> bool:
+def says_no_more(right: ExecutionPlan, forged: ExecutionPlan) -> bool:
     """Queues and phases in another order, memory let go of later, fewer aims, a bound that is not called met."""
 
-    def plain(plan: Plan) -> Plan:
+    def plain(plan: ExecutionPlan) -> ExecutionPlan:
         queues = tuple(sorted(map(bare, plan.main.queues), key=lambda queue: (queue.device, queue.kind.value)))
         found = plan.prediction and replace(plan.prediction, status=Status.GAP, objectives=())
         phases = tuple(sorted(plan.phases, key=lambda phase: phase.id))
@@ -264,7 +264,7 @@ ALIKE = ("WaitStep.fence", "SubPlan.queues", "Queue.steps", "TransferStep.box")
 plan gives the same values."""
 
 
-def runs_alike(right: Stored, forged: Plan) -> bool:
+def runs_alike(right: Stored, forged: ExecutionPlan) -> bool:
     """Does the forged plan print and give the same bits?"""
     data = {
         entry.name: np.random.default_rng(1).random([size.constant for size in right.bound.graph.types[entry.result].shape])

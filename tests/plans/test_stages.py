@@ -17,7 +17,7 @@ from rho.backend.schedule.program import plan_program
 from rho.backend.schedule.search import lexicographic_search, portfolio
 from rho.backend.schedule.search.lexicographic_search import reprove
 from rho.backend.schedule.search.portfolio import plan_problem
-from rho.backend.schedule.search.strategy import Budget, Context, StageFailed, Strategy, always
+from rho.backend.schedule.search.strategy import Budget, SearchContext, StageFailed, Strategy, always
 from rho.backend.schedule.solution import Schedule, Status
 from rho.backend.schedule.timeline.fence_insertion import synchronise
 from rho.backend.schedule.verify.judge import Rule, Violation
@@ -82,7 +82,7 @@ def staged(monkeypatch: pytest.MonkeyPatch, name: str, change: Callable[[Any], A
     """A strategy that does what it does, and then what `change` does."""
 
     def of(strategy: Strategy) -> Strategy:
-        def changed(context: Context) -> None:
+        def changed(context: SearchContext) -> None:
             if strategy.applies(context):
                 strategy.run(context)
             change(context)

@@ -11,7 +11,7 @@ from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Source
 from rho.shell.cli.messages import EVAL
 from rho.shell.execution.outcome import as_numpy
-from rho.shell.execution.run_request import Request
+from rho.shell.execution.run_request import RunRequest
 from rho.shell.pipeline import Session
 
 SESSION = Session()
@@ -55,7 +55,7 @@ def result(text: str, arrays: dict[str, Any] | None = None, settings: dict[str, 
         errors = [d.code for d in checked.diagnostics if d.is_error]
         if errors or checked.core is None:
             return "refused", str(errors[0])
-        loaded = SESSION.load(checked, Request(params=settings or {}, arrays=arrays or {}))
+        loaded = SESSION.load(checked, RunRequest(params=settings or {}, arrays=arrays or {}))
         value = np.asarray(as_numpy(SESSION.run(loaded).printed[-1].value))
     except RhoError as error:
         return "refused", str(error.diagnostics[0].code)

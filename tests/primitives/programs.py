@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from rho.lang.primitives.record import Role, Trait
+from rho.lang.primitives.record import GlyphRole, Trait
 from rho.lang.primitives.table import PRIMITIVES
 
 KINDS: dict[str, str] = {
@@ -43,13 +43,13 @@ def value(kind: str, shape: str) -> str:
 
 def functions(monadic: bool) -> Iterator[str]:
     for row in PRIMITIVES:
-        if row.role is Role.FUNCTION and (row.monadic if monadic else row.dyadic) is not None:
+        if row.role is GlyphRole.FUNCTION and (row.monadic if monadic else row.dyadic) is not None:
             yield row.glyph
 
 
 def scalar_functions() -> Iterator[str]:
     for row in PRIMITIVES:
-        if row.role is Role.FUNCTION and row.dyadic is not None and Trait.SCALAR in row.dyadic.traits:
+        if row.role is GlyphRole.FUNCTION and row.dyadic is not None and Trait.SCALAR in row.dyadic.traits:
             yield row.glyph
 
 

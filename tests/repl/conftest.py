@@ -14,7 +14,7 @@ from rho.shell.cli.standard_streams import Console
 from rho.shell.execution.params import Permissions
 from rho.shell.pipeline import Session
 from rho.shell.repl.commands import Desk
-from rho.shell.repl.status_line import Settings
+from rho.shell.repl.status_line import ReplSettings
 from rho.shell.workspace.workspace import Entered, Workspace
 
 
@@ -46,7 +46,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 def table(workspace: Workspace, tmp_path: Path) -> Table:
     out, err = Tty(), Tty()
     environment = {"NO_COLOR": "1", "XDG_STATE_HOME": str(tmp_path / "state"), "COLUMNS": "80"}
-    return Table(Desk(workspace, Console(out, err, Tty(), environment), Settings()), out, err)
+    return Table(Desk(workspace, Console(out, err, Tty(), environment), ReplSettings()), out, err)
 
 
 @pytest.fixture

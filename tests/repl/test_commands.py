@@ -10,9 +10,9 @@ import pytest
 from rho.shell.cli.process_exit import Exit
 from rho.shell.execution import stored_plans
 from rho.shell.repl import status_line
-from rho.shell.repl.commands import COMMANDS, After, perform
+from rho.shell.repl.commands import COMMANDS, CommandResult, perform
 from rho.shell.repl.loop import handle
-from rho.shell.repl.status_line import Settings, changed, cut
+from rho.shell.repl.status_line import ReplSettings, changed, cut
 
 from .conftest import Table
 
@@ -43,7 +43,7 @@ Enter = Callable[..., list[str]]
 def test_commands_answer(table: Table, enter: Enter, command: str, said: str) -> None:
     enter("x ← 5000⍴1.5", "mean : f64[n] → f64\nmean ← {(+/⍵)÷≢⍵}")
     before = table.workspace.state
-    assert perform(command, table.desk) == (After.GO_ON, Exit.OK)
+    assert perform(command, table.desk) == (CommandResult.GO_ON, Exit.OK)
     assert said in table.out.getvalue()
     assert table.workspace.state is before
 
@@ -68,11 +68,11 @@ def test_estimates_by_default_tables_are_marked(
 )  # fmt: skip
 def test_commands_refuse(table: Table, command: str) -> None:
     after, code = perform(command, table.desk)
-    assert after is After.GO_ON and code is not Exit.OK and table.err.getvalue()
+    assert after is CommandResult.GO_ON and code is not Exit.OK and table.err.getvalue()
 
 
 def test_quit(table: Table) -> None:
-    assert perform(")quit", table.desk)[0] is After.LEAVE
+    assert perform(")quit", table.desk)[0] is CommandResult.LEAVE
 
 
 def test_every_command_is_there(table: Table) -> None:
@@ -84,8 +84,8 @@ def test_every_command_is_there(table: Table) -> None:
 def test_settings_are_kept(table: Table) -> None:
     perform(")set prefix ;", table.desk)
     perform(")set types off", table.desk)
-    assert status_line.load(table.desk.console.environment) == Settings(prefix=";", types=False)
-    assert changed(Settings(), "pause", "250") == Settings(pause=250)
+    assert status_line.load(table.desk.console.environment) == ReplSettings(prefix=";", types=False)
+    assert changed(ReplSettings(), "pause", "250") == ReplSettings(pause=250)
 
 
 def test_values_have_a_header_and_are_cut(table: Table) -> None:

@@ -12,7 +12,7 @@ from rho.shell.cli.standard_streams import Console
 from rho.shell.pipeline import Session
 from rho.shell.repl.commands import Desk
 from rho.shell.repl.loop import PlainEntries, serve
-from rho.shell.repl.status_line import Settings
+from rho.shell.repl.status_line import ReplSettings
 from rho.shell.workspace.entry_program import MOST_BACK
 from rho.shell.workspace.workspace import Workspace
 
@@ -20,7 +20,7 @@ from rho.shell.workspace.workspace import Workspace
 def session(lines: str) -> tuple[int, str, str, Workspace]:
     out, err, workspace = io.StringIO(), io.StringIO(), Workspace(Session())
     console = Console(out, err, io.StringIO(lines), {})
-    code = serve(PlainEntries(console), Desk(workspace, console, Settings()))
+    code = serve(PlainEntries(console), Desk(workspace, console, ReplSettings()))
     return int(code), out.getvalue(), err.getvalue(), workspace
 
 

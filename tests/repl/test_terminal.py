@@ -18,7 +18,7 @@ from rho.shell.cli.process_exit import Exit
 from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import Loaded
 from rho.shell.repl.loop import serve
-from rho.shell.repl.status_line import Settings
+from rho.shell.repl.status_line import ReplSettings
 from rho.shell.repl.terminal import Terminal
 
 from .conftest import Table
@@ -112,12 +112,12 @@ def test_the_bar_and_the_line(table: Table) -> None:
 
     async def typed() -> None:
         with typing(table, "") as terminal:
-            table.desk.settings = Settings(pause=3600)
+            table.desk.settings = ReplSettings(pause=3600)
             buffer = terminal.editor.default_buffer
             for character in "x + `io":
                 buffer.insert_text(character)
             assert terminal.bottom() == [("class:rho.line", "")], "the bar waits for a pause"
-            table.desk.settings = Settings(pause=0)
+            table.desk.settings = ReplSettings(pause=0)
             ((kind, text),) = [part[:2] for part in terminal.bottom()]
             assert kind == "class:rho.bar" and "⍳ iota" in text
             buffer.reset()

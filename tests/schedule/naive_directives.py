@@ -15,7 +15,7 @@ from rho.backend.schedule.problem import (
     LimitMachines,
     NoSplit,
     Order,
-    Place,
+    PlaceDirective,
     Replicate,
     Split,
 )
@@ -44,7 +44,7 @@ class Directives(Parts):
     def against(self, directive: object) -> Iterator[bool]:
         used = {int(s.device) for s in self.schedule.shards}
         match directive:
-            case Place():
+            case PlaceDirective():
                 allowed = self.devices_called(directive.device)
                 yield from (s.device not in allowed for phase in directive.phases for s in self.shards(phase))
             case Before():

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil
 
 from rho.backend.schedule.problem import Keep, LimitMemory, Replicate
-from rho.backend.schedule.solution import CombineStep, Shard, Transfer
+from rho.backend.schedule.solution import ScheduledCombine, Shard, Transfer
 
 from .naive_parts import Parts
 
@@ -28,7 +28,7 @@ class Buffer:
     maker: Shard | None = None
 
 
-def leaves(step: Shard | Transfer | CombineStep) -> int:
+def leaves(step: Shard | Transfer | ScheduledCombine) -> int:
     """What has no length holds memory for a tick."""
     return max(step.arrive if isinstance(step, Transfer) else step.end, step.start + 1)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from rho.backend.schedule.problem import Before, Edge
-from rho.backend.schedule.solution import CombineStep, Placed, QueueKind, Shard, Synchronisation, Transfer, Wait
+from rho.backend.schedule.solution import Placed, QueueKind, ScheduledCombine, Shard, Synchronisation, Transfer, Wait
 
 from .naive import Naive
 
@@ -48,7 +48,7 @@ class NaiveOrder(Naive):
         yield from (len(places) > 1 for places in channels.values())
 
     def device(self, step: Placed) -> int:
-        return self.home if isinstance(step, CombineStep) else int(step.device)
+        return self.home if isinstance(step, ScheduledCombine) else int(step.device)
 
     def when(self, step: Placed) -> tuple[int, int]:
         """Queues of devices are in order of starts, where a combine starts when home is done; those of channels of arrivals."""
@@ -82,7 +82,7 @@ class NaiveOrder(Naive):
         """When a step cannot wait any longer, and when it is done."""
         if isinstance(step, Transfer):
             return step.start, step.arrive
-        if isinstance(step, CombineStep):
+        if isinstance(step, ScheduledCombine):
             return (step.end,) * 2
         return step.start, step.end
 

@@ -10,8 +10,18 @@ from share import seeds
 
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.bound_strategies import best_bound, energy, load
-from rho.backend.schedule.bounds.head_tail_bounds import Bounds, Costs
-from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Line, Link, PhaseIndex, PhaseTask, Place, Problem
+from rho.backend.schedule.bounds.head_tail_bounds import BoundSet, Costs
+from rho.backend.schedule.problem import (
+    Combine,
+    DeviceGroup,
+    Edge,
+    Link,
+    PhaseIndex,
+    PhaseTask,
+    PlaceDirective,
+    Problem,
+    SourceLine,
+)
 from rho.backend.schedule.search.list_scheduling import baselines
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget
@@ -22,8 +32,8 @@ from .drawn import problem_of
 from .examples import PEFT, TOPCUOGLU
 
 
-def bounds(problem: Problem) -> Bounds:
-    return Bounds(Costs(Timer(problem)))
+def bounds(problem: Problem) -> BoundSet:
+    return BoundSet(Costs(Timer(problem)))
 
 
 def equal(count: int, *ticks: int) -> Problem:
@@ -134,7 +144,7 @@ def test_rows_that_nobody_reads_are_not_sent_home() -> None:
 def pinned(random: Random, problem: Problem) -> Problem:
     """With most phases placed on one device each, and readers of a few rows."""
     places = tuple(
-        Place(Line(0, ""), (PhaseIndex(p),), random.choice(problem.device_names()))
+        PlaceDirective(SourceLine(0, ""), (PhaseIndex(p),), random.choice(problem.device_names()))
         for p, task in enumerate(problem.phases) if not task.home and random.random() < 0.9
     )  # fmt: skip
     return replace(problem, directives=places, edges=tuple(narrowed(random, problem, edge) for edge in problem.edges))
@@ -175,7 +185,7 @@ def test_no_plan_of_a_random_problem_beats_its_bound() -> None:
         costs = Costs(timer)
         if not all(costs.allowed):
             continue
-        found = Bounds(costs)
+        found = BoundSet(costs)
         bound = best_bound(found).ticks
         bound = max(bound, energy(found, bound).ticks)
         for _ in range(20):

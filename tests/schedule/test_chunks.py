@@ -11,7 +11,7 @@ from share import repeats, seeds
 
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.bound_strategies import best_bound
-from rho.backend.schedule.bounds.head_tail_bounds import Bounds, Costs
+from rho.backend.schedule.bounds.head_tail_bounds import BoundSet, Costs
 from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
 from rho.backend.schedule.search.instance_transformations import in_chunks
 from rho.backend.schedule.search.lexicographic_search import reprove
@@ -124,7 +124,7 @@ def test_simulator_judge_and_bounds_mean_the_same_by_chunks(part: int) -> None:
         assert overflow(graph, starts, buffers(graph)) is None, seed
         costs = Costs(Timer(problem))
         if all(costs.allowed):
-            assert best_bound(Bounds(costs)).ticks <= schedule.makespan, seed
+            assert best_bound(BoundSet(costs)).ticks <= schedule.makespan, seed
         assert least(problem) <= schedule.makespan, seed
         laid += 1
     assert laid > 5

@@ -18,17 +18,17 @@ from rho.backend.schedule.problem import (
     DeviceIndex,
     Directive,
     Edge,
-    Line,
     NoSplit,
     Objective,
     PhaseIndex,
     PhaseTask,
     Problem,
+    SourceLine,
     Together,
 )
-from rho.backend.schedule.solution import Answer, Conflict, Proof, Schedule, Shard, Status
+from rho.backend.schedule.solution import Answer, BoundCertificate, Conflict, Schedule, Shard, Status
 from rho.backend.schedule.verify.judge import Rule
-from rho.backend.schedule.verify.schedule_checks import Standing, everything_at_home, standing, verify, verify_schedule
+from rho.backend.schedule.verify.schedule_checks import BoundStatus, everything_at_home, standing, verify, verify_schedule
 from rho.lang.diagnostics.model import Code
 
 from .drawn import problem_of
@@ -123,8 +123,8 @@ PROVED: dict[str, tuple[Problem, int]] = {
 @pytest.mark.parametrize("name", PROVED)
 def test_what_paths_and_loads_prove(name: str) -> None:
     what, bound = PROVED[name]
-    for claimed, expected in ((bound, Standing.PROVED), (bound + 1, Standing.CLAIMED)):
-        answer = Answer(Status.GAP, Schedule((), (), ()), claimed, (claimed,), Proof("z3", claimed))
+    for claimed, expected in ((bound, BoundStatus.PROVED), (bound + 1, BoundStatus.CLAIMED)):
+        answer = Answer(Status.GAP, Schedule((), (), ()), claimed, (claimed,), BoundCertificate("z3", claimed))
         assert standing(what, answer) is expected
 
 
@@ -156,11 +156,11 @@ def test_what_runs_at_home_is_right() -> None:
 
 # ---------------------------------------------------------------------------------------------- claims
 
-DEADLINE = Deadline(Line(1, "deadline"), 100)
+DEADLINE = Deadline(SourceLine(1, "deadline"), 100)
 CHAIN = problem(TWO, [atomic(4, 4), atomic(3, 3)], (0, 1), directives=(DEADLINE,))
 AT_HOME = everything_at_home(CHAIN)
-GAP = Answer(Status.GAP, AT_HOME, 5, (7,), Proof("bound", 5))
-OPTIMAL = Answer(Status.OPTIMAL, AT_HOME, 7, (7,), Proof("bound", 7))
+GAP = Answer(Status.GAP, AT_HOME, 5, (7,), BoundCertificate("bound", 5))
+OPTIMAL = Answer(Status.OPTIMAL, AT_HOME, 7, (7,), BoundCertificate("bound", 7))
 EARLY = replace(CHAIN, directives=(Deadline(DEADLINE.line, 6),))
 
 
@@ -168,18 +168,18 @@ def against(*directives: Directive, phase: int | None = None) -> Conflict:
     return Conflict(Code.SCH103, directives, (), phase=None if phase is None else PhaseIndex(phase))
 
 
-NEVER = Answer(Status.IMPOSSIBLE, None, 0, (), Proof("none", 0), conflict=against(*EARLY.directives))
+NEVER = Answer(Status.IMPOSSIBLE, None, 0, (), BoundCertificate("none", 0), conflict=against(*EARLY.directives))
 WRONG: dict[str, tuple[Problem, Answer]] = {
-    "no such method": (CHAIN, replace(GAP, proof=Proof("oracle", 5))),
-    "a bound below nothing": (CHAIN, replace(GAP, lower_bound=-1, proof=Proof("bound", -1))),
-    "a proof of more": (CHAIN, replace(GAP, proof=Proof("bound", 6))),
-    "a proof of less": (CHAIN, replace(GAP, proof=Proof("bound", 4))),
-    "a bound by no method": (CHAIN, replace(GAP, proof=Proof("none", 5))),
-    "a bound of one by no method": (CHAIN, replace(GAP, lower_bound=1, proof=Proof("none", 1))),
-    "a bound above the value": (EARLY, replace(GAP, lower_bound=8, proof=Proof("z3", 8))),
+    "no such method": (CHAIN, replace(GAP, proof=BoundCertificate("oracle", 5))),
+    "a bound below nothing": (CHAIN, replace(GAP, lower_bound=-1, proof=BoundCertificate("bound", -1))),
+    "a proof of more": (CHAIN, replace(GAP, proof=BoundCertificate("bound", 6))),
+    "a proof of less": (CHAIN, replace(GAP, proof=BoundCertificate("bound", 4))),
+    "a bound by no method": (CHAIN, replace(GAP, proof=BoundCertificate("none", 5))),
+    "a bound of one by no method": (CHAIN, replace(GAP, lower_bound=1, proof=BoundCertificate("none", 1))),
+    "a bound above the value": (EARLY, replace(GAP, lower_bound=8, proof=BoundCertificate("z3", 8))),
     "optimal above its bound": (CHAIN, replace(GAP, status=Status.OPTIMAL)),
     "a bound that home refutes": (CHAIN, replace(GAP, schedule=None, status=Status.ABORTED, values=(), lower_bound=8,
-                                                 proof=Proof("z3", 8))),
+                                                 proof=BoundCertificate("z3", 8))),
     "a conflict of what is possible": (CHAIN, replace(GAP, conflict=against(DEADLINE))),
     "values without a schedule": (CHAIN, replace(GAP, status=Status.ABORTED, schedule=None)),
     "impossible, and it runs at home": (CHAIN, replace(NEVER, conflict=against(DEADLINE))),
@@ -195,15 +195,15 @@ RIGHT: dict[str, tuple[Problem, Answer]] = {
     "a gap": (CHAIN, GAP),
     "a gap that is closed": (CHAIN, replace(OPTIMAL, status=Status.GAP)),
     "optimal": (CHAIN, OPTIMAL),
-    "no bound by no method": (CHAIN, replace(GAP, lower_bound=0, proof=Proof("none", 0))),
-    "no bound by a method": (CHAIN, replace(GAP, lower_bound=0, proof=Proof("bound", 0))),
+    "no bound by no method": (CHAIN, replace(GAP, lower_bound=0, proof=BoundCertificate("none", 0))),
+    "no bound by a method": (CHAIN, replace(GAP, lower_bound=0, proof=BoundCertificate("bound", 0))),
     "given up with nothing": (CHAIN, replace(GAP, status=Status.ABORTED, schedule=None, values=())),
-    "given up with as much as home has": (CHAIN, Answer(Status.ABORTED, None, 7, (), Proof("z3", 7))),
+    "given up with as much as home has": (CHAIN, Answer(Status.ABORTED, None, 7, (), BoundCertificate("z3", 7))),
     "impossible": (EARLY, NEVER),
-    "impossible beside a bound": (EARLY, replace(NEVER, lower_bound=3, proof=Proof("none", 3))),
+    "impossible beside a bound": (EARLY, replace(NEVER, lower_bound=3, proof=BoundCertificate("none", 3))),
     "impossible for the first phase": (EARLY, replace(NEVER, conflict=against(phase=0))),
     "impossible for the last phase": (EARLY, replace(NEVER, conflict=against(phase=1))),
-    "a bound that home would refute, were it allowed": (EARLY, Answer(Status.ABORTED, None, 8, (), Proof("z3", 8))),
+    "a bound that home would refute, were it allowed": (EARLY, Answer(Status.ABORTED, None, 8, (), BoundCertificate("z3", 8))),
 }  # fmt: skip
 
 
@@ -221,4 +221,4 @@ def test_claims_that_stand(name: str) -> None:
 
 @pytest.mark.parametrize("status", [Status.OPTIMAL, Status.GAP])
 def test_an_answer_without_a_schedule_is_no_answer(status: Status) -> None:
-    assert [v.code for v in verify(CHAIN, Answer(status, None, 0, (), Proof("none", 0)))] == [Rule.V1]
+    assert [v.code for v in verify(CHAIN, Answer(status, None, 0, (), BoundCertificate("none", 0)))] == [Rule.V1]

@@ -10,7 +10,7 @@ import pytest
 from rho import backend
 from rho.backend.calibration.probes import tier_name
 from rho.backend.devices.phase_cost import missing_operation, phase_ticks, step_ns
-from rho.backend.devices.profile import Calibration, DeviceProfile, Profile, Table, is_key
+from rho.backend.devices.profile import Calibration, CostTable, DeviceProfile, Profile, is_key
 from rho.backend.devices.this_machine import load_profile, shipped_names
 from rho.backend.graph import traverse
 from rho.backend.graph.bind import BoundGraph
@@ -29,12 +29,12 @@ def phases(graph: BoundGraph, kind: type) -> Iterator[Phase]:
     return (phase for phase in traverse.all_phases(graph.graph) if isinstance(phase, kind))
 
 
-def line(rate: int) -> Table:
+def line(rate: int) -> CostTable:
     """`rate` ns a byte from the first byte on."""
-    return Table((1, 10**9), (rate, rate * 10**9))
+    return CostTable((1, 10**9), (rate, rate * 10**9))
 
 
-def machine(launch: int = 0, dispatch: int = 0, **ops: Table) -> Profile:
+def machine(launch: int = 0, dispatch: int = 0, **ops: CostTable) -> Profile:
     named = {name.replace("__", "."): table for name, table in ops.items()}
     return Profile((DeviceProfile("cpu0", "cpu", home=True, launch_ns=launch, host_dispatch_ns=dispatch, ops=named),))
 
@@ -48,7 +48,7 @@ def ns(graph: BoundGraph, phase: Phase, profile: Profile, launches: int = 1) -> 
 SUM = "input x : f64[n]\ninput y : f64[n]\noutput z ← x+y\n"
 CHAIN = "input x : f64[n]\ninput y : f64[n]\noutput z ← (x×y)+*x\n"
 WHOLE = {"add__f64": line(7), "mul__f64": line(8), "transcendental__f64": line(9)}
-PARTS = {"read__f64": line(1), "write__f64": line(10), "step__f64": Table((1, 1 << 50), (0, 0)), "point__add__f64": line(100),
+PARTS = {"read__f64": line(1), "write__f64": line(10), "step__f64": CostTable((1, 1 << 50), (0, 0)), "point__add__f64": line(100),
          "point__mul__f64": line(200), "point__exp__f64": line(1000), "row__add__f64": line(1024), "ufunc__add__f64": line(3),
          "ufunc__add__c128": line(5), "ufunc__mul__f64": line(4), "ufunc__exp__f64": line(6)}  # fmt: skip
 MANY = 1 << 14
@@ -144,7 +144,7 @@ def test_a_map_runs_its_body_once_a_cell() -> None:
 def test_ticks_of_shards_follow_the_tables_where_they_fall_too() -> None:
     graph = bound(SUM, x=(1000,), y=(1000,))
     only = next(phases(graph, Structured))
-    table = Table((24, 2400, 2424, 24_000), (10, 1000, 600, 6000))
+    table = CostTable((24, 2400, 2424, 24_000), (10, 1000, 600, 6000))
     profile = machine(launch=5, dispatch=1, add__f64=table)
     ticks = phase_ticks(only, graph, profile, profile.devices[0].name, axis=0, rows=1000)
     assert ticks is not None and ticks.at(1) == 16 and ticks.at(1000) == 6006
@@ -205,7 +205,7 @@ def test_a_step_costs_more_behind_one_that_touched_much() -> None:
     first, second = phases(graph, Structured)
     warm = machine(**PARTS, first__f64=line(0), row__max__f64=line(0), ufunc__reduce__add__f64=line(0))
     cold = machine(
-        **PARTS, first__f64=Table((1, 1000, 1 << 50), (0, 500, 500)), row__max__f64=line(0), ufunc__reduce__add__f64=line(0)
+        **PARTS, first__f64=CostTable((1, 1000, 1 << 50), (0, 500, 500)), row__max__f64=line(0), ufunc__reduce__add__f64=line(0)
     )
     assert ns(graph, second, cold) - ns(graph, second, warm) == 500  # 8008 bytes went past
     assert ns(graph, first, cold) - ns(graph, first, warm) < 500  # the executor was at work just before

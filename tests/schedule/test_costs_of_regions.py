@@ -10,10 +10,10 @@ from rho import backend
 from rho.backend.devices import loop_cost
 from rho.backend.devices.op_tables import Rates
 from rho.backend.devices.phase_cost import step_ns
-from rho.backend.devices.profile import DeviceProfile, Profile, Table
+from rho.backend.devices.profile import CostTable, DeviceProfile, Profile
 from rho.backend.graph.phases import Fold, Loop, Map
 from rho.backend.loopir.text import parse
-from rho.backend.lower.scope import Unsupported
+from rho.backend.lower.scope import NotLowerable
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
@@ -21,9 +21,9 @@ LAUNCH = 1_000_000
 """Nanoseconds of a step: no loop of these tests may pay it in each turn."""
 
 
-def line(nanoseconds: int) -> Table:
+def line(nanoseconds: int) -> CostTable:
     """So many a 1000 bytes."""
-    return Table((1000, 10**9), (nanoseconds, nanoseconds * 10**6))
+    return CostTable((1000, 10**9), (nanoseconds, nanoseconds * 10**6))
 
 
 def machine() -> DeviceProfile:
@@ -52,7 +52,7 @@ def test_a_turn_pays_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
     assert whole < 5 * LAUNCH
 
     def refused(*given: object) -> Any:
-        raise Unsupported("for this test")
+        raise NotLowerable("for this test")
 
     monkeypatch.setattr(loop_cost, "lower_region", refused)
     assert estimate(SCAN, x=(100_000,)) > 100_000 * LAUNCH, "phase by phase, every turn does"

@@ -25,14 +25,14 @@ from rho.backend.schedule.problem import (
     Keep,
     LimitMachines,
     LimitMemory,
-    Line,
     Link,
     NoSplit,
     Order,
     PhaseIndex,
     PhaseTask,
-    Place,
+    PlaceDirective,
     Problem,
+    SourceLine,
     Split,
 )
 from rho.backend.schedule.search.portfolio import plan_problem
@@ -46,8 +46,8 @@ CPU, GPU = DeviceGroup("cpu0", "cpu", home=True), DeviceGroup("gpu0", "gpu")
 BOTH = {"cpu": Ticks(((1, 5),)), "gpu": Ticks(((1, 5),))}
 
 
-def line(number: int, text: str = "") -> Line:
-    return Line(number, text)
+def line(number: int, text: str = "") -> SourceLine:
+    return SourceLine(number, text)
 
 
 def graph(names: str, arrows: str, *directives: Directive, devices: tuple[DeviceGroup, ...] = (CPU, GPU)) -> Problem:
@@ -168,13 +168,13 @@ class TestOrders:
 class TestPlaces:
     def test_effects_off_home(self) -> None:
         """S31."""
-        place = Place(line(1), p(0), "gpu0")
+        place = PlaceDirective(line(1), p(0), "gpu0")
         problem = graph("print", "", place)
         found = conflict(replace(problem, phases=(replace(problem.phases[0], home=True, effect=True),)))
         assert (found.code, found.directives) == ("SCH105", (place,))
 
     def test_no_kernel_there(self) -> None:
-        place = Place(line(1), p(0), "gpu")
+        place = PlaceDirective(line(1), p(0), "gpu")
         problem = graph("a", "", place)
         found = conflict(replace(problem, phases=(replace(problem.phases[0], ticks={"cpu": Ticks(((1, 1),))}),)))
         assert (found.code, found.directives) == ("SCH104", (place,))
@@ -185,7 +185,7 @@ class TestPlaces:
         assert (found.code, found.directives) == ("SCH104", ())
 
     def test_two_places(self) -> None:
-        here, there = Place(line(1), p(0, 1), "cpu0"), Place(line(2), p(1), "gpu0")
+        here, there = PlaceDirective(line(1), p(0, 1), "cpu0"), PlaceDirective(line(2), p(1), "gpu0")
         found = conflict(graph("a b", "", here, there))
         assert (found.code, found.directives) == ("SCH101", (here, there))
 
@@ -196,7 +196,7 @@ class TestPlaces:
         assert (found.code, found.directives) == ("SCH101", (split, whole))
 
     def test_no_way_to_keep_it_there(self) -> None:
-        keep, place = Keep(line(1), PhaseIndex(0), "far"), Place(line(2), p(0), "cpu0")
+        keep, place = Keep(line(1), PhaseIndex(0), "far"), PlaceDirective(line(2), p(0), "cpu0")
         problem = graph("a", "", keep, place, devices=(CPU, GPU, DeviceGroup("far", "cpu")))
         found = conflict(replace(problem, links=(Link("l", "cpu0", "gpu0"),)))
         assert set(found.directives) == {keep, place}
@@ -243,7 +243,7 @@ class TestMemory:
         """S21."""
         size = 100 * MB
         phases = tuple(PhaseTask(name, BOTH, out_bytes=size) for name in "abc")
-        place = Place(line(1), p(0, 1, 2), "gpu0")
+        place = PlaceDirective(line(1), p(0, 1, 2), "gpu0")
         problem = Problem((CPU, replace(GPU, memory=cap * MB)), (), phases, (Edge(*p(0, 1)), Edge(*p(1, 2))), (place,))
         found = find_conflict(problem)
         assert (None if found is None else (found.code, found.directives, found.facts[-1])) == (
@@ -253,7 +253,7 @@ class TestMemory:
     def test_several_phases_together(self) -> None:
         """No phase is too large by itself: the solver says how much every order needs."""
         phases = tuple(PhaseTask(name, BOTH, out_bytes=100 * MB) for name in "abcd")
-        place = Place(line(1), p(0, 1, 2, 3), "gpu0")
+        place = PlaceDirective(line(1), p(0, 1, 2, 3), "gpu0")
         needless = Before(line(2), p(0), p(2))
         problem = Problem((CPU, replace(GPU, memory=250 * MB)), (), phases, (Edge(*p(0, 2)), Edge(*p(1, 3))), (needless, place))
         found = conflict(problem)
@@ -283,7 +283,7 @@ class TestLimits:
         assert "1600" in found.facts[0]
 
     def test_places_ask_for_more_machines(self) -> None:
-        one, here, there = LimitMachines(line(1), 1), Place(line(2), p(0), "cpu0"), Place(line(3), p(1), "gpu0")
+        one, here, there = LimitMachines(line(1), 1), PlaceDirective(line(2), p(0), "cpu0"), PlaceDirective(line(3), p(1), "gpu0")
         found = conflict(graph("a b", "a>b", one, here, there))
         assert (found.code, found.directives) == ("SCH106", (one, here, there))
 
@@ -307,7 +307,7 @@ def test_annotated_is_never_better_than_free(seed: int) -> None:
         here = line(number + 1)
         x, z = (PhaseIndex(index) for index in r.sample(range(count), 2))
         options: list[Directive] = [
-            Before(here, (x,), (z,)), IssueBefore(here, (x,), (z,)), Place(here, (x, z), r.choice(kinds)),
+            Before(here, (x,), (z,)), IssueBefore(here, (x,), (z,)), PlaceDirective(here, (x, z), r.choice(kinds)),
             Adjacent(here, x, z), Order(here, (x, None)), Order(here, (None, x, z, None)), Keep(here, x, r.choice(kinds)),
             LimitMachines(here, r.randint(1, 2)), LimitMemory(here, r.choice(kinds), r.randint(60, 200)),
             Deadline(here, r.randint(100, 500)),
@@ -330,7 +330,7 @@ class TestWhatWouldDo:
     def test_a_limit_that_would_fit(self) -> None:
         home = DeviceGroup("a", "a", home=True)
         phases = (PhaseTask("m", {"a": Ticks(((1, 1),))}, out_bytes=10_123_456),)
-        tight = LimitMemory(Line(1, "limit memory a 5MB"), "a", 5_000_000)
+        tight = LimitMemory(SourceLine(1, "limit memory a 5MB"), "a", 5_000_000)
         found = plan_problem(Problem((home,), (), phases, (), (tight,))).conflict
         assert found is not None and found.code == "SCH103"
         assert found.facts == ("`m` needs 10.2 MB with its operands", "memory is 5 MB on a", "short 5.2 MB")
@@ -341,7 +341,7 @@ class TestWhatWouldDo:
         home = DeviceGroup("a", "a", home=True)
         phases = tuple(PhaseTask(name, {"a": Ticks(((1, 1),))}) for name in ("x", "z", "r"))
         edges = (Edge(PhaseIndex(0), PhaseIndex(2)), Edge(PhaseIndex(1), PhaseIndex(2)))
-        line = Line(4, "order … r … z")
+        line = SourceLine(4, "order … r … z")
         asked = Order(line, (None, PhaseIndex(2), None, PhaseIndex(1)))
         found = find_conflict(Problem((home,), (), phases, edges, (asked,)))
         assert found is not None and found.code == "SCH102" and found.facts == ("`r` needs `z`",)

@@ -21,17 +21,17 @@ from rho.backend.schedule.problem import (
     Edge,
     IssueBefore,
     Keep,
-    Line,
     Link,
     NoSplit,
     Objective,
     Order,
     PhaseIndex,
     PhaseTask,
-    Place,
+    PlaceDirective,
     Problem,
     Replicate,
     Select,
+    SourceLine,
     Speculate,
     Split,
 )
@@ -59,7 +59,7 @@ def each_phase(directive: Directive, of: dict[int, int]) -> Directive:
         return PhaseIndex(of[phase])
 
     match directive:
-        case Place():
+        case PlaceDirective():
             return replace(directive, phases=tuple(map(to, directive.phases)))
         case Before() | IssueBefore():
             return replace(directive, first=tuple(map(to, directive.first)), then=tuple(map(to, directive.then)))
@@ -174,7 +174,7 @@ def broken(problem: Problem, form: Problem, answer: Answer, directives: tuple[Di
                     continue
                 single = [replace(directive, first=(PhaseIndex(of[a]),), then=(PhaseIndex(of[b]),)) for a, b in pairs]
                 yield from (directive.line.text for one in single if any(judge.against(one)))
-            case Place():
+            case PlaceDirective():
                 if any(judge.against(each_phase(directive, of))):
                     yield directive.line.text
             case NoSplit():
@@ -217,7 +217,7 @@ def test_an_arm_that_is_split_is_run_as_it_was_asked() -> None:
     problem = replace(of_branch(Random(1)), objectives=(Objective.SYNCS,))
     phases = tuple(replace(phase, rows=4, ticks={kind: Ticks(((4, 8),)) for kind in ("cpu", "gpu")}) if phase.id == "p" else phase
                    for phase in problem.phases)  # fmt: skip
-    line = Line(1, "split p rows 1:1 over cpu0 gpu0")
+    line = SourceLine(1, "split p rows 1:1 over cpu0 gpu0")
     asked = replace(problem, phases=phases, directives=(Split(line, PhaseIndex(2), (1, 1), ("cpu0", "gpu0")),))
     planned = plan_selects(asked, FAST)
     assert planned.answer.speculated == (6,)

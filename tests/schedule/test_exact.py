@@ -12,8 +12,8 @@ import pytest
 from share import repeats, seeds
 
 from rho.backend.devices.cost_functions import Ticks
-from rho.backend.schedule.exact.makespan_bisection import Outcome, refine
-from rho.backend.schedule.exact.z3_solver import Steps
+from rho.backend.schedule.exact.makespan_bisection import SearchOutcome, refine
+from rho.backend.schedule.exact.z3_solver import SolverSteps
 from rho.backend.schedule.instances.solve_instance import read_instance
 from rho.backend.schedule.problem import (
     Before,
@@ -22,16 +22,16 @@ from rho.backend.schedule.problem import (
     Edge,
     LimitMachines,
     LimitMemory,
-    Line,
     Link,
     PhaseIndex,
     PhaseTask,
-    Place,
+    PlaceDirective,
     Problem,
+    SourceLine,
 )
 from rho.backend.schedule.search.lexicographic_search import reprove
 from rho.backend.schedule.search.portfolio import plan_problem
-from rho.backend.schedule.solution import Answer, Proof, Status
+from rho.backend.schedule.solution import Answer, BoundCertificate, Status
 from rho.backend.schedule.timeline.serial_sgs import Timer
 from rho.backend.schedule.verify.schedule_checks import verify_schedule
 
@@ -44,8 +44,8 @@ AUCKLAND = Path(__file__).parents[1] / "corpora" / "data" / "schedules" / "auckl
 STEPS = 60_000_000
 
 
-def solve(problem: Problem, modes: Modes) -> Outcome:
-    found = refine(problem, modes, None, 0, Steps(STEPS))
+def solve(problem: Problem, modes: Modes) -> SearchOutcome:
+    found = refine(problem, modes, None, 0, SolverSteps(STEPS))
     if found.schedule is not None:
         assert verify_schedule(problem, found.schedule) == ()
     return found
@@ -149,7 +149,7 @@ def test_relaxing_never_hurts_and_annotations_never_help(seed: int) -> None:
     if free.schedule is not None:
         assert more.lower_bound <= free.schedule.makespan
     last = PhaseIndex(len(problem.phases) - 1)
-    bound = solve(replace(problem, directives=(Before(Line(1, ""), (PhaseIndex(0),), (last,)),)), modes)
+    bound = solve(replace(problem, directives=(Before(SourceLine(1, ""), (PhaseIndex(0),), (last,)),)), modes)
     if bound.schedule is not None:
         assert free.schedule is not None
         assert bound.schedule.makespan >= free.lower_bound
@@ -195,10 +195,10 @@ def test_a_bound_above_a_plan_is_not_believed() -> None:
     problem = TOPCUOGLU
     best = solve(problem, singles(problem)).schedule
     assert best is not None
-    claimed = refine(problem, singles(problem), best, best.makespan + 5, Steps(STEPS))
+    claimed = refine(problem, singles(problem), best, best.makespan + 5, SolverSteps(STEPS))
     assert (claimed.lower_bound, claimed.proved) == (73, True)
     worse = next(s for s in (Timer(problem).lay_out(decisions_for(Random(k), problem)) for k in range(9)) if s is not None)
-    forged = Answer(Status.OPTIMAL, worse, worse.makespan, (worse.makespan,), Proof("z3", worse.makespan))
+    forged = Answer(Status.OPTIMAL, worse, worse.makespan, (worse.makespan,), BoundCertificate("z3", worse.makespan))
     assert not reprove(problem, forged)
 
 
@@ -206,7 +206,7 @@ def test_proofs_are_done_again() -> None:
     cut = Problem(
         (DeviceGroup("m", "m", 100, home=True),), (),
         (PhaseTask("s", {"m": Ticks(((1, 10),))}, rows=6400, combine=Combine(10)),), (),
-        (LimitMachines(Line(1, ""), 40),),
+        (LimitMachines(SourceLine(1, ""), 40),),
     )  # fmt: skip
     for problem, optimum in ((PEFT, 113), (cut, 2000)):
         answer = plan_problem(problem)
@@ -218,7 +218,8 @@ def test_proofs_are_done_again() -> None:
 
 def test_impossible_is_proved_again() -> None:
     problem = replace(
-        chain(250_000_000), directives=(LimitMemory(Line(1, ""), "gpu", 199_000_000), Place(Line(2, ""), (PhaseIndex(0),), "gpu"))
+        chain(250_000_000), directives=(LimitMemory(SourceLine(1, ""), "gpu", 199_000_000), PlaceDirective(SourceLine(2, ""),
+        (PhaseIndex(0),), "gpu"))
     )
     answer = plan_problem(problem)
     assert answer.status is Status.IMPOSSIBLE
@@ -230,12 +231,12 @@ def test_few_steps_are_a_gap_and_no_answer() -> None:
     problem = atomic(1, 16, 4, memory=True)
     best = solve(problem, singles(problem)).schedule
     assert best is not None
-    found = refine(problem, singles(problem), best, 0, Steps(2_000))
+    found = refine(problem, singles(problem), best, 0, SolverSteps(2_000))
     assert found.schedule is best
     assert found.lower_bound <= best.makespan and not found.aborted
 
 
 def test_the_clock_aborts_and_answers_nothing() -> None:
     problem = atomic(1, 16, 4, memory=True)
-    found = refine(problem, singles(problem), None, 0, Steps(STEPS, until=0.0))
+    found = refine(problem, singles(problem), None, 0, SolverSteps(STEPS, until=0.0))
     assert found.aborted and not found.proved

@@ -9,13 +9,13 @@ from fractions import Fraction
 from hypothesis import given, settings, strategies as st
 
 from rho.backend.devices.cost_functions import Ticks
-from rho.backend.schedule.problem import Before, DeviceGroup, Edge, Line, Link, Objective, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.problem import Before, DeviceGroup, Edge, Link, Objective, PhaseIndex, PhaseTask, Problem, SourceLine
 from rho.backend.schedule.solution import Decisions, Fence, QueueKind, Schedule, Synchronisation
 from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
 from rho.backend.schedule.timeline.serial_sgs import lay_out
 
 CPU, GPU = 0, 1
-LINE = Line(1, "")
+LINE = SourceLine(1, "")
 
 
 def machine(phases: dict[str, int], edges: Sequence[tuple[str, str]], latency: int = 10, bytes_each: int = 8) -> Problem:

@@ -14,8 +14,8 @@ import rho
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.schedule.bounds.bound_strategies import best_bound
-from rho.backend.schedule.bounds.head_tail_bounds import Bounds, Costs
-from rho.backend.schedule.bounds.lp_relaxation import Fluid, Linear, Row, bound_of, hull_of, rounded
+from rho.backend.schedule.bounds.head_tail_bounds import BoundSet, Costs
+from rho.backend.schedule.bounds.lp_relaxation import Fluid, Linear, LpRow, bound_of, hull_of, rounded
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
 from rho.backend.schedule.program.problem_from_program import problem_of as problem_of_program
 from rho.backend.schedule.search.lexicographic_search import reprove
@@ -33,7 +33,7 @@ from .oracle import shortest
 
 def fluid_bound(problem: Problem, known: int) -> int:
     """Also where what no plan of `known` ticks uses is left out."""
-    bounds = Bounds(Costs(Timer(problem)))
+    bounds = BoundSet(Costs(Timer(problem)))
     return max(Fluid(bounds, goal).bound() for goal in (2 * known, known + 1))
 
 
@@ -55,7 +55,7 @@ def test_no_plan_of_a_random_problem_is_shorter(phases: int) -> None:
             bound = fluid_bound(problem, max(1, min(known)))
             assert bound <= min(known), seed
             asked += 1
-            sharper += bound > best_bound(Bounds(costs)).ticks
+            sharper += bound > best_bound(BoundSet(costs)).ticks
     assert asked > 5 and (sharper or SHARE < 1)
 
 
@@ -108,13 +108,13 @@ def test_a_chain_behind_one_bus() -> None:
 
 
 def test_weights_prove_in_integers_only() -> None:
-    rows = [Row(((0, 1), (1, -3)), 0), Row(((1, 2),), 1)]
+    rows = [LpRow(((0, 1), (1, -3)), 0), LpRow(((1, 2),), 1)]
     assert bound_of(rows, [2, 3], [True, False]) == 2  # 2 x0 - 6 x1 + 6 x1 >= 3, so x0 >= 1.5
     assert bound_of(rows, [2, 4], [True, False]) == 1  # 2 x0 + 2 x1 >= 4 with x1 <= 1
     assert bound_of(rows, [0, 5], [True, False]) == 0
     program = Linear(10)
     column = program.column(ticks=False)
-    program.rows += [Row(((0, 1), (column, -30)), 0), Row(((column, 2),), 1)]
+    program.rows += [LpRow(((0, 1), (column, -30)), 0), LpRow(((column, 2),), 1)]
     assert program.solve(100) and program.certified() == 15
 
 

@@ -12,7 +12,7 @@ from share import seeds
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.head_tail_bounds import Costs
 from rho.backend.schedule.exact.makespan_bisection import refine
-from rho.backend.schedule.exact.z3_solver import Steps
+from rho.backend.schedule.exact.z3_solver import SolverSteps
 from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
 from rho.backend.schedule.search.lexicographic_search import reprove
 from rho.backend.schedule.search.mode_enumeration import candidate_modes
@@ -64,7 +64,7 @@ def test_forks_are_solved(source: bool, sink: bool) -> None:
         assert answer.status is Status.OPTIMAL and answer.values == (best,), seed
         assert not verify(problem, answer) and reprove(problem, answer)
         modes = candidate_modes(Costs(timer)).choices
-        assert refine(problem, modes, None, 0, Steps(STEPS)).lower_bound == best
+        assert refine(problem, modes, None, 0, SolverSteps(STEPS)).lower_bound == best
 
 
 def doubled(random: Random) -> Problem:
@@ -88,6 +88,6 @@ def test_equal_phases_behind_a_bus() -> None:
             links=tuple(replace(problem.links[0], id=f"l{i}", target=f"b{i}") for i in range(2)),
         )
         best = shortest(spread, [[((int(d), n),) for ((d, n),) in options] for options in modes])
-        outcome = refine(problem, modes, None, 0, Steps(STEPS))
+        outcome = refine(problem, modes, None, 0, SolverSteps(STEPS))
         assert outcome.schedule is not None and outcome.proved, seed
         assert outcome.lower_bound == best, seed

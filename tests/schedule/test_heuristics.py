@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.head_tail_bounds import Costs
-from rho.backend.schedule.problem import DeviceGroup, Edge, Line as SourceLine, PhaseIndex, PhaseTask, Place, Problem
+from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, PlaceDirective, Problem, SourceLine
 from rho.backend.schedule.search.list_scheduling import baselines, heft, optimistic_costs, peft, uniform
 from rho.backend.schedule.search.local_search import anneal
 from rho.backend.schedule.search.mode_enumeration import candidate_modes
@@ -52,7 +52,7 @@ def test_annealing_is_deterministic_and_finds_the_optimum() -> None:
 
 
 def test_placement_directives_bind_heuristics() -> None:
-    directive = Place(SourceLine(1, "place t1 on p1"), (PhaseIndex(0),), "p1")
+    directive = PlaceDirective(SourceLine(1, "place t1 on p1"), (PhaseIndex(0),), "p1")
     problem = Problem(TOPCUOGLU.devices, (), TOPCUOGLU.phases, TOPCUOGLU.edges, (directive,))
     for candidate in baselines(Costs(Timer(problem))):
         assert candidate.decisions.modes[0] == ((0, 1),)

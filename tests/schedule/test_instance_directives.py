@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rho.backend.devices.cost_functions import Ticks
-from rho.backend.schedule.instances.directive_resolution import DirectivesRejected, Named, Scope, resolve, resolve_texts
+from rho.backend.schedule.instances.directive_resolution import DirectiveScope, DirectivesRejected, Named, resolve, resolve_texts
 from rho.backend.schedule.instances.solve_instance import solve
 from rho.backend.schedule.problem import (
     Adjacent,
@@ -19,16 +19,16 @@ from rho.backend.schedule.problem import (
     Keep,
     LimitMachines,
     LimitMemory,
-    Line,
     Link,
     NoSplit,
     Objective,
     Order,
     PhaseIndex,
     PhaseTask,
-    Place,
+    PlaceDirective,
     Problem,
     Replicate,
+    SourceLine,
     Speculate,
     Split,
 )
@@ -37,7 +37,7 @@ from rho.backend.schedule.verify.judge import Rule
 from rho.backend.schedule.verify.schedule_checks import verify
 from rho.lang.syntax.parser import parse_program
 from rho.lang.syntax.source import Source, Span
-from rho.lang.tree.program import Schedule
+from rho.lang.tree.program import ScheduleBlock
 
 BOTH = {kind: Ticks(((1, 1),)) for kind in ("cpu", "gpu")}
 A, B, M, W, PA, PB = map(PhaseIndex, range(6))
@@ -51,7 +51,7 @@ PROBLEM = Problem(
     (),
     tick_ns=1000,
 )  # fmt: skip
-ANY = Line(1, "")
+ANY = SourceLine(1, "")
 
 
 def meaning(text: str) -> list[Directive]:
@@ -61,10 +61,10 @@ def meaning(text: str) -> list[Directive]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("place a b on gpu0", [Place(ANY, (A, B), "gpu0")]),
-        ("place a, b on gpu", [Place(ANY, (A, B), "gpu")]),
-        ("place print on gpu", [Place(ANY, (PA, PB), "gpu")]),
-        ("gpu { a ⋄ b m }", [Place(ANY, (A, B, M), "gpu"), IssueBefore(ANY, (A,), (B, M))]),
+        ("place a b on gpu0", [PlaceDirective(ANY, (A, B), "gpu0")]),
+        ("place a, b on gpu", [PlaceDirective(ANY, (A, B), "gpu")]),
+        ("place print on gpu", [PlaceDirective(ANY, (PA, PB), "gpu")]),
+        ("gpu { a ⋄ b m }", [PlaceDirective(ANY, (A, B, M), "gpu"), IssueBefore(ANY, (A,), (B, M))]),
         ("a b before m", [Before(ANY, (A, B), (M,))]),
         ("a,b before m,w", [Before(ANY, (A, B), (M, W))]),
         ("print a before b", [Before(ANY, (PA,), (B,))]),
@@ -100,7 +100,7 @@ def test_objectives_keep_their_order() -> None:
     resolved = resolve_texts(PROBLEM, ["minimize energy"], ["syncs", "minimize latency energy"])
     assert resolved.objectives == (Objective.ENERGY, Objective.SYNCS, Objective.LATENCY)
     assert resolve_texts(PROBLEM, [], []).objectives == (Objective.LATENCY,)
-    assert resolve_texts(PROBLEM, [], ["deadline 9"]).directives == (Deadline(Line(1, "deadline 9", 0, 10), 9),)
+    assert resolve_texts(PROBLEM, [], ["deadline 9"]).directives == (Deadline(SourceLine(1, "deadline 9", 0, 10), 9),)
 
 
 @pytest.mark.parametrize(
@@ -169,11 +169,11 @@ def test_a_program_s_block_is_read_the_same() -> None:
     source = Source("p.rho", "a ← 1\nschedule {\n  place a on gpu0\n  gpu { a ⋄ b }\n  place c on gpu\n}\n")
     program, diagnostics = parse_program(source)
     assert not diagnostics
-    (block,) = (s for s in program.statements if isinstance(s, Schedule))
+    (block,) = (s for s in program.statements if isinstance(s, ScheduleBlock))
     bound = [Named(A, Span("p.rho", 0, 1)), Named(B, Span("p.rho", 2, 3))]
-    scope = Scope(PROBLEM, {"a": bound[:1], "b": bound[1:], "c": bound})
+    scope = DirectiveScope(PROBLEM, {"a": bound[:1], "b": bound[1:], "c": bound})
     resolved = resolve(block.directives, scope, source)
-    assert [type(d) for d in resolved.directives] == [Place, Place, IssueBefore]
+    assert [type(d) for d in resolved.directives] == [PlaceDirective, PlaceDirective, IssueBefore]
     assert (resolved.directives[0].line.number, resolved.directives[0].line.text) == (3, "place a on gpu0")
     (ambiguous,) = resolved.diagnostics
     assert (ambiguous.code, len(ambiguous.labels)) == ("SCH201", 2)

@@ -9,7 +9,7 @@ from random import Random
 from share import seeds
 
 from rho.backend.devices.cost_functions import Duplex, Ticks
-from rho.backend.schedule.bounds.head_tail_bounds import Bounds, Costs
+from rho.backend.schedule.bounds.head_tail_bounds import BoundSet, Costs
 from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
 from rho.backend.schedule.search.instance_transformations import contract
 from rho.backend.schedule.search.list_scheduling import cut_list
@@ -90,7 +90,7 @@ def test_many_devices_are_used_within_bounds() -> None:
 
 def test_a_price_of_shards_makes_fewer() -> None:
     costs = Costs(Timer(wide(40, 60)))
-    bounds = Bounds(costs)
+    bounds = BoundSet(costs)
     cheap, dear = cut_list(costs, bounds, 0), cut_list(costs, bounds, 1000)
     assert cheap is not None and dear is not None
 

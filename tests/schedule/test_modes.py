@@ -11,7 +11,18 @@ from share import seeds
 
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.head_tail_bounds import Costs
-from rho.backend.schedule.problem import DeviceGroup, Edge, Line, Link, NoSplit, PhaseIndex, PhaseTask, Place, Problem, Split
+from rho.backend.schedule.problem import (
+    DeviceGroup,
+    Edge,
+    Link,
+    NoSplit,
+    PhaseIndex,
+    PhaseTask,
+    PlaceDirective,
+    Problem,
+    SourceLine,
+    Split,
+)
 from rho.backend.schedule.search.mode_enumeration import MOST_MODES, candidate_modes, modes_of, water_filled
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget
@@ -48,12 +59,12 @@ def test_cuts_of_many_rows_are_water_filled_and_few() -> None:
 
 
 def test_directives_decide_modes() -> None:
-    line = Line(1, "")
+    line = SourceLine(1, "")
     phase = PhaseIndex(0)
     assert modes_of(one(10, Split(line, phase, (3, 1), ("A", "B"))), 0) == ((((0, 8), (1, 2)),), True)
     singles = tuple(((device, 10),) for device in range(5))
     assert modes_of(one(10, NoSplit(line, phase)), 0)[0][:2] == singles[:2]
-    assert modes_of(one(10, Place(line, (phase,), "B")), 0) == ((((1, 10),),), True)
+    assert modes_of(one(10, PlaceDirective(line, (phase,), "B")), 0) == ((((1, 10),),), True)
 
 
 def test_atomic_phases_are_complete_with_as_many_equal_devices_as_phases() -> None:
@@ -82,5 +93,5 @@ def test_cut_phases_are_as_fast_as_brute_force(seed: int) -> None:
     answer = plan_problem(problem, Budget(400, 3_000_000))
     assert answer.status is Status.OPTIMAL
     assert answer.values == (oracle.shortest(problem, [list(modes) for modes in choices.choices], 200),)
-    slower = replace(problem, directives=(NoSplit(Line(1, "nosplit p0"), PhaseIndex(0)),))
+    slower = replace(problem, directives=(NoSplit(SourceLine(1, "nosplit p0"), PhaseIndex(0)),))
     assert plan_problem(slower, Budget(400, 3_000_000)).values >= answer.values

@@ -17,13 +17,13 @@ from rho.backend.schedule.problem import (
     DeviceGroup,
     Edge,
     LimitMachines,
-    Line,
     Link,
     Objective,
     PhaseIndex,
     PhaseTask,
-    Place,
+    PlaceDirective,
     Problem,
+    SourceLine,
 )
 from rho.backend.schedule.search.instance_transformations import unrolled
 from rho.backend.schedule.search.lexicographic_search import plan_objectives, reprove
@@ -35,7 +35,7 @@ from rho.backend.schedule.verify.schedule_checks import verify, verify_schedule
 
 from .drawn import decisions_for, problem_of
 
-HERE = Line(1, "")
+HERE = SourceLine(1, "")
 
 
 def combined(*objectives: Objective) -> Problem:
@@ -119,7 +119,7 @@ class TestEnergy:
         assert plan_objectives(replace(problem, directives=(Deadline(HERE, 33),))).status is Status.IMPOSSIBLE
 
     def test_what_the_other_would_cost(self) -> None:
-        problem = replace(watts(), directives=(Place(HERE, (PhaseIndex(0),), "cpu0"),))
+        problem = replace(watts(), directives=(PlaceDirective(HERE, (PhaseIndex(0),), "cpu0"),))
         assert plan_objectives(problem).values == (176_000,)
 
     def test_links_cost_by_the_byte(self) -> None:
@@ -128,7 +128,7 @@ class TestEnergy:
         problem = replace(
             base, phases=(home, *base.phases), edges=(Edge(PhaseIndex(0), PhaseIndex(1)),), tick_ns=1,
             links=(Link("l", "cpu0", "gpu0", nj_per_byte=3),),  # type: ignore[arg-type]
-            directives=(Place(HERE, (PhaseIndex(1),), "gpu0"),),
+            directives=(PlaceDirective(HERE, (PhaseIndex(1),), "gpu0"),),
         )  # fmt: skip
         answer = plan_objectives(problem)
         assert answer.schedule is not None
@@ -152,7 +152,7 @@ class TestThroughput:
         assert answer.schedule is not None and (answer.schedule.makespan, answer.schedule.transfers) == (100, ())
 
     def test_pipeline(self) -> None:
-        places = (Place(HERE, (PhaseIndex(0),), "d[0]"), Place(HERE, (PhaseIndex(1),), "d[1]"))
+        places = (PlaceDirective(HERE, (PhaseIndex(0),), "d[0]"), PlaceDirective(HERE, (PhaseIndex(1),), "d[1]"))
         answer = plan_objectives(replace(batches(Objective.THROUGHPUT, Objective.LATENCY), directives=places))
         assert answer.values == (10, 112)
 

@@ -9,7 +9,7 @@ import pytest
 
 from rho.backend.devices.op_tables import SIZES, profile_from
 from rho.backend.devices.phase_cost import missing_operation, phase_ticks
-from rho.backend.devices.profile import GRAIN, DeviceProfile, Profile, Roofline, Table
+from rho.backend.devices.profile import GRAIN, CostTable, DeviceProfile, Profile, Roofline
 from rho.backend.devices.profile_toml import canonical, read_profile
 from rho.lang.diagnostics.model import Refused
 from rho.shell.cli.standard_streams import Console
@@ -20,7 +20,7 @@ from .test_cost_model import bound, ns
 ROOF = Roofline(2 * 10**12, 4 * 10**9)
 
 
-def roofed(roof: Roofline = ROOF, **ops: Table) -> Profile:
+def roofed(roof: Roofline = ROOF, **ops: CostTable) -> Profile:
     named = {name.replace("__", "."): table for name, table in ops.items()}
     return Profile((DeviceProfile("cpu0", "cpu", home=True, roofline=roof, ops=named),))
 
@@ -33,7 +33,7 @@ def only(text: str, **shapes: tuple[int, ...]) -> tuple[object, object]:
 
 @pytest.mark.parametrize("rate", [7, 10**6, 1_234_567_890, 5 * 10**10, 10**12, 3 * 10**14])
 def test_a_rate_is_a_table_in_proportion(rate: int) -> None:
-    table = Table.of_rate(rate)
+    table = CostTable.of_rate(rate)
     for size in (10**6, 10**9, 123_456_789_012):
         exact = size * 10**9 / rate
         assert abs(table.at(size) / GRAIN - exact) <= exact * 0.001 + table.ns[0]
@@ -54,7 +54,7 @@ def test_what_computes_is_bound_by_the_operations() -> None:
 
 def test_a_table_goes_before_the_roofline() -> None:
     graph, phase = only("input x : f64[n]\ninput y : f64[n]\noutput z ← x+y\n", x=(1000,), y=(1000,))
-    assert ns(graph, phase, roofed(add__f64=Table((1, 10**6), (77, 77 * 10**6)))) == 77 * 24_000
+    assert ns(graph, phase, roofed(add__f64=CostTable((1, 10**6), (77, 77 * 10**6)))) == 77 * 24_000
 
 
 def test_nothing_is_missing_where_a_roofline_is() -> None:
@@ -107,7 +107,7 @@ def written(tmp_path: Path, code: str) -> str:
 def test_a_function_becomes_a_table(tmp_path: Path) -> None:
     home = profile_from(written(tmp_path, CODE)).home
     assert home.ops["add.f64"].size == SIZES and home.ops["add.f64"].ns[0] == 604
-    assert home.ops["exp.f64"] == Table((1000, 10**6), (5000, 5 * 10**6))
+    assert home.ops["exp.f64"] == CostTable((1000, 10**6), (5000, 5 * 10**6))
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ from rho.backend.schedule.plan.plan import (
     Buffer,
     Device,
     DeviceId,
+    ExecutionPlan,
     FenceId,
     FenceStep,
     FreeStep,
     LoopStep,
-    Plan,
     PlannedLink,
     PlannedPhase,
     PlannedRead,
@@ -32,9 +32,9 @@ from rho.backend.schedule.plan.plan import (
 )
 from rho.backend.schedule.problem import DeviceGroup, DeviceIndex, Edge, Link, PhaseIndex, PhaseTask, Problem
 from rho.backend.schedule.rendering.gantt import colour, gantt_svg, gantt_text, trace_json
-from rho.backend.schedule.rendering.gantt_model import MOST_LANES, BarKind, Chart, chart_of_answer, chart_of_plan, time_text
+from rho.backend.schedule.rendering.gantt_model import MOST_LANES, BarKind, GanttChart, chart_of_answer, chart_of_plan, time_text
 from rho.backend.schedule.rendering.html_page import graph_dot, graph_svg, plan_page
-from rho.backend.schedule.solution import Answer, Baseline, Proof, QueueKind, Schedule, Shard, Status, Transfer
+from rho.backend.schedule.solution import Answer, Baseline, BoundCertificate, QueueKind, Schedule, Shard, Status, Transfer
 
 CPU, GPU, BUS = DeviceId("cpu0"), DeviceId("gpu0"), DeviceId("pcie0")
 
@@ -47,7 +47,7 @@ def phase(number: int, label: str, reads: tuple[int, ...], result: int, device: 
     )
 
 
-def plan(limit: int | None = 10_000) -> Plan:
+def plan(limit: int | None = 10_000) -> ExecutionPlan:
     """x on the CPU, y ← x+1 on the GPU, printed on the CPU: up, run, down."""
     phases = (phase(0, "x ← input", (), 0, CPU), phase(1, 'y ← "add"', (0,), 1, GPU), phase(2, "print", (1,), 2, CPU))
     cpu = (
@@ -72,8 +72,9 @@ def plan(limit: int | None = 10_000) -> Plan:
     )
     main = SubPlan(queues, buffers, ((CPU, 2400), (GPU, 1600)))
     devices = (Device(CPU, "cpu"), Device(GPU, "cuda", memory=limit))
-    told = Prediction(70, 65, Status.GAP, (("latency", 70),), Proof("bound", 65), (Baseline("HEFT", 70), Baseline("even", None)))
-    return Plan(
+    told = Prediction(70, 65, Status.GAP, (("latency", 70),), BoundCertificate("bound", 65), (Baseline("HEFT", 70),
+        Baseline("even", None)))
+    return ExecutionPlan(
         "", (("n", 100),), devices, CPU, phases, main, (("x", ValueId(0)),), (("y", ValueId(1)),), tick_ns=1000,
         links=(PlannedLink("pcie0", "cpu0", "gpu0"),), prediction=told,
     )  # fmt: skip
@@ -88,15 +89,15 @@ def answer(devices: int) -> tuple[Problem, Answer]:
     work = tuple(Shard(PhaseIndex(1), DeviceIndex(1 + i), i, i + 1, 5, 15) for i in range(devices))
     sent = tuple(Transfer(PhaseIndex(0), DeviceIndex(0), DeviceIndex(1 + i), 0, 0, 0, 0, 0, 0, 5) for i in range(devices))
     schedule = Schedule((Shard(PhaseIndex(0), DeviceIndex(0), 0, 1, 0, 0), *work), (), sent)
-    return problem, Answer(Status.OPTIMAL, schedule, 15, (15,), Proof("bound", 15))
+    return problem, Answer(Status.OPTIMAL, schedule, 15, (15,), BoundCertificate("bound", 15))
 
 
 @pytest.fixture
-def chart() -> Chart:
+def chart() -> GanttChart:
     return chart_of_plan(plan(), "a.rho")
 
 
-def test_lanes_are_devices_then_links_with_every_step(chart: Chart) -> None:
+def test_lanes_are_devices_then_links_with_every_step(chart: GanttChart) -> None:
     assert [(lane.name, lane.is_link, len(lane.bars)) for lane in chart.lanes] == [
         ("cpu0", False, 2), ("gpu0", False, 1), ("pcie0", True, 2),
     ]  # fmt: skip
@@ -104,18 +105,18 @@ def test_lanes_are_devices_then_links_with_every_step(chart: Chart) -> None:
     assert (up.name, up.kind, up.start, up.end, up.arrive) == ("x", BarKind.TRANSFER, 10, 25, 30)
 
 
-def test_the_critical_path_goes_through_both_transfers(chart: Chart) -> None:
+def test_the_critical_path_goes_through_both_transfers(chart: GanttChart) -> None:
     assert [bar.critical for lane in chart.lanes for bar in lane.bars] == [True] * 5
 
 
-def test_fences_join_the_steps_they_order(chart: Chart) -> None:
+def test_fences_join_the_steps_they_order(chart: GanttChart) -> None:
     names = {bar.key: f"{lane.name}:{bar.name}" for lane in chart.lanes for bar in lane.bars}
     assert {(names[a.source], names[a.target]) for a in chart.arrows} == {
         ("cpu0:x ← input", "pcie0:x"), ("pcie0:x", 'gpu0:y ← "add"'), ('gpu0:y ← "add"', "pcie0:y"), ("pcie0:y", "cpu0:print"),
     }  # fmt: skip
 
 
-def test_two_pieces_of_a_value_are_two(chart: Chart) -> None:
+def test_two_pieces_of_a_value_are_two(chart: GanttChart) -> None:
     """Two pieces of 80 bytes of one value that is freed twice, once for each: the picture was at -160."""
     whole = plan()
     pieces = tuple(Buffer(ValueId(9), GPU, Role.VALUE, 80, 0, first, last) for first, last in ((5, 8), (5, 9)))
@@ -123,27 +124,27 @@ def test_two_pieces_of_a_value_are_two(chart: Chart) -> None:
     assert made.memory[1].points == ((0, 0), (5, 160), (8, 80), (9, 0))
 
 
-def test_memory_is_that_of_the_buffers(chart: Chart) -> None:
+def test_memory_is_that_of_the_buffers(chart: GanttChart) -> None:
     cpu, gpu = chart.memory
     assert gpu.points == ((0, 0), (10, 800), (30, 1600), (40, 800), (60, 0)) and gpu.limit == 10_000  # y until it has arrived
     assert cpu.points == ((0, 800), (40, 1600), (60, 2400), (70, 0))
 
 
-def test_the_title_and_notes_say_how_good_it_is(chart: Chart) -> None:
+def test_the_title_and_notes_say_how_good_it_is(chart: GanttChart) -> None:
     assert chart.title == "a.rho: 70 µs predicted"
     over = "bound over: phases each whole on one device"
     assert chart.notes == ("lower bound 65 µs · gap 7.1 % (bound)", over, "baselines: HEFT 70 µs", "n=100")
 
 
-def test_svg_is_well_formed_and_draws_every_bar(chart: Chart) -> None:
+def test_svg_is_well_formed_and_draws_every_bar(chart: GanttChart) -> None:
     root = ElementTree.fromstring(gantt_svg(chart))
     bars = [e for e in root.iter() if (e.get("class") or "").startswith("bar")]
     assert len(bars) == 5
     assert any((e.get("class") or "") == "limit" for e in root.iter())
 
 
-def test_the_axis_of_a_plan_is_time_and_of_a_task_graph_ticks(chart: Chart) -> None:
-    def end(made: Chart) -> str:
+def test_the_axis_of_a_plan_is_time_and_of_a_task_graph_ticks(chart: GanttChart) -> None:
+    def end(made: GanttChart) -> str:
         texts = [text for text in ElementTree.fromstring(gantt_svg(made)).iter() if text.get("text-anchor") == "middle"]
         return texts[-1].text or ""
 
@@ -159,7 +160,7 @@ def test_memory_over_its_limit_is_drawn_red_in_every_picture() -> None:
     assert "#cc0000" in graph_dot(over) and "#cc0000" not in graph_dot(chart_of_plan(plan()))
 
 
-def test_dot_has_clusters_bytes_and_quoted_names(chart: Chart) -> None:
+def test_dot_has_clusters_bytes_and_quoted_names(chart: GanttChart) -> None:
     text = graph_dot(chart)
     assert 'label="gpu0";' in text
     assert '"0" -> "1" [label="800 B (800 B moved)", style=bold' in text
@@ -167,7 +168,7 @@ def test_dot_has_clusters_bytes_and_quoted_names(chart: Chart) -> None:
     assert '"0" -> "1" [label="f2", style=dashed, constraint=false' in text
 
 
-def test_trace_events_have_threads_bars_flows_and_counters(chart: Chart) -> None:
+def test_trace_events_have_threads_bars_flows_and_counters(chart: GanttChart) -> None:
     events = json.loads(trace_json(chart, [chart]))["traceEvents"]
     kinds = {kind: [e for e in events if e["ph"] == kind] for kind in "MXsfC"}
     assert len(kinds["X"]) == 10 and {e["pid"] for e in kinds["X"]} == {1, 2}
@@ -184,7 +185,7 @@ def test_the_page_is_self_contained() -> None:
     assert "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'" in page
 
 
-def test_the_terminal_chart_has_a_letter_a_phase(chart: Chart) -> None:
+def test_the_terminal_chart_has_a_letter_a_phase(chart: GanttChart) -> None:
     lines = gantt_text(chart, 14).splitlines()
     assert lines[5] == "cpu0  ▕aa··········bb▏"
     assert lines[6] == "gpu0  ▕······cc······▏"
@@ -217,7 +218,7 @@ def test_lanes_beyond_the_most_are_counted() -> None:
 
 def test_a_schedule_without_steps_still_has_a_picture() -> None:
     problem = Problem((DeviceGroup("cpu0", "cpu", home=True),), (), (), ())
-    made = chart_of_answer(problem, Answer(Status.OPTIMAL, Schedule((), (), ()), 0, (0,), Proof("bound", 0)))
+    made = chart_of_answer(problem, Answer(Status.OPTIMAL, Schedule((), (), ()), 0, (0,), BoundCertificate("bound", 0)))
     ElementTree.fromstring(gantt_svg(made))
     ElementTree.fromstring(graph_svg(made))
     assert gantt_text(made).startswith("instance: 0 ticks")

@@ -10,7 +10,17 @@ import pytest
 from share import repeats, seeds
 
 from rho.backend.devices.cost_functions import Ticks
-from rho.backend.schedule.problem import DeviceGroup, Edge, LimitMachines, Line, Link, PhaseIndex, PhaseTask, Place, Problem
+from rho.backend.schedule.problem import (
+    DeviceGroup,
+    Edge,
+    LimitMachines,
+    Link,
+    PhaseIndex,
+    PhaseTask,
+    PlaceDirective,
+    Problem,
+    SourceLine,
+)
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import FAST, Budget
 from rho.backend.schedule.solution import Status
@@ -81,7 +91,7 @@ def test_a_directive_never_helps(seed: int) -> None:
     problem = drawn(seed)
     free = plan_problem(problem, SMALL)
     random = Random(seed)
-    place = Place(Line(1, "place"), (PhaseIndex(random.randrange(5)),), f"d{random.randrange(3)}")
+    place = PlaceDirective(SourceLine(1, "place"), (PhaseIndex(random.randrange(5)),), f"d{random.randrange(3)}")
     bound = plan_problem(replace(problem, directives=(place,)), SMALL)
     assert free.status is bound.status is Status.OPTIMAL
     assert bound.values >= free.values
@@ -136,7 +146,7 @@ def test_s32_small_work_stays_home_and_equal_devices_are_one() -> None:
 
 
 def test_limit_machines_holds_without_a_cut() -> None:
-    limit = LimitMachines(Line(1, "limit machines 2"), 2)
+    limit = LimitMachines(SourceLine(1, "limit machines 2"), 2)
     phases = tuple(PhaseTask(f"p{i}", {"p": Ticks(((1, 5),))}) for i in range(4))
     answer = plan_problem(Problem((DeviceGroup("p", "p", count=4, home=True),), (), phases, (), (limit,)), FAST)
     assert answer.values == (10,)
@@ -166,7 +176,7 @@ def test_no_schedule_is_impossible_with_a_reason_or_given_up_never_a_gap() -> No
         problem = problem_of(random)
         devices = tuple(replace(group, memory=random.randint(15, 60)) for group in problem.devices)
         for most in (1, 2):
-            limit = LimitMachines(Line(1, f"limit machines {most}"), most)
+            limit = LimitMachines(SourceLine(1, f"limit machines {most}"), most)
             answer = plan_problem(replace(problem, devices=devices, directives=(limit,)))
             seen.add(answer.status)
             assert answer.schedule is not None or answer.status is Status.ABORTED or answer.conflict is not None, seed

@@ -8,13 +8,13 @@ from itertools import pairwise
 import pytest
 
 from rho import backend
-from rho.backend.calibration.measurement_loop import Curve, rising, table_of
+from rho.backend.calibration.measurement_loop import MeasuredCurve, rising, table_of
 from rho.backend.devices import kernel_form, measured_phase_cost
 from rho.backend.devices.kernel_form import surroundings
 from rho.backend.devices.loop_cost import chains_in
 from rho.backend.devices.op_tables import Around, Rates
 from rho.backend.devices.phase_cost import numbers_of, step_ns
-from rho.backend.devices.profile import Calibration, DeviceProfile, Table
+from rho.backend.devices.profile import Calibration, CostTable, DeviceProfile
 from rho.backend.graph import traverse
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Loop, Structured
@@ -28,12 +28,12 @@ FAR = 1 << 50
 MANY = 1 << 14
 
 
-def flat(ns: int) -> Table:
-    return Table((1, FAR), (ns, ns))
+def flat(ns: int) -> CostTable:
+    return CostTable((1, FAR), (ns, ns))
 
 
-def line(rate: int) -> Table:
-    return Table((1, 10**9), (rate, rate * 10**9))
+def line(rate: int) -> CostTable:
+    return CostTable((1, 10**9), (rate, rate * 10**9))
 
 
 TABLES = {
@@ -42,11 +42,11 @@ TABLES = {
     "column.add.f64": line(1024 * 3), "ufunc.add.f64": line(7), "ufunc.mul.f64": line(7), "ufunc.exp.f64": line(200),
     "ufunc.add.c128": line(9), "ufunc.reduce.add.f64": line(5), "turn.f64": line(6),
     "grade.f64": line(50), "gather.f64": line(20), "gather.sorts.f64": line(30),
-    "line.f64": Table((4, 100, FAR), (4096, 1024, 1)),
+    "line.f64": CostTable((4, 100, FAR), (4096, 1024, 1)),
 }  # fmt: skip
 
 
-def device(**more: Table) -> DeviceProfile:
+def device(**more: CostTable) -> DeviceProfile:
     return DeviceProfile(
         "cpu0", "cpu", threads=2, home=True, ops={**TABLES, **{name.replace("__", "."): t for name, t in more.items()}}
     )
@@ -140,13 +140,14 @@ def test_a_team_is_asked_for_what_one_thread_would_take() -> None:
     count = 1 << 18
     graph = bound(SUM, x=(count,), y=(count,))
     alone = count * 24 * 4 + part(count * 32)
-    assert abs(ns(graph, of(graph)[0], device(team__f64=Table((alone,), (alone // 2,)))) - 1310 - alone // 2) <= 1
-    late = Table((2 * alone,), (2 * alone + 700,))  # below the first point the same is added as there
+    assert abs(ns(graph, of(graph)[0], device(team__f64=CostTable((alone,), (alone // 2,)))) - 1310 - alone // 2) <= 1
+    late = CostTable((2 * alone,), (2 * alone + 700,))  # below the first point the same is added as there
     assert ns(graph, of(graph)[0], device(team__f64=late)) == 1310 + alone + 700
 
 
 def test_pieces_cost_something_where_helpers_sleep_on() -> None:
-    more = {"cut__f64": flat(77), "cut__reduced__f64": flat(99), "team__f64": Table((1,), (1000,)), "row__max__f64": line(1024)}
+    more = {"cut__f64": flat(77), "cut__reduced__f64": flat(99), "team__f64": CostTable((1,), (1000,)),
+        "row__max__f64": line(1024)}
     times = {}
     for count in (1 << 14, 1 << 16):
         graph = bound(SUM, x=(count,), y=(count,))
@@ -159,7 +160,7 @@ def test_pieces_cost_something_where_helpers_sleep_on() -> None:
 
 def test_one_thread_has_no_team() -> None:
     graph = bound(SUM, x=(1 << 18,), y=(1 << 18,))
-    single = replace(device(team__f64=Table((1,), (1000,))), threads=1)
+    single = replace(device(team__f64=CostTable((1,), (1000,))), threads=1)
     assert ns(graph, of(graph)[0], single) == ns(graph, of(graph)[0])
 
 
@@ -205,7 +206,7 @@ def test_short_rows_cost_entering_their_loop() -> None:
 
 
 def test_bytes_cost_by_what_was_touched_since() -> None:
-    table = Table((100, 1000, 10_000, 10**7), (100, 2000, 40_000, 10**8))
+    table = CostTable((100, 1000, 10_000, 10**7), (100, 2000, 40_000, 10**8))
     graph = bound(SUM, x=(MANY,), y=(MANY,))
     rates = Rates(device(read__f64=table))
     near, far = (
@@ -239,7 +240,7 @@ def test_a_grade_that_nobody_reads_costs_its_step_and_the_sort_is_a_sort() -> No
 
 
 def test_a_gather_costs_by_where_it_reads_from() -> None:
-    table = Table((24_000, 2_400_000, 24_000_000), (10_000, 4_000_000, 100_000_000))
+    table = CostTable((24_000, 2_400_000, 24_000_000), (10_000, 4_000_000, 100_000_000))
     near = bound("input x : f64[n]\ninput i : idx<n>[m]\noutput z ← x[i]\n", x=(1000,), i=(100_000,))
     far = bound("input x : f64[n]\ninput i : idx<n>[m]\noutput z ← x[i]\n", x=(1_000_000,), i=(100_000,))
     times = [ns(graph, of(graph, LibraryPhase)[0], device(gather__f64=table)) for graph in (near, far)]
@@ -270,7 +271,7 @@ def test_more_never_takes_less(text: str, names: str) -> None:
     for size in (10, 100, 1000, 8191, 8192, 10_000, 100_000, 524_288, 1_000_000, 10_000_000):
         graph = bound(text, **dict.fromkeys(names, (size,)))
         longest = max((phase for phase in traverse.all_phases(graph.graph)), key=lambda phase: ns(graph, phase))
-        times.append(ns(graph, longest, device(read__f64=Table((1000, 100_000), (10, 4000)))))
+        times.append(ns(graph, longest, device(read__f64=CostTable((1000, 100_000), (10, 4000)))))
     kernels = [place for place, size in enumerate((10, 100, 1000, 8191, 8192)) if size >= tiering.SMALL]
     for place, (less, more) in enumerate(pairwise(times)):
         assert less <= more or place + 1 in kernels, (place, times)  # a kernel may be quicker than fewer points without
@@ -282,15 +283,15 @@ def test_more_never_takes_less(text: str, names: str) -> None:
 def test_what_falls_though_it_cannot_is_evened_out() -> None:
     assert rising([1.0, 3.0, 2.0, 4.0]) == [1.0, 2.5, 2.5, 4.0]
     assert rising([5.0, 4.0, 3.0]) == [4.0, 4.0, 4.0] and rising([]) == []
-    assert table_of([(1, 40), (2, 50), (3, 10)], Curve.FALLING).ns == (45, 45, 10, 10)
-    assert table_of([(1, 40), (2, 50), (3, 10)], Curve.LEVEL).ns == (33, 33, 33, 33)
-    assert table_of([(10, 40), (20, 20), (40, 80)], Curve.RATES).ns == (23, 47, 93)
-    assert table_of([(1, 40), (1, 60), (2, -5)]) == Table((1, 2), (50, 1))
+    assert table_of([(1, 40), (2, 50), (3, 10)], MeasuredCurve.FALLING).ns == (45, 45, 10, 10)
+    assert table_of([(1, 40), (2, 50), (3, 10)], MeasuredCurve.LEVEL).ns == (33, 33, 33, 33)
+    assert table_of([(10, 40), (20, 20), (40, 80)], MeasuredCurve.RATES).ns == (23, 47, 93)
+    assert table_of([(1, 40), (1, 60), (2, -5)]) == CostTable((1, 2), (50, 1))
 
 
 def test_more_work_never_takes_a_team_less() -> None:
     pairs = [(1000, 5000), (100_000, 90_000), (10_000, 4_000), (10_000, 4_000), (1_000_000, 500_000)]
-    table = table_of(pairs, Curve.RISING)
+    table = table_of(pairs, MeasuredCurve.RISING)
     assert table.size == (1000, 10_000, 100_000, 1_000_000)
     assert list(table.ns) == sorted(table.ns) and table.ns[0] == 4500
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rho.backend.devices.cost_functions import Duplex
-from rho.backend.devices.profile import GRAIN, Backend, Calibration, DeviceProfile, LinkProfile, Power, Profile, Table
+from rho.backend.devices.profile import GRAIN, BackendKind, Calibration, CostTable, DeviceProfile, LinkProfile, Power, Profile
 from rho.backend.devices.profile_toml import canonical, fingerprint, read_profile
 from rho.backend.devices.this_machine import (
     HostFacts,
@@ -63,7 +63,7 @@ def test_a_store_has_the_files_that_it_names_and_those_in_the_nearest_folder() -
 
 
 def test_a_table_is_exact_at_its_points_level_below_and_proportional_above() -> None:
-    table = Table((100, 1000, 10_000), (50, 200, 3000))
+    table = CostTable((100, 1000, 10_000), (50, 200, 3000))
     assert [table.at(size) for size in (100, 1000, 10_000)] == [50 * GRAIN, 200 * GRAIN, 3000 * GRAIN]
     assert table.at(1) == table.at(99) == 50 * GRAIN
     assert table.at(20_000) == 6000 * GRAIN
@@ -71,27 +71,27 @@ def test_a_table_is_exact_at_its_points_level_below_and_proportional_above() -> 
 
 
 def test_between_two_points_a_table_is_straight_on_log_log_paper() -> None:
-    table = Table((100, 10_000), (100, 1_000_000))  # ns = size² / 100
+    table = CostTable((100, 10_000), (100, 1_000_000))  # ns = size² / 100
     for size in (150, 1000, 5000):
         assert abs(table.at(size) / GRAIN - size * size / 100) < 0.002 * size * size / 100
 
 
-def tables(*, rising: bool) -> st.SearchStrategy[Table]:
+def tables(*, rising: bool) -> st.SearchStrategy[CostTable]:
     points = st.dictionaries(st.integers(1, 10**12), st.integers(0, 10**12), min_size=1, max_size=6)
-    return points.map(lambda found: Table(tuple(sorted(found)), tuple(sorted(found.values())) if rising
+    return points.map(lambda found: CostTable(tuple(sorted(found)), tuple(sorted(found.values())) if rising
                                           else tuple(found[size] for size in sorted(found))))  # fmt: skip
 
 
 @settings(max_examples=200, deadline=None)
 @given(tables(rising=True), st.integers(1, 10**13), st.integers(1, 10**13))
-def test_a_larger_size_never_costs_less(table: Table, one: int, other: int) -> None:
+def test_a_larger_size_never_costs_less(table: CostTable, one: int, other: int) -> None:
     low, high = sorted((one, other))
     assert table.at(low) <= table.at(high)
 
 
 @settings(max_examples=200, deadline=None)
 @given(tables(rising=False), st.data())
-def test_between_two_points_a_time_lies_between_theirs(table: Table, data: st.DataObject) -> None:
+def test_between_two_points_a_time_lies_between_theirs(table: CostTable, data: st.DataObject) -> None:
     if len(table.size) < 2:
         return
     place = data.draw(st.integers(0, len(table.size) - 2))
@@ -105,7 +105,7 @@ def test_between_two_points_a_time_lies_between_theirs(table: Table, data: st.Da
 
 def test_the_smallest_profile_has_home_and_defaults() -> None:
     profile = read_profile("p.toml", MINIMAL)
-    assert profile.home.name == "cpu0" and profile.home.memory is None and profile.home.backend is Backend.CPU
+    assert profile.home.name == "cpu0" and profile.home.memory is None and profile.home.backend is BackendKind.CPU
     assert profile.calibration == Calibration() and profile.links == ()
 
 
@@ -197,14 +197,14 @@ def test_a_name_that_is_no_profile() -> None:
 
 def test_unequal_devices_of_a_class_are_classes_of_their_own() -> None:
     assert [group.kind for group in to_devices(load_profile("workstation"))[0]] == ["cpu", "gpu/gpu0", "gpu/gpu1"]
-    fast = DeviceProfile("a", "cpu", home=True, ops={"add.f64": Table((8,), (1,))})
+    fast = DeviceProfile("a", "cpu", home=True, ops={"add.f64": CostTable((8,), (1,))})
     alike = Profile((fast, dataclasses.replace(fast, name="b", home=False, memory_bytes=10)))
     assert [group.kind for group in to_devices(alike)[0]] == ["cpu", "cpu"]
 
 
 def test_times_become_ticks_rounded_up_and_rates_bytes_a_tick() -> None:
     cpu = DeviceProfile("cpu0", "cpu", home=True, sync_ns=1500, memory_bytes=1000, memory_reserve=Fraction(1, 10))
-    link = LinkProfile("cpu0", "cpu0", 2500, Table((100, 4000), (2600, 4500)))
+    link = LinkProfile("cpu0", "cpu0", 2500, CostTable((100, 4000), (2600, 4500)))
     groups, links = to_devices(Profile((cpu,), (link,)), 1000)
     assert groups[0].sync == 2 and groups[0].memory == 900
     assert links[0].latency == 3 and links[0].bytes_per_tick == 2000 and links[0].occupied(4001) == 3
@@ -238,8 +238,8 @@ def test_a_calibration_is_found_by_what_it_was_made_for(tmp_path: Path) -> None:
 
 
 def test_refining_takes_the_mean_where_both_measured() -> None:
-    def calibrated(table: Table) -> Profile:
+    def calibrated(table: CostTable) -> Profile:
         return Profile((DeviceProfile("cpu0", "cpu", home=True, ops={"add.f64": table}),))
 
-    both = merged(calibrated(Table((10, 20), (100, 200))), calibrated(Table((10, 30), (200, 300))))
-    assert both.home.ops["add.f64"] == Table((10, 30), (150, 300))
+    both = merged(calibrated(CostTable((10, 20), (100, 200))), calibrated(CostTable((10, 30), (200, 300))))
+    assert both.home.ops["add.f64"] == CostTable((10, 30), (150, 300))

@@ -8,7 +8,7 @@ from random import Random
 from share import seeds
 
 from rho.backend.devices.cost_functions import Ticks
-from rho.backend.schedule.problem import Deadline, DeviceGroup, Edge, Line, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.problem import Deadline, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, SourceLine
 from rho.backend.schedule.search.lexicographic_search import reprove
 from rho.backend.schedule.search.mode_enumeration import common_ticks, in_larger_ticks, in_own_ticks
 from rho.backend.schedule.search.portfolio import plan_problem
@@ -67,7 +67,7 @@ def test_what_links_and_rows_decide_is_left_as_it_is() -> None:
 
 def test_deadlines_are_kept() -> None:
     phases = (PhaseTask("t", {"p": Ticks(((1, 100),))}), PhaseTask("u", {"p": Ticks(((1, 100),))}))
-    problem = Problem((DeviceGroup("p", "p", home=True),), (), phases, (), (Deadline(Line(1, "deadline 199"), 199),))
+    problem = Problem((DeviceGroup("p", "p", home=True),), (), phases, (), (Deadline(SourceLine(1, "deadline 199"), 199),))
     answer = plan_problem(problem)
     assert answer.status is Status.IMPOSSIBLE and answer.conflict is not None and "199" in answer.conflict.directives[0].line.text
-    assert plan_problem(replace(problem, directives=(Deadline(Line(1, "deadline 200"), 200),))).values == (200,)
+    assert plan_problem(replace(problem, directives=(Deadline(SourceLine(1, "deadline 200"), 200),))).values == (200,)

@@ -12,14 +12,14 @@ from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.problem import (
     DeviceGroup,
     Edge,
-    Line,
     Link,
     Objective,
     PhaseIndex,
     PhaseTask,
-    Place,
+    PlaceDirective,
     Problem,
     Select,
+    SourceLine,
     Speculate,
 )
 from rho.backend.schedule.search.branch_forms import plan_selects, with_late
@@ -28,7 +28,7 @@ from rho.backend.schedule.solution import Status
 from rho.backend.schedule.timeline.fence_insertion import synchronise
 from rho.backend.schedule.verify.schedule_checks import verify
 
-LINE = Line(1, "place z on gpu0")
+LINE = SourceLine(1, "place z on gpu0")
 
 
 def branch(*objectives: Objective, ready: int = 20, arm: int = 4) -> Problem:
@@ -42,7 +42,7 @@ def branch(*objectives: Objective, ready: int = 20, arm: int = 4) -> Problem:
         task("plus", arm), task("minus", arm), task("z", 1),
     )  # fmt: skip
     joined = [(0, 3), (1, 3), (0, 4), (1, 4), (2, 5), (3, 5), (4, 5)]
-    on_gpu = Place(LINE, (PhaseIndex(3), PhaseIndex(4), PhaseIndex(5)), "gpu0")
+    on_gpu = PlaceDirective(LINE, (PhaseIndex(3), PhaseIndex(4), PhaseIndex(5)), "gpu0")
     return Problem(
         (DeviceGroup("cpu0", "cpu", home=True), DeviceGroup("gpu0", "gpu")), (Link("pcie", "cpu0", "gpu0", 10),), phases,
         tuple(Edge(PhaseIndex(a), PhaseIndex(b)) for a, b in joined),
@@ -95,7 +95,7 @@ def test_the_late_form_is_one_phase() -> None:
     assert [phase.id for phase in late.phases] == ["x", "y", "b", "z"]
     assert sorted((e.source, e.target) for e in late.edges) == [(0, 3), (1, 3), (2, 3)]
     assert late.phases[3].ticks["gpu"].at(1) == 7
-    assert late.directives == (Place(LINE, (PhaseIndex(3),), "gpu0"),)
+    assert late.directives == (PlaceDirective(LINE, (PhaseIndex(3),), "gpu0"),)
     assert late.selects == ()
 
 

@@ -8,15 +8,25 @@ import pytest
 
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.head_tail_bounds import Costs, fill
-from rho.backend.schedule.bounds.single_phase_split import Split, split
-from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, LimitMachines, Line, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.bounds.single_phase_split import PhaseSplit, split
+from rho.backend.schedule.problem import (
+    Combine,
+    DeviceGroup,
+    Edge,
+    LimitMachines,
+    Link,
+    PhaseIndex,
+    PhaseTask,
+    Problem,
+    SourceLine,
+)
 from rho.backend.schedule.solution import Decisions
 from rho.backend.schedule.timeline.serial_sgs import Timer, lay_out
 
 MB = 1_000_000
 
 
-def solve(problem: Problem) -> Split:
+def solve(problem: Problem) -> PhaseSplit:
     found = split(Costs(Timer(problem)))
     assert found is not None
     return found
@@ -132,14 +142,14 @@ def test_s16_a_costly_combine_limits_the_nodes() -> None:
     problem = forty(100)
     time, rows = optimum(problem)
     assert (time, len(rows)) == (5060, 25)
-    time, rows = optimum(forty(100, LimitMachines(Line(1, "limit machines 20"), 20)))
+    time, rows = optimum(forty(100, LimitMachines(SourceLine(1, "limit machines 20"), 20)))
     assert (time, len(rows)) == (5200, 20)
 
 
 def test_s17_a_cheap_combine_uses_more() -> None:
     time, rows = optimum(forty(10))
     assert (time, len(rows)) == (1600, 80)
-    time, rows = optimum(forty(10, LimitMachines(Line(1, "limit machines 40"), 40)))
+    time, rows = optimum(forty(10, LimitMachines(SourceLine(1, "limit machines 40"), 40)))
     assert (time, len(rows)) == (2000, 40)
 
 

@@ -13,12 +13,12 @@ from rho.backend.schedule.problem import (
     DeviceGroup,
     Edge,
     Keep,
-    Line,
     Link,
     Order,
     PhaseIndex,
     PhaseTask,
     Problem,
+    SourceLine,
 )
 from rho.backend.schedule.solution import Decisions, Queueing
 from rho.backend.schedule.timeline.serial_sgs import Shortage, Timer, lay_out
@@ -152,7 +152,7 @@ def test_a_shard_waits_until_memory_is_free() -> None:
 
 
 def test_orders_of_directives_hold() -> None:
-    line = Line(1, "")
+    line = SourceLine(1, "")
     phases = (task("a", cpu=4), task("b", gpu=2), task("c"))
     a, b, c = (PhaseIndex(i) for i in range(3))
     before = Problem((HOME, GPU), (), phases, (), (Before(line, (a,), (b,)),))
@@ -166,7 +166,7 @@ def test_orders_of_directives_hold() -> None:
 
 
 def test_kept_outputs_are_brought_and_stay() -> None:
-    directives = (Keep(Line(1, "keep x on gpu0"), PhaseIndex(0), "gpu0"),)
+    directives = (Keep(SourceLine(1, "keep x on gpu0"), PhaseIndex(0), "gpu0"),)
     problem = Problem((HOME, GPU), (link(),), (task("x", out_bytes=10),), (), directives)
     schedule = lay_out(problem, Decisions(on(0), (0,)))
     assert schedule is not None
@@ -184,5 +184,5 @@ def test_an_occupation_of_no_ticks_excludes_nothing() -> None:
 def test_nothing_starts_between_adjacent_phases_on_their_queues() -> None:
     """x at home, z on the GPU once 10 bytes are there: w at home waits until z has started."""
     phases = (task("x", out_bytes=10), task("z"), task("w"))
-    problem = Problem((HOME, GPU), (link(),), phases, (edge(0, 1),), (Adjacent(Line(1, ""), PhaseIndex(0), PhaseIndex(1)),))
+    problem = Problem((HOME, GPU), (link(),), phases, (edge(0, 1),), (Adjacent(SourceLine(1, ""), PhaseIndex(0), PhaseIndex(1)),))
     assert starts(problem, Decisions(on(0, 1, 0), (0, 1, 2))) == {"x": 0, "z": 11, "w": 11}

@@ -20,13 +20,13 @@ from rho.backend.schedule.problem import (
     Keep,
     LimitMachines,
     LimitMemory,
-    Line,
     NoSplit,
     Order,
     PhaseIndex,
-    Place,
+    PlaceDirective,
     Problem,
     Replicate,
+    SourceLine,
     Split,
     Together,
 )
@@ -61,7 +61,7 @@ def unlimited(problem: Problem) -> Problem:
 
 def directive_for(r: Random, problem: Problem, schedule: Schedule) -> Directive:
     """Any directive, kept or broken by the schedule, often only just."""
-    line = Line(1, "a directive")
+    line = SourceLine(1, "a directive")
     phases = [PhaseIndex(place) for place in range(len(problem.phases))]
     one, other = r.choice(phases), r.choice(phases)
     some = tuple(r.sample(phases, r.randint(1, min(2, len(phases)))))
@@ -70,7 +70,7 @@ def directive_for(r: Random, problem: Problem, schedule: Schedule) -> Directive:
     used = sorted({shard.device for shard in schedule.shards})
     match r.randrange(13):
         case 0:
-            return Place(line, some, name)
+            return PlaceDirective(line, some, name)
         case 1:
             return Before(line, some, (other,))
         case 2:

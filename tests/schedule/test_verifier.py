@@ -19,27 +19,27 @@ from rho.backend.schedule.problem import (
     DeviceGroup,
     DeviceIndex,
     Edge,
-    Line,
     Link,
     Order,
     PhaseIndex,
     PhaseTask,
-    Place,
+    PlaceDirective,
     Problem,
+    SourceLine,
 )
 from rho.backend.schedule.search.lexicographic_search import plan_objectives
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import FAST
 from rho.backend.schedule.solution import (
     Answer,
+    BoundCertificate,
     Conflict,
     Decisions,
     Fence,
-    Proof,
-    Queue,
     QueueIndex,
     QueueKind,
     Schedule,
+    ScheduledQueue,
     Shard,
     Status,
     Synchronisation,
@@ -152,13 +152,13 @@ def right() -> Case:
     problem = Problem(
         (DeviceGroup("cpu0", "cpu", home=True, memory=100), DeviceGroup("gpu0", "gpu", memory=30)),
         (Link("bus", "cpu0", "gpu0", 3, Fraction(1)),), phases, edges,
-        directives=(Place(Line(1, "place b on gpu0"), (PhaseIndex(3),), "gpu0"),),
+        directives=(PlaceDirective(SourceLine(1, "place b on gpu0"), (PhaseIndex(3),), "gpu0"),),
     )  # fmt: skip
     modes = (((0, 1),), ((0, 4), (1, 4)), ((0, 4), (1, 4)), ((1, 1),), ((0, 1),), ((0, 1),))
     schedule = lay_out(problem, Decisions(modes, (0, 4, 1, 2, 3, 5)))
     assert schedule is not None
     ticks = schedule.makespan
-    answer = Answer(Status.OPTIMAL, schedule, ticks, (ticks,), Proof("bound", ticks))
+    answer = Answer(Status.OPTIMAL, schedule, ticks, (ticks,), BoundCertificate("bound", ticks))
     return Case(problem, answer, synchronise(problem, schedule))
 
 
@@ -203,7 +203,7 @@ def wrong_device(case: Case) -> Case:
     assert schedule is not None
     moved = case.with_schedule(shards=schedule.shards, combines=schedule.combines, transfers=schedule.transfers)
     ticks = schedule.makespan
-    answer = replace(moved.answer, lower_bound=ticks, proof=Proof("bound", ticks))
+    answer = replace(moved.answer, lower_bound=ticks, proof=BoundCertificate("bound", ticks))
     return replace(moved, answer=answer, sync=synchronise(case.problem, schedule))
 
 
@@ -237,12 +237,12 @@ def reorder_effects(case: Case) -> Case:
 
 def forge_ticks(case: Case) -> Case:
     ticks = case.schedule.makespan - 1
-    return replace(case, answer=replace(case.answer, values=(ticks,), lower_bound=ticks, proof=Proof("bound", ticks)))
+    return replace(case, answer=replace(case.answer, values=(ticks,), lower_bound=ticks, proof=BoundCertificate("bound", ticks)))
 
 
 def forge_bound(case: Case) -> Case:
     ticks = case.schedule.makespan + 1
-    return replace(case, answer=replace(case.answer, lower_bound=ticks, proof=Proof("z3", ticks)))
+    return replace(case, answer=replace(case.answer, lower_bound=ticks, proof=BoundCertificate("z3", ticks)))
 
 
 def unknown_link(case: Case) -> Case:
@@ -299,7 +299,7 @@ def test_two_steps_at_once_and_a_crowded_bus() -> None:
 def test_answers_without_a_schedule() -> None:
     problem = right().problem
     conflict = Conflict(Code.SCH103, (), ("short",))
-    impossible = Answer(Status.IMPOSSIBLE, None, 0, (), Proof("none", 0), conflict=conflict)
+    impossible = Answer(Status.IMPOSSIBLE, None, 0, (), BoundCertificate("none", 0), conflict=conflict)
     assert verify(problem, impossible) == ()
     assert [v.code for v in verify(problem, replace(impossible, status=Status.OPTIMAL))] == [Rule.V1]
 
@@ -333,7 +333,7 @@ def test_steps_in_queues_of_the_other_kind() -> None:
     for steps in (right, ((), (), (run, send)), ((run,), (send,), ()), ((run, send), (), ())):
         names = (("cpu0", DeviceIndex(0)), ("gpu0", DeviceIndex(1)), ("bus", None))
         kinds = (QueueKind.COMPUTE, QueueKind.COMPUTE, QueueKind.COPY)
-        queues = tuple(Queue(kind, *name, own) for kind, name, own in zip(kinds, names, steps, strict=True))
+        queues = tuple(ScheduledQueue(kind, *name, own) for kind, name, own in zip(kinds, names, steps, strict=True))
         fences, waits = (Fence(0, DeviceIndex(0), ((QueueIndex(0), 0),)),), (Wait(QueueIndex(2), 0, 0),)
         sync = Synchronisation(queues, fences, waits) if steps == right else Synchronisation(queues, (), ())
         found = verify_schedule(problem, schedule, sync)
@@ -352,9 +352,9 @@ def test_the_transfers_of_a_channel_are_in_one_queue(size: int) -> None:
     moves = tuple(Transfer(PhaseIndex(p), cpu, gpu, 0, size, size, 0, t, t + size, t + size) for p, t in enumerate(begins))
     first, second = moves
     for channels in (((first, second),), ((first,), (second,))):
-        runs = Queue(QueueKind.COMPUTE, "cpu0", cpu, shards)
-        copies = [Queue(QueueKind.COPY, f"bus{k}", None, steps) for k, steps in enumerate(channels)]
-        queues = (runs, Queue(QueueKind.COMPUTE, "gpu0", gpu, ()), *copies)
+        runs = ScheduledQueue(QueueKind.COMPUTE, "cpu0", cpu, shards)
+        copies = [ScheduledQueue(QueueKind.COPY, f"bus{k}", None, steps) for k, steps in enumerate(channels)]
+        queues = (runs, ScheduledQueue(QueueKind.COMPUTE, "gpu0", gpu, ()), *copies)
         fences = (Fence(0, cpu, ((QueueIndex(0), 0),)), Fence(1, cpu, ((QueueIndex(0), 1),)))
         waits = (Wait(QueueIndex(2), 0, 0), Wait(QueueIndex(1 + len(channels)), 2 - len(channels), 1))
         found = verify_schedule(problem, Schedule(shards, (), moves), Synchronisation(queues, fences, waits))
@@ -364,7 +364,7 @@ def test_the_transfers_of_a_channel_are_in_one_queue(size: int) -> None:
 def test_what_starts_with_the_last_of_an_order_does_not_come_after_it() -> None:
     phases = (PhaseTask("x", both(2)), PhaseTask("y", both(2)))
     devices = (DeviceGroup("cpu0", "cpu", home=True), DeviceGroup("gpu0", "gpu"))
-    order = Order(Line(1, "order x"), (None, PhaseIndex(0)))
+    order = Order(SourceLine(1, "order x"), (None, PhaseIndex(0)))
     problem = Problem(devices, (), phases, (), directives=(order,))
     for start, late in ((0, False), (1, True)):
         shards = tuple(Shard(PhaseIndex(p), DeviceIndex(p), 0, 1, t, t + 2) for p, t in enumerate((0, start)))

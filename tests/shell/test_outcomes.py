@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from rho.lang.diagnostics.help_pages import pages
-from rho.lang.diagnostics.model import Code, Stage
+from rho.lang.diagnostics.model import Code, PageStage
 from rho.shell.cli.arguments import VERBS
 from rho.shell.cli.process_exit import Exit
 from rho.shell.cli.standard_streams import Console
@@ -161,7 +161,7 @@ def test_every_exit_code_happens() -> None:
 
 
 def test_every_code_happens() -> None:
-    driven = {code for code, page in pages().items() if page.stage is not Stage.SHOWN}
+    driven = {code for code, page in pages().items() if page.stage is not PageStage.SHOWN}
     driven |= {code for row in ROWS for code in Code if code == row.says} | {Code.BUG, Code.USAGE}
     for code in sorted(set(Code) - driven):
         folders = SCHEDULES if code.startswith("SCH") else (SAID_ELSEWHERE[code],)

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from rho.backend.schedule.search.strategy import LISTENER, Found
+from rho.backend.schedule.search.strategy import LISTENER, Incumbent
 from rho.lang.syntax.source import Source
 from rho.shell.cli.standard_streams import Console
 from rho.shell.display import progress as module
 from rho.shell.display.estimates import waiting
-from rho.shell.display.progress import Line, Phases, RunProgress, planning, progress, search_text
-from rho.shell.execution.run_request import Request
+from rho.shell.display.progress import Phases, ProgressLine, RunProgress, planning, progress, search_text
+from rho.shell.execution.run_request import RunRequest
 from rho.shell.execution.watching import Stage
 from rho.shell.main import main
 from rho.shell.pipeline import Session
@@ -47,13 +47,13 @@ def console(err: io.StringIO, **environment: str) -> Console:
 
 def loaded() -> Loaded:
     session = Session()
-    return session.load(session.check(Source("<test>", PROGRAM)), Request())
+    return session.load(session.check(Source("<test>", PROGRAM)), RunRequest())
 
 
 def test_a_line_is_drawn_within_the_window_and_erased(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "AFTER", 0.0)
     err = Tty()
-    line = Line(console(err), lambda: "working on something with a name much longer than the window")
+    line = ProgressLine(console(err), lambda: "working on something with a name much longer than the window")
     line.start()
     assert err.written.wait(30)
     line.stop()
@@ -80,7 +80,7 @@ def test_nothing_where_no_terminal_is(err: io.StringIO, environment: dict[str, s
 def test_a_run_that_is_over_soon_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "p.rho").write_text(PROGRAM, encoding="utf-8")
     out, err = io.StringIO(), Tty()
-    monkeypatch.setattr(Line, "start", lambda self: None)
+    monkeypatch.setattr(ProgressLine, "start", lambda self: None)
     assert main(["run", str(tmp_path / "p.rho")], Console(out, err, io.StringIO(), {})) == 0
     assert out.getvalue() and not err.getvalue()
 
@@ -110,7 +110,7 @@ def test_stages_and_phases(monkeypatch: pytest.MonkeyPatch) -> None:
     assert watch.text() == "checking"
     watch.stage(Stage.LOAD)
     assert watch.text() == "loading"
-    watch._told(Found())
+    watch._told(Incumbent())
     assert watch.text() == "planning"
     watch.stage(Stage.RUN, program)
     assert watch.text() == "reading the data"
@@ -144,7 +144,7 @@ def test_a_search_says_its_bounds() -> None:
     heard: list[int] = []
     token = LISTENER.set(lambda found: heard.append(found.bound))
     try:
-        found = Found()
+        found = Incumbent()
         found.raise_bound(90, "bound")
         found.raise_bound(80, "bound")
         found.raise_bound(100, "bound")

@@ -16,7 +16,7 @@ from share import drawing, seeds
 
 from rho.lang.diagnostics.model import Refused
 from rho.lang.syntax.source import Source
-from rho.shell.execution.run_request import Limits, Request
+from rho.shell.execution.run_request import Limits, RunRequest
 from rho.shell.pipeline import Session
 
 from .conftest import Rho
@@ -30,18 +30,18 @@ def limits(peak: int) -> Iterator[Limits]:
     yield Limits(None, 1e-12)
 
 
-def requests(folder: Path, seed: int) -> Iterator[tuple[str, Request]]:
+def requests(folder: Path, seed: int) -> Iterator[tuple[str, RunRequest]]:
     """A program with its inputs at hand, and in files."""
     name = drawing("refused", seed).choice([*PATTERNS, ""])
     program = drawn(name, seed)
     arrays = dict(program.inputs)
-    yield program.text, Request(arrays=arrays)
+    yield program.text, RunRequest(arrays=arrays)
     files: dict[str, str] = {}
     for place, (input_name, array) in enumerate(arrays.items()):
         files[input_name] = str(folder / f"{seed}-{place}.npy")
         np.save(files[input_name], array)
     outputs = {output: str(folder / f"{seed}-{output}.npy") for output in program.outputs}
-    yield program.text, Request(files, outputs=outputs)
+    yield program.text, RunRequest(files, outputs=outputs)
 
 
 def test_every_refusal_is_one(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_every_refusal_is_one(tmp_path: Path) -> None:
                 continue
             peak = max((count for _, count in session.load(checked, request).plan.main.peak), default=0)
             for limit in limits(peak):
-                given = Request(request.inputs, outputs=request.outputs, limits=limit, arrays=request.arrays)
+                given = RunRequest(request.inputs, outputs=request.outputs, limits=limit, arrays=request.arrays)
                 try:
                     made = session.load(checked, given)
                     if limit.memory is not None and max(count for _, count in made.plan.main.peak) > limit.memory:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.lang.primitives.record import Role
+from rho.lang.primitives.record import GlyphRole
 from rho.lang.primitives.table import PRIMITIVES
 from rho.lang.syntax.source import Source
 from rho.shell.display import documentation
@@ -123,8 +123,8 @@ def test_idioms_are_true(row: Idiom, rho: Rho) -> None:
 
 
 def test_the_tables_name_what_exists() -> None:
-    functions = {row.glyph for row in PRIMITIVES if row.role is Role.FUNCTION}
-    operators = {row.glyph for row in PRIMITIVES if row.role in (Role.MONADIC_OPERATOR, Role.DYADIC_OPERATOR)}
+    functions = {row.glyph for row in PRIMITIVES if row.role is GlyphRole.FUNCTION}
+    operators = {row.glyph for row in PRIMITIVES if row.role in (GlyphRole.MONADIC_OPERATOR, GlyphRole.DYADIC_OPERATOR)}
     assert set(FUNCTIONS) <= functions
     assert set(OPERATORS) == operators
     assert set(LIBRARY) <= {entry.name for entry in documentation.entries()}
@@ -136,7 +136,7 @@ def test_every_signature_can_be_read() -> None:
         for type_ in entry.types:
             read(type_)
     typed = {entry.name for entry in entries if entry.types}
-    assert {row.glyph for row in PRIMITIVES if row.role is Role.FUNCTION} - typed == {"⊂"}
+    assert {row.glyph for row in PRIMITIVES if row.role is GlyphRole.FUNCTION} - typed == {"⊂"}
     assert {entry.name for entry in documentation.entries()} - typed == {"text.small"}  # letters, no function
 
 

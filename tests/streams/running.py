@@ -10,7 +10,7 @@ import numpy as np
 
 from rho.backend.io.writing import prepare_values, write_together
 from rho.lang.syntax.source import Source, Span
-from rho.shell.execution.run_request import Limits, Request
+from rho.shell.execution.run_request import Limits, RunRequest
 from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import Loaded
 
@@ -24,7 +24,7 @@ def loaded(
     assert checked.core is not None, checked.diagnostics
     inputs = {entry.name: str(folder / (files or {}).get(entry.name, f"{entry.name}.npy")) for entry in checked.core.data}
     outputs = {entry.name: str(folder / f"out-{entry.name}-{limit}.{suffix}") for entry in checked.core.outputs} if write else {}
-    return session.load(checked, Request(inputs, {}, outputs, Limits(limit)))
+    return session.load(checked, RunRequest(inputs, {}, outputs, Limits(limit)))
 
 
 def results(program: Loaded) -> list[Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.backend.schedule.plan.plan import FreeStep, Plan, RunStep, Step, StreamStep
+from rho.backend.schedule.plan.plan import ExecutionPlan, FreeStep, RunStep, Step, StreamStep
 from rho.backend.schedule.streams.stream_planning import Stored
 from rho.backend.schedule.streams.verify_passes import faults_of_streams
 
@@ -18,12 +18,12 @@ from .running import loaded
 LIMIT = 4_000_000
 
 
-def _with(plan: Plan, steps: list[Step]) -> Plan:
+def _with(plan: ExecutionPlan, steps: list[Step]) -> ExecutionPlan:
     queue = replace(plan.main.queues[0], steps=tuple(steps))
     return replace(plan, main=replace(plan.main, queues=(queue,)))
 
 
-def _forged(plan: Plan) -> dict[str, Plan]:
+def _forged(plan: ExecutionPlan) -> dict[str, ExecutionPlan]:
     steps = list(plan.main.queues[0].steps)
     at = next(i for i, step in enumerate(steps) if isinstance(step, StreamStep))
     step = steps[at]

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from rho.backend.calibration import probes
-from rho.backend.calibration.measurement_loop import Section, Watch
-from rho.backend.devices.profile import DeviceProfile, Profile, Table, is_key
+from rho.backend.calibration.measurement_loop import LoadMonitor, Section
+from rho.backend.devices.profile import CostTable, DeviceProfile, Profile, is_key
 from rho.backend.devices.this_machine import DECLARED, READ, SCRATCH_READ, SCRATCH_WRITE, WRITE, disk_ns
-from rho.shell.display.analysis import Planned, ordering_ns
+from rho.shell.display.analysis import PlannedTimes, ordering_ns
 from rho.shell.execution import stored_plans
 from rho.shell.execution.stored_plans import this_machine
 from rho.shell.execution.streaming import passes_of, predicted_seconds
@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 def with_disk(profile: Profile, **rates: int) -> Profile:
     names = {"read": READ, "write": WRITE, "scratch_read": SCRATCH_READ, "scratch_write": SCRATCH_WRITE}
-    tables = {names[name]: Table.of_rate(rate) for name, rate in rates.items()}
+    tables = {names[name]: CostTable.of_rate(rate) for name, rate in rates.items()}
     return replace(profile, devices=(replace(profile.home, ops={**profile.home.ops, **tables}), *profile.devices[1:]))
 
 
@@ -48,7 +48,7 @@ def test_a_sort_on_disk_takes_what_ordering_takes(folder: Path) -> None:
 
 def test_threads_of_a_pass_overlap_and_passes_do_not(folder: Path) -> None:
     program = loaded("input x : f64[n]\noutput y ← x-(+/x)÷≢x\n", folder, LIMIT)
-    planned = Planned(program.plan, program.bound, (), ())
+    planned = PlannedTimes(program.plan, program.bound, (), ())
     steps = passes_of(program.plan)
     assert len(steps) == 2
     slow = with_disk(this_machine(), read=1_000_000)  # a byte takes a microsecond, and so reading nearly all
@@ -63,7 +63,7 @@ def test_every_tile_has_costs_of_its_own(folder: Path) -> None:
     found = []
     for limit in (LIMIT, 8 * LIMIT):
         program = loaded("input x : f64[n]\noutput y ← x-(+/x)÷≢x\n", folder, limit)
-        planned = Planned(program.plan, program.bound, (), ())
+        planned = PlannedTimes(program.plan, program.bound, (), ())
         found.append([(step.tiles, planned.of_tiles(step, this_machine())) for step in passes_of(program.plan)])
     (many, slow), (few, quick) = found[0][0], found[1][0]
     assert many > few and slow > quick
@@ -84,7 +84,7 @@ def test_temporary_files_have_rates_of_their_own(folder: Path) -> None:
 
 def test_the_disk_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    section = Section(perf_counter_ns, 0, Watch(0))
+    section = Section(perf_counter_ns, 0, LoadMonitor(0))
     for row in probes.DISK:
         section.add(row, 1 << 20)
     section.again(1, 0)
@@ -100,7 +100,7 @@ def test_where_no_file_can_be_written_the_disk_is_a_usual_one(monkeypatch: pytes
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.pwrite", full)
-    section = Section(perf_counter_ns, 0, Watch(0))
+    section = Section(perf_counter_ns, 0, LoadMonitor(0))
     section.grow(probes.DISK, 1, 0, 1, 0)
     assert section.tables() == {}
     assert disk_ns(DeviceProfile("cpu0", "cpu"), WRITE, 400_000_000) == 1_000_000_000

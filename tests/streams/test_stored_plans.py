@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from share import SEED, SHARE
 
-from rho.backend.schedule.plan.plan import Plan, decode_plan, encode_plan
+from rho.backend.schedule.plan.plan import ExecutionPlan, decode_plan, encode_plan
 from rho.shell.main import main
 from rho.tests.plans.forging import fields_in, forgeries
 
@@ -79,8 +79,8 @@ FREE = ("PlannedFile.name", "PlannedPhase.span", "Device.threads")
 """What nothing is concluded from: names of files, and the threads that the machine had for which the plan was made."""
 
 
-def _forged(plan: Plan) -> list[tuple[str, Plan]]:
-    fields = [(kind, name) for kind, name in fields_in(Plan) if f"{kind}.{name}" not in FREE]
+def _forged(plan: ExecutionPlan) -> list[tuple[str, ExecutionPlan]]:
+    fields = [(kind, name) for kind, name in fields_in(ExecutionPlan) if f"{kind}.{name}" not in FREE]
     every = [forged for kind, name in fields for forged in forgeries(plan, kind, name, most=2)]
     return [(what, one) for what, one in every if encode_plan(one) != encode_plan(plan)]
 

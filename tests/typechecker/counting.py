@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from rho.backend.reference import arrays
 from rho.backend.reference.arrays import assemble, cells, offset, positions
-from rho.backend.reference.interpreter import Machine, execute_program, replicated, results_of
+from rho.backend.reference.interpreter import Evaluator, execute_program, replicated, results_of
 from rho.backend.vm.values import Array, Results
 from rho.typechecker.core import arrays as c, blocks
 from rho.typechecker.core.arrays import Payload, ValueId
@@ -26,7 +26,7 @@ from rho.typechecker.core.blocks import Block, Core
 from rho.typechecker.elements import Kind
 from rho.typechecker.sizes.polynomials import SizeVariable
 from rho.typechecker.usage.backward_analysis import prints
-from rho.typechecker.usage.grades import Setting, plain_operands
+from rho.typechecker.usage.grades import SizeContext, plain_operands
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ def count_reads(
     return Counted(results, tuple(made), dict(machine.sizes))
 
 
-class CountingMachine(Machine):
+class CountingMachine(Evaluator):
     """`labels` of a value's elements index `reads`; label 0 belongs to no element (a fill)."""
 
     def __init__(self, core: Core, sizes: dict[SizeVariable, int], live: Callable[[ValueId], bool]) -> None:
         super().__init__(core, sizes)
         self.live = live
-        self.setting = Setting(core.types, core.facts())
+        self.setting = SizeContext(core.types, core.facts())
         self.labels: dict[ValueId, Array] = {}
         self.reads: list[int] = [0]
         self.made: list[tuple[ValueId, int, int]] = []
@@ -102,7 +102,7 @@ class CountingMachine(Machine):
 
     def _execute(self, op: blocks.Op) -> None:
         results = results_of(op)
-        wanted = not results or any(self.live(r) for r in results) or (isinstance(op, blocks.Branch) and prints(op))
+        wanted = not results or any(self.live(r) for r in results) or (isinstance(op, blocks.CoreBranch) and prints(op))
         if not (self.counting and wanted):
             before, self.counting = self.counting, False
             super()._execute(op)
@@ -110,18 +110,18 @@ class CountingMachine(Machine):
             return
         super()._execute(op)
         match op:
-            case c.Print():
+            case c.CorePrint():
                 self.read(self.label(op.arg).data)
             case c.RuntimeSize():
                 self.read(self.label(op.value).data)
-            case blocks.Branch():
+            case blocks.CoreBranch():
                 pass  # its results are those of the arm
-            case blocks.Lift() | blocks.Fold() | blocks.FoldScan() | blocks.Loop():
+            case blocks.Lift() | blocks.CoreFold() | blocks.FoldScan() | blocks.CoreLoop():
                 for result in results:
                     self.make(result)
             case c.Reshape() if self.setting.keeps_elements(op):
                 self.labels[op.result] = arrays.reshape(self.label(op.arg), self.shape(op.result))
-            case c.Transpose() | c.Spread() | c.Reverse() | c.Rotate() | c.Slice() | c.Windows():
+            case c.Transpose() | c.Broadcast() | c.Reverse() | c.Rotate() | c.Slice() | c.Windows():
                 self.labels[op.result] = self._view(op)
             case _:
                 self._load(op)
@@ -132,7 +132,7 @@ class CountingMachine(Machine):
         match op:
             case c.Transpose():
                 return arrays.transpose(self.label(op.arg), op.axes)
-            case c.Spread():
+            case c.Broadcast():
                 return arrays.spread(self.label(op.arg), op.axes, self.shape(op.result))
             case c.Reverse():
                 return arrays.reverse(self.label(op.arg), op.axis)
@@ -230,7 +230,7 @@ class CountingMachine(Machine):
                     self.read(label.data)
         return tuple(self._collect(which, frame, parts) for which, parts in zip(op.results, collected, strict=True))
 
-    def _fold(self, op: blocks.Fold) -> tuple[Array, ...]:
+    def _fold(self, op: blocks.CoreFold) -> tuple[Array, ...]:
         if not self.counting or not self.value(op.args[0]).shape[0]:
             return super()._fold(op)
         columns = [cells(self.value(a), 1) for a in op.args]
@@ -267,7 +267,7 @@ class CountingMachine(Machine):
             for j, (kind, shape) in enumerate(zip(kinds, shapes, strict=True))
         )
 
-    def _loop(self, op: blocks.Loop) -> tuple[Array, ...]:
+    def _loop(self, op: blocks.CoreLoop) -> tuple[Array, ...]:
         if not self.counting:
             return super()._loop(op)
         state, labels = [self.value(v) for v in op.initial], [self.label(v) for v in op.initial]
@@ -294,7 +294,7 @@ class CountingMachine(Machine):
         self.forget_but(known)
         return tuple(arrays.stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else tuple(state)
 
-    def _branch(self, op: blocks.Branch) -> tuple[Array, ...]:
+    def _branch(self, op: blocks.CoreBranch) -> tuple[Array, ...]:
         if not self.counting:
             return super()._branch(op)
         self.read(self.label(op.condition).data)

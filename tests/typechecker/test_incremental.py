@@ -7,11 +7,11 @@ import re
 from hypothesis import given, settings, strategies as st
 from share import repeats
 
-from rho.lang.bind.scopes import Index
+from rho.lang.bind.scopes import SymbolIndex
 from rho.lang.diagnostics.model import Diagnostic
 from rho.lang.syntax.glyph_input import spell
-from rho.lang.syntax.parser import Statements, parse, parse_program
-from rho.lang.syntax.reader import Piece, split_again, split_statements
+from rho.lang.syntax.parser import StatementCache, parse, parse_program
+from rho.lang.syntax.reader import RawStatement, split_again, split_statements
 from rho.lang.syntax.source import Source, Span
 from rho.lang.tree.expressions import Symbol
 from rho.typechecker.check import Checker, CheckResult, check
@@ -130,7 +130,7 @@ def test_every_version_is_as_checked_alone(versions: list[str], strict: bool) ->
 @settings(max_examples=repeats(400), deadline=None)
 @given(histories())
 def test_remembered_statements_are_the_ones_read_anew(versions: list[str]) -> None:
-    remembered = Statements()
+    remembered = StatementCache()
     for version in versions:
         source = Source("a.rho", version)
         assert parse_program(source, remembered=remembered) == parse_program(source)
@@ -153,8 +153,8 @@ def typed(draw: st.DrawFn) -> list[str]:
 @settings(max_examples=repeats(600), deadline=None)
 @given(typed())
 def test_every_keystroke_is_as_checked_alone(versions: list[str]) -> None:
-    checker, remembered = Checker(load), Statements()
-    before: tuple[list[Piece], str] = ([], "")
+    checker, remembered = Checker(load), StatementCache()
+    before: tuple[list[RawStatement], str] = ([], "")
     for version in versions:
         source = Source("a.rho", version)
         spelled = spell(source)
@@ -165,7 +165,7 @@ def test_every_keystroke_is_as_checked_alone(versions: list[str]) -> None:
         assert named(parse(source, remembered=remembered).index) == named(parse(source).index)
 
 
-def named(index: Index) -> tuple[object, ...]:
+def named(index: SymbolIndex) -> tuple[object, ...]:
     """What an index tells of names."""
 
     def symbol(one: Symbol) -> tuple[object, ...]:
@@ -176,7 +176,7 @@ def named(index: Index) -> tuple[object, ...]:
     return [symbol(one) for one in index.symbols], mentions, visible, index.top.symbols.keys()
 
 
-def cut(piece: Piece) -> tuple[object, ...]:
+def cut(piece: RawStatement) -> tuple[object, ...]:
     return piece.start, piece.text, piece.damage, piece.is_open
 
 

@@ -31,7 +31,7 @@ def core(text: str) -> blocks.Core:
 def element(text: str) -> Element:
     """Of what the program shows last."""
     made = core(text)
-    shown = [op.arg for op in made.block.ops if isinstance(op, c.Print)]
+    shown = [op.arg for op in made.block.ops if isinstance(op, c.CorePrint)]
     return made.types[shown[-1]].element
 
 

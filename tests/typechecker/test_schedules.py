@@ -5,7 +5,7 @@ The same words in the same places for `rho check`, sessions and editors, because
 
 from __future__ import annotations
 
-from rho.backend.schedule.instances.directive_resolution import Reader
+from rho.backend.schedule.instances.directive_resolution import InstanceDirectiveReader
 from rho.backend.schedule.problem import Objective
 from rho.lang.bind.directives import OBJECTIVES, VERBS, DirectiveReader
 from rho.lang.syntax.source import Source
@@ -28,7 +28,7 @@ def test_no_name_is_missed_where_its_binding_cannot_be_read() -> None:
 
 
 def test_there_is_one_reader() -> None:
-    assert issubclass(Reader, DirectiveReader)
+    assert issubclass(InstanceDirectiveReader, DirectiveReader)
     assert tuple(objective.value for objective in Objective) == OBJECTIVES
     for verb in VERBS:
         assert not any("is not a directive" in message for _, message, _ in wrong(verb + " y"))

@@ -21,7 +21,7 @@ def test_what_is_proved_is_not_proved_again(monkeypatch: pytest.MonkeyPatch) -> 
     asked: list[SizeFact] = []
     real = prover.decide
 
-    def watching(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> prover.Decision:
+    def watching(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> prover.ProofResult:
         if fact.left.variables() | fact.right.variables():
             asked.append(fact)
         return real(fact, premises)

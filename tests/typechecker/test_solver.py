@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 from rho.lang.diagnostics.model import Verdict
 from rho.typechecker.proof import solver, z3_process
 from rho.typechecker.proof.obligations import Relation, SizeFact
-from rho.typechecker.proof.prover import Decision, connected, decide
+from rho.typechecker.proof.prover import ProofResult, connected, decide
 from rho.typechecker.proof.solver import question
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, as_size, number, variable
 from rho.typechecker.sizes.size import maximum, minimum, quotient, remainder
@@ -86,7 +86,7 @@ def test_verdicts(goal: SizeFact, premises: list[SizeFact], verdict: Verdict) ->
     breaks(decision, goal, premises)
 
 
-def breaks(decision: Decision, goal: SizeFact, premises: list[SizeFact]) -> None:
+def breaks(decision: ProofResult, goal: SizeFact, premises: list[SizeFact]) -> None:
     if decision.counterexample is not None:
         env = dict(decision.counterexample)
         assert not goal.holds(env)
@@ -114,7 +114,7 @@ def test_agrees_with_brute_force(goal: SizeFact, premises: list[SizeFact]) -> No
     related = connected(goal, premises)
     answered = solver.ask(goal, related)
     if answered.example is not None:
-        breaks(Decision(answered.verdict, answered.example), goal, related)
+        breaks(ProofResult(answered.verdict, answered.example), goal, related)
     if answered.verdict is Verdict.UNKNOWN:
         return
     for a, b, c in product(range(5), repeat=3):

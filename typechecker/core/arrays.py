@@ -89,7 +89,7 @@ class Transpose:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Broadcast:
     """Replicate: operand axis i is result axis `axes[i]` (distinct, same size); result axes not named are new."""
 
     result: ValueId
@@ -346,7 +346,7 @@ class Format:
 
 
 @dataclass(frozen=True, slots=True)
-class Print:
+class CorePrint:
     """Print a value; effects keep the order of the block.  `goes_on`: is it one of several with the value printed before it?"""
 
     arg: ValueId

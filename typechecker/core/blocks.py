@@ -12,14 +12,16 @@ from typing import TypeAlias
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source, Span
 from ...lang.tree import program
-from ...lang.tree.program import AS_WRITTEN, Reading
+from ...lang.tree.program import AS_WRITTEN, ColumnFormat
 from ..elements import ArrayType
 from ..proof.obligations import Obligation, SizeFact
 from ..sizes.polynomials import Size, SizeVariable
 from . import arrays
 from .arrays import (
+    Broadcast,
     Compress,
     Contract,
+    CorePrint,
     Expand,
     Format,
     Gather,
@@ -31,7 +33,6 @@ from .arrays import (
     Literal,
     MaskUpdate,
     Payload,
-    Print,
     Reduce,
     Reshape,
     Reverse,
@@ -41,7 +42,6 @@ from .arrays import (
     Scan,
     SizeVector,
     Slice,
-    Spread,
     Stack,
     Transpose,
     Update,
@@ -53,7 +53,7 @@ from .arrays import (
 # ---------------------------------------------------------------------------------------------------- core_blocks
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class CoreFold:
     """Reduce the leading axis with a block of two parameters (⍺ item, ⍵ accumulator), right to left; length ≥ 1.
 
     Operands are several in step (a tuple reduces as one); `body.params` is all ⍺ then all ⍵."""
@@ -85,7 +85,7 @@ class Lift:
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class CoreLoop:
     """Iterate `body` on the state `trip` times (a trip count known only when run is a size that `RuntimeSize` defined).
 
     The body's parameters are the major cells of `cells` for the turn, first to last, and then the state.  `index`: a size that is
@@ -108,7 +108,7 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class CoreBranch:
     """Scalar bool `condition` picks a block of no parameters.  A size that differs between the arms is
     defined here: `sizes` pairs each such run-time variable with (then, else) sizes."""
 
@@ -120,9 +120,9 @@ class Branch:
 
 
 Op: TypeAlias = (
-    Literal | SizeVector | Scalar | Iota | IotaGrid | Reshape | Transpose | Spread | Reverse | Rotate | Slice | Join
-    | Stack | Windows | Gather | Update | MaskUpdate | Reduce | Scan | Fold | FoldScan | Contract | Compress | Expand
-    | Where | RuntimeSize | KeyReduce | Library | Format | Lift | Loop | Branch | Print
+    Literal | SizeVector | Scalar | Iota | IotaGrid | Reshape | Transpose | Broadcast | Reverse | Rotate | Slice | Join
+    | Stack | Windows | Gather | Update | MaskUpdate | Reduce | Scan | CoreFold | FoldScan | Contract | Compress | Expand
+    | Where | RuntimeSize | KeyReduce | Library | Format | Lift | CoreLoop | CoreBranch | CorePrint
 )  # fmt: skip
 
 
@@ -146,7 +146,7 @@ class CoreInput:
     path: str | None
     span: Span
     default: tuple[Payload, ...] | None = None
-    reading: Reading = AS_WRITTEN
+    reading: ColumnFormat = AS_WRITTEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ class CoreOutput:
     name: str
     value: ValueId
     span: Span
-    reading: Reading = AS_WRITTEN
+    reading: ColumnFormat = AS_WRITTEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class Core:
     types: Mapping[ValueId, ArrayType]
     spans: Mapping[ValueId, Span]
     names: Mapping[ValueId, str]
-    schedules: tuple[program.Schedule, ...]
+    schedules: tuple[program.ScheduleBlock, ...]
     sources: tuple[Source, ...]
     calls: tuple[CoreCall, ...] = ()
     solved: tuple[CoreGuard, ...] = ()
@@ -287,11 +287,11 @@ def results_of(op: Op) -> tuple[ValueId, ...]:
 
 def blocks_of(op: Op) -> tuple[Block, ...]:
     match op:
-        case Lift() | Fold() | FoldScan():
+        case Lift() | CoreFold() | FoldScan():
             return (op.body,)
-        case Loop():
+        case CoreLoop():
             return (op.body,) if op.until is None else (op.body, op.until)
-        case Branch():
+        case CoreBranch():
             return op.then, op.otherwise
         case _:
             return ()
@@ -312,7 +312,7 @@ def defined_sizes(op: Op) -> tuple[SizeVariable, ...]:
     match op:
         case arrays.Compress() | arrays.Where() | arrays.RuntimeSize() | arrays.Format():
             return (op.size,)
-        case Branch():
+        case CoreBranch():
             return tuple([variable for variable, _, _ in op.sizes])
         case _:
             return ()

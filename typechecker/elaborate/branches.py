@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from ...lang.diagnostics.model import Code, Label
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions
-from ..core.blocks import Block, Branch, defined_sizes
+from ..core.blocks import Block, CoreBranch, defined_sizes
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, held, promote
 from ..proof.obligations import Obligation, Relation, SizeFact
@@ -72,7 +72,7 @@ def _emit(
     span: Span,
 ) -> tuple[Operand, ...]:
 
-    return ctx.builder.emit_many(lambda results: Branch(results, condition.value, then, otherwise, sizes), types, span)
+    return ctx.builder.emit_many(lambda results: CoreBranch(results, condition.value, then, otherwise, sizes), types, span)
 
 
 def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: Label) -> list[Element] | None:

@@ -8,11 +8,11 @@ once, without a loop over cells.
 from __future__ import annotations
 
 from ...lang.diagnostics.model import Code, Label
-from ...lang.primitives.record import Role, Trait
+from ...lang.primitives.record import GlyphRole, Trait
 from ...lang.primitives.table import by_glyph
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from ..core.arrays import Spread
+from ..core.arrays import Broadcast
 from ..diagnostics import show_type
 from ..elements import ArrayType
 from ..proof.obligations import Obligation, Relation, SizeFact
@@ -39,7 +39,7 @@ def is_scalar_primitive(function: FunctionValue, *, dyadic: bool) -> bool:
     """Does it pervade in this valence?"""
     if not isinstance(function, PrimitiveFunction):
         return False
-    row = by_glyph(function.glyph, Role.FUNCTION)
+    row = by_glyph(function.glyph, GlyphRole.FUNCTION)
     if row is None:
         return False
     use = row.dyadic if dyadic else row.monadic
@@ -178,7 +178,7 @@ def spread(ctx: Context, x: Operand, axes: tuple[int, ...], shape: tuple[Size, .
     if _is_prefix(axes):
         return x
     type_ = ArrayType(x.type.element, shape)
-    return ctx.builder.emit(lambda result: Spread(result, x.value, axes), type_, span)
+    return ctx.builder.emit(lambda result: Broadcast(result, x.value, axes), type_, span)
 
 
 # ---------------------------------------------------------------------------------------------------- axes

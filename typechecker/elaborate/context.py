@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label, RhoError
 from ...lang.support.caches import Recent
 from ...lang.support.records import dataclass
-from ...lang.syntax.parser import Parsed, Statements
+from ...lang.syntax.parser import Parsed, StatementCache
 from ...lang.syntax.source import Source, Span
 from ...lang.tree import expressions, program
 from ...lang.tree.expressions import Definition, NameClass, Symbol
@@ -39,7 +39,7 @@ from ..values.facts import Operand, TupleOperand, Value, leaves
 # What a definition reads from around it decides whether its outcome may be kept (`Reach`): values whose sizes are symbolic
 # bring in facts that other statements state, so a definition that captures them is always checked.
 
-class Reach(IntEnum):
+class DependencyLevel(IntEnum):
     """What the meaning of a site depends on besides texts, from least to most."""
 
     NOTHING = 0
@@ -49,17 +49,17 @@ class Reach(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Site:
+class DefinitionKey:
     """A statement where it stands now, and the sites of what it mentions."""
 
     key: int
     span: Span
-    uses: tuple[Site, ...]
-    reach: Reach
+    uses: tuple[DefinitionKey, ...]
+    reach: DependencyLevel
 
-    def closure(self) -> list[Site]:
+    def closure(self) -> list[DefinitionKey]:
         """The site and all it depends on, in an order that the key alone determines."""
-        found: dict[int, Site] = {}
+        found: dict[int, DefinitionKey] = {}
         pending = [self]
         while pending:
             site = pending.pop()
@@ -73,13 +73,13 @@ class Site:
 class Sites:
     """The sites of one file: of what is bound so far and of signatures whose binding is still to come."""
 
-    bound: dict[Symbol, Site] = field(default_factory=dict)
-    declared: dict[str, Site] = field(default_factory=dict)
-    current: Site | None = None
+    bound: dict[Symbol, DefinitionKey] = field(default_factory=dict)
+    declared: dict[str, DefinitionKey] = field(default_factory=dict)
+    current: DefinitionKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CheckOutcome:
     """What checking a definition found: diagnostics relative to the sites of its closure, and how it went."""
 
     diagnostics: tuple[Diagnostic, ...]
@@ -88,13 +88,13 @@ class Outcome:
     nodes: int = 0
 
 
-class Memory:
+class CheckCache:
     """What is kept from one version of a program to the next; for one strictness and one loader of modules."""
 
     def __init__(self) -> None:
-        self.statements = Statements()
+        self.statements = StatementCache()
         self.read: tuple[Source, Parsed] | None = None  # what has been read last
-        self.outcomes: Recent[object, Outcome] = Recent()
+        self.outcomes: Recent[object, CheckOutcome] = Recent()
         self.signatures: Recent[object, tuple[str, ...]] = Recent()
         self.well_formed: Recent[tuple[int, frozenset[str]], bool] = Recent()
         self.done: Recent[int, object] = Recent()  # what `replaying` knows of a statement
@@ -117,22 +117,24 @@ class Memory:
         return found
 
     def site(
-        self, uses: Sequence[tuple[Symbol, Site | None]], text: str, span: Span, origin: int, declared: Site | None
-    ) -> Site:  # fmt: skip
+        self, uses: Sequence[tuple[Symbol, DefinitionKey | None]], text: str, span: Span, origin: int, declared: DefinitionKey
+        | None
+    ) -> DefinitionKey:  # fmt: skip
         """The site of a statement before it is elaborated, `uses` being the sites of what it mentions."""
         used = [(symbol.name, site) for symbol, site in uses if site is not None]
         needed = tuple(site for _, site in used) if declared is None else (declared, *[site for _, site in used])
-        reach = max((site.reach for site in needed), default=Reach.NOTHING)
+        reach = max((site.reach for site in needed), default=DependencyLevel.NOTHING)
         names = tuple((name, site.key) for name, site in used)
         meaning = (text, origin, -1 if declared is None else declared.key, names)
-        return Site(self.key(meaning), span, needed, reach)
+        return DefinitionKey(self.key(meaning), span, needed, reach)
 
-    def with_texts(self, site: Site, texts: Sequence[str], reach: Reach, known: Site | None) -> Site:
+    def with_texts(self, site: DefinitionKey, texts: Sequence[str], reach: DependencyLevel, known: DefinitionKey
+        | None) -> DefinitionKey:
         """The site as names bound by the statement have it: with the texts of the files it brings in, and what they reach; the
         one that is known from the version before if it is the same."""
         if not texts and reach <= site.reach:
             return site
-        made = Site(self.key((site.key, *texts)) if texts else site.key, site.span, site.uses, max(site.reach, reach))
+        made = DefinitionKey(self.key((site.key, *texts)) if texts else site.key, site.span, site.uses, max(site.reach, reach))
         return known if known is not None and (known.key, known.reach) == (made.key, made.reach) else made
 
 
@@ -146,7 +148,7 @@ def fixed(diagnostic: Diagnostic) -> Diagnostic:
     return _moved(diagnostic, lambda span: span.fixed())
 
 
-def relative(diagnostics: Sequence[Diagnostic], site: Site) -> tuple[Diagnostic, ...] | None:
+def relative(diagnostics: Sequence[Diagnostic], site: DefinitionKey) -> tuple[Diagnostic, ...] | None:
     """The diagnostics with spans counted from the sites they lie in; None if one lies in none of them."""
     places = [(f"{_ANCHOR}{index}", part.span) for index, part in enumerate(site.closure())]
 
@@ -164,7 +166,7 @@ def relative(diagnostics: Sequence[Diagnostic], site: Site) -> tuple[Diagnostic,
         return None
 
 
-def absolute(diagnostics: Sequence[Diagnostic], site: Site) -> list[Diagnostic]:
+def absolute(diagnostics: Sequence[Diagnostic], site: DefinitionKey) -> list[Diagnostic]:
     """The diagnostics where the sites stand now."""
     if not diagnostics:
         return []
@@ -365,7 +367,7 @@ Load = Callable[[str, str | None], Source | None]
 Exports = dict[str, Mapping[str, NameClass]]
 
 
-class Names(Enum):
+class NamingMode(Enum):
     """How run-time sizes are called in work done aside."""
 
     FRESH = "as if nothing had been named before"
@@ -388,7 +390,7 @@ class Context:
     strict: bool
     apply: Callable[[Context, FunctionValue, Value | None, Value, Span], Value]
     expression: Callable[[Context, expressions.Expression, Frame], Value]
-    memory: Memory
+    memory: CheckCache
     incremental: bool = False
     state: int = 0
     nodes: int = 0
@@ -402,10 +404,10 @@ class Context:
     mentions: dict[ValueId, list[tuple[Span, Span]]] = field(default_factory=dict)
 
     @contextmanager
-    def aside(self, names: Names) -> Iterator[None]:
+    def aside(self, names: NamingMode) -> Iterator[None]:
         """Work that leaves no trace but the nodes it cost: nothing it emits, reports, requires, names or mentions is kept."""
         builder = self.builder
-        before, mentions = builder.snapshot(names is Names.FRESH), self.mentions
+        before, mentions = builder.snapshot(names is NamingMode.FRESH), self.mentions
         self.mentions = {}
         try:
             yield
@@ -543,20 +545,20 @@ def enclosed(ctx: Context, span: Span) -> Operand:
 #
 # What the meaning of whoever mentions a name depends on besides texts.
 
-def reach_of(entry: Entry) -> Reach:
+def reach_of(entry: Entry) -> DependencyLevel:
     """What the meaning of whoever mentions this value depends on."""
     if isinstance(entry, Module):
-        return max(map(reach_of, entry.entries.values()), default=Reach.NOTHING)
+        return max(map(reach_of, entry.entries.values()), default=DependencyLevel.NOTHING)
     if isinstance(entry, TupleOperand):
-        return max((reach_of(item) for item in entry.items), default=Reach.CONSTANTS)
+        return max((reach_of(item) for item in entry.items), default=DependencyLevel.CONSTANTS)
     if not isinstance(entry, Operand):
-        return Reach.NOTHING
+        return DependencyLevel.NOTHING
     origins = {v.origin for size in _sizes_of(entry) for v in size.variables()}
     if entry.poisoned:
-        return Reach.SIZES
+        return DependencyLevel.SIZES
     if not origins:
-        return Reach.CONSTANTS
-    return Reach.PARAMS if origins == {SizeOrigin.PARAM} else Reach.SIZES
+        return DependencyLevel.CONSTANTS
+    return DependencyLevel.PARAMS if origins == {SizeOrigin.PARAM} else DependencyLevel.SIZES
 
 
 def _sizes_of(x: Operand) -> Iterator[Size]:

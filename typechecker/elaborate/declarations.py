@@ -10,7 +10,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Label
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions as quantities_expressions, expressions as tree, expressions as type_tree, program
-from ...lang.tree.program import Form
+from ...lang.tree.program import CellFormat
 from ..core.blocks import Block, CoreCall, CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, limits
@@ -21,7 +21,7 @@ from ..signatures.unify import solved
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import least, maximum
 from ..usage.backward_analysis import demands_of_block
-from ..usage.check_moves import Contract, violation
+from ..usage.check_moves import UsageContract, violation
 from ..usage.grades import ANY, Grade
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import expressions, type_expressions
@@ -38,7 +38,7 @@ class Elaboration:
     inputs: list[CoreInput] = field(default_factory=list)
     params: list[CoreParam] = field(default_factory=list)
     outputs: list[CoreOutput] = field(default_factory=list)
-    schedules: list[program.Schedule] = field(default_factory=list)
+    schedules: list[program.ScheduleBlock] = field(default_factory=list)
     scheduled: frozenset[str] = frozenset()
 
 
@@ -70,7 +70,7 @@ def _value(node: type_tree.SizeName | type_tree.BoundedSize, frame: Frame) -> En
     return frame.find(node.definition) if isinstance(node, type_tree.SizeName) and node.definition is not None else None
 
 
-def input(run: Elaboration, statement: program.Input, frame: Frame, *, main: bool) -> None:
+def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *, main: bool) -> None:
     ctx = run.ctx
     name, target = statement.target.name, statement.target.definition
     if not main:
@@ -122,10 +122,10 @@ def _width(node: type_tree.TypeExpression, type: ArrayType) -> tuple[SizeVariabl
     return (next(iter(width)), written.span) if isinstance(written, type_tree.SizeName) and len(width) == 1 else None
 
 
-def _readable(ctx: Context, statement: program.Input, type: ArrayType) -> bool:
+def _readable(ctx: Context, statement: program.InputDeclaration, type: ArrayType) -> bool:
     """E300 where the clauses of an input do not suit its type."""
     reading, element = statement.reading, type.element
-    wanted = {Form.DATE: Kind.I64, Form.TIME: Kind.I64, Form.PRESENT: Kind.BOOL}.get(reading.form, element.kind)
+    wanted = {CellFormat.DATE: Kind.I64, CellFormat.TIME: Kind.I64, CellFormat.PRESENT: Kind.BOOL}.get(reading.form, element.kind)
     problem = ""
     if element.kind is not wanted:
         problem = f"{_FORMS[reading.form]}, and `{statement.target.name}` is declared {show_type(type)}"
@@ -138,8 +138,8 @@ def _readable(ctx: Context, statement: program.Input, type: ArrayType) -> bool:
 
 
 _FORMS = {
-    Form.DATE: "dates are read as i64, days since 1970", Form.TIME: "times are read as i64, microseconds since 1970",
-    Form.PRESENT: "`as present` reads bool", Form.ITEM: "",
+    CellFormat.DATE: "dates are read as i64, days since 1970", CellFormat.TIME: "times are read as i64, microseconds since 1970",
+    CellFormat.PRESENT: "`as present` reads bool", CellFormat.ITEM: "",
 }  # fmt: skip
 
 
@@ -221,7 +221,7 @@ def _setting(run: Elaboration, statement: program.Param, value: Operand) -> Oper
     return operand
 
 
-def output(run: Elaboration, statement: program.Output, frame: Frame, *, main: bool) -> Value:
+def output(run: Elaboration, statement: program.OutputDeclaration, frame: Frame, *, main: bool) -> Value:
     ctx = run.ctx
     value = ctx.expression(ctx, statement.value, frame)
     name = statement.target.name
@@ -245,9 +245,9 @@ def output(run: Elaboration, statement: program.Output, frame: Frame, *, main: b
             notes=("write one `output` for each item",),
         )
         return value
-    if statement.reading.form is not Form.ITEM:
+    if statement.reading.form is not CellFormat.ITEM:
         kind = shown[0].type.element.kind
-        if kind is not Kind.I64 or statement.reading.form is Form.PRESENT:
+        if kind is not Kind.I64 or statement.reading.form is CellFormat.PRESENT:
             message = f"dates and times are i64, but this is {show_type(shown[0].type)}"
             notes = ("`as date` writes days since 1970, `as time` microseconds",)
             ctx.error(Code.E300, message, statement.value.span, notes=notes)
@@ -283,7 +283,7 @@ def violations(
         if declared is None:
             continue
         for x in leaves(arg):
-            contract = Contract(letter, x.value, declared, parameter.quantity.span, builder.spans[x.value], known)
+            contract = UsageContract(letter, x.value, declared, parameter.quantity.span, builder.spans[x.value], known)
             diagnostic = violation(contract, demands, builder.ledger.premises, ctx.mentions)
             if diagnostic is not None:
                 found.append(diagnostic)

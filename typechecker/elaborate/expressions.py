@@ -156,7 +156,8 @@ def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: Code, mixed:
 def is_mix(node: expressions.Monadic) -> bool:
     """`↑` of a strand written in place: its items may be vectors of different lengths."""
     function = node.function
-    return isinstance(function, expressions.Primitive) and function.glyph == "↑" and isinstance(node.right, expressions.Strand)
+    return isinstance(function, expressions.GlyphFunction) and function.glyph == "↑" and isinstance(node.right,
+        expressions.Strand)
 
 
 def mix(ctx: Context, node: expressions.Monadic, frame: Frame) -> Operand:
@@ -250,12 +251,12 @@ class _Indexed:
     """An index whose entries, being further right, are evaluated before its array."""
 
     span: Span
-    node: expressions.Index
-    entries: list[indexing.Entry | None]
+    node: expressions.IndexExpression
+    entries: list[indexing.IndexEntry | None]
 
 
 _Pending: TypeAlias = (
-    expressions.Monadic | expressions.Dyadic | expressions.Print | expressions.InlineBind | expressions.Modify
+    expressions.Monadic | expressions.Dyadic | expressions.PrintExpression | expressions.InlineBind | expressions.Modify
     | expressions.Replace
     | _Indexed
 )
@@ -275,10 +276,10 @@ def expression(ctx: Context, node: expressions.Expression, frame: Frame) -> Valu
             ):
                 pending.append(node)
                 node = node.right
-            case expressions.Print() | expressions.InlineBind() | expressions.Modify() | expressions.Replace():
+            case expressions.PrintExpression() | expressions.InlineBind() | expressions.Modify() | expressions.Replace():
                 pending.append(node)
                 node = node.value
-            case expressions.Index():
+            case expressions.IndexExpression():
                 pending.append(_Indexed(node.span, node, indexing.evaluate_axes(ctx, node.axes, frame)))
                 node = node.array
             case _:
@@ -350,8 +351,8 @@ def _leaf(ctx: Context, node: expressions.Expression, frame: Frame) -> Value:
                 items.append(ctx.expression(ctx, item, frame))
             return TupleOperand(tuple(reversed(items)))
         case (
-            expressions.Monadic() | expressions.Dyadic() | expressions.Index() | expressions.InlineBind()
-            | expressions.Replace() | expressions.Modify() | expressions.Print()
+            expressions.Monadic() | expressions.Dyadic() | expressions.IndexExpression() | expressions.InlineBind()
+            | expressions.Replace() | expressions.Modify() | expressions.PrintExpression()
         ):
             raise AssertionError("spine nodes are not leaves")
         case _:
@@ -374,7 +375,7 @@ def _step(ctx: Context, node: _Pending, value: Value, frame: Frame) -> Value:
             _mention(ctx, left, node.left, node.function.span)
             _mention(ctx, value, node.right, node.function.span)
             return ctx.call(function, left, value, node.function.span)
-        case expressions.Print():
+        case expressions.PrintExpression():
             return print_value(ctx, value, node.span)
         case expressions.InlineBind():
             bind_target(ctx, node.target, value, frame)
@@ -408,7 +409,7 @@ def _mention(ctx: Context, value: Value, node: expressions.Expression, function:
 
 def print_value(ctx: Context, value: Value, span: Span) -> Value:
     """`⎕←`: emit the effect; E602 inside a function that an operator applies."""
-    from ..core.arrays import Print
+    from ..core.arrays import CorePrint
 
     if is_poisoned(value):
         return value
@@ -423,7 +424,7 @@ def print_value(ctx: Context, value: Value, span: Span) -> Value:
         )
         return value
     for place, item in enumerate(leaves(value)):
-        ctx.builder.effect(Print(ctx.builder.to_number(item, span).value, goes_on=place > 0))
+        ctx.builder.effect(CorePrint(ctx.builder.to_number(item, span).value, goes_on=place > 0))
     ctx.printed_at = ctx.nodes
     return value
 

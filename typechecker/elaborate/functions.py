@@ -255,7 +255,7 @@ def simplified(function: FunctionValue) -> FunctionValue:
     if not isinstance(statement, patterns_expressions.Evaluate) or not isinstance(statement.value, patterns_expressions.Dyadic):
         return function
     call = statement.value
-    if not isinstance(call.function, patterns_expressions.Primitive) or call.function.axis is not None:
+    if not isinstance(call.function, patterns_expressions.GlyphFunction) or call.function.axis is not None:
         return function
     if not isinstance(call.left, patterns_expressions.Name) or not isinstance(call.right, patterns_expressions.Name):
         return function

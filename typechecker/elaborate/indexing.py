@@ -16,7 +16,7 @@ from ..core.arrays import Indexing, Slice, Update
 from ..diagnostics import show_type
 from ..elements import ArrayType, held
 from ..rules.common import common, item_of, joint_element, require_equal
-from ..rules.index import Position, index_operand, select_at
+from ..rules.index import IndexPosition, index_operand, select_at
 from ..sizes.polynomials import ZERO, Size, number
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned
 from .context import Context, Frame
@@ -24,16 +24,16 @@ from .names import array_entry, function as resolve_function
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """One entry of `x[…]` that is not empty."""
 
     value: Value
     span: Span
 
 
-def evaluate_axes(ctx: Context, nodes: Sequence[expressions.Expression | None], frame: Frame) -> list[Entry | None]:
+def evaluate_axes(ctx: Context, nodes: Sequence[expressions.Expression | None], frame: Frame) -> list[IndexEntry | None]:
     """The values of the entries, right to left; None where an axis is taken whole."""
-    entries: list[Entry | None] = []
+    entries: list[IndexEntry | None] = []
     for node in reversed(nodes):
         if node is None:
             entries.append(None)
@@ -41,12 +41,12 @@ def evaluate_axes(ctx: Context, nodes: Sequence[expressions.Expression | None], 
         value = ctx.expression(ctx, node, frame)
         if isinstance(value, Operand):
             ctx.builder.wording.add(value.value, node.span)
-        entries.append(Entry(value, node.span))
+        entries.append(IndexEntry(value, node.span))
     entries.reverse()
     return entries
 
 
-def index(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: Span) -> Value:
+def index(ctx: Context, x: Operand, axes: Sequence[IndexEntry | None], span: Span) -> Value:
     """`x[i;;j]`; trailing axes may be omitted."""
     if (
         x.poisoned
@@ -54,7 +54,7 @@ def index(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: Span) ->
         or not _enough_axes(ctx, x, axes, span)
     ):
         return ctx.builder.poison(span)
-    chosen: dict[int, tuple[Operand, Span, Position]] = {}
+    chosen: dict[int, tuple[Operand, Span, IndexPosition]] = {}
     for axis, entry in reversed(list(enumerate(axes))):
         if entry is None:
             continue
@@ -71,11 +71,11 @@ def index(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: Span) ->
     return result
 
 
-def _indexing(ctx: Context, x: Operand, axes: Sequence[Entry | None]) -> Indexing:
+def _indexing(ctx: Context, x: Operand, axes: Sequence[IndexEntry | None]) -> Indexing:
     return Indexing(0, x.type.rank, ctx.builder.index_origin, tuple([None if entry is None else entry.span for entry in axes]))
 
 
-def _enough_axes(ctx: Context, x: Operand, axes: Sequence[Entry | None], span: Span) -> bool:
+def _enough_axes(ctx: Context, x: Operand, axes: Sequence[IndexEntry | None], span: Span) -> bool:
     if len(axes) <= x.type.rank:
         return True
     message = f"this index has {len(axes)} axes, but the array {f'only {x.type.rank}' if x.type.rank else 'is a scalar'}"
@@ -102,9 +102,9 @@ def replace(ctx: Context, node: expressions.Replace, value: Value, frame: Frame)
     return update(ctx, old, axes, value, node.span)
 
 
-def update(ctx: Context, old: Operand, axes: Sequence[Entry | None], new: Operand, span: Span) -> Operand:
+def update(ctx: Context, old: Operand, axes: Sequence[IndexEntry | None], new: Operand, span: Span) -> Operand:
     """`old` with the items selected by `axes` replaced."""
-    positions: list[Position | None] = []
+    positions: list[IndexPosition | None] = []
     shape: list[Size] = []
     for axis, entry in enumerate(axes):
         if entry is None:

@@ -24,7 +24,7 @@ from ..usage.backward_analysis import demands_of_block
 from ..usage.grades import NONE, Grade
 from ..values.facts import Operand, Value, is_poisoned, leaves
 from . import type_expressions
-from .context import BrokenFunction, BudgetExceeded, Context, FunctionValue, Names, SignedFunction
+from .context import BrokenFunction, BudgetExceeded, Context, FunctionValue, NamingMode, SignedFunction
 
 # ---------------------------------------------------------------------------------------------------- sampled
 #
@@ -164,7 +164,7 @@ def _try(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Ope
     """Apply the function inside a block that is thrown away; None if anything is wrong."""
     builder = ctx.builder
     guards, premises = len(builder.ledger.guards), len(builder.ledger.premises)
-    with ctx.aside(Names.FRESH):
+    with ctx.aside(NamingMode.FRESH):
         builder.open_block((), span)
         try:
             args = arguments()

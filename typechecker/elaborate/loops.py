@@ -10,7 +10,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ..core.arrays import RuntimeSize, ValueId
-from ..core.blocks import Block, Loop, defined_sizes
+from ..core.blocks import Block, CoreLoop, defined_sizes
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, integer_range, plain, promote, ranged, strong
 from ..proof.constraints import LoopIndex
@@ -340,14 +340,14 @@ def runtime_count(ctx: Context, x: Operand, cap: Size, span: Span) -> Size:
 
 def _loop(ctx: Context, function: FunctionValue, trips: Trips, initial: Value, span: Span, *, keep: bool) -> Value:
     mark = ctx.builder.mark()
-    turns = _Turns.of(ctx, trips, span)
+    turns = _LoopArgument.of(ctx, trips, span)
     found = stabilise(ctx, turns.types, initial, lambda given, state: turns.call(function, given, state), span,
                       trips=trips.count)  # fmt: skip
     if turns.index is not None:
         ctx.builder.ledger.close_loop()
     if isinstance(found, Unstable) and trips.count == ZERO:  # no turn needs what the body does
         ctx.builder.rollback(mark)
-        turns = _Turns(ctx, span)
+        turns = _LoopArgument(ctx, span)
         found = stabilise(ctx, (), initial, lambda _, state: state, span)
     if isinstance(found, Unstable):
         return changing(ctx, found, "the state of this loop", _FIXED, span)
@@ -362,13 +362,14 @@ def _loop(ctx: Context, function: FunctionValue, trips: Trips, initial: Value, s
     index, premised = (None, False) if turns.index is None else (turns.index.variable, turns.index.premised)
 
     made = ctx.builder.emit_many(
-        lambda results: Loop(results, args, trips.count, stable.block, condition, keep, turns.cells, index, premised), types, span
+        lambda results: CoreLoop(results, args, trips.count, stable.block, condition, keep, turns.cells, index, premised), types,
+        span
     )
     return rebuild(initial, made)
 
 
 @dataclass(frozen=True, slots=True)
-class _Turns:
+class _LoopArgument:
     """What `⍺` is in the body: nothing, a size that the turn's number says (`item`), or a cell of an array."""
 
     ctx: Context
@@ -380,16 +381,16 @@ class _Turns:
     element: Element | None = None
 
     @staticmethod
-    def of(ctx: Context, trips: Trips, span: Span) -> _Turns:
+    def of(ctx: Context, trips: Trips, span: Span) -> _LoopArgument:
         xs = trips.cells
         if xs is None:
-            return _Turns(ctx, span)
+            return _LoopArgument(ctx, span)
         steps = ctx.builder.sequences.of(xs.value)
         if steps is None:
             cell = ArrayType(strong(xs.type.element), xs.type.shape[1:])
-            return _Turns(ctx, span, (cell,), (xs.value,))
+            return _LoopArgument(ctx, span, (cell,), (xs.value,))
         index = ctx.builder.open_loop(trips.count, span)
-        return _Turns(ctx, span, (), (), index, steps.start + steps.step * variable(index.variable), xs.type.element)
+        return _LoopArgument(ctx, span, (), (), index, steps.start + steps.step * variable(index.variable), xs.type.element)
 
     def call(self, function: FunctionValue, given: Sequence[Operand], state: Value) -> Value:
         alpha = given[0] if given else None

@@ -88,7 +88,7 @@ def function(ctx: Context, node: expressions.Function, frame: Frame, name: str =
     """The function a function expression denotes."""
     ctx.spend(node.span)
     match node:
-        case expressions.Primitive():
+        case expressions.GlyphFunction():
             axis = None if node.axis is None else axis_operand(ctx, node.axis, frame)
             if isinstance(axis, BrokenFunction):
                 return axis

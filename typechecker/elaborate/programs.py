@@ -12,7 +12,7 @@ from ...lang.syntax import parser
 from ...lang.syntax.source import PlacedSpan, Source, Span, ensure_recursion_headroom
 from ...lang.tree import expressions as replaying_expressions, expressions as tree, program, program as program_tree
 from ...lang.tree.expressions import NameClass, Symbol
-from ..core.arrays import Print, ValueId
+from ..core.arrays import CorePrint, ValueId
 from ..core.blocks import Block, Core, CoreGuard
 from ..core.builder import Builder, Emitted, counts, emit_again, emitted_since
 from ..proof.report_unproved import CHECKED_AT_LOAD
@@ -26,19 +26,19 @@ from .context import (
     NODE_BUDGET,
     BrokenFunction,
     BudgetExceeded,
+    CheckCache,
     Context,
+    DefinitionKey,
+    DependencyLevel,
     DfnFunction,
     Entry,
     Exports,
     FileContext,
     Frame,
     Load,
-    Memory,
     Module,
     PrimitiveFunction,
-    Reach,
     SignedFunction,
-    Site,
     Sites,
     fixed,
     reach_of,
@@ -85,10 +85,10 @@ class Done:
 
     statement: program.Statement
     name: str | None
-    site: Site
-    declared: Site | None
-    uses: tuple[tuple[Symbol, Site | None], ...]
-    bound: dict[Symbol, Site]
+    site: DefinitionKey
+    declared: DefinitionKey | None
+    uses: tuple[tuple[Symbol, DefinitionKey | None], ...]
+    bound: dict[Symbol, DefinitionKey]
     effect: Effect | None
     free: bool = False
 
@@ -119,9 +119,10 @@ class Recording:
         for value, places in self._new.items():
             self._mentions.setdefault(value, []).extend(places)
 
-    def done(self, before: Done, entries: Sequence[tuple[Symbol, Entry]], bound: dict[Symbol, Site], value: Value | None) -> Done:
+    def done(self, before: Done, entries: Sequence[tuple[Symbol, Entry]], bound: dict[Symbol, DefinitionKey], value: Value
+        | None) -> Done:
         """What is known now of a statement that has been elaborated."""
-        defining = isinstance(before.statement, _DEFINING) and before.site.reach is Reach.NOTHING
+        defining = isinstance(before.statement, _DEFINING) and before.site.reach is DependencyLevel.NOTHING
         free = defining and counts(self._ctx.builder)[1:] == self._counts[1:]
         if not free:
             self._ctx.state = self._ctx.memory.key((self._state, before.site.key))
@@ -213,15 +214,15 @@ class Elaborated:
     names: Mapping[str, Entry]
     last: Value | None
     context: Context
-    sites: Mapping[str, Site]
+    sites: Mapping[str, DefinitionKey]
 
 
 def elaborate(
-    source: Source, load: Load, *, strict: bool = False, index_origin: int | None = None, memory: Memory | None = None
+    source: Source, load: Load, *, strict: bool = False, index_origin: int | None = None, memory: CheckCache | None = None
 ) -> Elaborated:
     """Parse, bind and elaborate a whole program; `memory` is what earlier versions of it left behind."""
     ensure_recursion_headroom()
-    ctx = Context(Builder(0), load, strict, apply, expressions.expression, Memory() if memory is None else memory)
+    ctx = Context(Builder(0), load, strict, apply, expressions.expression, CheckCache() if memory is None else memory)
     ctx.incremental = memory is not None
     run = declarations.Elaboration(ctx)
     ctx.sources.append(source)
@@ -274,7 +275,7 @@ def _wrong_in_schedules(run: declarations.Elaboration, frame: Frame, source: Sou
     if not run.schedules:
         return []
     spans = run.ctx.builder.spans
-    arguments = [op.arg for op in block.ops if isinstance(op, Print)]
+    arguments = [op.arg for op in block.ops if isinstance(op, CorePrint)]
     printed = {run.ctx.builder.wording.names[arg] for arg in arguments if arg in run.ctx.builder.wording.names}
     places: dict[str, list[Span]] = {}
     for definition, entry in frame.bound:
@@ -307,7 +308,7 @@ def _read(ctx: Context, source: Source) -> parser.Parsed:
     return parsed
 
 
-def read(source: Source, load: Load, exports: Exports, memory: Memory | None) -> parser.Parsed:
+def read(source: Source, load: Load, exports: Exports, memory: CheckCache | None) -> parser.Parsed:
     """The bound statements of a file; those that are known if it has just been read."""
 
 
@@ -364,10 +365,10 @@ def _run(run: declarations.Elaboration, parsed: parser.Parsed, frame: Frame, *, 
     return last
 
 
-def _scheduled(program: program_tree.Program) -> frozenset[str]:
+def _scheduled(program: program_tree.ProgramTree) -> frozenset[str]:
     """The words of a file's schedule blocks, names of values among them."""
     found: set[str] = set()
-    pending = [d for block in program.statements if isinstance(block, program_tree.Schedule) for d in block.directives]
+    pending = [d for block in program.statements if isinstance(block, program_tree.ScheduleBlock) for d in block.directives]
     while pending:
         for word in pending.pop().words:
             if isinstance(word, program_tree.DirectiveWord):
@@ -409,7 +410,7 @@ def _once_more(
     if done.states_type and done.name is not None:
         sites.declared[done.name] = done.site
     entries = [(symbol, entry) for symbol, entry in dict(frame.bound[started:]).items() if isinstance(symbol, Symbol)]
-    texts = [source.text for source in ctx.sources] if isinstance(statement, program_tree.Use) else []
+    texts = [source.text for source in ctx.sources] if isinstance(statement, program_tree.ModuleUse) else []
     bound = {
         symbol: memory.with_texts(done.site, texts, reach_of(entry), done.bound.get(symbol)) for symbol, entry in entries
     }
@@ -468,15 +469,15 @@ def _statement(
             declared[statement.target.name] = statement
         case program_tree.Annotation():
             declared[statement.target.name] = statement
-        case program_tree.Input():
+        case program_tree.InputDeclaration():
             declarations.input(run, statement, frame, main=main)
         case program_tree.Param():
             declarations.param(run, statement, frame)
-        case program_tree.Output():
+        case program_tree.OutputDeclaration():
             return declarations.output(run, statement, frame, main=main)
-        case program_tree.Use():
+        case program_tree.ModuleUse():
             _use(run, statement, frame)
-        case program_tree.Schedule():
+        case program_tree.ScheduleBlock():
             run.schedules.append(statement)
     return None
 
@@ -492,18 +493,18 @@ def _check_form(ctx: Context, signature: program_tree.Signature, frame: Frame) -
 
 def _is_silent(node: tree.Expression) -> bool:
     """Assignments are silent and `⎕←e` has printed already."""
-    return isinstance(node, (tree.Print, tree.Replace, tree.Modify))
+    return isinstance(node, (tree.PrintExpression, tree.Replace, tree.Modify))
 
 
 def _has_printed(ctx: Context) -> bool:
     """Was printing its value the last thing the statement did (`⎕←` at the end of the function it called)?"""
-    return ctx.printed_at == ctx.nodes and isinstance(ctx.builder.latest(), Print)
+    return ctx.printed_at == ctx.nodes and isinstance(ctx.builder.latest(), CorePrint)
 
 
 # ----------------------------------------------------------------------------------- modules
 
 
-def _use(run: declarations.Elaboration, statement: program_tree.Use, frame: Frame) -> None:
+def _use(run: declarations.Elaboration, statement: program_tree.ModuleUse, frame: Frame) -> None:
     ctx = run.ctx
     name = statement.target.name
     path = statement.path if statement.path is not None else name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...lang.diagnostics.model import Code, Label
 from ...lang.syntax.source import Span
-from ..core.arrays import Contract, Slice, Spread, Windows
+from ..core.arrays import Broadcast, Contract, Slice, Windows
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, joint, promote, strong
 from ..frame_agreement import turned
@@ -190,7 +190,7 @@ def table(ctx: Context, derived: DerivedFunction, left: Value | None, right: Val
 
 def _along(ctx: Context, y: Operand, offset: int, shape: tuple[Size, ...], span: Span) -> Operand:
     axes = tuple(range(offset, offset + y.type.rank))
-    return ctx.builder.emit(lambda result: Spread(result, y.value, axes), ArrayType(y.type.element, shape), span)
+    return ctx.builder.emit(lambda result: Broadcast(result, y.value, axes), ArrayType(y.type.element, shape), span)
 
 
 def _circular(ctx: Context, function: PrimitiveFunction, x: Operand, y: Operand, span: Span) -> Value:

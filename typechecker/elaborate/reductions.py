@@ -16,7 +16,7 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from .. import scalars
 from ..core.arrays import Reduce, Reverse, Scalar, Scan, Windows
-from ..core.blocks import Fold, FoldScan
+from ..core.blocks import CoreFold, FoldScan
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, plain, ranged
 from ..proof.obligations import Obligation, Relation, SizeFact
@@ -155,7 +155,7 @@ def fold(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Val
         stable = found
         args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(arrays, stable.types, strict=True)])
 
-        return rebuild(value, ctx.builder.emit_many(lambda results: Fold(results, args, stable.block), stable.types, span))
+        return rebuild(value, ctx.builder.emit_many(lambda results: CoreFold(results, args, stable.block), stable.types, span))
     count = length.constant
     if count is not None and count <= UNROLL_LIMIT:
         ctx.builder.rollback(mark)

@@ -7,7 +7,7 @@ from typing import Final
 from ...lang.diagnostics.model import Code
 from ...lang.primitives.table import identity_of
 from ...lang.syntax.source import Span
-from ..core.arrays import Indexing, KeyReduce, MaskUpdate, Spread
+from ..core.arrays import Broadcast, Indexing, KeyReduce, MaskUpdate
 from ..core.builder import Builder
 from ..diagnostics import show_type
 from ..elements import ArrayType, Kind, held
@@ -57,7 +57,7 @@ def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value,
 
 def _indexed(ctx: Context, change: FunctionValue | Operand, places: Operand, x: Operand, span: Span) -> Value:
     """As `x[i] f← v` does: what is selected is given to the function, and replaced by what it gives."""
-    axes = [indexing.Entry(places, span)]
+    axes = [indexing.IndexEntry(places, span)]
     new = change
     if not isinstance(new, Operand):
         selected = indexing.index(ctx, x, axes, span)
@@ -150,7 +150,7 @@ def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operan
                 Code.E101, f"keys {show_type(indices.type)} and values {show_type(values.type)} do not line up", span
             )
         scalar = values
-        values = ctx.builder.emit(lambda result: Spread(result, scalar.value, ()), ArrayType(scalar.type.element, shape), span)
+        values = ctx.builder.emit(lambda result: Broadcast(result, scalar.value, ()), ArrayType(scalar.type.element, shape), span)
     for axis, (a, b) in enumerate(zip(shape, values.type.shape, strict=False)):
         if not require_equal(ctx.builder, a, b, Code.E101, span, f"axis {axis} of the keys is {a} long, of the values {b}"):
             return ctx.builder.poison(span)

@@ -11,7 +11,7 @@ from ...lang.syntax.source import Span
 from ..core.blocks import CoreCall, CoreGuard
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, variable
 from .obligations import Obligation, Proof, Relation, SizeFact
-from .prover import Decision, decide, settle
+from .prover import ProofResult, decide, settle
 from .report_unproved import ClauseSite, describe, first_clause
 
 # ---------------------------------------------------------------------------------------------------- indices
@@ -177,11 +177,11 @@ class Ledger:
         """The `where` that would prove a fact that is neither proved nor refuted."""
         return first_clause(fact, self.premises, self.sites()) if settle(fact, self.premises) is Verdict.UNKNOWN else ()
 
-    def _trusted(self, fact: SizeFact) -> Decision:
+    def _trusted(self, fact: SizeFact) -> ProofResult:
         """In a body proved for all sizes only what numbers refute would be news (a bug in the proof)."""
         if fact.left.constant is not None and fact.right.constant is not None:
             return decide(fact)
-        return Decision(Verdict.PROVED, by_solver=self.proof is Proof.SOLVER)
+        return ProofResult(Verdict.PROVED, by_solver=self.proof is Proof.SOLVER)
 
     def _solved(self, guard: CoreGuard) -> None:
         """Remember a fact to be evaluated when the program is loaded, or in each turn of a loop whose index may have served to

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.model import Verdict
 from ...lang.support.records import dataclass
-from ..sizes.polynomials import ONE, ZERO, Node, Opaque, Size, SizeVariable, number, variable
+from ..sizes.polynomials import ONE, ZERO, AtomKind, Opaque, Size, SizeVariable, number, variable
 from ..sizes.size import quotient
 from .obligations import Relation, SizeFact
 
@@ -37,21 +37,21 @@ _CONSTANTS = (0, 9, 6, 2, 0)  # how many more numbers, next to constants of the 
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SmallModelSearch:
     """`satisfiable`: did the search meet sizes that satisfy fact and premises?"""
 
     counterexample: Mapping[SizeVariable, int] | None = None
     satisfiable: bool = False
 
 
-def search(fact: SizeFact, premises: Sequence[SizeFact]) -> Found:
+def search(fact: SizeFact, premises: Sequence[SizeFact]) -> SmallModelSearch:
     """Both kinds of example; give premises that are connected to the fact."""
     variables = set(reach(fact))
     for premise in premises:
         variables |= reach(premise)
     order = tuple(sorted(variables, key=lambda v: v.id))
     if not order or len(order) > _MOST_VARIABLES:
-        return Found()
+        return SmallModelSearch()
     broken: Mapping[SizeVariable, int] | None = None
     satisfiable = False
     capped = [v for v in order if v.cap is not None]
@@ -68,7 +68,7 @@ def search(fact: SizeFact, premises: Sequence[SizeFact]) -> Found:
             broken = sizes
         if satisfiable and broken is not None:
             break
-    return Found(broken, satisfiable)
+    return SmallModelSearch(broken, satisfiable)
 
 
 def reach(fact: SizeFact) -> frozenset[SizeVariable]:
@@ -115,7 +115,7 @@ _PROOF_STEPS = 200  # nodes of the search in `_nonnegative`
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ProofResult:
     """`counterexample`: sizes that break the fact (DEPENDS).  `unproved`: what the solver did about an UNKNOWN one.  `by_solver`:
     the verdict is the solver's word, of this run or an earlier one."""
 
@@ -125,31 +125,31 @@ class Decision:
     by_solver: bool = False
 
 
-def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Decision:
+def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> ProofResult:
     """What is known about `fact` where `premises` hold and every variable is at least its minimum."""
     verdict = settle(fact, premises)
     if verdict is not Verdict.UNKNOWN:
-        return Decision(verdict)
+        return ProofResult(verdict)
     related = connected(fact, premises)
     found = _examples(fact, related)
     symbolic = any(not v.is_runtime for v in fact.left.variables() | fact.right.variables())
     if found.counterexample is not None and (found.satisfiable or not symbolic):
-        return Decision(Verdict.DEPENDS, found.counterexample)
+        return ProofResult(Verdict.DEPENDS, found.counterexample)
     if not symbolic or fact.relation is Relation.POWER:
-        return Decision(Verdict.UNKNOWN if found.counterexample is None else Verdict.DEPENDS, found.counterexample)
+        return ProofResult(Verdict.UNKNOWN if found.counterexample is None else Verdict.DEPENDS, found.counterexample)
     from .solver import ask
 
     answered = ask(fact, related, found.counterexample)
     if answered.verdict is Verdict.UNKNOWN and found.counterexample is not None:
-        return Decision(Verdict.DEPENDS, found.counterexample)
+        return ProofResult(Verdict.DEPENDS, found.counterexample)
     example = answered.example or found.counterexample
-    return Decision(answered.verdict, example if answered.verdict is Verdict.DEPENDS else None, answered.unproved, True)
+    return ProofResult(answered.verdict, example if answered.verdict is Verdict.DEPENDS else None, answered.unproved, True)
 
 
-def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> Found:
+def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> SmallModelSearch:
     """Small examples; with many sizes, of those that equalities leave open."""
     found = search(fact, related)
-    if found != Found():
+    if found != SmallModelSearch():
         return found
     rewrites, rest = _orient(related)
     if not rewrites or any(name.cap is not None or (value.bounds()[0] or 0) < name.minimum for name, value in rewrites):
@@ -171,7 +171,7 @@ def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> Found:
         return found
     breaks = not fact.holds(sizes) and all(premise.holds(sizes) for premise in related)
     ordered = {v: sizes[v] for v in sorted(sizes, key=lambda v: v.id)}
-    return Found(ordered, reduced.satisfiable) if breaks else found
+    return SmallModelSearch(ordered, reduced.satisfiable) if breaks else found
 
 
 def settle(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:
@@ -183,7 +183,7 @@ def settle(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:
     premises = connected(fact, premises)
     rewrites, rest = _orient(premises)
     left, right = _rewrite(fact.left, rewrites), _rewrite(fact.right, rewrites)
-    context = _Context([_rewrite(p, rewrites) for p in _inequalities(rest)])
+    context = _ProofContext([_rewrite(p, rewrites) for p in _inequalities(rest)])
     goal = SizeFact(fact.relation, left, right)
     if _proved(goal, context):
         return Verdict.PROVED
@@ -287,7 +287,7 @@ def _inequalities(premises: Sequence[SizeFact]) -> list[Size]:
 # ------------------------------------------------------------------------------------- proving
 
 
-class _Context:
+class _ProofContext:
     """Sizes known to be ≥ 0, and the steps left."""
 
     def __init__(self, known: list[Size]) -> None:
@@ -301,7 +301,7 @@ class _Context:
                 self.least[name] = max(-low, self.least.get(name, 0))
 
 
-def _proved(goal: SizeFact, context: _Context) -> bool:
+def _proved(goal: SizeFact, context: _ProofContext) -> bool:
     difference = goal.right - goal.left
     match goal.relation:
         case Relation.EQUAL:
@@ -320,7 +320,7 @@ def _proved(goal: SizeFact, context: _Context) -> bool:
             return False
 
 
-def _refuted(goal: SizeFact, context: _Context) -> bool:
+def _refuted(goal: SizeFact, context: _ProofContext) -> bool:
     match goal.relation:
         case Relation.EQUAL:
             return _proved(SizeFact(Relation.NOT_EQUAL, goal.left, goal.right), context) or _unsolvable(goal.right - goal.left)
@@ -354,7 +354,7 @@ def _is_multiple(size: Size, divisor: Size) -> bool:
     return whole * divisor == size
 
 
-def _nonnegative(size: Size, context: _Context, depth: int = 0) -> bool:
+def _nonnegative(size: Size, context: _ProofContext, depth: int = 0) -> bool:
     """Is size ≥ 0 provable?  Monotone bounds, then one elimination step at a time."""
     context.steps -= 1
     if context.steps < 0 or depth > 8:
@@ -381,15 +381,15 @@ def _nonnegative(size: Size, context: _Context, depth: int = 0) -> bool:
     return False
 
 
-def _by_node(atom: Opaque, coefficient: int, rest: Size, context: _Context, depth: int) -> bool:
+def _by_node(atom: Opaque, coefficient: int, rest: Size, context: _ProofContext, depth: int) -> bool:
     """Eliminate c·node from c·node + rest ≥ 0."""
-    if atom.node in (Node.MAXIMUM, Node.MINIMUM):
+    if atom.node in (AtomKind.MAXIMUM, AtomKind.MINIMUM):
         outcomes = (_nonnegative(rest + arg * coefficient, context, depth + 1) for arg in atom.args)
-        one_suffices = (atom.node is Node.MAXIMUM) == (coefficient > 0)
+        one_suffices = (atom.node is AtomKind.MAXIMUM) == (coefficient > 0)
         return any(outcomes) if one_suffices else all(outcomes)
     dividend, divisor = atom.args
     value = divisor.constant
-    if atom.node is Node.QUOTIENT:
+    if atom.node is AtomKind.QUOTIENT:
         exact = _per_unit(rest, abs(coefficient))
         if exact is not None and _nonnegative(divisor - 1, context, depth + 1):
             if coefficient > 0:  # ⌊a÷d⌋ ≥ -m exactly when a ≥ d·-m

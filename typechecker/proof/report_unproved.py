@@ -14,9 +14,9 @@ from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Severi
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ..core.blocks import CoreGuard
-from ..sizes.polynomials import ZERO, Node, Opaque, Size, SizeOrigin, SizeVariable, operand, show, variable
+from ..sizes.polynomials import ZERO, AtomKind, Opaque, Size, SizeOrigin, SizeVariable, operand, show, variable
 from .obligations import Obligation, Relation, SizeFact
-from .prover import Decision, settle
+from .prover import ProofResult, settle
 
 # ---------------------------------------------------------------------------------------------------- clauses
 #
@@ -86,12 +86,12 @@ def _candidates(fact: SizeFact) -> Iterator[SizeFact]:
     if fact.relation is Relation.EQUAL:
         for monomial, _ in difference.terms:
             for atom, power in monomial:
-                exact = isinstance(atom, Opaque) and atom.node is Node.QUOTIENT and power == 1
+                exact = isinstance(atom, Opaque) and atom.node is AtomKind.QUOTIENT and power == 1
                 if exact and isinstance(atom, Opaque) and _vanishes_when_exact(difference, atom):
                     yield SizeFact(Relation.DIVIDES, atom.args[1], atom.args[0])
         for monomial, _ in difference.terms:
             for atom, _ in monomial:
-                if isinstance(atom, Opaque) and atom.node in (Node.MAXIMUM, Node.MINIMUM):
+                if isinstance(atom, Opaque) and atom.node in (AtomKind.MAXIMUM, AtomKind.MINIMUM):
                     for one, other in permutations(atom.args, 2):
                         yield positive(SizeFact(Relation.AT_MOST, one, other))
     stated = positive(fact)
@@ -161,7 +161,7 @@ LINE_UP_CODES = frozenset({Code.E101, Code.E102, Code.E103, Code.E110})
 
 
 def describe(
-    obligation: Obligation, decision: Decision, premises: Sequence[SizeFact], spans: Mapping[SizeVariable, tuple[Span, str]],
+    obligation: Obligation, decision: ProofResult, premises: Sequence[SizeFact], spans: Mapping[SizeVariable, tuple[Span, str]],
     sites: Sequence[ClauseSite], guards: Sequence[CoreGuard], *, signed: bool,
 ) -> Diagnostic:  # fmt: skip
     """The diagnostic of an obligation whose verdict is not PROVED; `guards` are what could be checked instead, if no
@@ -197,5 +197,5 @@ def describe(
     )  # fmt: skip
 
 
-def _solver(decision: Decision) -> str:
+def _solver(decision: ProofResult) -> str:
     return "" if decision.unproved is None else f"; {decision.unproved.value}"

@@ -16,7 +16,7 @@ from ...lang.diagnostics.model import Verdict
 from ...lang.support.caches import Cache
 from ...lang.support.parsing import decode
 from ...lang.support.records import dataclass
-from ..sizes.polynomials import Node, Opaque, Size, SizeVariable
+from ..sizes.polynomials import AtomKind, Opaque, Size, SizeVariable
 from . import z3_process
 from .obligations import Relation, SizeFact
 from .z3_process import Satisfiable
@@ -58,7 +58,7 @@ class Question:
 
 def question(fact: SizeFact, premises: Sequence[SizeFact]) -> Question:
     """The question in its normal form; give only premises that matter."""
-    writer = _Writer()
+    writer = _QueryWriter()
     goal = writer.fact(fact)
     known = [writer.fact(premise) for premise in premises]
     lines = [*writer.declarations, *writer.definitions, *known]
@@ -66,7 +66,7 @@ def question(fact: SizeFact, premises: Sequence[SizeFact]) -> Question:
     return Question(tuple(writer.sizes), "\n".join(asserted), goal, LINEAR if writer.linear else NONLINEAR)
 
 
-class _Writer:
+class _QueryWriter:
     """Names and definitions collected while writing."""
 
     def __init__(self) -> None:
@@ -112,11 +112,11 @@ class _Writer:
         if isinstance(atom, SizeVariable):
             return self._variable(atom)
         match atom.node:
-            case Node.QUOTIENT:
+            case AtomKind.QUOTIENT:
                 return self._division(atom.args[0], atom.args[1])[0]
-            case Node.REMAINDER:
+            case AtomKind.REMAINDER:
                 return self._division(atom.args[0], atom.args[1])[1]
-            case Node.MAXIMUM | Node.MINIMUM:
+            case AtomKind.MAXIMUM | AtomKind.MINIMUM:
                 return self._extremum(atom)
 
     def _variable(self, which: SizeVariable) -> str:
@@ -161,7 +161,7 @@ class _Writer:
         if known is None:
             args = [self.size(a) for a in atom.args]
             known = self._extreme[atom.key] = self._fresh("m", len(self._extreme))
-            relation = ">=" if atom.node is Node.MAXIMUM else "<="
+            relation = ">=" if atom.node is AtomKind.MAXIMUM else "<="
             bounds = " ".join(f"({relation} {known} {a})" for a in args)
             reached = " ".join(f"(= {known} {a})" for a in args)
             self.definitions.append(f"(and {bounds} (or {reached}))")

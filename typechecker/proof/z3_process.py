@@ -37,7 +37,7 @@ class Satisfiable(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SolverReply:
     """`model` gives the whole numbers asked for, in order, if there are any."""
 
     satisfiable: Satisfiable
@@ -143,11 +143,11 @@ class _Process:
 _process = _Process()
 
 
-def solve(text: str, logic: str, wanted: Sequence[str]) -> Answer | None:
+def solve(text: str, logic: str, wanted: Sequence[str]) -> SolverReply | None:
     """Ask whether the assertions of an SMT-LIB text can hold; None if z3 cannot be imported."""
     found = _process.ask({"text": text, "logic": logic, "wanted": list(wanted), "steps": STEPS})
     if found is None:
-        return Answer(Satisfiable.FAILED)
+        return SolverReply(Satisfiable.FAILED)
     match found.get("found"):
         case "absent":
             _process.stop()
@@ -155,11 +155,11 @@ def solve(text: str, logic: str, wanted: Sequence[str]) -> Answer | None:
         case "interrupted":
             raise KeyboardInterrupt
         case "unsat":
-            return Answer(Satisfiable.NO)
+            return SolverReply(Satisfiable.NO)
         case "sat":
             model = found.get("model")
             if isinstance(model, list) and all(type(n) is int for n in model):
-                return Answer(Satisfiable.YES, tuple(model))
-            return Answer(Satisfiable.UNKNOWN)
+                return SolverReply(Satisfiable.YES, tuple(model))
+            return SolverReply(Satisfiable.UNKNOWN)
         case _:
-            return Answer(Satisfiable.UNKNOWN)
+            return SolverReply(Satisfiable.UNKNOWN)

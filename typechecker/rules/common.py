@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from ...lang.diagnostics.model import Code, Edit, Fix, Label
 from ...lang.syntax.source import Span
-from ..core.arrays import Gather, Payload, Reshape, RuntimeSize, Spread, Transpose
+from ..core.arrays import Broadcast, Gather, Payload, Reshape, RuntimeSize, Transpose
 from ..core.builder import MOST_AXES, MOST_SIZES, Builder
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, fits, integer_range, joint, limits, strong
@@ -140,7 +140,8 @@ def spread(b: Builder, x: Operand, axes: Sequence[int], shape: Sequence[Size], s
         return x
     constant = x.constant * known if not axes and x.constant and (known := _small_count(shape)) is not None else None
     named = tuple(axes)
-    return b.emit(lambda r: Spread(r, x.value, named), ArrayType(strong(x.type.element), tuple(shape)), span, constant=constant)
+    return b.emit(lambda r: Broadcast(r, x.value, named), ArrayType(strong(x.type.element), tuple(shape)), span,
+        constant=constant)
 
 
 def _small_count(shape: Sequence[Size]) -> int | None:

@@ -18,7 +18,7 @@ from ..values.facts import Operand, Value
 from .common import axis_index, item_of, label, no_axis, require_rank, show_number, whole_numbers, with_static
 
 
-class Position(NamedTuple):
+class IndexPosition(NamedTuple):
     """Indices counted from 0; `checked` if a run must check them."""
 
     operand: Operand
@@ -27,7 +27,7 @@ class Position(NamedTuple):
 NONE: Final[Mapping[int, Operand]] = {}
 
 
-def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> Position | None:
+def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> IndexPosition | None:
     """The index counted from 0 as i64, and whether a run must check it; None after E300, E304 or E310."""
     if index.poisoned:
         return None
@@ -44,9 +44,9 @@ def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> Positio
         return None
     if index.type.shape == (ZERO,) and not kind.is_integer:
         empty = b.literal((), ArrayType(strong(b.size_vector((), span).type.element), (ZERO,)), span)
-        return Position(empty, False)
+        return IndexPosition(empty, False)
     position = b.to_position(index, span)
-    return None if (checked := _must_check(b, index, position, size, span)) is None else Position(position, checked)
+    return None if (checked := _must_check(b, index, position, size, span)) is None else IndexPosition(position, checked)
 
 
 def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span: Span) -> bool | None:
@@ -193,7 +193,7 @@ def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span) 
     return b.poison(span) if ready is None else select_at(b, x, ready, index, axis, span, place)
 
 
-def select_at(b: Builder, x: Operand, ready: Position, index: Operand, axis: int, span: Span, place: Indexing,
+def select_at(b: Builder, x: Operand, ready: IndexPosition, index: Operand, axis: int, span: Span, place: Indexing,
               others: Mapping[int, Operand] = NONE) -> Operand:  # fmt: skip
     """x along one axis at an index that is `ready`.  `place`: as the program indexes; `others`: the positions on other axes."""
     position, checked = ready
@@ -264,7 +264,7 @@ def pick(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
     if count > right.type.rank:
         return b.error(Code.E131, f"`⊃` is given {count} indices, but the array has rank {right.type.rank}", span,
                        labels=(label(b, right),))  # fmt: skip
-    chosen: list[tuple[Operand, Position]] = []
+    chosen: list[tuple[Operand, IndexPosition]] = []
     for i in range(count):
         index = left if left.type.rank == 0 else item_of(b, left, i, span)
         if left.type.element.below is None and left.type.element.kind is Kind.BOOL:

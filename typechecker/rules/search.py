@@ -8,7 +8,7 @@ from operator import add, mul
 from typing import Final
 
 from ...lang.diagnostics.model import Code
-from ...lang.primitives.record import Primitive, Trait, Use
+from ...lang.primitives.record import Primitive, PrimitiveUse, Trait
 from ...lang.syntax.parser import parse_program
 from ...lang.syntax.source import Source, Span
 from ...lang.tree.expressions import ArrayTypeExpression, Fact, ShapeItem, SizeCall, SizeName, SizeNumber, TypeExpression
@@ -255,7 +255,7 @@ def has_signature(row: Primitive) -> bool:
     return row.monadic is not None and Trait.SCALAR not in row.monadic.traits
 
 
-def by_signature(use: Use) -> common.MonadicRule:
+def by_signature(use: PrimitiveUse) -> common.MonadicRule:
     """The rule that follows from its type."""
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:

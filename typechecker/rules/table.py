@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ...lang.diagnostics.model import Code
 from ...lang.primitives.functions import LIBRARY
-from ...lang.primitives.record import Trait, Use
+from ...lang.primitives.record import PrimitiveUse, Trait
 from ...lang.syntax.source import Span
 from ..core.builder import Builder
 from ..elements import Kind
@@ -32,7 +32,7 @@ from . import (
 from .common import DyadicRule, MonadicRule
 
 
-def _gives_floats(use: Use | None) -> bool:
+def _gives_floats(use: PrimitiveUse | None) -> bool:
     return use is not None and {Trait.SCALAR, Trait.FLOAT_RESULT} <= use.traits
 
 

@@ -18,14 +18,14 @@ from ...lang.tree.expressions import ArrayTypeExpression, BoundedSize, ShapeVari
 from ..elaborate import declarations, type_expressions
 from ..elaborate.context import (
     BrokenFunction,
+    CheckOutcome,
     Context,
+    DefinitionKey,
+    DependencyLevel,
     FileContext,
     FunctionValue,
-    Names,
-    Outcome,
-    Reach,
+    NamingMode,
     SignedFunction,
-    Site,
     absolute,
     relative,
 )
@@ -59,7 +59,7 @@ _SHAPE_RANKS = (1, 2, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
+class _SampledSignature:
     """What stands for the variables that are not sizes: axes of a shape variable, and which kind of every class."""
 
     axes: int
@@ -84,13 +84,13 @@ def define(ctx: Context, signature: program.Signature, body: FunctionValue, file
     return replace(function, proof=outcome.proof)
 
 
-def _outcome(ctx: Context, function: SignedFunction) -> Outcome | None:
+def _outcome(ctx: Context, function: SignedFunction) -> CheckOutcome | None:
     """What checking the definition finds; the same as in an earlier version of the program if nothing it means has changed.
     None: the signature is refused by itself."""
     memory, site = ctx.memory, function.file.sites.current
-    if site is None or site.reach is Reach.SIZES:
+    if site is None or site.reach is DependencyLevel.SIZES:
         return _checked(ctx, function)
-    key = (site.key, _params(ctx, function) if site.reach is Reach.PARAMS else ())
+    key = (site.key, _params(ctx, function) if site.reach is DependencyLevel.PARAMS else ())
     known = memory.outcomes.get(key)
     if known is not None:
         ctx.nodes += known.nodes
@@ -105,9 +105,9 @@ def _outcome(ctx: Context, function: SignedFunction) -> Outcome | None:
     return found
 
 
-def _is_final(outcome: Outcome, site: Site) -> bool:
+def _is_final(outcome: CheckOutcome, site: DefinitionKey) -> bool:
     """Would it be refused again in the same words?  Not if a name's value came with other statements, or the solver failed."""
-    return site.reach is Reach.NOTHING and all(d.verdict is not Verdict.UNKNOWN for d in outcome.diagnostics)
+    return site.reach is DependencyLevel.NOTHING and all(d.verdict is not Verdict.UNKNOWN for d in outcome.diagnostics)
 
 
 def _params(ctx: Context, function: SignedFunction) -> tuple[object, ...]:
@@ -117,7 +117,7 @@ def _params(ctx: Context, function: SignedFunction) -> tuple[object, ...]:
     return (params, *facts)
 
 
-def _checked(ctx: Context, function: SignedFunction) -> Outcome | None:
+def _checked(ctx: Context, function: SignedFunction) -> CheckOutcome | None:
     """Check the body for each sample until one is refused."""
     if not well_formed(ctx, function.signature, function.file.params):
         return None
@@ -128,29 +128,29 @@ def _checked(ctx: Context, function: SignedFunction) -> Outcome | None:
         proofs.add(proof)
         reported += found
         if any(d.is_error for d in found):
-            return Outcome(tuple(reported), accepted=False, proof=Proof.NONE)
+            return CheckOutcome(tuple(reported), accepted=False, proof=Proof.NONE)
     weakest = next(proof for proof in (Proof.NONE, Proof.SOLVER, Proof.RULES) if proof in proofs)
-    return Outcome(tuple(reported), accepted=True, proof=weakest)
+    return CheckOutcome(tuple(reported), accepted=True, proof=weakest)
 
 
-def _samples(signature: program.Signature) -> Iterator[_Sample]:
+def _samples(signature: program.Signature) -> Iterator[_SampledSignature]:
     """Every number of axes once and every kind once; both vary together."""
     ranks = _SHAPE_RANKS if shape_variables(signature) else (1,)
     classes = element_classes(signature)
     kinds = max([len(_ANY_KIND if c is None else _CLASS_KINDS[c]) for c in classes.values()], default=1)
     for at in range(max(len(ranks), kinds)):
-        yield _Sample(ranks[at % len(ranks)], at % kinds)
+        yield _SampledSignature(ranks[at % len(ranks)], at % kinds)
 
 
-def _check(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], Proof]:
+def _check(ctx: Context, function: SignedFunction, sample: _SampledSignature) -> tuple[list[Diagnostic], Proof]:
     """(what is wrong for some size, by what the rest was proved: NONE where loading has to check a fact about params)."""
     site = function.file.sites.current
-    captures = site is None or site.reach is not Reach.NOTHING
-    with ctx.aside(Names.FOLLOWING if captures else Names.FRESH):
+    captures = site is None or site.reach is not DependencyLevel.NOTHING
+    with ctx.aside(NamingMode.FOLLOWING if captures else NamingMode.FRESH):
         return _check_aside(ctx, function, sample)
 
 
-def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], Proof]:
+def _check_aside(ctx: Context, function: SignedFunction, sample: _SampledSignature) -> tuple[list[Diagnostic], Proof]:
     builder, signature = ctx.builder, function.signature
     ledger = builder.ledger
     guards, solved, promises = len(ledger.guards), len(ledger.solved), len(ledger.promises)
@@ -194,7 +194,7 @@ def _site(signature: program.Signature, sizes: frozenset[SizeVariable]) -> Claus
     return clause_site("the signature", signature.span, signature.where, sizes)
 
 
-def _of_rank(diagnostic: Diagnostic, signature: program.Signature, sample: _Sample) -> Diagnostic:
+def _of_rank(diagnostic: Diagnostic, signature: program.Signature, sample: _SampledSignature) -> Diagnostic:
     """Wrong for a number of axes other than one: say so."""
     if sample.axes == 1 or not shape_variables(signature):
         return diagnostic
@@ -224,7 +224,7 @@ def _sample(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
     return Operand(ctx.builder.fresh(made, node.span), made)
 
 
-def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: _Sample) -> None:
+def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: _SampledSignature) -> None:
     """Fresh sizes for the names and shape variables of a parameter."""
     builder = ctx.builder
     for array in arrays(node):

@@ -48,7 +48,7 @@ class SizeVariable:
         return self.name
 
 
-class Node(Enum):
+class AtomKind(Enum):
     QUOTIENT = "÷"  # floor(first ÷ second)
     REMAINDER = "|"  # first modulo second (written second|first)
     MAXIMUM = "⌈"
@@ -60,7 +60,7 @@ class Opaque:
 
     __slots__ = ("args", "key", "node")
 
-    def __init__(self, node: Node, args: tuple[Size, ...]) -> None:
+    def __init__(self, node: AtomKind, args: tuple[Size, ...]) -> None:
         self.node = node
         self.args = args
         self.key = f"{node.value}({';'.join(a.key for a in args)})"
@@ -85,7 +85,7 @@ class Size:
 
     __slots__ = ("_bounds", "_limits", "key", "terms")
 
-    build: ClassVar[Callable[[Node, tuple[Size, ...]], Size]]
+    build: ClassVar[Callable[[AtomKind, tuple[Size, ...]], Size]]
     write: ClassVar[Callable[[Size], str]]
     """How nodes are simplified and sizes are written: `sizes` says so, which everybody imports them from."""
 
@@ -264,13 +264,13 @@ ONE = number(1)
 def _evaluate(atom: Opaque, sizes: Mapping[SizeVariable, int]) -> int:
     values = [a.evaluate(sizes) for a in atom.args]
     match atom.node:
-        case Node.QUOTIENT:
+        case AtomKind.QUOTIENT:
             return values[0] // values[1] if values[1] else 0
-        case Node.REMAINDER:
+        case AtomKind.REMAINDER:
             return values[0] % values[1] if values[1] else values[0]
-        case Node.MAXIMUM:
+        case AtomKind.MAXIMUM:
             return max(values)
-        case Node.MINIMUM:
+        case AtomKind.MINIMUM:
             return min(values)
 
 
@@ -285,18 +285,18 @@ def atom_bounds(atom: Atom) -> Interval:
     lows = [low for low, _ in intervals if low is not None]
     highs = [high for _, high in intervals if high is not None]
     match atom.node:
-        case Node.MAXIMUM:
+        case AtomKind.MAXIMUM:
             return max(lows, default=None), max(highs) if len(highs) == len(intervals) else None
-        case Node.MINIMUM:
+        case AtomKind.MINIMUM:
             return min(lows) if len(lows) == len(intervals) else None, min(highs, default=None)
-        case Node.QUOTIENT:
+        case AtomKind.QUOTIENT:
             (low, high), divisor = intervals[0], atom.args[1].constant
             if divisor is not None and divisor > 0:
                 return None if low is None else low // divisor, None if high is None else high // divisor
             if low is not None and low >= 0 and (intervals[1][0] or 0) >= 0:
                 return 0, high
             return None, None
-        case Node.REMAINDER:
+        case AtomKind.REMAINDER:
             low, high = intervals[1]
             if low is not None and low >= 1:
                 return 0, None if high is None else high - 1
@@ -401,9 +401,9 @@ def _atom(atom: Atom, *, alone: bool) -> str:
         return atom.name
     args = atom.args
     match atom.node:
-        case Node.QUOTIENT:
+        case AtomKind.QUOTIENT:
             text = f"{operand(args[0])}÷{operand(args[1])}"
-        case Node.REMAINDER:
+        case AtomKind.REMAINDER:
             text = f"{operand(args[1])}|{operand(args[0])}"
         case _:
             text = atom.node.value.join([*(operand(a) for a in args[:-1]), show(args[-1])])
@@ -441,9 +441,9 @@ def _factor(atom: Atom, *, alone: bool) -> str:
         return atom.name
     shown = [show_formula(a) for a in atom.args]
     match atom.node:
-        case Node.QUOTIENT:
+        case AtomKind.QUOTIENT:
             text = f"{_enclosed(shown[0], atom.args[0])}÷{_enclosed(shown[1], atom.args[1])}"
-        case Node.REMAINDER:
+        case AtomKind.REMAINDER:
             text = f"{_enclosed(shown[1], atom.args[1])}|{_enclosed(shown[0], atom.args[0])}"
         case _:
             text = atom.node.value.join([*(_enclosed(s, a) for s, a in zip(shown[:-1], atom.args[:-1], strict=True)), shown[-1]])

@@ -18,9 +18,9 @@ from .polynomials import (
     ONE,
     ZERO,
     Atom,
+    AtomKind,
     Interval,
     Monomial,
-    Node,
     Opaque,
     Size,
     SizeOrigin,
@@ -35,8 +35,28 @@ from .polynomials import (
 # ---------------------------------------------------------------------------------------------------- sizes
 
 __all__ = [
-    "ONE", "ZERO", "Atom", "Interval", "Monomial", "Node", "Opaque", "Size", "SizeOrigin", "SizeVariable", "as_size", "capacity",
-    "least", "maximum", "minimum", "monus", "number", "product", "quotient", "rebuild", "remainder", "variable",
+    "ONE",
+    "ZERO",
+    "Atom",
+    "AtomKind",
+    "Interval",
+    "Monomial",
+    "Opaque",
+    "Size",
+    "SizeOrigin",
+    "SizeVariable",
+    "as_size",
+    "capacity",
+    "least",
+    "maximum",
+    "minimum",
+    "monus",
+    "number",
+    "product",
+    "quotient",
+    "rebuild",
+    "remainder",
+    "variable",
 ]  # fmt: skip
 
 # ------------------------------------------------------------------------------ opaque nodes
@@ -55,7 +75,7 @@ def quotient(a: Size | int, b: Size | int) -> Size:
     whole, rest = _divide(a, b)
     if rest == ZERO:
         return whole
-    return whole + _atom(Opaque(Node.QUOTIENT, (rest, b)))
+    return whole + _atom(Opaque(AtomKind.QUOTIENT, (rest, b)))
 
 
 def _quotient_by_number(a: Size, divisor: int) -> Size:
@@ -76,14 +96,14 @@ def _quotient_by_number(a: Size, divisor: int) -> Size:
     head = rest - shift
     if len(head.terms) == 1 and head.terms[0][1] == 1 and len(head.terms[0][0]) == 1:
         atom, power = head.terms[0][0][0]
-        if power == 1 and isinstance(atom, Opaque) and atom.node is Node.QUOTIENT:
+        if power == 1 and isinstance(atom, Opaque) and atom.node is AtomKind.QUOTIENT:
             inner = atom.args[1].constant
             if inner is not None and inner > 0:  # ⌊(⌊x÷i⌋+j)÷d⌋ = ⌊(x+j·i)÷(i·d)⌋
                 return whole + _quotient_by_number(atom.args[0] + shift * inner, inner * divisor)
     low, high = rest.bounds()
     if low is not None and high is not None and low // divisor == high // divisor:
         return whole + low // divisor
-    return whole + _atom(Opaque(Node.QUOTIENT, (rest, number(divisor))))
+    return whole + _atom(Opaque(AtomKind.QUOTIENT, (rest, number(divisor))))
 
 
 def remainder(a: Size | int, b: Size | int) -> Size:
@@ -106,17 +126,17 @@ def remainder(a: Size | int, b: Size | int) -> Size:
             return ZERO
     if len(rest.terms) == 1 and rest.terms[0][1] == 1 and len(rest.terms[0][0]) == 1:
         atom, power = rest.terms[0][0][0]
-        if power == 1 and isinstance(atom, Opaque) and atom.node is Node.REMAINDER and atom.args[1] == b:
+        if power == 1 and isinstance(atom, Opaque) and atom.node is AtomKind.REMAINDER and atom.args[1] == b:
             return rest
-    return _atom(Opaque(Node.REMAINDER, (rest, b)))
+    return _atom(Opaque(AtomKind.REMAINDER, (rest, b)))
 
 
 def maximum(*args: Size | int) -> Size:
-    return _extreme(Node.MAXIMUM, args)
+    return _extreme(AtomKind.MAXIMUM, args)
 
 
 def minimum(*args: Size | int) -> Size:
-    return _extreme(Node.MINIMUM, args)
+    return _extreme(AtomKind.MINIMUM, args)
 
 
 def monus(a: Size | int, b: Size | int) -> Size:
@@ -124,8 +144,8 @@ def monus(a: Size | int, b: Size | int) -> Size:
     return maximum(ZERO, as_size(a) - b)
 
 
-def _extreme(node: Node, given: Iterable[Size | int]) -> Size:
-    dual = Node.MINIMUM if node is Node.MAXIMUM else Node.MAXIMUM
+def _extreme(node: AtomKind, given: Iterable[Size | int]) -> Size:
+    dual = AtomKind.MINIMUM if node is AtomKind.MAXIMUM else AtomKind.MAXIMUM
     items: dict[str, Size] = {}
     for item in given:
         for flat in _flatten(node, as_size(item)):
@@ -143,7 +163,7 @@ def _extreme(node: Node, given: Iterable[Size | int]) -> Size:
     return _atom(Opaque(node, tuple(kept)))
 
 
-def _flatten(node: Node, size: Size) -> list[Size]:
+def _flatten(node: AtomKind, size: Size) -> list[Size]:
     """The alternatives of `max(…)+rest` (coefficient 1) as separate items."""
     for monomial, coefficient in size.terms:
         if coefficient == 1 and len(monomial) == 1:
@@ -154,7 +174,7 @@ def _flatten(node: Node, size: Size) -> list[Size]:
     return [size]
 
 
-def _node_args(node: Node, size: Size) -> tuple[Size, ...]:
+def _node_args(node: AtomKind, size: Size) -> tuple[Size, ...]:
     """The operands, when the size is exactly one such node."""
     if len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1:
         atom, power = size.terms[0][0][0]
@@ -163,8 +183,8 @@ def _node_args(node: Node, size: Size) -> tuple[Size, ...]:
     return ()
 
 
-def _dominates(node: Node, winner: Size, loser: Size) -> bool:
-    difference = winner - loser if node is Node.MAXIMUM else loser - winner
+def _dominates(node: AtomKind, winner: Size, loser: Size) -> bool:
+    difference = winner - loser if node is AtomKind.MAXIMUM else loser - winner
     low = difference.bounds()[0]
     return low is not None and low >= 0
 
@@ -173,12 +193,12 @@ def _atom(atom: Atom) -> Size:
     return Size({((atom, 1),): 1})
 
 
-BUILD: dict[Node, Callable[..., Size]] = {
-    Node.QUOTIENT: quotient, Node.REMAINDER: remainder, Node.MAXIMUM: maximum, Node.MINIMUM: minimum,
+BUILD: dict[AtomKind, Callable[..., Size]] = {
+    AtomKind.QUOTIENT: quotient, AtomKind.REMAINDER: remainder, AtomKind.MAXIMUM: maximum, AtomKind.MINIMUM: minimum,
 }  # fmt: skip
 
 
-def rebuild(node: Node, args: tuple[Size, ...]) -> Size:
+def rebuild(node: AtomKind, args: tuple[Size, ...]) -> Size:
     """The simplified node on new operands."""
     return BUILD[node](*args)
 
@@ -248,9 +268,9 @@ def _limit_atom(atom: Atom, way: int) -> Size:
         if not atom.is_runtime:
             return variable(atom)
         return _limit(atom.cap, 1) if way > 0 and atom.cap is not None else number(atom.minimum)
-    if atom.node is Node.REMAINDER:
+    if atom.node is AtomKind.REMAINDER:
         return maximum(_limit(atom.args[1], 1) - 1, _limit(atom.args[0], 1)) if way > 0 else ZERO
-    if atom.node is Node.QUOTIENT:
+    if atom.node is AtomKind.QUOTIENT:
         return quotient(_limit(atom.args[0], way), maximum(1, _limit(atom.args[1], -way)))
     return BUILD[atom.node](*(_limit(a, way) for a in atom.args))
 
@@ -279,7 +299,7 @@ def _machine_atom(atom: Atom, alone: bool) -> bool:
     if not alone:
         return False
     held = [surely_machine(arg) for arg in atom.args]
-    return all(held) if atom.node is Node.MAXIMUM else any(held) if atom.node is Node.MINIMUM else held[0] or held[-1]
+    return all(held) if atom.node is AtomKind.MAXIMUM else any(held) if atom.node is AtomKind.MINIMUM else held[0] or held[-1]
 
 
 # ---------------------------------------------------------------------------------------------------- turn_sums
@@ -332,7 +352,7 @@ def summed(size: Size, index: SizeVariable, trip: Size) -> Size | None:
 def _quotient_sum(monomial: Monomial, coefficient: int, name: SizeVariable, index: SizeVariable, trip: Size) -> Size | None:
     """Of a sum of an inner loop, p(i)÷d where d divides p(i) for every i: the sum of p(i), divided."""
     for atom, power in monomial:
-        if not isinstance(atom, Opaque) or atom.node is not Node.QUOTIENT or power != 1:
+        if not isinstance(atom, Opaque) or atom.node is not AtomKind.QUOTIENT or power != 1:
             continue
         dividend, divisor = atom.args[0], atom.args[1].constant
         rest = Size({tuple((other, times) for other, times in monomial if other != atom): coefficient})

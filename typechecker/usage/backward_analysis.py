@@ -20,12 +20,12 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ..core import arrays as c
 from ..core.arrays import ValueId
-from ..core.blocks import Block, Branch, Core, CoreCall, Fold, FoldScan, Lift, Loop, Op, operands_of, results_of
+from ..core.blocks import Block, Core, CoreBranch, CoreCall, CoreFold, CoreLoop, FoldScan, Lift, Op, operands_of, results_of
 from ..elements import ArrayType
 from ..proof.obligations import Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, product
 from ..sizes.size import minimum
-from .grades import NONE, ONCE, Grade, Setting, Tally, Use, exactly, less_one, operand_reads, part_of
+from .grades import NONE, ONCE, Grade, SizeContext, Tally, UsageSite, exactly, less_one, operand_reads, part_of
 
 # ---------------------------------------------------------------------------------------------------- blocks
 #
@@ -41,7 +41,7 @@ Free: TypeAlias = dict[Value, Tally]
 
 
 @dataclass(frozen=True, slots=True)
-class Turns(Generic[Value]):
+class IterationUsage(Generic[Value]):
     """How a loop runs, and what its body's parameters are: a cell of each of `cells`, then the state."""
 
     trip: Size
@@ -51,13 +51,13 @@ class Turns(Generic[Value]):
     keep: bool
 
 
-class Walk(ABC, Generic[Value, Body]):
+class UsageWalk(ABC, Generic[Value, Body]):
     """Backwards over blocks whose ops the subclass knows."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: SizeContext) -> None:
         self.setting = setting
         self.grades: dict[Value, Grade] = {}
-        self.uses: dict[Value, tuple[Use, ...]] = {}
+        self.uses: dict[Value, tuple[UsageSite, ...]] = {}
 
     @abstractmethod
     def ops(self, body: Body, tallies: Free[Value], *, live: bool) -> None:
@@ -68,7 +68,7 @@ class Walk(ABC, Generic[Value, Body]):
         """The parameters of a block."""
 
     @abstractmethod
-    def result_uses(self, body: Body, demands: Sequence[Grade]) -> list[tuple[Value, Use]]:
+    def result_uses(self, body: Body, demands: Sequence[Grade]) -> list[tuple[Value, UsageSite]]:
         """The results of a block, read as often as `demands` say."""
 
     def finish(self, value: Value, tallies: Free[Value]) -> Grade:
@@ -104,7 +104,7 @@ class Walk(ABC, Generic[Value, Body]):
             times = product(frame[length:])
             own = " ".join(str(size) for size in frame[:length])
             why = "" if times == ONE else f"the function is lifted over ⟨{whole}⟩; this supplies only ⟨{own}⟩"
-            tallies.setdefault(arg, Tally()).add(Use(span, grade.times(exactly(times)), why))
+            tallies.setdefault(arg, Tally()).add(UsageSite(span, grade.times(exactly(times)), why))
         count = product(frame)
         capture(free, exactly(count), f"captured by a function that runs {count} times", tallies)
 
@@ -124,11 +124,12 @@ class Walk(ABC, Generic[Value, Body]):
                 grade = grade if several else grade.join(ONCE)
             elif scan and not single:
                 grade = ONCE.join(params[half + i])
-            tallies.setdefault(arg, Tally()).add(Use(span, grade))
+            tallies.setdefault(arg, Tally()).add(UsageSite(span, grade))
         times = less_one(length)
         capture(free, times, f"captured by a function that runs {times} times", tallies)
 
-    def loop(self, body: Body, until: Body | None, turns: Turns[Value], span: Span, tallies: Free[Value], *, runs: bool) -> None:
+    def loop(self, body: Body, until: Body | None, turns: IterationUsage[Value], span: Span, tallies: Free[Value], *,
+        runs: bool) -> None:
         """A loop, which may end early and whose turns may have a number."""
         params, free = self.block(body, [ONCE if runs else NONE] * len(turns.initial), live=runs)
         if until is not None:
@@ -144,14 +145,14 @@ class Walk(ABC, Generic[Value, Body]):
             trips = Grade(minimum(trips.low, ONE), trips.high)
         for value, grade in zip(turns.cells, params, strict=False):
             each = grade if until is None else Grade(ZERO, grade.high)
-            tallies.setdefault(value, Tally()).add(Use(span, each))
+            tallies.setdefault(value, Tally()).add(UsageSite(span, each))
         for value, grade in zip(turns.initial, params[len(turns.cells) :], strict=True):
             first = grade if turns.index is None else grade.first_turn(turns.index)
             if turns.keep or trips.high == ZERO:
                 first = ONCE  # a copy into the states
             elif not self.setting.proved(Relation.AT_MOST, ONE, trips.low):
                 first = grade.join(ONCE)
-            tallies.setdefault(value, Tally()).add(Use(span, first))
+            tallies.setdefault(value, Tally()).add(UsageSite(span, first))
         if turns.index is None:
             capture(free, trips, f"in a loop of {turns.trip}", tallies)
             return
@@ -165,7 +166,7 @@ class Walk(ABC, Generic[Value, Body]):
         other = self.block(otherwise, demands, live=runs)[1]
         if not runs:
             return
-        tallies.setdefault(condition, Tally()).add(Use(span, ONCE))
+        tallies.setdefault(condition, Tally()).add(UsageSite(span, ONCE))
         for value in taken | other:
             why = "only if the condition holds" if value not in other else ""
             if value not in taken:
@@ -189,19 +190,19 @@ class Demands:
     """The grade of every value, and where each is read (a few places a value)."""
 
     grades: Mapping[ValueId, Grade]
-    uses: Mapping[ValueId, tuple[Use, ...]]
+    uses: Mapping[ValueId, tuple[UsageSite, ...]]
 
     def grade(self, value: ValueId) -> Grade:
         return self.grades.get(value, NONE)
 
-    def uses_of(self, value: ValueId) -> tuple[Use, ...]:
+    def uses_of(self, value: ValueId) -> tuple[UsageSite, ...]:
         return self.uses.get(value, ())
 
 
 def demands_of(core: Core) -> Demands:
     """The demands of a whole program, whose outputs and prints are read once."""
-    walk = _Walk(Setting(core.types, core.facts()), core.spans, nested(core.calls))
-    roots = [(output.value, Use(output.span, ONCE, "")) for output in core.outputs]
+    walk = _BlockWalk(SizeContext(core.types, core.facts()), core.spans, nested(core.calls))
+    roots = [(output.value, UsageSite(output.span, ONCE, "")) for output in core.outputs]
     return walk.whole(core.block, roots, [entry.value for entry in core.inputs])
 
 
@@ -210,17 +211,17 @@ def demands_of_block(
     premises: Sequence[SizeFact], calls: Sequence[CoreCall] = (),
 ) -> Demands:  # fmt: skip
     """The demands of a function's body, each of whose results is read once; values that it never reads may be absent."""
-    walk = _Walk(Setting(types, premises), spans, nested(calls))
-    return walk.whole(block, [(result, Use(spans[result], ONCE, "")) for result in results], [])
+    walk = _BlockWalk(SizeContext(types, premises), spans, nested(calls))
+    return walk.whole(block, [(result, UsageSite(spans[result], ONCE, "")) for result in results], [])
 
 
-class _Walk(Walk[ValueId, Block]):
-    def __init__(self, setting: Setting, spans: Mapping[ValueId, Span], calls: Sequence[_Call]) -> None:
+class _BlockWalk(UsageWalk[ValueId, Block]):
+    def __init__(self, setting: SizeContext, spans: Mapping[ValueId, Span], calls: Sequence[_SignatureCall]) -> None:
         super().__init__(setting)
         self.spans = spans
         self.calls = calls
 
-    def whole(self, block: Block, roots: Sequence[tuple[ValueId, Use]], outer: Sequence[ValueId]) -> Demands:
+    def whole(self, block: Block, roots: Sequence[tuple[ValueId, UsageSite]], outer: Sequence[ValueId]) -> Demands:
         tallies: _Free = {}
         for value, use in roots:
             tallies.setdefault(value, Tally()).add(use)
@@ -232,13 +233,13 @@ class _Walk(Walk[ValueId, Block]):
     def param_values(self, body: Block) -> tuple[ValueId, ...]:
         return body.params
 
-    def result_uses(self, body: Block, demands: Sequence[Grade]) -> list[tuple[ValueId, Use]]:
-        return [(value, Use(self.spans[value], demand)) for value, demand in zip(body.results, demands, strict=True)]
+    def result_uses(self, body: Block, demands: Sequence[Grade]) -> list[tuple[ValueId, UsageSite]]:
+        return [(value, UsageSite(self.spans[value], demand)) for value, demand in zip(body.results, demands, strict=True)]
 
     def ops(self, block: Block, tallies: _Free, *, live: bool) -> None:
         self.run(block.ops, self.calls, tallies, live=live)
 
-    def run(self, ops: Sequence[Op], calls: Sequence[_Call], tallies: _Free, *, live: bool) -> None:
+    def run(self, ops: Sequence[Op], calls: Sequence[_SignatureCall], tallies: _Free, *, live: bool) -> None:
         """The ops from last to first; those of a call together."""
         end = len(ops)
         while end:
@@ -253,7 +254,7 @@ class _Walk(Walk[ValueId, Block]):
                 self.call(call, ops[start:end], tallies, live=live)
                 end = start
 
-    def call(self, expanded: _Call, ops: Sequence[Op], tallies: _Free, *, live: bool) -> None:
+    def call(self, expanded: _SignatureCall, ops: Sequence[Op], tallies: _Free, *, live: bool) -> None:
         """The body of a call: its arguments are read as its signature states.
 
         The body's own reads count too where they are not within what is stated: of a result that is a view of an argument
@@ -278,19 +279,19 @@ class _Walk(Walk[ValueId, Block]):
             own.settle(self.setting)
             stated = grade if own.grade.within(grade, self.setting.premises) else grade.join(own.grade)
             if runs:
-                tallies.setdefault(value, Tally()).add(Use(call.span, stated, _why(own)))
+                tallies.setdefault(value, Tally()).add(UsageSite(call.span, stated, _why(own)))
             else:
                 tallies.setdefault(value, Tally()).include(own)
 
     def op(self, op: Op, tallies: _Free, *, live: bool) -> None:
         match op:
-            case c.Print():
+            case c.CorePrint():
                 if live:
-                    tallies.setdefault(op.arg, Tally()).add(Use(self.spans[op.arg], ONCE))
+                    tallies.setdefault(op.arg, Tally()).add(UsageSite(self.spans[op.arg], ONCE))
             case c.RuntimeSize():
                 if live:
-                    tallies.setdefault(op.value, Tally()).add(Use(self.spans[op.value], ONCE))
-            case Lift() | Fold() | FoldScan() | Loop() | Branch() | c.Library():
+                    tallies.setdefault(op.value, Tally()).add(UsageSite(self.spans[op.value], ONCE))
+            case Lift() | CoreFold() | FoldScan() | CoreLoop() | CoreBranch() | c.Library():
                 demands = [self.finish(result, tallies) for result in op.results]
                 self.several(op, demands, tallies)
             case c.Slice():
@@ -299,7 +300,7 @@ class _Walk(Walk[ValueId, Block]):
             case _:
                 demand = self.finish(op.result, tallies)
                 for read in operand_reads(op, demand, self.setting):
-                    tallies.setdefault(read.value, Tally()).add(Use(self.spans[op.result], read.grade, read.why))
+                    tallies.setdefault(read.value, Tally()).add(UsageSite(self.spans[op.result], read.grade, read.why))
 
     def several(self, op: Op, demands: list[Grade], tallies: _Free) -> None:
         """Ops with several results or with blocks."""
@@ -307,43 +308,43 @@ class _Walk(Walk[ValueId, Block]):
         match op:
             case c.Library():
                 for read in operand_reads(op, ONCE, self.setting) if runs else ():
-                    tallies.setdefault(read.value, Tally()).add(Use(self.spans[op.results[0]], read.grade, read.why))
+                    tallies.setdefault(read.value, Tally()).add(UsageSite(self.spans[op.results[0]], read.grade, read.why))
             case Lift():
                 self.lift(op.body, op.args, op.frames, op.frame, self.spans[op.results[0]], demands, tallies, runs=runs)
-            case Fold() | FoldScan():
+            case CoreFold() | FoldScan():
                 span, scan = self.spans[op.results[0]], isinstance(op, FoldScan)
                 self.fold(op.body, op.args, self.setting.shape(op.args[0])[0], span, tallies, scan=scan, runs=runs)
-            case Loop():
-                turns = Turns(op.trip, op.index, op.cells, op.initial, keep=op.keep)
+            case CoreLoop():
+                turns = IterationUsage(op.trip, op.index, op.cells, op.initial, keep=op.keep)
                 self.loop(op.body, op.until, turns, self.spans[op.results[0]], tallies, runs=runs)
-            case Branch():
+            case CoreBranch():
                 self.branch(
                     op.then, op.otherwise, op.condition, self.spans[op.condition], demands, tallies, runs=runs or prints(op)
                 )
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _SignatureCall:
     """A call and the calls in its body, in order."""
 
     call: CoreCall
-    inside: list[_Call]
+    inside: list[_SignatureCall]
 
 
-def nested(calls: Sequence[CoreCall]) -> list[_Call]:
+def nested(calls: Sequence[CoreCall]) -> list[_SignatureCall]:
     """The calls that are in no other's body, in order."""
-    outermost: list[_Call] = []
-    around: list[_Call] = []
+    outermost: list[_SignatureCall] = []
+    around: list[_SignatureCall] = []
     for call in sorted(calls, key=lambda call: (call.first, -call.last)):
         while around and around[-1].call.last <= call.first:
             around.pop()
-        made = _Call(call, [])
+        made = _SignatureCall(call, [])
         (around[-1].inside if around else outermost).append(made)
         around.append(made)
     return outermost
 
 
-def _call_of(ops: Sequence[Op], at: int, calls: Sequence[_Call]) -> _Call | None:
+def _call_of(ops: Sequence[Op], at: int, calls: Sequence[_SignatureCall]) -> _SignatureCall | None:
     """Which of these calls an op is in the body of; a size that an op takes is defined just before it."""
     while isinstance(ops[at], c.RuntimeSize) and at + 1 < len(ops):
         at += 1
@@ -358,14 +359,14 @@ def _why(tally: Tally) -> str:
     return tally.uses[0].why if len(tally.uses) == 1 else ""
 
 
-def prints(op: Branch) -> bool:
+def prints(op: CoreBranch) -> bool:
     """Does an arm print?  Then the branch runs although nothing needs its results."""
     pending = [op]
     while pending:
         branch = pending.pop()
         for inner in (*branch.then.ops, *branch.otherwise.ops):
-            if isinstance(inner, c.Print):
+            if isinstance(inner, c.CorePrint):
                 return True
-            if isinstance(inner, Branch):
+            if isinstance(inner, CoreBranch):
                 pending.append(inner)
     return False

@@ -18,11 +18,11 @@ from ..core.blocks import Core, results_of
 from ..diagnostics import names_of_sizes, show_signature_type, show_type
 from ..elements import ArrayType
 from ..proof.obligations import Relation, SizeFact
-from ..proof.prover import Decision, decide
+from ..proof.prover import ProofResult, decide
 from ..proof.report_unproved import positive
-from ..sizes.polynomials import ONE, Node, Opaque, Size, number, show
+from ..sizes.polynomials import ONE, AtomKind, Opaque, Size, number, show
 from .backward_analysis import Demands, demands_of
-from .grades import ONCE, Grade, Use
+from .grades import ONCE, Grade, UsageSite
 
 # ---------------------------------------------------------------------------------------------------- written
 #
@@ -45,7 +45,7 @@ def _divides_surely(size: Size) -> bool:
     """Is every divisor at least 1 whatever the sizes are?"""
     atoms = [atom for monomial, _ in size.terms for atom, _ in monomial if isinstance(atom, Opaque)]
     for atom in atoms:
-        if atom.node in (Node.QUOTIENT, Node.REMAINDER) and (atom.args[1].bounds()[0] or 0) < 1:
+        if atom.node in (AtomKind.QUOTIENT, AtomKind.REMAINDER) and (atom.args[1].bounds()[0] or 0) < 1:
             return False
         if not all(_divides_surely(arg) for arg in atom.args):
             return False
@@ -65,7 +65,7 @@ Mentions = Mapping[ValueId, Sequence[tuple[Span, Span]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Contract:
+class UsageContract:
     """What a signature states about one array of a parameter, declared at `origin`; `names` are the sizes it may mention."""
 
     name: str
@@ -76,13 +76,13 @@ class Contract:
     names: frozenset[str]
 
 
-def violation(contract: Contract, demands: Demands, premises: Sequence[SizeFact], mentions: Mentions) -> Diagnostic | None:
+def violation(contract: UsageContract, demands: Demands, premises: Sequence[SizeFact], mentions: Mentions) -> Diagnostic | None:
     """What is wrong with one contract, if anything."""
     inferred = demands.grade(contract.value)
     uses = sites(demands.uses_of(contract.value), mentions.get(contract.value, ()))
     upper, lower = _goal(inferred.high, contract.declared.high), _goal(contract.declared.low, inferred.low)
     if contract.declared.high is not None and inferred.high is None:
-        return _too_often(contract, inferred, uses, None, Decision(Verdict.UNKNOWN))
+        return _too_often(contract, inferred, uses, None, ProofResult(Verdict.UNKNOWN))
     if upper is not None:
         decision = decide(upper, premises)
         if decision.verdict is not Verdict.PROVED:
@@ -102,9 +102,9 @@ def _goal(small: Size | None, large: Size | None) -> SizeFact | None:
     return SizeFact(Relation.AT_MOST, small, large)
 
 
-def sites(uses: Sequence[Use], mentions: Sequence[tuple[Span, Span]]) -> list[Use]:
+def sites(uses: Sequence[UsageSite], mentions: Sequence[tuple[Span, Span]]) -> list[UsageSite]:
     """The uses, at the arguments themselves where these are known."""
-    found: list[Use] = []
+    found: list[UsageSite] = []
     for use in uses:
         places = [argument for function, argument in mentions if function == use.span]
         taken = {site.span for site in found}
@@ -113,7 +113,8 @@ def sites(uses: Sequence[Use], mentions: Sequence[tuple[Span, Span]]) -> list[Us
     return sorted(found, key=lambda use: (use.span.file, use.span.start))
 
 
-def _too_often(contract: Contract, inferred: Grade, uses: list[Use], goal: SizeFact | None, decision: Decision) -> Diagnostic:
+def _too_often(contract: UsageContract, inferred: Grade, uses: list[UsageSite], goal: SizeFact | None,
+    decision: ProofResult) -> Diagnostic:
     limit = contract.declared.high
     multiplied = [u for u in uses if u.why and u.grade.high != limit]
     primary = multiplied[0] if multiplied else uses[0] if uses else None
@@ -127,20 +128,22 @@ def _too_often(contract: Contract, inferred: Grade, uses: list[Use], goal: SizeF
     return _contracts_diagnostic(Code.E500, message, contract, inferred, primary, others, notes, goal, decision)
 
 
-def _erased(contract: Contract, inferred: Grade, uses: list[Use], goal: SizeFact | None, decision: Decision) -> Diagnostic:
+def _erased(contract: UsageContract, inferred: Grade, uses: list[UsageSite], goal: SizeFact | None,
+    decision: ProofResult) -> Diagnostic:
     message = f"`{contract.name}` is declared `0` (only its shape is used), but its data is read {times(inferred)}"
     return _contracts_diagnostic(Code.E501, message, contract, inferred, uses[0] if uses else None, uses[1:], [], goal, decision)
 
 
-def _too_rarely(contract: Contract, inferred: Grade, uses: list[Use], goal: SizeFact, decision: Decision) -> Diagnostic:
+def _too_rarely(contract: UsageContract, inferred: Grade, uses: list[UsageSite], goal: SizeFact,
+    decision: ProofResult) -> Diagnostic:
     message = f"{_declared(contract)} but is {'never read' if inferred.is_zero else 'read ' + times(inferred)}"
     notes = list(dict.fromkeys(f"it is read {use.why}" for use in uses if use.why.startswith("only if")))
     return _contracts_diagnostic(Code.E503, message, contract, inferred, None, uses, notes, goal, decision)
 
 
 def _contracts_diagnostic(
-    code: Code, message: str, contract: Contract, inferred: Grade, primary: Use | None, others: Sequence[Use],
-    notes: Sequence[str], goal: SizeFact | None, decision: Decision,
+    code: Code, message: str, contract: UsageContract, inferred: Grade, primary: UsageSite | None, others: Sequence[UsageSite],
+    notes: Sequence[str], goal: SizeFact | None, decision: ProofResult,
 ) -> Diagnostic:  # fmt: skip
     shown = [use for use in others if use.span != contract.origin and (primary is None or use.span != primary.span)]
     labels = [Label(use.span, f"read {times(use.grade)} here") for use in shown]
@@ -160,12 +163,12 @@ def _is_numeric(goal: SizeFact) -> bool:
     return goal.left.constant is not None and goal.right.constant is not None
 
 
-def _fix(contract: Contract, inferred: Grade) -> Fix:
+def _fix(contract: UsageContract, inferred: Grade) -> Fix:
     text = written(inferred) if is_writable(inferred, contract.names) else "ω"
     return Fix(f"declare it `{text}`", (Edit(contract.span, text),))
 
 
-def _declared(contract: Contract) -> str:
+def _declared(contract: UsageContract) -> str:
     gloss = " (each element read once)" if contract.declared == ONCE else ""
     return f"`{contract.name}` is declared `{written(contract.declared)}`{gloss}"
 
@@ -195,7 +198,7 @@ def read_after_moves(core: Core, named: Named, mentions: Mentions) -> list[Diagn
         demands = demands_of(core) if demands is None else demands
         grade = demands.grade(value)
         if grade.high is None:
-            decision, goal = Decision(Verdict.UNKNOWN), None
+            decision, goal = ProofResult(Verdict.UNKNOWN), None
         else:
             goal = SizeFact(Relation.AT_MOST, grade.high, ONE)
             decision = decide(goal, premises)
@@ -204,7 +207,7 @@ def read_after_moves(core: Core, named: Named, mentions: Mentions) -> list[Diagn
     return found
 
 
-def _moves(schedules: Sequence[program.Schedule]) -> Iterator[tuple[program.Directive, program.DirectiveWord]]:
+def _moves(schedules: Sequence[program.ScheduleBlock]) -> Iterator[tuple[program.Directive, program.DirectiveWord]]:
     """Every `move` with each name that it moves; the last word names the device."""
     for schedule in schedules:
         for directive in schedule.directives:
@@ -215,7 +218,7 @@ def _moves(schedules: Sequence[program.Schedule]) -> Iterator[tuple[program.Dire
 
 def _diagnostic(
     directive: program.Directive, name: program.DirectiveWord, demands: Demands, value: ValueId, mentions: Mentions,
-    goal: SizeFact | None, decision: Decision,
+    goal: SizeFact | None, decision: ProofResult,
 ) -> Diagnostic:  # fmt: skip
     uses = sites(demands.uses_of(value), mentions.get(value, ()))
     often = [use for use in uses if use.grade.high != ONE]
@@ -257,7 +260,7 @@ class NamedQuantity:
     span: Span
     type: str
     grade: Grade
-    uses: tuple[Use, ...]
+    uses: tuple[UsageSite, ...]
 
     def line(self) -> str:
         return f"{self.name} : {written(self.grade)} {self.type}"

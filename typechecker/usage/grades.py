@@ -18,7 +18,7 @@ from ..core.arrays import ValueId
 from ..elements import ArrayType
 from ..proof.obligations import Relation, SizeFact
 from ..proof.prover import settle
-from ..sizes.polynomials import ONE, ZERO, Node, Opaque, Size, SizeVariable, as_size, product, variable
+from ..sizes.polynomials import ONE, ZERO, AtomKind, Opaque, Size, SizeVariable, as_size, product, variable
 from ..sizes.size import (
     at_most_summed,
     capacity,
@@ -172,7 +172,7 @@ ANY = Grade(ZERO, None)
 # ---------------------------------------------------------------------------------------------------- reads
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class CountedRead:
     """One operand read by one op; `why` says what multiplies the reads, "" if nothing does."""
 
     value: ValueId
@@ -181,7 +181,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CellRange:
     """A read of the major cells `start ≤ i < stop` of an operand of this shape, each as often as the result is demanded.
 
     `whole` tells that all other axes are taken in full."""
@@ -194,7 +194,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SizeContext:
     """What is known about sizes and types where an op stands."""
 
     types: Mapping[ValueId, ArrayType]
@@ -221,25 +221,25 @@ class Setting:
         )
 
 
-def part_of(op: c.Slice, demand: Grade, setting: Setting) -> Part:
+def part_of(op: c.Slice, demand: Grade, setting: SizeContext) -> CellRange:
     """The major cells that a take or drop reads (those outside the operand are fills)."""
     given, made = setting.shape(op.arg), setting.shape(op.result)
     if not given:
-        return Part(given, ZERO, ONE, demand, True)
+        return CellRange(given, ZERO, ONE, demand, True)
     starts = (*op.starts, *[ZERO] * (len(given) - len(op.starts)))
     whole = all(
         setting.proved(Relation.AT_MOST, start, ZERO) and setting.proved(Relation.AT_MOST, size, start + length)
         for start, length, size in zip(starts[1:], made[1:], given[1:], strict=True)
     )
-    return Part(given, starts[0], starts[0] + made[0], demand, whole)
+    return CellRange(given, starts[0], starts[0] + made[0], demand, whole)
 
 
-def operand_reads(op: blocks.Op, demand: Grade, setting: Setting) -> list[Read]:
+def operand_reads(op: blocks.Op, demand: Grade, setting: SizeContext) -> list[CountedRead]:
     """The reads of an op without blocks.  `demand` is that of its result; a slice is `part_of` instead."""
     if demand.is_zero:
         return []
     match op:
-        case c.Reshape() | c.Transpose() | c.Spread() | c.Reverse() | c.Rotate() | c.Windows():
+        case c.Reshape() | c.Transpose() | c.Broadcast() | c.Reverse() | c.Rotate() | c.Windows():
             return _view(op, demand, setting)
         case c.Scalar():
             made = setting.shape(op.result)
@@ -256,7 +256,7 @@ def operand_reads(op: blocks.Op, demand: Grade, setting: Setting) -> list[Read]:
             left, right = setting.shape(radix), setting.shape(arg)
             return [_paired(radix, right, "elements of the right"), _paired(arg, left[1:], "columns of the left")]
         case _:
-            return [Read(value, ONCE) for value in plain_operands(op)]
+            return [CountedRead(value, ONCE) for value in plain_operands(op)]
 
 
 def plain_operands(op: blocks.Op) -> tuple[ValueId, ...]:
@@ -272,29 +272,30 @@ def plain_operands(op: blocks.Op) -> tuple[ValueId, ...]:
             return ()
 
 
-def _view(op: blocks.Op, demand: Grade, setting: Setting) -> list[Read]:
+def _view(op: blocks.Op, demand: Grade, setting: SizeContext) -> list[CountedRead]:
     match op:
         case c.Reshape():
             if setting.keeps_elements(op):
-                return [Read(op.arg, demand)]
-            return [Read(op.arg, _cycled(setting.count(op.arg), setting.count(op.result), setting), "reshape cycles through it")]
+                return [CountedRead(op.arg, demand)]
+            return [CountedRead(op.arg, _cycled(setting.count(op.arg), setting.count(op.result), setting),
+                "reshape cycles through it")]
         case c.Transpose():
-            return [Read(op.arg, demand if len(set(op.axes)) == len(op.axes) else demand.at_most())]
-        case c.Spread():
+            return [CountedRead(op.arg, demand if len(set(op.axes)) == len(op.axes) else demand.at_most())]
+        case c.Broadcast():
             added = [size for axis, size in enumerate(setting.shape(op.result)) if axis not in op.axes]
             times = product(added)
-            return [Read(op.arg, demand.times(exactly(times)), _why(times, "it is replicated"))]
+            return [CountedRead(op.arg, demand.times(exactly(times)), _why(times, "it is replicated"))]
         case c.Reverse():
-            return [Read(op.arg, demand)]
+            return [CountedRead(op.arg, demand)]
         case c.Rotate():
-            return [Read(op.arg, demand), Read(op.amount, ONCE)]
+            return [CountedRead(op.arg, demand), CountedRead(op.amount, ONCE)]
         case c.Windows():
             times = product(setting.shape(op.result)[op.count : 2 * op.count])
-            return [Read(op.arg, demand.times(up_to(times)), _why(times, "windows overlap"))]
+            return [CountedRead(op.arg, demand.times(up_to(times)), _why(times, "windows overlap"))]
     return []
 
 
-def _cycled(given: Size, made: Size, setting: Setting) -> Grade:
+def _cycled(given: Size, made: Size, setting: SizeContext) -> Grade:
     """Reads of each of `given` elements by a reshape to `made` elements; without elements there is nothing to read."""
     if given == ONE:
         return exactly(made)
@@ -312,7 +313,7 @@ def _rounded_up(size: Size) -> Size:
         powers = dict(monomial)
         extra = ONE
         for atom in [atom for atom, power in monomial if power == 1 and isinstance(atom, Opaque)]:
-            if not isinstance(atom, Opaque) or atom.node is not Node.QUOTIENT or coefficient < 0:
+            if not isinstance(atom, Opaque) or atom.node is not AtomKind.QUOTIENT or coefficient < 0:
                 continue
             whole, divisor = atom.args
             low = whole.bounds()[0]
@@ -332,49 +333,49 @@ def _rounded_up(size: Size) -> Size:
     return total
 
 
-def _selection(op: blocks.Op, setting: Setting) -> list[Read]:
+def _selection(op: blocks.Op, setting: SizeContext) -> list[CountedRead]:
     match op:
         case c.Gather():
             indices = setting.types[op.indices]
-            others = [Read(value, ONCE) for value in (op.indices, *op.beside)]
+            others = [CountedRead(value, ONCE) for value in (op.indices, *op.beside)]
             if indices.permutation and setting.shape(op.arg)[op.axis] == indices.shape[0]:
-                return [Read(op.arg, ONCE), *others]
+                return [CountedRead(op.arg, ONCE), *others]
             times = product(indices.shape)
-            return [Read(op.arg, up_to(times), _why(times, "several indices may be the same")), *others]
+            return [CountedRead(op.arg, up_to(times), _why(times, "several indices may be the same")), *others]
         case c.Update():
-            reads = [Read(op.arg, up_to(ONE)), *[Read(index, ONCE) for index in op.indices if index is not None]]
+            reads = [CountedRead(op.arg, up_to(ONE)), *[CountedRead(index, ONCE) for index in op.indices if index is not None]]
             if setting.shape(op.value):
-                return [*reads, Read(op.value, ONCE)]
+                return [*reads, CountedRead(op.value, ONCE)]
             places = ONE
             for axis, index in enumerate(op.indices):
                 places = places * (setting.shape(op.arg)[axis] if index is None else setting.count(index))
-            return [*reads, Read(op.value, exactly(places), _why(places, "it goes to every selected place"))]
+            return [*reads, CountedRead(op.value, exactly(places), _why(places, "it goes to every selected place"))]
         case c.MaskUpdate():
-            reads = [Read(op.arg, up_to(ONE)), Read(op.mask, ONCE)]
+            reads = [CountedRead(op.arg, up_to(ONE)), CountedRead(op.mask, ONCE)]
             places = setting.count(op.arg)
             scalar = not setting.shape(op.value)
-            return [*reads, Read(op.value, up_to(places) if scalar else ONCE)]
+            return [*reads, CountedRead(op.value, up_to(places) if scalar else ONCE)]
         case c.Compress():
-            return [Read(op.mask, ONCE), Read(op.arg, up_to(ONE))]
+            return [CountedRead(op.mask, ONCE), CountedRead(op.arg, up_to(ONE))]
         case c.Expand():
-            return [Read(op.mask, ONCE), Read(op.arg, ONCE)]
+            return [CountedRead(op.mask, ONCE), CountedRead(op.arg, ONCE)]
         case c.Where():
-            return [Read(op.mask, ONCE)]
+            return [CountedRead(op.mask, ONCE)]
     return []
 
 
-def _extended(arg: ValueId, missing: Sequence[Size], frame: Sequence[Size]) -> Read:
+def _extended(arg: ValueId, missing: Sequence[Size], frame: Sequence[Size]) -> CountedRead:
     """An operand that the function is lifted over; axes it lacks replicate it."""
     times = product(missing)
     own = " ".join(str(s) for s in frame[: len(frame) - len(missing)])
     whole = " ".join(str(s) for s in frame)
     why = f"the function is lifted over ⟨{whole}⟩; this supplies only ⟨{own}⟩"
-    return Read(arg, exactly(times), _why(times, why))
+    return CountedRead(arg, exactly(times), _why(times, why))
 
 
-def _paired(value: ValueId, others: Sequence[Size], what: str) -> Read:
+def _paired(value: ValueId, others: Sequence[Size], what: str) -> CountedRead:
     times = product(others)
-    return Read(value, exactly(times), _why(times, f"it meets all {times} {what}"))
+    return CountedRead(value, exactly(times), _why(times, f"it meets all {times} {what}"))
 
 
 def _why(times: Size, text: str) -> str:
@@ -393,7 +394,7 @@ _MOST_PARTS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class UsageSite:
     """A place that reads a value this often, and what multiplies the reads there ("" if nothing does)."""
 
     span: Span
@@ -404,22 +405,22 @@ class Use:
 @dataclass(slots=True)
 class Tally:
     grade: Grade = NONE
-    uses: list[Use] = field(default_factory=list)
-    parts: list[tuple[Part, Span]] = field(default_factory=list)
+    uses: list[UsageSite] = field(default_factory=list)
+    parts: list[tuple[CellRange, Span]] = field(default_factory=list)
 
-    def add(self, use: Use) -> None:
+    def add(self, use: UsageSite) -> None:
         if not use.grade.is_zero:
             self.grade = self.grade.plus(use.grade)
             self.uses.append(use)
             del self.uses[MOST_USES:]
 
-    def add_part(self, part: Part, span: Span) -> None:
+    def add_part(self, part: CellRange, span: Span) -> None:
         if not part.demand.is_zero:
             self.parts.append((part, span))
 
-    def settle(self, setting: Setting) -> None:
+    def settle(self, setting: SizeContext) -> None:
         """Put the parts together: disjoint ones join, the others add up."""
-        groups: list[list[tuple[Part, Span]]] = []
+        groups: list[list[tuple[CellRange, Span]]] = []
         for part, span in self.parts:
             home = next((g for g in groups if len(self.parts) <= _MOST_PARTS and _apart_from_all(part, g, setting)), None)
             if home is None:
@@ -435,22 +436,22 @@ class Tally:
             assert total is not None
             grade = total if covering else total.at_most()
             self.grade = self.grade.plus(grade)
-            self.uses += [Use(span, grade, "" if covering else "only a part of it") for _, span in group[:MOST_USES]]
+            self.uses += [UsageSite(span, grade, "" if covering else "only a part of it") for _, span in group[:MOST_USES]]
             del self.uses[MOST_USES:]
 
     def times(self, count: Grade, why: str) -> Tally:
         """The same inside something that runs `count` times.  Parts are settled already."""
-        uses = [Use(u.span, u.grade.times(count), f"{u.why}, {why}" if u.why else why) for u in self.uses]
+        uses = [UsageSite(u.span, u.grade.times(count), f"{u.why}, {why}" if u.why else why) for u in self.uses]
         return Tally(self.grade.times(count), [use for use in uses if not use.grade.is_zero])
 
     def summed(self, index: SizeVariable, trips: Grade, why: str) -> Tally:
         """The same in a loop whose turns differ.  Parts are settled already."""
-        uses = [Use(u.span, u.grade.summed(index, trips), f"{u.why}, {why}" if u.why else why) for u in self.uses]
+        uses = [UsageSite(u.span, u.grade.summed(index, trips), f"{u.why}, {why}" if u.why else why) for u in self.uses]
         return Tally(self.grade.summed(index, trips), [use for use in uses if not use.grade.is_zero])
 
     def join(self, other: Tally, why: str) -> Tally:
         """Either this or the other, known only when run."""
-        uses = [Use(u.span, u.grade.at_most(), u.why or why) for u in self.uses + other.uses]
+        uses = [UsageSite(u.span, u.grade.at_most(), u.why or why) for u in self.uses + other.uses]
         return Tally(self.grade.join(other.grade), uses[:MOST_USES])
 
     def include(self, other: Tally) -> None:
@@ -459,14 +460,14 @@ class Tally:
         self.uses = (self.uses + other.uses)[:MOST_USES]
 
 
-def _apart_from_all(part: Part, group: Sequence[tuple[Part, Span]], setting: Setting) -> bool:
+def _apart_from_all(part: CellRange, group: Sequence[tuple[CellRange, Span]], setting: SizeContext) -> bool:
     return all(
         setting.proved(Relation.AT_MOST, part.stop, other.start) or setting.proved(Relation.AT_MOST, other.stop, part.start)
         for other, _ in group
     )
 
 
-def _covers(group: Sequence[Part], setting: Setting) -> bool:
+def _covers(group: Sequence[CellRange], setting: SizeContext) -> bool:
     """Do the parts together take every element of the operand?"""
     if not all(part.whole for part in group):
         return False

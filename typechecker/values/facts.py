@@ -106,7 +106,7 @@ DEPTH = 48
 
 _BUT_FOR_NAN = (frozenset({"lt", "ge"}), frozenset({"le", "gt"}))
 _OPPOSITE = frozenset({frozenset({"eq", "ne"}), frozenset({"and", "nand"}), frozenset({"or", "nor"}), *_BUT_FOR_NAN})
-_WITH_BLOCKS = (blocks.Lift, blocks.Loop, blocks.Branch, blocks.Fold, blocks.FoldScan)
+_WITH_BLOCKS = (blocks.Lift, blocks.CoreLoop, blocks.CoreBranch, blocks.CoreFold, blocks.FoldScan)
 
 
 class MaskFacts:
@@ -194,7 +194,7 @@ class MaskFacts:
                 return self.least(op.arg, depth)
             case c.Transpose():
                 return self.least(op.arg, depth) if len(self._types[op.arg].shape) == len(shape) else 0
-            case c.Reshape() | c.Spread():
+            case c.Reshape() | c.Broadcast():
                 holding, whole = self.least(op.arg, depth), product(self._types[op.arg].shape)
                 if product(shape) == whole:
                     return holding
@@ -215,7 +215,7 @@ class MaskFacts:
                 return items.data.count(sought.data[0])
             case c.Join() | c.Stack():
                 return sum([self._written(arg, y) for arg in items.args])
-            case c.Reshape() | c.Spread() if product(self._types[items.arg].shape) == product(self._types[x].shape):
+            case c.Reshape() | c.Broadcast() if product(self._types[items.arg].shape) == product(self._types[x].shape):
                 return self._written(items.arg, y)
             case _:
                 return 0

@@ -20,7 +20,7 @@ from ....typechecker.elements import ArrayType
 from ....typechecker.sizes.polynomials import SizeVariable
 from ..phases import Branch, Fold, Graph, Input, Loop, Map, Output, Phase, Print, SubGraph, ValueId
 from . import library, state as blocks, structured
-from .state import Carried, Facts, FrameAxes, State
+from .state import BlockFacts, CarriedValue, FrameAxes, LoweringState
 
 # ---------------------------------------------------------------------------------------------------- control
 #
@@ -32,7 +32,7 @@ from .state import Carried, Facts, FrameAxes, State
 # between that do not depend on the group are lowered before it; ops are pure wherever a frame is in force (E602), so order is
 # free.
 
-def lower_ops(state: State, ops: Sequence[core_blocks.Op], results: Sequence[arrays.ValueId]) -> None:
+def lower_ops(state: LoweringState, ops: Sequence[core_blocks.Op], results: Sequence[arrays.ValueId]) -> None:
     """Lower a block's ops in order, gathering what cannot be batched into maps."""
     last: _LastMentions | None = None
     at = 0
@@ -45,12 +45,12 @@ def lower_ops(state: State, ops: Sequence[core_blocks.Op], results: Sequence[arr
         at = _lower_group(state, ops, at, last)
 
 
-def lower_op(state: State, op: core_blocks.Op) -> None:
+def lower_op(state: LoweringState, op: core_blocks.Op) -> None:
     for part in structured.expanded(state, op):
         _lower_part(state, part)
 
 
-def _lower_part(state: State, op: core_blocks.Op) -> None:
+def _lower_part(state: LoweringState, op: core_blocks.Op) -> None:
     match op:
         case arrays.Literal():
             structured.literal(state, op)
@@ -68,7 +68,7 @@ def _lower_part(state: State, op: core_blocks.Op) -> None:
             structured.reshape(state, op)
         case arrays.Transpose():
             structured.transpose(state, op)
-        case arrays.Spread():
+        case arrays.Broadcast():
             structured.spread(state, op)
         case arrays.Reverse():
             structured.reverse(state, op)
@@ -78,27 +78,27 @@ def _lower_part(state: State, op: core_blocks.Op) -> None:
             structured.windows(state, op)
         case core_blocks.Lift():
             lift(state, op)
-        case core_blocks.Loop():
+        case core_blocks.CoreLoop():
             loop(state, op)
-        case core_blocks.Branch():
+        case core_blocks.CoreBranch():
             branch(state, op)
-        case core_blocks.Fold() | core_blocks.FoldScan():
+        case core_blocks.CoreFold() | core_blocks.FoldScan():
             fold(state, op)
-        case arrays.Print():
+        case arrays.CorePrint():
             state.emit(Print(state.phase_id(), state.span(op.arg), state.get(op.arg).value))
         case _:
             if not library.lower_library(state, op):
                 raise AssertionError(f"no lowering for {type(op).__name__}")
 
 
-def lift(state: State, op: core_blocks.Lift) -> None:
+def lift(state: LoweringState, op: core_blocks.Lift) -> None:
     """Lower the body over the frame: no phase of its own."""
     depth = len(state.frame)
     state.frame.extend(op.frame)
     axes = tuple(range(depth, len(state.frame)))
     for param, arg, count in zip(op.body.params, op.args, op.frames, strict=True):
         carried = state.get(arg)
-        state.bound[param] = Carried(carried.value, carried.frame + axes[:count])
+        state.bound[param] = CarriedValue(carried.value, carried.frame + axes[:count])
         if not count and arg in state.constants:
             state.constants[param] = state.constants[arg]
         if not count and arg in state.literals:
@@ -108,11 +108,11 @@ def lift(state: State, op: core_blocks.Lift) -> None:
         carried = state.get(inner)
         outer = tuple(a for a in carried.frame if a < depth)
         value = state.carry(carried, outer + axes, state.span(result))
-        state.bound[result] = Carried(value, outer)
+        state.bound[result] = CarriedValue(value, outer)
     del state.frame[depth:]
 
 
-def loop(state: State, op: core_blocks.Loop) -> None:
+def loop(state: LoweringState, op: core_blocks.CoreLoop) -> None:
     span = state.span(op.results[0])
     frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
     initial = tuple(state.carry(state.get(v), frame, span) for v in op.initial)
@@ -124,7 +124,7 @@ def loop(state: State, op: core_blocks.Loop) -> None:
     _move_axis(state, moved, frame, span)
 
 
-def branch(state: State, op: core_blocks.Branch) -> None:
+def branch(state: LoweringState, op: core_blocks.CoreBranch) -> None:
     span = state.span(op.results[0]) if op.results else state.span(op.condition)
     if state.get(op.condition).frame:  # selectable, else `must_map`
         lower_ops(state, op.then.ops, op.then.results)
@@ -138,7 +138,7 @@ def branch(state: State, op: core_blocks.Branch) -> None:
     state.emit(Branch(state.phase_id(), span, state.get(op.condition).value, results, arms[0], arms[1], op.sizes))
 
 
-def fold(state: State, op: core_blocks.Fold | core_blocks.FoldScan) -> None:
+def fold(state: LoweringState, op: core_blocks.CoreFold | core_blocks.FoldScan) -> None:
     """The folded axis is brought in front of the frame, so that the body's state carries the frame."""
     span = state.span(op.results[0])
     scan = isinstance(op, core_blocks.FoldScan)
@@ -150,7 +150,7 @@ def fold(state: State, op: core_blocks.Fold | core_blocks.FoldScan) -> None:
     _move_axis(state, moved, frame, span)
 
 
-def _folded(state: State, arg: arrays.ValueId, frame: FrameAxes, span: Span) -> ValueId:
+def _folded(state: LoweringState, arg: arrays.ValueId, frame: FrameAxes, span: Span) -> ValueId:
     """An operand that a loop goes through, its leading axis in front of the frame."""
     value = state.carry(state.get(arg), frame, span)
     rank = len(state.types[value].shape)
@@ -161,14 +161,14 @@ def _folded(state: State, arg: arrays.ValueId, frame: FrameAxes, span: Span) -> 
 
 
 @contextmanager
-def _emitting_apart(state: State) -> Iterator[list[Phase]]:
+def _emitting_apart(state: LoweringState) -> Iterator[list[Phase]]:
     outer = state.phases
     state.phases = []
     yield state.phases
     state.phases = outer
 
 
-def _subgraph(state: State, block: core_blocks.Block, frame: FrameAxes, span: Span) -> SubGraph:
+def _subgraph(state: LoweringState, block: core_blocks.Block, frame: FrameAxes, span: Span) -> SubGraph:
     """A body whose params and results carry `frame`."""
     with _emitting_apart(state) as phases:
         params = tuple(state.define(p, frame) for p in block.params)
@@ -177,7 +177,7 @@ def _subgraph(state: State, block: core_blocks.Block, frame: FrameAxes, span: Sp
     return SubGraph(params, tuple(phases), results)
 
 
-def _results(state: State, results: Sequence[arrays.ValueId], frame: FrameAxes, *, behind: bool
+def _results(state: LoweringState, results: Sequence[arrays.ValueId], frame: FrameAxes, *, behind: bool
              ) -> tuple[tuple[ValueId, ...], list[tuple[ValueId, ValueId]]]:  # fmt: skip
     """Result values; with `behind`, the phase makes them with their first own axis in front of the frame, to be moved."""
     if not behind or not frame:
@@ -190,7 +190,7 @@ def _results(state: State, results: Sequence[arrays.ValueId], frame: FrameAxes, 
     return tuple(raw for raw, _ in pairs), pairs
 
 
-def _move_axis(state: State, moved: Sequence[tuple[ValueId, ValueId]], frame: FrameAxes, span: Span) -> None:
+def _move_axis(state: LoweringState, moved: Sequence[tuple[ValueId, ValueId]], frame: FrameAxes, span: Span) -> None:
     for raw, final in moved:
         rank, depth = len(state.types[raw].shape), len(frame)
         state.permute(raw, [*range(1, depth + 1), 0, *range(depth + 1, rank)], span, final)
@@ -199,7 +199,7 @@ def _move_axis(state: State, moved: Sequence[tuple[ValueId, ValueId]], frame: Fr
 # ------------------------------------------------------------------------------------------------ maps
 
 
-def must_map(state: State, op: core_blocks.Op) -> bool:
+def must_map(state: LoweringState, op: core_blocks.Op) -> bool:
     """Can this op only run cell by cell?  (Its operands are lowered.)  See Note [Maps]."""
     if not state.frame:
         return False
@@ -212,9 +212,9 @@ def must_map(state: State, op: core_blocks.Op) -> bool:
             return bool(state.get(op.value).frame)
         case arrays.Format():
             return bool(state.get(op.arg).frame)
-        case core_blocks.Loop():
+        case core_blocks.CoreLoop():
             return op.until is not None and _depends(state, op)
-        case core_blocks.Branch():
+        case core_blocks.CoreBranch():
             if op.sizes:
                 return _depends(state, op)
             return bool(state.get(op.condition).frame) and not blocks.selectable(op, state.facts)
@@ -222,7 +222,7 @@ def must_map(state: State, op: core_blocks.Op) -> bool:
             return False
 
 
-def _depends(state: State, op: core_blocks.Op) -> bool:
+def _depends(state: LoweringState, op: core_blocks.Op) -> bool:
     return bool(state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op)))
 
 
@@ -234,7 +234,7 @@ class _LastMentions:
     values: dict[arrays.ValueId, int] = field(default_factory=dict)
 
     @staticmethod
-    def of(ops: Sequence[core_blocks.Op], results: Sequence[arrays.ValueId], facts: blocks.Facts) -> _LastMentions:
+    def of(ops: Sequence[core_blocks.Op], results: Sequence[arrays.ValueId], facts: blocks.BlockFacts) -> _LastMentions:
         last = _LastMentions()
         for at, op in enumerate(ops):
             last.sizes.update(dict.fromkeys(blocks.mentioned_sizes(op, facts.program), at))
@@ -243,7 +243,7 @@ class _LastMentions:
         return last
 
 
-def _lower_group(state: State, ops: Sequence[core_blocks.Op], start: int, last: _LastMentions) -> int:
+def _lower_group(state: LoweringState, ops: Sequence[core_blocks.Op], start: int, last: _LastMentions) -> int:
     """Lower the map that starts at `ops[start]`; the position after the last op it considered."""
     group: list[core_blocks.Op] = []
     values: set[arrays.ValueId] = set()
@@ -270,7 +270,7 @@ def _lower_group(state: State, ops: Sequence[core_blocks.Op], start: int, last: 
     return at
 
 
-def _map(state: State, ops: Sequence[core_blocks.Op], live: Sequence[arrays.ValueId]) -> None:
+def _map(state: LoweringState, ops: Sequence[core_blocks.Op], live: Sequence[arrays.ValueId]) -> None:
     span = next((state.span(r) for op in ops for r in results_of(op)), None) or state.span(live[0])
     captured = [v for v in state.facts.free_of(ops) if state.get(v).frame]
     frame = state.union(captured, may_fail=any(state.facts.may_fail(op) for op in ops))
@@ -287,7 +287,7 @@ def _map(state: State, ops: Sequence[core_blocks.Op], live: Sequence[arrays.Valu
     sizes = state.sizes(frame)
     outside = {v: state.bound[v] for v in captured}
     outer_frame, state.frame = state.frame, []
-    state.bound.update({v: Carried(p) for v, p in zip(captured, params, strict=True)})
+    state.bound.update({v: CarriedValue(p) for v, p in zip(captured, params, strict=True)})
     with _emitting_apart(state) as phases:
         lower_ops(state, ops, live)
         inner = tuple(state.get(v).value for v in live)
@@ -305,7 +305,7 @@ def _map(state: State, ops: Sequence[core_blocks.Op], live: Sequence[arrays.Valu
 
 def lower(program: core_blocks.Core) -> Graph:
     """The phase graph of a checked program, before any pass."""
-    state = State(program, Facts(program), next_value=1 + max((int(v) for v in program.types), default=-1))
+    state = LoweringState(program, BlockFacts(program), next_value=1 + max((int(v) for v in program.types), default=-1))
     for given in program.inputs:
         value = state.define(given.value)
         state.emit(Input(state.phase_id(), given.span, given.name, value))

@@ -18,13 +18,13 @@ from ..phases import Affine, ValueId
 from ..projections import affine, axis_index, constant_index, simplify
 from ..registry import LIBRARY
 from . import structured
-from .state import Carried, FrameAxes, State, op_may_fail
+from .state import CarriedValue, FrameAxes, LoweringState, op_may_fail
 
 _FEW: Final = 8
 """Amounts of one rotation up to which it is written as so many rotations."""
 
 
-def framed(state: State, name: str, results: Sequence[arrays.ValueId], args: Sequence[arrays.ValueId],
+def framed(state: LoweringState, name: str, results: Sequence[arrays.ValueId], args: Sequence[arrays.ValueId],
            attributes: Mapping[str, object], *, may_fail: bool = False,
            defines: tuple[SizeVariable, ...] = ()) -> None:  # fmt: skip
     """A library phase over the union of the operands' frames; an operand carries all of it or none."""
@@ -37,7 +37,7 @@ def framed(state: State, name: str, results: Sequence[arrays.ValueId], args: Seq
     state.library(name, span, values, targets, {**attributes, "frame": len(frame), "framed": flags}, defines)
 
 
-def natural(state: State, name: str, results: Sequence[arrays.ValueId], args: Sequence[arrays.ValueId],
+def natural(state: LoweringState, name: str, results: Sequence[arrays.ValueId], args: Sequence[arrays.ValueId],
             attributes: Mapping[str, object], *, axis: int | None = None, may_fail: bool = False) -> None:  # fmt: skip
     """A library phase whose operands all carry one frame in front, which the op treats as any leading axes."""
     span = state.span(results[0])
@@ -48,7 +48,7 @@ def natural(state: State, name: str, results: Sequence[arrays.ValueId], args: Se
     state.library(name, span, values, targets, {**attributes, **shifted})
 
 
-def first_carries(state: State, name: str, result: arrays.ValueId, args: Sequence[arrays.ValueId], leader: int,
+def first_carries(state: LoweringState, name: str, result: arrays.ValueId, args: Sequence[arrays.ValueId], leader: int,
                   attributes: Mapping[str, object]) -> None:  # fmt: skip
     """If only operand `leader` carries a frame, its frame is more leading axes of the same op; else a framed phase."""
     others = [a for i, a in enumerate(args) if i != leader]
@@ -59,7 +59,7 @@ def first_carries(state: State, name: str, result: arrays.ValueId, args: Sequenc
     state.library(name, state.span(result), [state.get(a).value for a in args], [target], attributes)
 
 
-def gather(state: State, op: arrays.Gather) -> None:
+def gather(state: LoweringState, op: arrays.Gather) -> None:
     if structured.goes_on(state, op):
         structured.go_on(state, op)
         return
@@ -99,7 +99,7 @@ def gather(state: State, op: arrays.Gather) -> None:
         framed(state, "gather", [op.result], [op.arg, op.indices], attributes, may_fail=op.checked)
 
 
-def rotate(state: State, op: arrays.Rotate) -> None:
+def rotate(state: LoweringState, op: arrays.Rotate) -> None:
     """The amount of a framed rotation has the arg's whole shape without the axis, so it is replicated to that."""
     arg, amount = state.get(op.arg), state.get(op.amount)
     frame = state.union([op.arg, op.amount])
@@ -125,7 +125,7 @@ def rotate(state: State, op: arrays.Rotate) -> None:
     state.library("rotate", span, (value, by), (target,), {"axis": op.axis + len(frame)})
 
 
-def _rotate_by_each(state: State, op: arrays.Rotate, frame: FrameAxes, count: int) -> None:
+def _rotate_by_each(state: LoweringState, op: arrays.Rotate, frame: FrameAxes, count: int) -> None:
     """A rotation by a few amounts is as many rotations, which are indices where they are read."""
     span, rotated = state.span(op.result), []
     for position in range(count):
@@ -135,7 +135,7 @@ def _rotate_by_each(state: State, op: arrays.Rotate, frame: FrameAxes, count: in
     state.library("stack", span, tuple(rotated), (state.define(op.result, frame),), {"axis": 0})
 
 
-def _cell(state: State, carried: Carried, position: int, span: Span) -> ValueId:
+def _cell(state: LoweringState, carried: CarriedValue, position: int, span: Span) -> ValueId:
     """What a value is at a place of a frame of one axis."""
     if not carried.frame:
         return carried.value
@@ -146,7 +146,7 @@ def _cell(state: State, carried: Carried, position: int, span: Span) -> ValueId:
     return cell
 
 
-def compress(state: State, op: arrays.Compress) -> None:
+def compress(state: LoweringState, op: arrays.Compress) -> None:
     """The mask carries no frame (else the result would be irregular, and `control` maps it), so the axis just shifts."""
     carried = state.get(op.arg)
     target = state.define(op.result, carried.frame)
@@ -154,7 +154,7 @@ def compress(state: State, op: arrays.Compress) -> None:
     state.library("compress", state.span(op.result), (state.get(op.mask).value, carried.value), (target,), attributes, (op.size,))
 
 
-def expand(state: State, op: arrays.Expand) -> None:
+def expand(state: LoweringState, op: arrays.Expand) -> None:
     attributes = {"axis": op.axis, "checked": op.checked}
     frame = state.union([op.mask, op.arg], may_fail=op.checked)
     if state.get(op.mask).frame or state.get(op.arg).frame != frame:
@@ -170,18 +170,18 @@ def expand(state: State, op: arrays.Expand) -> None:
         state.library("expand", state.span(op.result), values, (target,), lifted)
 
 
-def update(state: State, op: arrays.Update) -> None:
+def update(state: LoweringState, op: arrays.Update) -> None:
     present = tuple(i for i in op.indices if i is not None)
     attributes = {"indexed": tuple(i is not None for i in op.indices), "checked": op.checked, "place": op.place}
     framed(state, "update", [op.result], [op.arg, *present, op.value], attributes, may_fail=op.checked)
 
 
-def runtime_size(state: State, op: arrays.RuntimeSize) -> None:
+def runtime_size(state: LoweringState, op: arrays.RuntimeSize) -> None:
     value = state.get(op.value).value
     state.library("runtime_size", state.span(op.value), (value,), (), {}, (op.size,))
 
 
-def library(state: State, op: arrays.Library) -> None:
+def library(state: LoweringState, op: arrays.Library) -> None:
     attributes, leads, may_fail = dict(op.attributes), LIBRARY[op.name].leads, op_may_fail(op)
     if not leads:
         framed(state, op.name, op.results, op.args, attributes, may_fail=may_fail)
@@ -191,7 +191,7 @@ def library(state: State, op: arrays.Library) -> None:
         first_carries(state, op.name, op.results[0], op.args, leads[0], attributes)
 
 
-def lower_library(state: State, op: blocks.Op) -> bool:
+def lower_library(state: LoweringState, op: blocks.Op) -> bool:
     """Lower an op of this module; says whether it was one."""
     match op:
         case arrays.Gather():

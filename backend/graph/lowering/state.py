@@ -30,10 +30,10 @@ from ..phases import (
     Node,
     Phase,
     PhaseId,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
-    Result,
     Structured,
     ValueId,
 )
@@ -57,7 +57,7 @@ def op_may_fail(op: blocks.Op) -> bool:
             return False
 
 
-class Facts:
+class BlockFacts:
     """What ops capture and whether they may fail, each op looked at once (nesting costs no more than length).
 
     Keyed by identity: the core outlives the lowering."""
@@ -121,11 +121,11 @@ def _own_sizes(op: blocks.Op) -> Iterator[Size]:
             yield from op.sizes
         case arrays.Slice():
             yield from op.starts
-        case blocks.Loop():
+        case blocks.CoreLoop():
             yield op.trip
         case blocks.Lift():
             yield from op.frame
-        case blocks.Branch():
+        case blocks.CoreBranch():
             for _, then, otherwise in op.sizes:
                 yield then
                 yield otherwise
@@ -133,23 +133,23 @@ def _own_sizes(op: blocks.Op) -> Iterator[Size]:
             return
 
 
-_ELEMENTWISE = (arrays.Scalar, arrays.SizeVector, arrays.Literal, blocks.Branch)
+_ELEMENTWISE = (arrays.Scalar, arrays.SizeVector, arrays.Literal, blocks.CoreBranch)
 _CHEAP_ARM_OPS = 24
 
 
-def selectable(op: blocks.Branch, facts: Facts) -> bool:
+def selectable(op: blocks.CoreBranch, facts: BlockFacts) -> bool:
     """Are both arms total, pure and cheap, so that computing both and selecting is the same and costs little?"""
     types = facts.program
     inner = list(islice(all_ops([op]), _CHEAP_ARM_OPS + 1))
     return (
         len(inner) <= _CHEAP_ARM_OPS
         and all(isinstance(o, _ELEMENTWISE) for o in inner)
-        and not any(isinstance(o, blocks.Branch) and o.sizes for o in inner)
+        and not any(isinstance(o, blocks.CoreBranch) and o.sizes for o in inner)
         and not facts.may_fail(op)
         and all(
             types.types[a].shape == types.types[r].shape == types.types[b].shape
             for o in inner
-            if isinstance(o, blocks.Branch)
+            if isinstance(o, blocks.CoreBranch)
             for r, a, b in zip(o.results, o.then.results, o.otherwise.results, strict=True)
         )
     )
@@ -161,7 +161,7 @@ FrameAxes = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class CarriedValue:
     """A graph value and the frame axes it carries; see Note [Batching]."""
 
     value: ValueId
@@ -169,33 +169,33 @@ class Carried:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AxisIndices:
     """Places along one axis of a table: their value and how many axes it has of its own."""
 
-    value: Carried
+    value: CarriedValue
     rank: int
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class PointGather:
     """What a core value is: `table` at `places`, by axis of the table (`points`).  `layout` has an entry for each axis of the
     value: the axis of the table that it is or stems from.  `carried` is the value as it was bound: inside a map it is another."""
 
-    carried: Carried
+    carried: CarriedValue
     table: c.ValueId
-    places: dict[int, Place]
+    places: dict[int, AxisIndices]
     layout: tuple[int, ...]
 
 
 @dataclass(slots=True)
-class State:
+class LoweringState:
     core: blocks.Core
-    facts: Facts
+    facts: BlockFacts
     types: dict[ValueId, ArrayType] = field(default_factory=dict)
-    bound: dict[c.ValueId, Carried] = field(default_factory=dict)
+    bound: dict[c.ValueId, CarriedValue] = field(default_factory=dict)
     literals: dict[c.ValueId, c.Literal] = field(default_factory=dict)
     constants: dict[c.ValueId, Node] = field(default_factory=dict)  # scalars that bodies hold themselves
-    points: dict[c.ValueId, Points] = field(default_factory=dict)
+    points: dict[c.ValueId, PointGather] = field(default_factory=dict)
     frame: list[Size] = field(default_factory=list)
     derived_types: dict[c.ValueId, ArrayType] = field(default_factory=dict)
     derived_spans: dict[c.ValueId, Span] = field(default_factory=dict)
@@ -217,7 +217,7 @@ class State:
     def span(self, value: c.ValueId) -> Span:
         return self.derived_spans.get(value) or self.core.spans[value]
 
-    def get(self, value: c.ValueId) -> Carried:
+    def get(self, value: c.ValueId) -> CarriedValue:
         return self.bound[value]
 
     def sizes(self, axes: FrameAxes) -> Shape:
@@ -263,7 +263,7 @@ class State:
         else:
             batch = ValueId(int(value))
             self.types[batch] = type
-        self.bound[value] = Carried(batch, frame)
+        self.bound[value] = CarriedValue(batch, frame)
         return batch
 
     # -- emitting
@@ -282,7 +282,7 @@ class State:
         if reduce is not None:
             axes.append(Axis(reduce[0], AxisKind.REDUCE))
             reduction = reduce[1]
-        results = (Result(result, len(body) - 1, reduction),)
+        results = (PhaseResult(result, len(body) - 1, reduction),)
         self.emit(Structured(self.phase_id(), span, tuple(axes), tuple(reads), tuple(body), results))
 
     def view(self, result: ValueId, span: Span, value: ValueId, projection: Projection) -> None:
@@ -300,14 +300,14 @@ class State:
 
     # -- frames
 
-    def operand(self, carried: Carried, frame: FrameAxes, space: Shape, cell: Sequence[AffineIndex], *, fills: bool = False
+    def operand(self, carried: CarriedValue, frame: FrameAxes, space: Shape, cell: Sequence[AffineIndex], *, fills: bool = False
                 ) -> Read:  # fmt: skip
         """A read of a carried value in an iteration space that starts with the axes of `frame` (a superset of its own);
         `cell` indexes its own axes by axes of the whole space."""
         leading = [axis_index(frame.index(a)) for a in carried.frame]
         return Read(carried.value, affine(space, [*leading, *cell], self.types[carried.value].shape, fills=fills))
 
-    def carry(self, carried: Carried, frame: FrameAxes, span: Span) -> ValueId:
+    def carry(self, carried: CarriedValue, frame: FrameAxes, span: Span) -> ValueId:
         """The value with exactly the axes of `frame` in front, replicating it over those it lacks."""
         if carried.frame == frame:
             return carried.value

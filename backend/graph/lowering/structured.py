@@ -28,11 +28,11 @@ from ..phases import (
     ValueId as PhasesValueId,
 )
 from ..projections import Shape, axis_index, constant_index, equal_products, not_negative, simplify
-from .state import Carried, FrameAxes, Place, Points, State
+from .state import AxisIndices, CarriedValue, FrameAxes, LoweringState, PointGather
 
 # ---------------------------------------------------------------------------------------------------- elementwise
 
-def literal(state: State, op: arrays.Literal) -> None:
+def literal(state: LoweringState, op: arrays.Literal) -> None:
     result = state.define(op.result)
     state.literals[op.result] = op
     if not state.shape(op.result):
@@ -40,7 +40,7 @@ def literal(state: State, op: arrays.Literal) -> None:
     state.constant(result, op.data, state.span(op.result))
 
 
-def size_vector(state: State, op: arrays.SizeVector) -> None:
+def size_vector(state: LoweringState, op: arrays.SizeVector) -> None:
     result = state.define(op.result)
     span = state.span(op.result)
     if op.scalar:
@@ -57,7 +57,7 @@ def size_vector(state: State, op: arrays.SizeVector) -> None:
         state.library("size_vector", span, (), (result,), {"sizes": op.sizes})
 
 
-def scalar(state: State, op: arrays.Scalar) -> None:
+def scalar(state: LoweringState, op: arrays.Scalar) -> None:
     kind, span = state.kind(op.result), state.span(op.result)
     failing = may_fail(op.function, kind)
     frame = state.union(op.args, may_fail=failing)
@@ -80,12 +80,12 @@ def scalar(state: State, op: arrays.Scalar) -> None:
     state.structured(result, span, space, reads, body)
 
 
-def iota(state: State, op: arrays.Iota) -> None:
+def iota(state: LoweringState, op: arrays.Iota) -> None:
     result = state.define(op.result)
     state.structured(result, state.span(op.result), state.shape(op.result), [], [AxisNode(0)])
 
 
-def iota_grid(state: State, op: arrays.IotaGrid) -> None:
+def iota_grid(state: LoweringState, op: arrays.IotaGrid) -> None:
     """The coordinate that the last axis picks: nested selections over the few axes of the box."""
     result = state.define(op.result)
     space = state.shape(op.result)
@@ -104,7 +104,7 @@ def iota_grid(state: State, op: arrays.IotaGrid) -> None:
     state.structured(result, state.span(op.result), space, [], body)
 
 
-def reduce(state: State, op: arrays.Reduce) -> None:
+def reduce(state: LoweringState, op: arrays.Reduce) -> None:
     carried = state.get(op.arg)
     frame = carried.frame
     result = state.define(op.result, frame)
@@ -127,34 +127,34 @@ def reduce(state: State, op: arrays.Reduce) -> None:
 # gathers by evenly stepping indices into views).
 # Neighbours: `state` (Note [Batching]), `projections`; `passes.views` folds these into their readers.
 
-def transpose(state: State, op: arrays.Transpose) -> None:
+def transpose(state: LoweringState, op: arrays.Transpose) -> None:
     _affine(state, op.result, op.arg, [axis_index(a) for a in op.axes])
 
 
-def spread(state: State, op: arrays.Spread) -> None:
+def spread(state: LoweringState, op: arrays.Broadcast) -> None:
     _affine(state, op.result, op.arg, [axis_index(a) for a in op.axes])
 
 
-def reverse(state: State, op: arrays.Reverse) -> None:
+def reverse(state: LoweringState, op: arrays.Reverse) -> None:
     shape = state.shape(op.arg)
     indices = [axis_index(a) for a in range(len(shape))]
     indices[op.axis] = AffineIndex((Term(op.axis, -1),), shape[op.axis] - 1)
     _affine(state, op.result, op.arg, indices)
 
 
-def slice_(state: State, op: arrays.Slice) -> None:
+def slice_(state: LoweringState, op: arrays.Slice) -> None:
     rank = len(state.shape(op.arg))
     starts = [*op.starts, *([ZERO] * (rank - len(op.starts)))]
     _affine(state, op.result, op.arg, [AffineIndex((Term(a, 1),), s) for a, s in enumerate(starts)], fills=True)
 
 
-def windows(state: State, op: arrays.Windows) -> None:
+def windows(state: LoweringState, op: arrays.Windows) -> None:
     rank, k = len(state.shape(op.arg)), op.count
     indices = [AffineIndex((Term(a, 1), Term(k + a, 1)), ZERO) if a < k else axis_index(k + a) for a in range(rank)]
     _affine(state, op.result, op.arg, indices)
 
 
-def reshape(state: State, op: arrays.Reshape) -> None:
+def reshape(state: LoweringState, op: arrays.Reshape) -> None:
     old, new = state.shape(op.arg), state.shape(op.result)
     extra = len(new) - len(old)
     if old == new or (extra >= 0 and new[extra:] == old):  # whole copies of arg in front; empty if arg is
@@ -189,7 +189,8 @@ def _flat(new: Shape, length: Size) -> tuple[Stage, ...]:
     return (Affine((AffineIndex(tuple(t for t in reversed(terms) if t.coefficient), ZERO),), (length,)),)
 
 
-def _affine(state: State, result: arrays.ValueId, arg: arrays.ValueId, indices: Sequence[AffineIndex], *, fills: bool = False
+def _affine(state: LoweringState, result: arrays.ValueId, arg: arrays.ValueId, indices: Sequence[AffineIndex], *,
+    fills: bool = False
             ) -> None:  # fmt: skip
     """`indices` speak of the cell's axes; the frame goes in front unchanged."""
     carried = state.get(arg)
@@ -201,7 +202,7 @@ def _affine(state: State, result: arrays.ValueId, arg: arrays.ValueId, indices: 
     state.view(target, state.span(result), carried.value, read.projection)
 
 
-def _reshaped(state: State, result: arrays.ValueId, arg: arrays.ValueId, flatten: tuple[Stage, ...]) -> None:
+def _reshaped(state: LoweringState, result: arrays.ValueId, arg: arrays.ValueId, flatten: tuple[Stage, ...]) -> None:
     carried = state.get(arg)
     target = state.define(result, carried.frame)
     space = state.types[target].shape
@@ -225,7 +226,7 @@ def _shifted(index: AffineIndex, by: int) -> AffineIndex:
     return AffineIndex(tuple(Term(t.axis + by, t.coefficient) for t in index.terms), index.constant)
 
 
-def _renamed(box: Shape, carried: Carried, state: State) -> Affine:
+def _renamed(box: Shape, carried: CarriedValue, state: LoweringState) -> Affine:
     return Affine(tuple(axis_index(a) for a in range(len(box))), state.types[carried.value].shape)
 
 
@@ -242,7 +243,7 @@ _BOOL: Final = Element(Kind.BOOL)
 _FLOATS: Final = (Kind.F32, Kind.F64)
 
 
-def expanded(state: State, op: blocks.Op) -> Iterator[blocks.Op]:
+def expanded(state: LoweringState, op: blocks.Op) -> Iterator[blocks.Op]:
     """The ops that stand for `op`: itself, unless it is a product of real floats."""
     if isinstance(op, arrays.Reduce | arrays.Scan | arrays.KeyReduce) and op.function == "mul" and state.kind(op.arg) in _FLOATS:
         yield from _product(state, op)
@@ -250,7 +251,7 @@ def expanded(state: State, op: blocks.Op) -> Iterator[blocks.Op]:
         yield op
 
 
-def _product(state: State, op: arrays.Reduce | arrays.Scan | arrays.KeyReduce) -> Iterator[blocks.Op]:
+def _product(state: LoweringState, op: arrays.Reduce | arrays.Scan | arrays.KeyReduce) -> Iterator[blocks.Op]:
     def like(value: ValueId, element: Element | None = None) -> ValueId:
         type = state.type(value)
         return state.derived(ArrayType(element or type.element, type.shape), state.span(op.result))
@@ -280,27 +281,27 @@ def _product(state: State, op: arrays.Reduce | arrays.Scan | arrays.KeyReduce) -
 # each cell.  So a later index joins those before it: the axes that are indexed become one, and each point is read once.  The part
 # that nobody reads is dropped, which may not drop its checks: places along several axes are checked apart from what they read.
 
-def begins(state: State, op: arrays.Gather) -> bool:
+def begins(state: LoweringState, op: arrays.Gather) -> bool:
     """Is this the first of several indices of such a table?"""
     several = op.place is not None and op.place.rank > 1 and not op.fills and op.shift is None
     return several and bool(state.get(op.indices).frame) and not state.get(op.arg).frame
 
 
-def begin(state: State, op: arrays.Gather, indices: Carried) -> None:
+def begin(state: LoweringState, op: arrays.Gather, indices: CarriedValue) -> None:
     """Remember what the first index, whose result is bound, reads."""
     rank, before = len(state.shape(op.indices)), range(len(state.shape(op.arg)))
     layout = (*before[: op.axis], *[op.axis] * rank, *before[op.axis + 1 :])
-    state.points[op.result] = Points(state.get(op.result), op.arg, {op.axis: Place(indices, rank)}, layout)
+    state.points[op.result] = PointGather(state.get(op.result), op.arg, {op.axis: AxisIndices(indices, rank)}, layout)
 
 
-def goes_on(state: State, op: arrays.Gather) -> bool:
+def goes_on(state: LoweringState, op: arrays.Gather) -> bool:
     """Does this index a further axis of such a table?"""
     points = state.points.get(op.arg)
     simple = not op.fills and op.shift is None
     return simple and points is not None and points.carried == state.get(op.arg) and points.layout[op.axis] not in points.places
 
 
-def ready(state: State, op: arrays.Gather) -> Carried:
+def ready(state: LoweringState, op: arrays.Gather) -> CarriedValue:
     """The places of an index; those that need it are checked, by looking them up among all that the axis has."""
     places = state.get(op.indices)
     if not op.checked:
@@ -315,15 +316,15 @@ def ready(state: State, op: arrays.Gather) -> Carried:
     if op.place is not None:
         attributes["place"] = op.place
     state.library("gather", span, (every, value), (positions,), attributes)
-    return Carried(positions, frame)
+    return CarriedValue(positions, frame)
 
 
-def go_on(state: State, op: arrays.Gather) -> None:
+def go_on(state: LoweringState, op: arrays.Gather) -> None:
     """The points that all indices so far name, each read once."""
     indices = ready(state, op)
     points = state.points[op.arg]
     axis, rank, span = points.layout[op.axis], len(state.shape(op.indices)), state.span(op.result)
-    places = dict(sorted({**points.places, axis: Place(indices, rank)}.items()))
+    places = dict(sorted({**points.places, axis: AxisIndices(indices, rank)}.items()))
     layout = (*points.layout[: op.axis], *[axis] * rank, *points.layout[op.axis + 1 :])
     frame = tuple(sorted({a for point in places.values() for a in point.value.frame}))
     shape = state.shape(points.table)
@@ -337,10 +338,10 @@ def go_on(state: State, op: arrays.Gather) -> None:
     order = sorted(range(len(made_of)), key=lambda i: (layout.index(made_of[i]), i))
     depth = len(frame)
     state.permute(read, [*range(depth), *(depth + i for i in order)], span, state.define(op.result, frame))
-    state.points[op.result] = Points(state.get(op.result), points.table, places, layout)
+    state.points[op.result] = PointGather(state.get(op.result), points.table, places, layout)
 
 
-def _flat_places(state: State, op: arrays.Gather, places: dict[int, Place], frame: FrameAxes) -> PhasesValueId:
+def _flat_places(state: LoweringState, op: arrays.Gather, places: dict[int, AxisIndices], frame: FrameAxes) -> PhasesValueId:
     """The places along the axes that became one: row-major positions over the frame and the axes of each index in turn."""
     shape, span = state.shape(state.points[op.arg].table), state.span(op.result)
     cells = [state.types[point.value.value].shape[len(point.value.frame) :] for point in places.values()]
@@ -363,7 +364,8 @@ def _flat_places(state: State, op: arrays.Gather, places: dict[int, Place], fram
     return flat
 
 
-def _flat_table(state: State, op: arrays.Gather, table: arrays.ValueId, order: Sequence[int], count: int) -> PhasesValueId:
+def _flat_table(state: LoweringState, op: arrays.Gather, table: arrays.ValueId, order: Sequence[int],
+    count: int) -> PhasesValueId:
     """The table with its axes in `order`, the first `count` of them as one."""
     span = state.span(op.result)
     value = state.permute(state.get(table).value, order, span)

@@ -26,16 +26,16 @@ from ..phases import (
     ConstantNode,
     LibraryPhase,
     Node,
+    PhaseResult,
     Read,
     ReadNode,
-    Result,
     SizeNode,
     Structured,
     ValueId,
 )
 from ..projections import IDENTITY, affine, axis_index, constant_index, frame_of, may_fill, sum_of_products, wanted_of
 from ..traverse import all_phases, axis_sizes
-from .rewrite_rules import Change, Match, Scope
+from .rewrite_rules import PatternMatch, Rewrite, RewriteScope
 from .rewriting import body_may_fail, has_reduction, is_view
 
 # ---------------------------------------------------------------------------------------------------- sums
@@ -43,7 +43,7 @@ from .rewriting import body_may_fail, has_reduction, is_view
 _MOST_DIGITS: Final = 16
 
 
-def is_sum_of_products(match: Match, scope: Scope) -> Change | None:
+def is_sum_of_products(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """A matrix by a vector, a vector by a matrix, two vectors."""
     phase, left, right = match.root, match["left"], match["right"]
     shapes, kind = (scope.types[left].shape, scope.types[right].shape), scope.types[phase.results[0]].element.kind
@@ -54,10 +54,10 @@ def is_sum_of_products(match: Match, scope: Scope) -> Change | None:
     if not any(_is_made_for(value, phase, scope) for value in larger):
         return None
     product = sum_of_products(kind, *shapes, 0, (left, right, phase.results[0]))
-    return Change({phase.id: (replace(product, id=phase.id, span=phase.span),)})
+    return Rewrite({phase.id: (replace(product, id=phase.id, span=phase.span),)})
 
 
-def is_of_few_digits(match: Match, scope: Scope) -> Change | None:
+def is_of_few_digits(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """Horner's rule, a step a digit."""
     phase, radix, arg = match.root, match["radix"], match["arg"]
     (result,), radices, digits = phase.results, scope.types[radix].shape, scope.types[arg].shape
@@ -79,11 +79,11 @@ def is_of_few_digits(match: Match, scope: Scope) -> Change | None:
         body += [ApplyNode("mul", (total, first), kind), ApplyNode("add", (first + 2, first + 1), kind)]
         total = len(body) - 1
     axes = tuple(Axis(size, AxisKind.PARALLEL) for size in space)
-    weighted_sum = Structured(phase.id, phase.span, axes, tuple(reads), tuple(body), (Result(result, total, None),))
-    return Change({phase.id: (weighted_sum,)})
+    weighted_sum = Structured(phase.id, phase.span, axes, tuple(reads), tuple(body), (PhaseResult(result, total, None),))
+    return Rewrite({phase.id: (weighted_sum,)})
 
 
-def are_digits(match: Match, scope: Scope) -> Change | None:
+def are_digits(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """Each digit by itself, stacked; of i64 in radices that are written."""
     phase, arg, radices = match.root, match["arg"], _numbers(match["radix"], scope)
     kind, rank = scope.types[arg].element.kind, len(scope.types[match["radix"]].shape)
@@ -98,13 +98,13 @@ def are_digits(match: Match, scope: Scope) -> Change | None:
         body: list[Node] = [ReadNode(0, Kind.I64)]
         digit = _residue(body, radix, _quotient(body, 0, prod(radices[position + 1 :])))
         digit_values.append(scope.value())
-        result = Result(digit_values[-1], digit, None)
+        result = PhaseResult(digit_values[-1], digit, None)
         digits.append(Structured(scope.phase(), phase.span, axes, (Read(arg, IDENTITY),), tuple(body), (result,)))
     stack = LibraryPhase(phase.id, phase.span, "stack", tuple(digit_values), phase.results, {"axis": 0}, (), ())
-    return Change({phase.id: (*digits, stack)}, dict.fromkeys(digit_values, cell))
+    return Rewrite({phase.id: (*digits, stack)}, dict.fromkeys(digit_values, cell))
 
 
-def _numbers(value: ValueId, scope: Scope) -> list[int]:
+def _numbers(value: ValueId, scope: RewriteScope) -> list[int]:
     """The integers of a vector, if they are known."""
     maker, known = scope.makers.get(value), KnownValues(all_phases(scope.graph), scope.types)
     if isinstance(maker, Constant):
@@ -142,11 +142,11 @@ def _quotient(body: list[Node], item: int, weight: int) -> int:
     return _applied(body, "mul", _applied(body, "sub", quotient, rest), _written(body, inverse - (inverse >> 63 << 64)))
 
 
-def _is_of_one_kind(phase: LibraryPhase, scope: Scope) -> bool:
+def _is_of_one_kind(phase: LibraryPhase, scope: RewriteScope) -> bool:
     return len({scope.types[value].element.kind for value in (*phase.args, *phase.results)}) == 1
 
 
-def _is_made_for(value: ValueId, reader: LibraryPhase, scope: Scope) -> bool:
+def _is_made_for(value: ValueId, reader: LibraryPhase, scope: RewriteScope) -> bool:
     """Is it a view, or arithmetic that one phase alone reads?"""
     maker = scope.makers.get(value)
     if not isinstance(maker, Structured) or has_reduction(maker) or value in scope.graph.roots:
@@ -171,7 +171,7 @@ SHORT: Final = 64
 NOTHING: Final = (0, 0)
 
 
-def is_sort(match: Match, scope: Scope) -> Change | None:
+def is_sort(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """`x[⍋x]`, of a vector or of each row of a frame."""
     gather, grade = match.library(0), match.library(1)
     type, order = scope.types[match["x"]], grade.results[0]
@@ -181,13 +181,13 @@ def is_sort(match: Match, scope: Scope) -> Change | None:
     if frame and type.element.kind.is_complex:
         return None
     sorts = "down" if grade.attributes.get("descending") is True else "up"
-    return Change({
+    return Rewrite({
         gather.id: (replace(gather, attributes={**gather.attributes, "sorts": sorts}),),
         grade.id: (replace(grade, attributes={**grade.attributes, "wanted": NOTHING}),),
     })  # fmt: skip
 
 
-def takes_part_of_order(match: Match, scope: Scope) -> Change | None:
+def takes_part_of_order(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """`x[k↑⍒x]`: the same part of the sorted vector, of which no grade is made."""
     gather, view = match.root, scope.makers.get(match["places"])
     if not isinstance(view, Structured) or not is_view(view) or may_fill(view.reads[0].projection):
@@ -205,14 +205,14 @@ def takes_part_of_order(match: Match, scope: Scope) -> Change | None:
     sorted_gather = replace(gather, id=scope.phase(), args=(match["x"], read.value), results=(ordered,), attributes=attributes)
     part = replace(
         view, id=gather.id, span=gather.span, reads=(Read(ordered, read.projection),), body=(ReadNode(0, kind),),
-        results=(Result(gather.results[0], 0, None),),
+        results=(PhaseResult(gather.results[0], 0, None),),
     )  # fmt: skip
     unread = replace(grade, attributes={**grade.attributes, "wanted": NOTHING})
     types = {ordered: ArrayType(Element(kind), type.shape)}
-    return Change({grade.id: (unread,), view.id: (), gather.id: (sorted_gather, part)}, types)
+    return Rewrite({grade.id: (unread,), view.id: (), gather.id: (sorted_gather, part)}, types)
 
 
-def is_part_of_order(match: Match, scope: Scope) -> Change | None:
+def is_part_of_order(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """Only some places of a sort or of a grade are read."""
     phase = match.root
     (value,), axis = phase.results, frame_of(phase)
@@ -233,7 +233,7 @@ def is_part_of_order(match: Match, scope: Scope) -> Change | None:
     length = shape[axis].constant
     if first < 0 or first >= end or (length is not None and (end > length or 2 * (end - first) > length)):
         return None
-    return Change({phase.id: (replace(phase, attributes={**phase.attributes, "wanted": (first, end)}),)})
+    return Rewrite({phase.id: (replace(phase, attributes={**phase.attributes, "wanted": (first, end)}),)})
 
 
 def _window(reader: Structured, read: Read | None, axis: int) -> tuple[int, int] | None:
@@ -257,7 +257,7 @@ def _window(reader: Structured, read: Read | None, axis: int) -> tuple[int, int]
 # ---------------------------------------------------------------------------------- reductions to places
 
 
-def is_place_of_extreme(match: Match, scope: Scope) -> Change | None:
+def is_place_of_extreme(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """`x⍳⌈/x` of each row: with the extreme itself, as it is NaN where one is there, and NaN is nowhere."""
     search, reduction = match.root, match.phases[1]
     assert isinstance(reduction, Structured)
@@ -271,21 +271,21 @@ def is_place_of_extreme(match: Match, scope: Scope) -> Change | None:
     result = next(candidate for candidate in reduction.results if candidate.value == extreme)
     function = "greatest_place" if result.reduction in ("max", "or") else "least_place"
     argument = scope.value() if kind.is_float else search.results[0]
-    both = replace(reduction, results=(*reduction.results, Result(argument, result.node, function)))
+    both = replace(reduction, results=(*reduction.results, PhaseResult(argument, result.node, function)))
     if not kind.is_float:
-        return Change({reduction.id: (both,), search.id: ()})
+        return Rewrite({reduction.id: (both,), search.id: ()})
     axes = reduction.axes[:-1]
     body = (
         ReadNode(0, kind), ReadNode(1, Kind.I64), SizeNode(length[0]), ApplyNode("eq", (0, 0), Kind.BOOL),
         ApplyNode("select", (3, 1, 2), Kind.I64),
     )  # fmt: skip
     reads = (Read(extreme, IDENTITY), Read(argument, IDENTITY))
-    chosen = Structured(search.id, search.span, axes, reads, body, (Result(search.results[0], 4, None),))
+    chosen = Structured(search.id, search.span, axes, reads, body, (PhaseResult(search.results[0], 4, None),))
     types = {argument: ArrayType(Element(Kind.I64), axis_sizes(axes))}
-    return Change({reduction.id: (both,), search.id: (chosen,)}, types)
+    return Rewrite({reduction.id: (both,), search.id: (chosen,)}, types)
 
 
-def is_place(match: Match, scope: Scope) -> Change | None:
+def is_place(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """The first place of a grade of each of many rows as a reduction, so that it fuses with what makes the rows.  A grade stays
     where there are few rows, and where the rows are long and made elsewhere: the library finds the place as quickly."""
     grade = match.root
@@ -296,17 +296,17 @@ def is_place(match: Match, scope: Scope) -> Change | None:
     axes = tuple(Axis(size, AxisKind.REDUCE if axis == frame else AxisKind.PARALLEL) for axis, size in enumerate(type.shape))
     function = "greatest_place" if grade.attributes.get("descending") is True else "least_place"
     body = (ReadNode(0, type.element.kind),)
-    reduction = Structured(grade.id, grade.span, axes, (Read(arg, IDENTITY),), body, (Result(result, 0, function),))
+    reduction = Structured(grade.id, grade.span, axes, (Read(arg, IDENTITY),), body, (PhaseResult(result, 0, function),))
     readers = [reader for reader in scope.readers(result) if isinstance(reader, Structured)]
     changed = {
         reader.id: (replace(reader, reads=tuple(_without_last(reader, read, result, frame) for read in reader.reads)),)
         for reader in readers
     }
     shorter = replace(scope.types[result], shape=type.shape[:-1])
-    return Change({grade.id: (reduction,), **changed}, {result: shorter})
+    return Rewrite({grade.id: (reduction,), **changed}, {result: shorter})
 
 
-def _is_worth_it(scope: Scope, grade: LibraryPhase, frame: int) -> bool:
+def _is_worth_it(scope: RewriteScope, grade: LibraryPhase, frame: int) -> bool:
     arg, types = grade.args[0], scope.types
     numbers = [int(size.constant) for size in types[arg].shape if size.constant is not None]
     kind = types[arg].element.kind

@@ -28,11 +28,11 @@ from ..phases import (
     Node,
     Phase,
     PhaseId,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
     Reshaped,
-    Result,
     Rewritten,
     SizeNode,
     Structured,
@@ -58,7 +58,7 @@ Index = int
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class ContractionOperand:
     """A value, with the index of each of its axes."""
 
     value: ValueId
@@ -66,7 +66,7 @@ class Operand:
 
 
 @dataclass(slots=True)
-class Region:
+class IndexRegion:
     """`result`: the indices of what it makes; all others are summed over.  `cost`: multiplications as it is written.
 
     An index has its extent in `sizes` whether or not an operand has it: of one that none has, every term is the same."""
@@ -74,7 +74,7 @@ class Region:
     kind: Kind
     result: tuple[Index, ...]
     sizes: dict[Index, int] = field(default_factory=dict)
-    operands: list[Operand] = field(default_factory=list)
+    operands: list[ContractionOperand] = field(default_factory=list)
     members: list[Phase] = field(default_factory=list)
     cost: int = 0
 
@@ -91,7 +91,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class AxisBlock:
     """What regions of one block may take in: members by their value, and how often values are read anywhere."""
 
     members: Mapping[ValueId, Phase]
@@ -149,11 +149,11 @@ def _indices(phase: Structured, read: Read) -> tuple[int, ...] | None:
     return tuple(axes)
 
 
-def region_of(root: Phase, value: ValueId, block: Block, kind: Kind) -> Region:
+def region_of(root: Phase, value: ValueId, block: AxisBlock, kind: Kind) -> IndexRegion:
     """The largest region that ends with a phase."""
     rank = len(block.shapes[value])
-    region = Region(kind, tuple(range(rank)), dict(enumerate(block.shapes[value])))
-    pending = [Operand(value, region.result)]
+    region = IndexRegion(kind, tuple(range(rank)), dict(enumerate(block.shapes[value])))
+    pending = [ContractionOperand(value, region.result)]
     while pending:
         operand = pending.pop()
         inner = root if not region.members else block.members.get(operand.value)
@@ -166,7 +166,7 @@ def region_of(root: Phase, value: ValueId, block: Block, kind: Kind) -> Region:
     return region
 
 
-def _opened(region: Region, phase: Phase, indices: tuple[Index, ...], block: Block) -> list[Operand]:
+def _opened(region: IndexRegion, phase: Phase, indices: tuple[Index, ...], block: AxisBlock) -> list[ContractionOperand]:
     """What a member reads, in the region's indices."""
     if isinstance(phase, LibraryPhase):
         left, right = phase.args
@@ -174,7 +174,7 @@ def _opened(region: Region, phase: Phase, indices: tuple[Index, ...], block: Blo
         region.sizes[shared] = block.shapes[right][0]
         split = len(block.shapes[left]) - 1
         region.cost += prod(block.shapes[left]) * prod(block.shapes[right][1:])
-        return [Operand(left, (*indices[:split], shared)), Operand(right, (shared, *indices[split:]))]
+        return [ContractionOperand(left, (*indices[:split], shared)), ContractionOperand(right, (shared, *indices[split:]))]
     assert isinstance(phase, Structured)
     names = list(indices)
     if phase.axes and phase.axes[-1].kind is AxisKind.REDUCE:
@@ -182,11 +182,11 @@ def _opened(region: Region, phase: Phase, indices: tuple[Index, ...], block: Blo
         region.sizes[names[-1]] = _number(phase.axes[-1].size)
     points = prod(map(_number, traverse.axis_sizes(phase.axes)))
     region.cost += points if len(phase.body) > 1 or (phase.axes[-1:] and phase.axes[-1].kind is AxisKind.REDUCE) else 0
-    factors: list[Operand] = []
+    factors: list[ContractionOperand] = []
     for node in _factors(phase):
         axes = _indices(phase, phase.reads[node.index])
         assert axes is not None
-        factors.append(Operand(phase.reads[node.index].value, tuple(names[axis] for axis in axes)))
+        factors.append(ContractionOperand(phase.reads[node.index].value, tuple(names[axis] for axis in axes)))
     return factors
 
 
@@ -219,17 +219,17 @@ Part: TypeAlias = "int | tuple[Part, Part]"
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class ContractionTree:
     """`part`: an operand by its number, or two parts to multiply.  `cost`: multiplications, and items of what lies between."""
 
     part: Part
     cost: tuple[int, int]
 
 
-def best_tree(region: Region) -> Tree:
+def best_tree(region: IndexRegion) -> ContractionTree:
     """See the module.  Sets of operands and of indices are numbers, one bit a member."""
     sets = [sum({1 << index for index in operand.indices}) for operand in region.operands]
-    points = _Points(region)
+    points = _ContractionPoints(region)
     result = sum(1 << index for index in region.result)
     everything = (1 << len(sets)) - 1
     best: dict[int, tuple[int, int, int, int]] = {}  # multiplications, items between, indices, the first part of two (or none)
@@ -246,11 +246,11 @@ def best_tree(region: Region) -> Tree:
         if members not in best:
             best[members] = _best_split(members, best, wanted[members], points)
     cost, between, _, _ = best[everything]
-    return Tree(_part(everything, best), (cost, between))
+    return ContractionTree(_part(everything, best), (cost, between))
 
 
 def _best_split(
-    members: int, best: dict[int, tuple[int, int, int, int]], needed: int, points: _Points
+    members: int, best: dict[int, tuple[int, int, int, int]], needed: int, points: _ContractionPoints
 ) -> tuple[int, int, int, int]:
     """The cheapest two parts of some operands."""
     cheapest: tuple[int, int, int, int] | None = None
@@ -278,10 +278,10 @@ def _part(members: int, best: dict[int, tuple[int, int, int, int]]) -> Part:
     return _part(first, best), _part(members ^ first, best)
 
 
-class _Points:
+class _ContractionPoints:
     """How many points a box of some indices has."""
 
-    def __init__(self, region: Region) -> None:
+    def __init__(self, region: IndexRegion) -> None:
         self.sizes, self.known = region.sizes, {0: 1}
 
     def of(self, indices: int) -> int:
@@ -308,12 +308,12 @@ class Making:
         self.last_value = max(graph.types, default=0)
         self.last_phase = max((phase.id for phase in all_phases(graph)), default=0)
         self.made: list[Phase] = []
-        self.region: Region
+        self.region: IndexRegion
         self.repeated: int | None = None
         self.root: Phase
         self.target: tuple[ValueId, tuple[Index, ...]]
 
-    def phases(self, region: Region, tree: Tree, value: ValueId, root: Phase) -> list[Phase]:
+    def phases(self, region: IndexRegion, tree: ContractionTree, value: ValueId, root: Phase) -> list[Phase]:
         self.made, self.region, self.root = [], region, root
         wanted = frozenset(region.result)
         self.repeated = self.smallest() if region.repetitions != 1 else None
@@ -331,7 +331,7 @@ class Making:
 
     # ------------------------------------------------------------------------------------- parts of a tree
 
-    def part(self, part: Part, result: frozenset[Index], others: frozenset[Index]) -> Operand:
+    def part(self, part: Part, result: frozenset[Index], others: frozenset[Index]) -> ContractionOperand:
         """What a part makes; `others`: the indices of what it is multiplied with later."""
         if isinstance(part, int):
             summed = self.summed(self.region.operands[part], result | others)
@@ -347,7 +347,7 @@ class Making:
             return frozenset(self.region.operands[part].indices)
         return self.all_of(part[0]) | self.all_of(part[1])
 
-    def summed(self, operand: Operand, needed: Collection[Index]) -> Operand:
+    def summed(self, operand: ContractionOperand, needed: Collection[Index]) -> ContractionOperand:
         """An operand with the indices that nothing else has summed, one after the other; a diagonal read as such."""
         for index in dict.fromkeys(operand.indices):
             if index in needed:
@@ -358,7 +358,7 @@ class Making:
             operand = self.view(operand, tuple(dict.fromkeys(operand.indices)))
         return operand
 
-    def joined(self, first: Operand, second: Operand, needed: frozenset[Index]) -> Operand:
+    def joined(self, first: ContractionOperand, second: ContractionOperand, needed: frozenset[Index]) -> ContractionOperand:
         """Two parts multiplied, and summed over what is not kept."""
         if first.indices[:1] == second.indices[-1:] and first.indices[-1:] != second.indices[:1]:
             first, second = second, first  # which need not be turned
@@ -379,15 +379,15 @@ class Making:
         return self.contracted(a, b, tuple(batch), tuple(left), tuple(right))
 
     def flattened(
-        self, operand: Operand, before: tuple[Index, ...], shared: Sequence[Index], behind: tuple[Index, ...] = ()
-    ) -> Operand:
+        self, operand: ContractionOperand, before: tuple[Index, ...], shared: Sequence[Index], behind: tuple[Index, ...] = ()
+    ) -> ContractionOperand:
         """With its axes in this order, and the shared ones as one, which the first of them names from now on."""
         if len(shared) == 1:
             return self.view(operand, (*before, shared[0], *behind))
         moved = self.view(operand, (*before, *shared, *behind))
         old = self.shape(moved.indices)
         new = (*self.shape(before), number(prod(self.region.sizes[index] for index in shared)), *self.shape(behind))
-        return Operand(self.moved(moved.value, Projection((Reshaped(new, old),)), new), (*before, shared[0], *behind))
+        return ContractionOperand(self.moved(moved.value, Projection((Reshaped(new, old),)), new), (*before, shared[0], *behind))
 
     # ------------------------------------------------------------------------------------------- phases
 
@@ -413,20 +413,20 @@ class Making:
         axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)
         body = (ReadNode(0, self.region.kind),)
         self.made.append(
-            Structured(self.id(), self.root.span, axes, (Read(value, projection),), body, (Result(viewed, 0, None),))
+            Structured(self.id(), self.root.span, axes, (Read(value, projection),), body, (PhaseResult(viewed, 0, None),))
         )
         return viewed
 
-    def view(self, operand: Operand, order: tuple[Index, ...], target: ValueId | None = None) -> Operand:
+    def view(self, operand: ContractionOperand, order: tuple[Index, ...], target: ValueId | None = None) -> ContractionOperand:
         """The operand with its axes in an order; of repeated ones the diagonal."""
         if operand.indices == order and target is None:
             return operand
         if operand.indices == order and target is not None and self.renamed(operand.value, target):
-            return Operand(target, order)
+            return ContractionOperand(target, order)
         shape = self.type(target).shape if target is not None else self.shape(order)
         places = [axis_index(order.index(index)) for index in operand.indices]
         projection = affine(shape, places, self.type(operand.value).shape)
-        return Operand(self.moved(operand.value, projection, shape, target), order)
+        return ContractionOperand(self.moved(operand.value, projection, shape, target), order)
 
     def renamed(self, value: ValueId, target: ValueId) -> bool:
         """Let the phase that made a value last make the target instead."""
@@ -440,7 +440,8 @@ class Making:
         self.types.pop(value, None)
         return True
 
-    def structured(self, operands: Sequence[Operand], result: tuple[Index, ...], summed: Index | None) -> Operand:
+    def structured(self, operands: Sequence[ContractionOperand], result: tuple[Index, ...], summed: Index
+        | None) -> ContractionOperand:
         """The product of one or two operands, with one index summed."""
         names = result if summed is None else (*result, summed)
         sizes: dict[Index, Size] = {}
@@ -458,11 +459,11 @@ class Making:
             body.append(ApplyNode("mul", (0, 1), self.region.kind))
         value = self.value(tuple(sizes[index] for index in result))
         reduction = None if summed is None else "add"
-        results = (Result(value, len(body) - 1, reduction),)
+        results = (PhaseResult(value, len(body) - 1, reduction),)
         self.made.append(Structured(self.id(), self.root.span, axes, tuple(reads), tuple(body), results))
-        return Operand(value, result)
+        return ContractionOperand(value, result)
 
-    def times(self, operand: Operand, count: int) -> Operand:
+    def times(self, operand: ContractionOperand, count: int) -> ContractionOperand:
         """The operand multiplied by a whole number."""
         kind, shape = self.region.kind, self.type(operand.value).shape
         body: list[Node] = [ReadNode(0, kind), SizeNode(number(count))]
@@ -472,19 +473,21 @@ class Making:
         value = self.value(shape)
         axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)
         reads = (Read(operand.value, Projection(())),)
-        self.made.append(Structured(self.id(), self.root.span, axes, reads, tuple(body), (Result(value, len(body) - 1, None),)))
-        return Operand(value, operand.indices)
+        self.made.append(Structured(self.id(), self.root.span, axes, reads, tuple(body), (PhaseResult(value, len(body) - 1,
+            None),)))
+        return ContractionOperand(value, operand.indices)
 
     def contracted(
-        self, first: Operand, second: Operand, batch: tuple[Index, ...], left: tuple[Index, ...], right: tuple[Index, ...]
-    ) -> Operand:
+        self, first: ContractionOperand, second: ContractionOperand, batch: tuple[Index, ...], left: tuple[Index, ...],
+        right: tuple[Index, ...]
+    ) -> ContractionOperand:
         """`first +.× second`, of each point of a frame; several axes of a side stay several."""
         order = (*batch, *left, *right)
         value = self.value(self.shape(order))
         attributes = {"frame": len(batch), "framed": (True, True)} if batch else {}
         phase = LibraryPhase(self.id(), self.root.span, "contract", (first.value, second.value), (value,), attributes, (), ())
         self.made.append(replace(phase, signature=signature_of(phase, {**self.graph.types, **self.types})))
-        return Operand(value, order)
+        return ContractionOperand(value, order)
 
 
 # ---------------------------------------------------------------------------------------------------- wording
@@ -493,7 +496,7 @@ class Making:
 # transpositions, sums and products of vectors and matrices that have a name.
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _ContractionText:
     """An expression and the index of each of its axes; `is_atomic`: may it stand on the left of a function as it is?"""
 
     text: str
@@ -505,7 +508,7 @@ class _Words:
         return self.text if self.is_atomic else f"({self.text})"
 
 
-def written(region: Region, tree: Tree, names: Mapping[ValueId, str]) -> str | None:
+def written(region: IndexRegion, tree: ContractionTree, names: Mapping[ValueId, str]) -> str | None:
     """See the module.  A name must stand for one value."""
     shared = Counter(names.values())
     if region.repetitions != 1 or any(shared[names.get(operand.value, "")] != 1 for operand in region.operands):
@@ -515,53 +518,54 @@ def written(region: Region, tree: Tree, names: Mapping[ValueId, str]) -> str | N
     return None if turned is None else turned.text
 
 
-def _wording_part(part: Part, region: Region, names: Mapping[ValueId, str], needed: frozenset[Index]) -> _Words | None:
+def _wording_part(part: Part, region: IndexRegion, names: Mapping[ValueId, str],
+    needed: frozenset[Index]) -> _ContractionText | None:
     """`needed`: the indices that the result or something else needs."""
     if isinstance(part, int):
         operand = region.operands[part]
         repeated = len(set(operand.indices)) < len(operand.indices) or len(operand.indices) > 2
-        return None if repeated else _summed(_Words(names[operand.value], operand.indices, True), needed)
+        return None if repeated else _summed(_ContractionText(names[operand.value], operand.indices, True), needed)
     left, right = (_wording_indices(one, region) for one in part)
     first, second = _wording_part(part[0], region, names, needed | right), _wording_part(part[1], region, names, needed | left)
     return None if first is None or second is None else _joined(first, second, needed)
 
 
-def _wording_indices(part: Part, region: Region) -> frozenset[Index]:
+def _wording_indices(part: Part, region: IndexRegion) -> frozenset[Index]:
     if isinstance(part, int):
         return frozenset(region.operands[part].indices)
     return _wording_indices(part[0], region) | _wording_indices(part[1], region)
 
 
-def _summed(words: _Words, needed: frozenset[Index]) -> _Words:
+def _summed(words: _ContractionText, needed: frozenset[Index]) -> _ContractionText:
     """Over the indices that nothing else needs."""
     for axis in range(len(words.indices) - 1, -1, -1):
         if words.indices[axis] not in needed:
             glyph = "+/" if axis == len(words.indices) - 1 else "+⌿"
-            words = _Words(glyph + words.text, (*words.indices[:axis], *words.indices[axis + 1 :]))
+            words = _ContractionText(glyph + words.text, (*words.indices[:axis], *words.indices[axis + 1 :]))
     return words
 
 
-def _joined(first: _Words, second: _Words, needed: frozenset[Index]) -> _Words | None:
+def _joined(first: _ContractionText, second: _ContractionText, needed: frozenset[Index]) -> _ContractionText | None:
     both = [index for index in first.indices if index in second.indices]
     summed = [index for index in both if index not in needed]
     if len(summed) == 1 and both == summed:
         (index,) = summed
         a = _turned(first, (*(one for one in first.indices if one != index), index))
         b = _turned(second, (index, *(one for one in second.indices if one != index)))
-        return None if a is None or b is None else _Words(f"{a.left}+.×{b.text}", (*a.indices[:-1], *b.indices[1:]))
+        return None if a is None or b is None else _ContractionText(f"{a.left}+.×{b.text}", (*a.indices[:-1], *b.indices[1:]))
     if not both and first.indices and second.indices:
-        return _Words(f"{first.left}∘.×{second.text}", (*first.indices, *second.indices))
+        return _ContractionText(f"{first.left}∘.×{second.text}", (*first.indices, *second.indices))
     if not first.indices or not second.indices:
-        return _Words(f"{first.left}×{second.text}", first.indices or second.indices)
+        return _ContractionText(f"{first.left}×{second.text}", first.indices or second.indices)
     same = _turned(second, first.indices)
-    return None if same is None else _summed(_Words(f"{first.left}×{same.text}", first.indices), needed)
+    return None if same is None else _summed(_ContractionText(f"{first.left}×{same.text}", first.indices), needed)
 
 
-def _turned(words: _Words, indices: tuple[Index, ...]) -> _Words | None:
+def _turned(words: _ContractionText, indices: tuple[Index, ...]) -> _ContractionText | None:
     """With its axes in another order."""
     if words.indices == indices:
         return words
-    return _Words(f"⍉{words.left}", indices) if words.indices[::-1] == indices and len(indices) == 2 else None
+    return _ContractionText(f"⍉{words.left}", indices) if words.indices[::-1] == indices and len(indices) == 2 else None
 
 
 # ---------------------------------------------------------------------------------------------------- contractions
@@ -613,7 +617,7 @@ class _Regrouping:
     def block(self, phases: Sequence[Phase]) -> tuple[Phase, ...]:
         phases = [with_subgraphs(phase, self.subgraph) for phase in phases]
         members = {results(phase)[0]: phase for phase in phases if is_member(phase, self.kinds, self.shapes)}
-        block = Block(members, self.uses, self.shapes)
+        block = AxisBlock(members, self.uses, self.shapes)
         inner = {value for phase in members.values() for value in operands(phase) if value in members and self.uses[value] == 1}
         replaced: dict[PhaseId, list[Phase]] = {}
         pending = [value for value in members if value not in inner]
@@ -633,7 +637,7 @@ class _Regrouping:
             return tuple(phases)
         return tuple(new for phase in phases for new in replaced.get(phase.id, [phase]))
 
-    def regrouped(self, region: Region, value: ValueId) -> list[Phase] | None:
+    def regrouped(self, region: IndexRegion, value: ValueId) -> list[Phase] | None:
         """The region in the best order; None if that saves little."""
         if len(region.members) < 2 or len(region.operands) < 2 or 0 in region.sizes.values() or region.repetitions > _LARGEST:
             return None
@@ -653,7 +657,7 @@ class _Regrouping:
             self.notes.append(Rewritten(OFFER, says, root.span, written(region, tree, self.graph.names) or ""))
         return None
 
-    def fewer(self, region: Region, phases: Sequence[Phase], types: Mapping[ValueId, ArrayType]) -> str:
+    def fewer(self, region: IndexRegion, phases: Sequence[Phase], types: Mapping[ValueId, ArrayType]) -> str:
         """How many times fewer operations than its members the phases that are made of a region take, as plans count them."""
         before = _operations(region.members, self.graph.types)
         factor = before / max(1, _operations(phases, {**self.graph.types, **types}))

@@ -33,10 +33,10 @@ from ..phases import (
     LibraryPhase,
     Node,
     Phase,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
-    Result,
     SizeNode,
     Structured,
     SubGraph,
@@ -67,11 +67,11 @@ _TOGETHER: Final = 1 << 12
 
 def fold_constants(graph: Graph) -> Graph:
     """See the module."""
-    folding = _Folding(graph)
+    folding = _ConstantFolding(graph)
     return replace(graph, phases=folding.block(graph.phases))
 
 
-class _Folding:
+class _ConstantFolding:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.data: dict[ValueId, tuple[Payload, ...]] = {}
@@ -456,4 +456,4 @@ class _Rewriting:
         read = Read(arg, affine(space, picked, shape))
         axes = tuple(Axis(s, AxisKind.PARALLEL) for s in space)
         kind = self.graph.types[arg].element.kind
-        return Structured(phase.id, phase.span, axes, (read,), (ReadNode(0, kind),), (Result(phase.results[0], 0, None),))
+        return Structured(phase.id, phase.span, axes, (read,), (ReadNode(0, kind),), (PhaseResult(phase.results[0], 0, None),))

@@ -36,10 +36,10 @@ from ..phases import (
     Decision,
     Graph,
     Phase,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
-    Result,
     SizeNode,
     Structured,
     SubGraph,
@@ -78,11 +78,11 @@ def kept_values(graph: Graph) -> list[Decision]:
 
 
 @dataclass(slots=True)
-class Cluster:
+class FusionCluster:
     """A structured phase with the producers marked to be merged into it, by index of the read."""
 
     phase: Structured
-    fused: dict[int, Cluster]
+    fused: dict[int, FusionCluster]
     nodes: int
     sources: set[ValueId]  # what the merged body reads
     stages: int  # of the longest projection after merging
@@ -131,7 +131,7 @@ class Fusion:
             return f"each element is read {times(grade)}"
         return self.hindered.get(value, "what reads it takes arrays")
 
-    def note(self, cluster: Cluster) -> None:
+    def note(self, cluster: FusionCluster) -> None:
         """What becomes of the producers in a merged body, if the program names them."""
         for producer in cluster.fused.values():
             value = producer.phase.results[0].value
@@ -142,13 +142,13 @@ class Fusion:
                 self.decisions.append(Decision(choice, self.graph.names[value], why, producer.phase.span))
             self.note(producer)
 
-    def block(self, phases: tuple[Phase, ...], outer: dict[ValueId, Cluster]) -> tuple[Phase, ...]:
+    def block(self, phases: tuple[Phase, ...], outer: dict[ValueId, FusionCluster]) -> tuple[Phase, ...]:
         """`outer` has what enclosing blocks can generate again."""
         here = dict(outer)
         defined = {value for phase in phases for value in results(phase)}
         self.readers.update(r.value for phase in phases if isinstance(phase,
             Structured) for r in phase.reads if r.value in defined)
-        clusters: list[Cluster | None] = []
+        clusters: list[FusionCluster | None] = []
         rewritten: list[Phase] = []
         for phase in phases:
             cluster = None
@@ -170,12 +170,12 @@ class Fusion:
                 self.note(cluster)
         return tuple(remaining)
 
-    def subgraph(self, sub: SubGraph, outer: dict[ValueId, Cluster]) -> SubGraph:
+    def subgraph(self, sub: SubGraph, outer: dict[ValueId, FusionCluster]) -> SubGraph:
         return replace(sub, phases=self.block(sub.phases, outer))
 
-    def mark(self, phase: Structured, here: dict[ValueId, Cluster]) -> Cluster:
+    def mark(self, phase: Structured, here: dict[ValueId, FusionCluster]) -> FusionCluster:
         """Decide which of the phase's producers become part of it."""
-        cluster = Cluster(
+        cluster = FusionCluster(
             phase, {}, len(phase.body), {r.value for r in phase.reads}, stages=0,
             has_axes=any(isinstance(n, AxisNode) for n in phase.body), fails=body_may_fail(phase.body), cheap=is_cheap(phase),
         )  # fmt: skip
@@ -198,7 +198,7 @@ class Fusion:
             cluster.cheap &= producer.cheap
         return cluster
 
-    def suits(self, producer: Cluster, value: ValueId) -> bool:
+    def suits(self, producer: FusionCluster, value: ValueId) -> bool:
         """Is there something to gain?"""
         return producer.cheap or self.is_read_once(value)
 
@@ -206,7 +206,7 @@ class Fusion:
         """Are the blocks of loops and branches looked at too?"""
         return True
 
-    def hindrance(self, cluster: Cluster, producer: Cluster, read: Read) -> str | None:
+    def hindrance(self, cluster: FusionCluster, producer: FusionCluster, read: Read) -> str | None:
         """What keeps a producer from becoming part of a reader."""
         projection, grade = read.projection, self.quantities.grade(read.value)
         if not self.suits(producer, read.value):
@@ -266,20 +266,20 @@ def _spreads(phase: Structured) -> bool:
 
 
 @dataclass(slots=True)
-class _Visit:
+class _FusionVisit:
     """A cluster being written into the body: what its nodes became, and how its space is reached from the reader's."""
 
-    cluster: Cluster
+    cluster: FusionCluster
     path: Projection
     places: list[int]
     at: int = 0
 
 
-def _merged(top: Cluster) -> Structured:
+def _merged(top: FusionCluster) -> Structured:
     """The phase with all its marked producers in its body, producers before their readers."""
     space = axis_sizes(top.phase.axes)
     builder = BodyBuilder()
-    visits = [_Visit(top, IDENTITY, [])]
+    visits = [_FusionVisit(top, IDENTITY, [])]
     finished: dict[tuple[int, int], int] = {}  # (depth of the reader, its node) -> the producer's place
     while True:
         visit = visits[-1]
@@ -301,7 +301,7 @@ def _merged(top: Cluster) -> Structured:
                 if producer is None:
                     visit.places.append(builder.read(Read(read.value, path), node))
                 elif done is None:
-                    visits.append(_Visit(producer, path, []))
+                    visits.append(_FusionVisit(producer, path, []))
                     continue
                 else:
                     visit.places.append(done)
@@ -354,11 +354,11 @@ MOST_RESULTS: Final = 6
 
 def join_siblings(graph: Graph) -> Graph:
     """See the module."""
-    return replace(graph, phases=_Block(graph, mentions(graph)).block(graph.phases))
+    return replace(graph, phases=_FusedBlock(graph, mentions(graph)).block(graph.phases))
 
 
 @dataclass(slots=True)
-class _Group:
+class _FusionGroup:
     """Phases to be merged at the place of the first."""
 
     at: int
@@ -376,7 +376,7 @@ class _Group:
         self.nodes += len(phase.body)
 
 
-class _Block:
+class _FusedBlock:
     def __init__(self, graph: Graph, uses: Counter[ValueId]) -> None:
         self.graph = graph
         self.uses = uses
@@ -384,14 +384,14 @@ class _Block:
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         phases = tuple(with_subgraphs(p, self.subgraph) for p in phases)
         made_at: dict[ValueId | SizeVariable, int] = {}
-        latest: dict[tuple[tuple[Axis, ...], bool], _Group] = {}
-        groups: dict[int, _Group] = {}  # by the place of every member
+        latest: dict[tuple[tuple[Axis, ...], bool], _FusionGroup] = {}
+        groups: dict[int, _FusionGroup] = {}  # by the place of every member
         for at, phase in enumerate(phases):
             if isinstance(phase, Structured) and self.may_join(phase):
                 key = phase.axes, any(is_sequential(r.reduction or "") for r in phase.results)
                 group = latest.get(key)
                 if group is None or not self.fits(group, phase, made_at):
-                    group = latest[key] = _Group(at)
+                    group = latest[key] = _FusionGroup(at)
                 group.add(phase)
                 groups[at] = group
             made_at.update(dict.fromkeys(defines(phase), at))
@@ -412,7 +412,7 @@ class _Block:
     def may_join(self, phase: Structured) -> bool:
         return bool(phase.reads) and not is_view(phase) and not any(r.value in self.graph.roots for r in phase.results)
 
-    def fits(self, group: _Group, phase: Structured, made_at: dict[ValueId | SizeVariable, int]) -> bool:
+    def fits(self, group: _FusionGroup, phase: Structured, made_at: dict[ValueId | SizeVariable, int]) -> bool:
         """Does the phase share work with the group, and is all it reads known where the group is?"""
         if any(made_at.get(v, -1) >= group.at for size in sizes(phase) for v in size.variables()):
             return False
@@ -434,11 +434,11 @@ class _Block:
             and len(group.values) + len(phase.results) <= MOST_RESULTS
         )
 
-    def merged(self, group: _Group) -> Structured:
+    def merged(self, group: _FusionGroup) -> Structured:
         builder = BodyBuilder()
         node_of: dict[ValueId, int] = {}
         inside: Counter[ValueId] = Counter()
-        merged: list[Result] = []
+        merged: list[PhaseResult] = []
         for phase in group.members:
             inside.update(v for v in operands(phase) if v in group.values)
             places: list[int] = []

@@ -32,10 +32,10 @@ from ..phases import (
     Node,
     Phase,
     PhaseId,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
-    Result,
     SizeNode,
     Structured,
     SubGraph,
@@ -140,7 +140,7 @@ class _Masked:
         self.types[value] = ArrayType(Element(Kind.I64), ())
         axes, reads = (Axis(length, AxisKind.REDUCE),), (Read(mask, Projection(())),)
         body = (ReadNode(0, Kind.BOOL), ApplyNode("convert", (0,), Kind.I64))
-        counting = Structured(self.phase_id(), selection.span, axes, reads, body, (Result(value, 1, "add"),))
+        counting = Structured(self.phase_id(), selection.span, axes, reads, body, (PhaseResult(value, 1, "add"),))
         self.counted.add(PhaseId(self.next_phase))
         size = LibraryPhase(self.phase_id(), selection.span, "runtime_size", (value,), (), {}, selection.defines, ())
         return [counting, size]
@@ -194,7 +194,7 @@ class _Masked:
         body.append(ReadNode(len(reads), Kind.BOOL))
         reads.append(Read(mask, affine(new, [axis_index(last)], (length,))))
         held = len(body) - 1
-        masked: list[Result] = []
+        masked: list[PhaseResult] = []
         for result, blank in zip(phase.results, blanks, strict=True):
             kind = _kind(phase.body[result.node])
             assert blank is not None
@@ -237,7 +237,7 @@ def _kind(node: Node) -> Kind:
     return getattr(node, "kind", Kind.I64)
 
 
-def _nothing(result: Result, kind: Kind, variable: SizeVariable) -> Payload | None:
+def _nothing(result: PhaseResult, kind: Kind, variable: SizeVariable) -> Payload | None:
     """What changes nothing; None where the order shows, or where nothing may be selected and there is no such value."""
     function = result.reduction or ""
     if kind.is_complex or kind is Kind.CHAR or function not in REDUCTIONS or is_ordered(function, kind):

@@ -24,7 +24,7 @@ from .usage import Quantities, quantities_of
 
 def share_common(graph: Graph) -> Graph:
     """See the module."""
-    sharing = _Sharing(graph)
+    sharing = _PhaseSharing(graph)
     phases = sharing.block(graph.phases)
     names = dict(graph.names)
     for old, new in sharing.same.items():
@@ -33,7 +33,7 @@ def share_common(graph: Graph) -> Graph:
     return replace(graph, phases=phases, names=names)
 
 
-class _Sharing:
+class _PhaseSharing:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.same: dict[ValueId, ValueId] = {}
@@ -167,22 +167,22 @@ class _Dropping:
 
 def hoist_invariants(graph: Graph) -> Graph:
     """What is not to be fused with its readers; see the module."""
-    return replace(graph, phases=_Hoisting(graph, _Stage.BEFORE_FUSION).block(graph.phases))
+    return replace(graph, phases=_PhaseHoisting(graph, _HoistStage.BEFORE_FUSION).block(graph.phases))
 
 
 def hoist_rest(graph: Graph) -> Graph:
     """The same of what fusion has left."""
-    phases = _Hoisting(graph, _Stage.AFTER_FUSION).block(graph.phases)
+    phases = _PhaseHoisting(graph, _HoistStage.AFTER_FUSION).block(graph.phases)
     return graph if phases == graph.phases else replace(graph, phases=phases)
 
 
-class _Stage(Enum):
+class _HoistStage(Enum):
     BEFORE_FUSION = "before fusion"
     AFTER_FUSION = "after fusion"
 
 
-class _Hoisting:
-    def __init__(self, graph: Graph, stage: _Stage) -> None:
+class _PhaseHoisting:
+    def __init__(self, graph: Graph, stage: _HoistStage) -> None:
         self.graph, self.stage = graph, stage
 
     def block(self, phases: Sequence[Phase]) -> tuple[Phase, ...]:
@@ -218,7 +218,7 @@ class _Hoisting:
         match phase:
             case Structured():
                 if phase.axes and (is_cheap(phase) or is_view(phase)):
-                    return self.stage is _Stage.AFTER_FUSION and self.is_no_larger(phase) and not phase_may_fail(phase)
+                    return self.stage is _HoistStage.AFTER_FUSION and self.is_no_larger(phase) and not phase_may_fail(phase)
                 return not phase_may_fail(phase)
             case LibraryPhase():
                 return not phase.defines and not phase_may_fail(phase)

@@ -29,11 +29,11 @@ from ..phases import (
     Node,
     Phase,
     PhaseId,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
     Reshaped,
-    Result,
     Rewritten,
     Stage,
     Structured,
@@ -54,21 +54,21 @@ from .rewriting import is_view as rewriting_is_view
 # twice, both must be that value.
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ItemPattern:
     """Any value."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ReplacementPattern:
     """A constant."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Op:
+class OpPattern:
     """A library phase; `attributes` are those that matter, and None is an attribute that must be absent or False.  In a frame
     every operand carries it."""
 
@@ -79,18 +79,18 @@ class Op:
 
 
 @dataclass(frozen=True, slots=True)
-class Reduced:
+class ReducedPattern:
     """The items along the last axis of a value that is named already, and nothing else, reduced with one of some functions."""
 
     functions: frozenset[str]
-    arg: Item
+    arg: ItemPattern
 
 
-Pattern: TypeAlias = Item | Written | Op | Reduced
+Pattern: TypeAlias = ItemPattern | ReplacementPattern | OpPattern | ReducedPattern
 
 
 @dataclass(slots=True)
-class Match:
+class PatternMatch:
     """`values` by the names of the pattern, `phases` in its order from the outside in."""
 
     values: dict[str, ValueId]
@@ -111,13 +111,13 @@ class Match:
         return phase
 
 
-def matched(pattern: Op, phase: Phase, makers: Mapping[ValueId, Phase]) -> Match | None:
+def matched(pattern: OpPattern, phase: Phase, makers: Mapping[ValueId, Phase]) -> PatternMatch | None:
     """How the phase fits the pattern; None if it does not."""
-    match = Match({}, [])
+    match = PatternMatch({}, [])
     return match if _phase(pattern, phase, makers, match) else None
 
 
-def _phase(pattern: Op, phase: Phase | None, makers: Mapping[ValueId, Phase], match: Match) -> bool:
+def _phase(pattern: OpPattern, phase: Phase | None, makers: Mapping[ValueId, Phase], match: PatternMatch) -> bool:
     if not isinstance(phase, LibraryPhase) or phase.op != pattern.op or len(phase.args) != len(pattern.args):
         return False
     if frame_of(phase) and not (pattern.framed and all(framed_of(phase))):
@@ -130,15 +130,15 @@ def _phase(pattern: Op, phase: Phase | None, makers: Mapping[ValueId, Phase], ma
     return all(_value(argument, arg, makers, match) for argument, arg in zip(pattern.args, phase.args, strict=True))
 
 
-def _value(pattern: Pattern, value: ValueId, makers: Mapping[ValueId, Phase], match: Match) -> bool:
+def _value(pattern: Pattern, value: ValueId, makers: Mapping[ValueId, Phase], match: PatternMatch) -> bool:
     match pattern:
-        case Item():
+        case ItemPattern():
             return match.values.setdefault(pattern.name, value) == value
-        case Written():
+        case ReplacementPattern():
             return isinstance(makers.get(value), Constant) and match.values.setdefault(pattern.name, value) == value
-        case Op():
+        case OpPattern():
             return _phase(pattern, makers.get(value), makers, match)
-        case Reduced():
+        case ReducedPattern():
             phase = makers.get(value)
             if not isinstance(phase, Structured):
                 return False
@@ -174,25 +174,25 @@ class Keeps(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Rewrite:
     """`phases`: what stands in the place of a phase; `types` of new values and of those that mean something else."""
 
     phases: Mapping[PhaseId, tuple[Phase, ...]]
     types: Mapping[ValueId, ArrayType] = field(default_factory=dict)
 
 
-Make: TypeAlias = "Callable[[Match, Scope], Change | None]"
+Make: TypeAlias = "Callable[[PatternMatch, RewriteScope], Rewrite | None]"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RewriteRule:
     """`make` gives None where the condition does not hold.  `says`: what the plan tells; empty where it tells nothing.
     `examples`: functions of one vector that the rule changes; each is compared with the reference on all short vectors."""
 
     name: str
     doc: str
     keeps: Keeps
-    pattern: Op
+    pattern: OpPattern
     make: Make
     says: str = ""
     examples: tuple[str, ...] = ()
@@ -202,7 +202,7 @@ _MOST_TIMES: Final = 16
 """Times that a rule is tried: changes that touch one phase wait for the next time."""
 
 
-class Scope:
+class RewriteScope:
     """A graph as rules ask it."""
 
     def __init__(self, graph: Graph) -> None:
@@ -253,15 +253,15 @@ class Scope:
         return PhaseId(self._next_phase)
 
 
-def apply_rules(rules: tuple[Rule, ...], graph: Graph) -> Graph:
+def apply_rules(rules: tuple[RewriteRule, ...], graph: Graph) -> Graph:
     """The graph after every rule; the same object if none found anything."""
-    scope: Scope | None = None
+    scope: RewriteScope | None = None
     ops = {phase.op for phase in all_phases(graph) if isinstance(phase, LibraryPhase)}
     for rule in rules:
         if rule.pattern.op not in ops:
             continue
         for _ in range(_MOST_TIMES):
-            scope = Scope(graph) if scope is None or scope.graph is not graph else scope
+            scope = RewriteScope(graph) if scope is None or scope.graph is not graph else scope
             changed = _apply(rule, scope)
             if changed is graph:
                 break
@@ -270,7 +270,7 @@ def apply_rules(rules: tuple[Rule, ...], graph: Graph) -> Graph:
     return graph
 
 
-def _apply(rule: Rule, scope: Scope) -> Graph:
+def _apply(rule: RewriteRule, scope: RewriteScope) -> Graph:
     graph = scope.graph
     phases: dict[PhaseId, tuple[Phase, ...]] = {}
     types = dict(graph.types)
@@ -315,7 +315,7 @@ class _Replacing:
 #
 # `(⌹A)+.×b` is a solution: a third of the work, and nearer to the exact one.
 
-def is_solution(match: Match, scope: Scope) -> Change | None:
+def is_solution(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """Of a square matrix whose inverse nothing else reads, and of sides that are there before it: it fails where that did."""
     product, inverse = match.library(0), match.library(1)
     matrix, sides = match["A"], match["b"]
@@ -328,7 +328,7 @@ def is_solution(match: Match, scope: Scope) -> Change | None:
     if not scope.is_before(sides, inverse):
         return None
     solve = replace(inverse, op="solve", args=(sides, matrix), results=product.results, attributes={})
-    return Change({inverse.id: (solve,), product.id: ()})
+    return Rewrite({inverse.id: (solve,), product.id: ()})
 
 
 # ---------------------------------------------------------------------------------------------------- masks
@@ -338,7 +338,7 @@ def is_solution(match: Match, scope: Scope) -> Change | None:
 # The mask must be as long as the axis, by its type.  Every taker is made where the places were, as it now says how many there
 # are.
 
-def are_places_of_a_mask(match: Match, scope: Scope) -> Change | None:
+def are_places_of_a_mask(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """See the module."""
     where = match.root
     (mask,), (places,) = where.args, where.results
@@ -348,10 +348,10 @@ def are_places_of_a_mask(match: Match, scope: Scope) -> Change | None:
     if len(shape) != 1 or not known or len(known) < len(takers):
         return None
     compressed = tuple(_compressed(taker, where) for taker in known)
-    return Change({**{taker.id: () for taker in known}, where.id: compressed})
+    return Rewrite({**{taker.id: () for taker in known}, where.id: compressed})
 
 
-def _taker(reader: object, scope: Scope, where: LibraryPhase) -> LibraryPhase | None:
+def _taker(reader: object, scope: RewriteScope, where: LibraryPhase) -> LibraryPhase | None:
     """A gather in the same block by the places, of a value that is there before them."""
     (mask,), (places,) = where.args, where.results
     if not isinstance(reader, LibraryPhase) or reader.op != "gather" or frame_of(reader) or reader.attributes.get("fills"):
@@ -380,15 +380,15 @@ _EXACT: Final = 1 << 53
 """Whole numbers up to this are exact in binary64."""
 
 
-def is_one_of_few(match: Match, scope: Scope) -> Change | None:
+def is_one_of_few(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """See the module."""
     table = scope.makers[match["table"]]
     assert isinstance(table, Constant)
     comparison = _compared(scope, match.root, table.data)
-    return None if comparison is None else Change({match.root.id: (comparison,)})
+    return None if comparison is None else Rewrite({match.root.id: (comparison,)})
 
 
-def _compared(scope: Scope, phase: LibraryPhase, data: tuple[Payload, ...]) -> Structured | None:
+def _compared(scope: RewriteScope, phase: LibraryPhase, data: tuple[Payload, ...]) -> Structured | None:
     arg, table = phase.args
     kind = scope.types[arg].element.kind
     common = _common(kind, scope.types[table].element.kind, data)
@@ -405,7 +405,7 @@ def _compared(scope: Scope, phase: LibraryPhase, data: tuple[Payload, ...]) -> S
             body.append(ApplyNode("or", (any_equal, len(body) - 1), Kind.BOOL))
         any_equal = len(body) - 1
     axes = tuple(Axis(size, AxisKind.PARALLEL) for size in scope.types[arg].shape)
-    result = Result(ValueId(phase.results[0]), any_equal, None)
+    result = PhaseResult(ValueId(phase.results[0]), any_equal, None)
     return Structured(phase.id, phase.span, axes, (Read(arg, Projection(())),), tuple(body), (result,))
 
 
@@ -425,7 +425,7 @@ def _common(kind: Kind, table: Kind, data: tuple[Payload, ...]) -> Kind | None:
 #
 # A reshape into as many items as there are, or fewer, is a view once the sizes are numbers.
 
-def is_view(match: Match, scope: Scope) -> Change | None:
+def is_view(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """See the module."""
     phase = match.root
     arg, (result,) = phase.args[0], phase.results
@@ -444,7 +444,7 @@ def is_view(match: Match, scope: Scope) -> Change | None:
     axes = tuple(Axis(size, AxisKind.PARALLEL) for size in new)
     read = Read(arg, simplify(new, stages))
     body = (ReadNode(0, scope.types[arg].element.kind),)
-    return Change({phase.id: (Structured(phase.id, phase.span, axes, (read,), body, (Result(result, 0, None),)),)})
+    return Rewrite({phase.id: (Structured(phase.id, phase.span, axes, (read,), body, (PhaseResult(result, 0, None),)),)})
 
 
 def _numbers(shape: Shape) -> list[int] | None:

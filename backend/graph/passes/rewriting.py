@@ -24,10 +24,10 @@ from ..phases import (
     LibraryPhase,
     Node,
     Phase,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
-    Result,
     SizeNode,
     Structured,
     ValueId,
@@ -86,7 +86,7 @@ class BodyBuilder:
             self.reads.append(read)
         return self.add(ReadNode(index, node.kind))
 
-    def finish(self, phase: Structured, results: Sequence[Result]) -> Structured:
+    def finish(self, phase: Structured, results: Sequence[PhaseResult]) -> Structured:
         """The phase with this body, its unused nodes and reads dropped."""
         reads, nodes, places = _without_unused(self.reads, self.nodes, [r.node for r in results])
         renumbered = tuple(replace(r, node=places[r.node]) for r in results)

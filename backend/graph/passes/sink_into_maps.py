@@ -29,11 +29,11 @@ from ..phases import (
     Node,
     Phase,
     PhaseId,
+    PhaseResult,
     Projection,
     Read,
     ReadNode,
     Reshaped,
-    Result,
     Stage,
     Structured,
     SubGraph,
@@ -42,7 +42,7 @@ from ..phases import (
 )
 from ..projections import Shape, affine, axis_index, may_fill, simplify
 from ..traverse import all_phases, axis_sizes, operands, results, subgraphs, uses, with_subgraphs
-from .fusion import Cluster, Fusion
+from .fusion import Fusion, FusionCluster
 from .rewriting import BodyBuilder, body_may_fail, has_reduction
 from .unroll_short_axes import FEWEST_POINTS
 from .usage import at_most_once, multiplicity
@@ -222,7 +222,8 @@ class _Sinking:
         axes = phase.axes[:depth]
         value = self.value(kind, axis_sizes(axes))
         self.last_phase += 1
-        filling.before.append(Structured(PhaseId(self.last_phase), phase.span, axes, reads, (node,), (Result(value, 0, None),)))
+        filling.before.append(Structured(PhaseId(self.last_phase), phase.span, axes, reads, (node,), (PhaseResult(value, 0,
+            None),)))
         return Read(self.known(filling, value, depth), affine(axis_sizes(phase.axes[depth:]), (), ()))
 
     def known(self, filling: _Filling, value: ValueId, carried: int) -> ValueId:
@@ -336,7 +337,7 @@ class _Recomputing(Fusion):
                 for read in phase.reads:
                     self.reading[read.value].append((space, read.projection))
 
-    def suits(self, producer: Cluster, value: ValueId) -> bool:
+    def suits(self, producer: FusionCluster, value: ValueId) -> bool:
         readers = self.reading[value]
         if len(readers) != self.mentions[value] or len(readers) > MOST_READERS or not self.is_light(producer):
             return False
@@ -344,12 +345,12 @@ class _Recomputing(Fusion):
             return False
         return all(_points(points) >= FEWEST_POINTS for points, _ in readers)
 
-    def mark(self, phase: Structured, here: dict[ValueId, Cluster]) -> Cluster:
+    def mark(self, phase: Structured, here: dict[ValueId, FusionCluster]) -> FusionCluster:
         cluster = super().mark(phase, here)
         self.found |= bool(cluster.fused)
         return cluster
 
-    def is_light(self, producer: Cluster) -> bool:
+    def is_light(self, producer: FusionCluster) -> bool:
         """Little arithmetic on at most one array of the result's size, or a number made of numbers."""
         points = _points(axis_sizes(producer.phase.axes))
         sizes = [_points(self.graph.types[value].shape) for value in producer.sources]
@@ -360,7 +361,7 @@ class _Recomputing(Fusion):
         return False
 
 
-def _is_arithmetic(cluster: Cluster) -> bool:
+def _is_arithmetic(cluster: FusionCluster) -> bool:
     phase = cluster.phase
     known = LIGHT if phase.axes else MODERATE
     if has_reduction(phase) or body_may_fail(phase.body):

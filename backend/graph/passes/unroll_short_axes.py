@@ -32,10 +32,10 @@ from ..phases import (
     LibraryPhase,
     Phase,
     PhaseId,
+    PhaseResult,
     Read,
     ReadNode,
     Reshaped,
-    Result,
     Structured,
     SubGraph,
     ValueId,
@@ -104,7 +104,7 @@ def _is_plain(phase: Structured) -> bool:
     return not body_may_fail(phase.body) and not any(kind.is_complex or kind is Kind.CHAR for kind in kinds)
 
 
-class _Step:
+class _UnrolledStep:
     """A phase's body at one step of an axis, written into a phase without that axis."""
 
     def __init__(self, phase: Structured, axis: int, builder: BodyBuilder) -> None:
@@ -155,19 +155,19 @@ def _written_out(phase: Structured) -> Structured:
     if not all(_is_written_out(result.reduction or "", _kind(phase, result)) for result in phase.results):
         return phase
     builder = BodyBuilder()
-    step = _Step(phase, len(sizes) - 1, builder)
+    step = _UnrolledStep(phase, len(sizes) - 1, builder)
     places = [step.places(at) for at in range(steps)]
-    results: list[Result] = []
+    results: list[PhaseResult] = []
     for result in phase.results:
         assert result.reduction is not None
         join = _tree if result.reduction in REDUCTIONS else _from_the_right
         total = join(builder, result.reduction, _kind(phase, result), [step_nodes[result.node] for step_nodes in places])
-        results.append(Result(result.value, total, None))
+        results.append(PhaseResult(result.value, total, None))
     unrolled = builder.finish(replace(phase, axes=phase.axes[:-1]), results)
     return phase if any(map(_is_copied, unrolled.reads)) else unrolled
 
 
-def _kind(phase: Structured, result: Result) -> Kind:
+def _kind(phase: Structured, result: PhaseResult) -> Kind:
     return getattr(phase.body[result.node], "kind", Kind.I64)
 
 
@@ -271,15 +271,15 @@ class _Sides:
         count = phase.axes[axis].size.constant
         assert count is not None and result.reduction is not None
         builder = BodyBuilder()
-        step = _Step(phase, axis, builder)
+        step = _UnrolledStep(phase, axis, builder)
         type = self.types[result.value]
         shape: tuple[Size, ...] = (*type.shape[:axis], *type.shape[axis + 1 :])
-        sides: list[Result] = []
+        sides: list[PhaseResult] = []
         for at in range(int(count)):
             value = ValueId(self.next_value)
             self.next_value += 1
             self.types[value] = ArrayType(type.element, shape)
-            sides.append(Result(value, step.places(at)[result.node], result.reduction))
+            sides.append(PhaseResult(value, step.places(at)[result.node], result.reduction))
         unrolled = builder.finish(replace(phase, axes=(*phase.axes[:axis], *phase.axes[axis + 1 :])), sides)
         stack = LibraryPhase(
             PhaseId(self.next_phase), phase.span, "stack", tuple(r.value for r in sides), (result.value,), {"axis": axis}, (), ()

@@ -17,8 +17,8 @@ from ....lang.support.records import dataclass
 from ....lang.syntax.source import Span
 from ....typechecker.elements import ArrayType
 from ....typechecker.sizes.polynomials import ONE, ZERO, Size, SizeVariable, product
-from ....typechecker.usage.backward_analysis import Free, Turns, Walk
-from ....typechecker.usage.grades import NONE, ONCE, Grade, Part, Setting, Tally, Use, exactly, up_to
+from ....typechecker.usage.backward_analysis import Free, IterationUsage, UsageWalk
+from ....typechecker.usage.grades import NONE, ONCE, CellRange, Grade, SizeContext, Tally, UsageSite, exactly, up_to
 from ..phases import (
     Affine,
     Branch,
@@ -50,7 +50,7 @@ class Quantities:
     """How often each element of each value is read, and where (a few places); which phases run, and what those mention."""
 
     grades: Mapping[ValueId, Grade]
-    uses: Mapping[ValueId, tuple[Use, ...]]
+    uses: Mapping[ValueId, tuple[UsageSite, ...]]
     runs: frozenset[PhaseId]
     mentioned: frozenset[ValueId]
 
@@ -60,7 +60,7 @@ class Quantities:
 
 def quantities_of(graph: Graph) -> Quantities:
     """The quantities of a program; its outputs and prints read once."""
-    walk = _Walk(graph)
+    walk = _ReadWalk(graph)
     tallies: _Free = {}
     walk.phases(graph.phases, tallies, live=True)
     for value in [*tallies]:
@@ -79,9 +79,9 @@ def at_least_once(grade: Grade) -> bool:
     return least is not None and least >= 1
 
 
-class _Walk(Walk[ValueId, SubGraph]):
+class _ReadWalk(UsageWalk[ValueId, SubGraph]):
     def __init__(self, graph: Graph) -> None:
-        super().__init__(Setting({}, [guard.fact for guard in graph.guards]))
+        super().__init__(SizeContext({}, [guard.fact for guard in graph.guards]))
         self.types = graph.types
         self.spans: dict[int, Span] = {}  # of a body: where it is used
         self.running: set[PhaseId] = set()
@@ -97,8 +97,8 @@ class _Walk(Walk[ValueId, SubGraph]):
     def param_values(self, body: SubGraph) -> tuple[ValueId, ...]:
         return body.params
 
-    def result_uses(self, body: SubGraph, demands: Sequence[Grade]) -> list[tuple[ValueId, Use]]:
-        return [(value, Use(self.spans[id(body)], demand)) for value, demand in zip(body.results, demands, strict=True)]
+    def result_uses(self, body: SubGraph, demands: Sequence[Grade]) -> list[tuple[ValueId, UsageSite]]:
+        return [(value, UsageSite(self.spans[id(body)], demand)) for value, demand in zip(body.results, demands, strict=True)]
 
     def ops(self, body: SubGraph, tallies: _Free, *, live: bool) -> None:
         self.phases(body.phases, tallies, live=live)
@@ -150,16 +150,16 @@ class _Walk(Walk[ValueId, SubGraph]):
                     self.read(read.value, space, read.projection, phase, tallies)
             case LibraryPhase() if runs:
                 for value, grade in _library(phase, self.types):
-                    tallies.setdefault(value, Tally()).add(Use(span, grade))
+                    tallies.setdefault(value, Tally()).add(UsageSite(span, grade))
             case Print() | Output() if runs:
-                tallies.setdefault(phase.arg, Tally()).add(Use(span, ONCE))
+                tallies.setdefault(phase.arg, Tally()).add(UsageSite(span, ONCE))
             case Map():
                 self.lift(phase.body, phase.args, phase.frames, phase.frame, span, demands, tallies, runs=runs)
             case Fold():
                 length = self.types[phase.args[0]].shape[0]
                 self.fold(phase.body, phase.args, length, span, tallies, scan=phase.scan, runs=runs)
             case Loop():
-                iterations = Turns(phase.trip, phase.index, phase.cells, phase.initial, keep=phase.keep)
+                iterations = IterationUsage(phase.trip, phase.index, phase.cells, phase.initial, keep=phase.keep)
                 self.loop(phase.body, phase.until, iterations, span, tallies, runs=runs)
             case Branch():
                 self.branch(phase.then, phase.otherwise, phase.condition, span, demands, tallies, runs=runs)
@@ -170,7 +170,7 @@ class _Walk(Walk[ValueId, SubGraph]):
         tally = tallies.setdefault(value, Tally())
         part = part_of(space, projection) if projection.stages else None
         if part is None:
-            tally.add(Use(phase.span, multiplicity(space, projection)))
+            tally.add(UsageSite(phase.span, multiplicity(space, projection)))
         else:
             tally.add_part(part, phase.span)
 
@@ -188,7 +188,7 @@ def multiplicity(space: Shape, projection: Projection) -> Grade:
     return grade
 
 
-def part_of(space: Shape, projection: Projection) -> Part | None:
+def part_of(space: Shape, projection: Projection) -> CellRange | None:
     """The major cells that a read takes, if they are some in sequence and not evidently all."""
     if len(projection.stages) != 1:
         return None
@@ -208,7 +208,7 @@ def part_of(space: Shape, projection: Projection) -> Part | None:
         return None
     rows = Affine(stage.indices, (length, *stage.shape[1:]), stage.fills)
     grade = _of_stage(space, rows)
-    return Part(stage.shape, start, start + length, grade, grade.is_exact)
+    return CellRange(stage.shape, start, start + length, grade, grade.is_exact)
 
 
 def _of_stage(space: Shape, stage: Affine) -> Grade:

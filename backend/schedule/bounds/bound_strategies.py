@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 from ..problem import DeviceIndex, Objective, Problem
 from ..search.list_scheduling import acceptable, retime
-from ..search.strategy import MOST_DEVICES, Context, Strategy
+from ..search.strategy import MOST_DEVICES, SearchContext, Strategy
 from ..solution import Decisions, Queueing, Schedule
 from ..timeline.fence_insertion import synchronise
 from ..timeline.problem_index import Routes
 from ..timeline.serial_sgs import FOREVER, Timer
 from ..timeline.step_graph import order_of
-from .head_tail_bounds import Bound, Bounds, Costs, least
+from .head_tail_bounds import Bound, BoundSet, Costs, least
 from .lp_relaxation import worth
 from .single_phase_split import split
 
 if TYPE_CHECKING:
-    from ..exact.z3_solver import Steps
+    from ..exact.z3_solver import SolverSteps
 
 
 # ---------------------------------------------------------------------------------------------------- loads
@@ -44,12 +44,12 @@ SHUT: Final = 1 << 20
 """How much dearer than any other a class is that has no time at all."""
 
 
-def best_bound(bounds: Bounds) -> Bound:
+def best_bound(bounds: BoundSet) -> Bound:
     """The best of all bounds but `energy`, which takes longer."""
     return max((bounds.path, load(bounds), bounds.links()), key=lambda bound: bound.ticks)
 
 
-def load(bounds: Bounds) -> Bound:
+def load(bounds: BoundSet) -> Bound:
     """The best window."""
     order = bounds.order
     tail = [min(bounds.rest(p, c) for c in bounds.tails[p]) for p in range(len(order))]
@@ -68,7 +68,7 @@ def load(bounds: Bounds) -> Bound:
     return Bound(best, "load")
 
 
-def _heads(bounds: Bounds) -> list[tuple[int, ...]]:
+def _heads(bounds: BoundSet) -> list[tuple[int, ...]]:
     """What windows begin by: the earliest start of each phase anywhere, and, if that is little to look at, on each class."""
     first = [min(heads.values()) for heads in bounds.heads]
     kinds = range(len(bounds.costs.members)) if len(bounds.costs.members) * len(first) <= MOST_HEADS else ()
@@ -76,23 +76,23 @@ def _heads(bounds: Bounds) -> list[tuple[int, ...]]:
     return list(dict.fromkeys((tuple(first), *on_each)))
 
 
-def shared(bounds: Bounds) -> int:
+def shared(bounds: BoundSet) -> int:
     """The busiest device works for at least so many ticks."""
     return _Window(bounds, bounds.order, works(bounds), sizes(bounds), whenever=True).bound(0)
 
 
-def works(bounds: Bounds) -> list[dict[int, int]]:
+def works(bounds: BoundSet) -> list[dict[int, int]]:
     """By phase and class, `SCALE` times the least ticks of work."""
     return [{c: _work_on(bounds, p, c) for c in bounds.costs.allowed_classes[p]} for p in range(len(bounds.order))]
 
 
-def sizes(bounds: Bounds) -> list[int]:
+def sizes(bounds: BoundSet) -> list[int]:
     """Devices of each class that may work."""
     machines = bounds.timer.limits.machines
     return [len(members) if machines is None else min(len(members), machines) for members in bounds.costs.members]
 
 
-def _work_on(bounds: Bounds, phase: int, kind: int) -> int:
+def _work_on(bounds: BoundSet, phase: int, kind: int) -> int:
     """SCALE times the least ticks that all of a phase takes on a class; a part takes at least its share."""
     task = bounds.phases[phase]
     if bounds.whole[phase]:
@@ -106,7 +106,7 @@ class _Window:
 
     def __init__(
         self,
-        bounds: Bounds,
+        bounds: BoundSet,
         chosen: Sequence[int],
         work: Sequence[dict[int, int]],
         sizes: Sequence[int],
@@ -191,7 +191,7 @@ class _Window:
         return [int(w * scale) for w in best]
 
 
-def energy(bounds: Bounds, start: int) -> Bound:
+def energy(bounds: BoundSet, start: int) -> Bound:
     """From `start` on, the least T in which no interval has more work than all devices together can do in it: whatever its
     place between head and tail, a phase does the overlap of its leftmost or of its rightmost position."""
     devices = sum(map(len, bounds.costs.members))
@@ -244,7 +244,7 @@ WIDTHS: Final = (1, 2, 4, 16)
 # ------------------------------------------------------------------------------------- one cut phase
 
 
-def _split(context: Context) -> None:
+def _split(context: SearchContext) -> None:
     _ = context.bounds  # layouts stop early by them
     found, whole = context.found, split(context.costs)
     if whole is None:
@@ -259,7 +259,7 @@ def _split(context: Context) -> None:
     context.conflict = whole.conflict
 
 
-def _split_refutes(context: Context, bound: int, steps: Steps) -> bool:
+def _split_refutes(context: SearchContext, bound: int, steps: SolverSteps) -> bool:
     whole = split(context.costs)
     return whole is not None and whole.lower_bound >= bound
 
@@ -272,7 +272,7 @@ SINGLE_SPLIT: Final = Strategy(
 # ------------------------------------------------------------------------------------- bounds alone
 
 
-def _paths(context: Context) -> None:
+def _paths(context: SearchContext) -> None:
     context.found.raise_bound(best_bound(context.bounds).ticks, "bound")
 
 
@@ -282,7 +282,7 @@ PATHS: Final = Strategy(
 )  # fmt: skip
 
 
-def _energetic(context: Context) -> None:
+def _energetic(context: SearchContext) -> None:
     context.found.raise_bound(energy(context.bounds, context.found.bound).ticks, "bound")
 
 
@@ -295,7 +295,7 @@ ENERGETIC: Final = Strategy(
 # ------------------------------------------------------------------------------------- LP relaxation
 
 
-def _lp_relaxation(context: Context) -> None:
+def _lp_relaxation(context: SearchContext) -> None:
     from .lp_relaxation import Fluid  # array library
 
     found = context.found
@@ -312,11 +312,11 @@ def _lp_relaxation(context: Context) -> None:
         found.offer(context.guided.schedule if context.guided is not None else None)
 
 
-def _lp_applies(context: Context) -> bool:
+def _lp_applies(context: SearchContext) -> bool:
     return worth(context.bounds, FOREVER if context.found.schedule is None else context.found.schedule.makespan)
 
 
-def _lp_refutes(context: Context, bound: int, steps: Steps) -> bool:
+def _lp_refutes(context: SearchContext, bound: int, steps: SolverSteps) -> bool:
     from .lp_relaxation import Fluid  # array library
 
     return Fluid(context.bounds, bound).bound() >= bound
@@ -354,14 +354,14 @@ def floor_of(problem: Problem, objective: Objective, shortest: int) -> int:
     costs = Costs(Timer(problem))
     if not costs.timer.limits.possible or order_of(costs.timer.before) is None or not all(costs.allowed):
         return 0
-    bounds = Bounds(costs)
+    bounds = BoundSet(costs)
     if objective is Objective.ENERGY:
         return _energy(problem, bounds, shortest)
     whole = (min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order if bounds.whole[p])
     return -(-max(shared(bounds), max(whole, default=0)) // problem.executions)
 
 
-def _energy(problem: Problem, bounds: Bounds, shortest: int) -> int:
+def _energy(problem: Problem, bounds: BoundSet, shortest: int) -> int:
     groups = problem.devices
     if any(group.active_mw < group.idle_mw for group in groups):
         return 0  # work that saves energy: nothing is known of how much there is at the most
@@ -392,7 +392,7 @@ def _energy(problem: Problem, bounds: Bounds, shortest: int) -> int:
     return problem.tick_ns * (worth() // GRAIN)
 
 
-def _power(problem: Problem, bounds: Bounds, kind: int) -> int:
+def _power(problem: Problem, bounds: BoundSet, kind: int) -> int:
     """Milliwatts that working on a class of devices costs at the least, beside what is counted as always on."""
 
     def of(device: int) -> int:

@@ -225,7 +225,7 @@ class Bound:
     reason: str
 
 
-class Bounds:
+class BoundSet:
     """Lower bounds of one problem, each computed when asked."""
 
     def __init__(self, costs: Costs) -> None:

@@ -36,7 +36,7 @@ from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ..solution import Mode
 from ..timeline.problem_index import Channel
-from .head_tail_bounds import Bounds
+from .head_tail_bounds import BoundSet
 
 # ---------------------------------------------------------------------------------------------------- convex
 #
@@ -57,7 +57,7 @@ Line = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DeviceClass:
     """`count` equal devices like `device`."""
 
     kind: int
@@ -65,18 +65,18 @@ class Place:
     count: int
 
 
-def places_of(bounds: Bounds, p: int, goal: int) -> list[Place]:
+def places_of(bounds: BoundSet, p: int, goal: int) -> list[DeviceClass]:
     """Where shards of a phase may be in a schedule of less than `goal` ticks."""
     costs, allowed = bounds.costs, set(bounds.costs.allowed[p])
     found = []
     for kind in costs.allowed_classes[p]:
         members = [d for d in costs.members[kind] if d in allowed]
         if bounds.heads[p][kind] + bounds.least_on(p, kind) + bounds.rest(p, kind) < goal:
-            found.append(Place(kind, members[0], len(members)))
+            found.append(DeviceClass(kind, members[0], len(members)))
     return found
 
 
-def worth(bounds: Bounds, goal: int) -> bool:
+def worth(bounds: BoundSet, goal: int) -> bool:
     """Whether something can be cut, and the program for schedules of less than `goal` ticks is small enough."""
     problem, timer = bounds.timer.problem, bounds.timer
     if all(bounds.whole) or any(edge.only is not None for edge in problem.edges):
@@ -93,7 +93,7 @@ def worth(bounds: Bounds, goal: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class PiecewiseLinear:
     """A convex function of column `share`, from below by `corners`."""
 
     share: int
@@ -133,7 +133,7 @@ class Convex:
     """The sum of `parts` is at most column `above`."""
 
     above: int
-    parts: tuple[Curve | Haul, ...]
+    parts: tuple[PiecewiseLinear | Haul, ...]
 
     def value(self, values: Sequence[float]) -> float:
         return sum(part.value(values[part.share]) for part in self.parts)
@@ -200,7 +200,7 @@ MOST_ENTERED: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LpRow:
     """sum of coefficients times columns >= bound."""
 
     terms: tuple[tuple[int, int], ...]
@@ -215,7 +215,7 @@ class Linear:
 
     unit: int
     ticks: list[bool] = field(default_factory=lambda: [True])
-    rows: list[Row] = field(default_factory=list)
+    rows: list[LpRow] = field(default_factory=list)
     _scales: list[float] = field(default_factory=list)
     _pool: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     _bounds: Floats = field(default_factory=lambda: np.zeros(0))
@@ -367,7 +367,7 @@ class Linear:
         return bound_of(self.rows, weights, self.ticks)
 
 
-def bound_of(rows: Sequence[Row], weights: Sequence[int], ticks: Sequence[bool]) -> int:
+def bound_of(rows: Sequence[LpRow], weights: Sequence[int], ticks: Sequence[bool]) -> int:
     """What non-negative weights of the rows prove of column 0; 0 if nothing."""
     sums = [0] * len(ticks)
     right = 0
@@ -402,8 +402,8 @@ MOST_IDLE: Final = 2
 class Leg:
     """A way from a place to another without a stop: ticks whatever is sent, and a byte; so many `pairs` of devices use it."""
 
-    near: Place
-    far: Place
+    near: DeviceClass
+    far: DeviceClass
     pairs: int
     fixed: Fraction
     each: Fraction
@@ -413,10 +413,10 @@ class Leg:
 class Fluid:
     """The program of one problem; its bound is at most `goal`, since what no shorter schedule uses is left out."""
 
-    bounds: Bounds
+    bounds: BoundSet
     goal: int
     program: Linear = field(init=False)
-    places: list[list[Place]] = field(init=False)
+    places: list[list[DeviceClass]] = field(init=False)
     share: list[list[int]] = field(init=False)
     start: list[int] = field(init=False)
     end: list[int] = field(init=False)
@@ -460,7 +460,7 @@ class Fluid:
     def at_least(self, terms: Sequence[tuple[int, Fraction | int]], bound: Fraction | int) -> None:
         """sum >= bound, rounded so as to be no sharper."""
         rounded = tuple((name, -(-c * GRAIN // 1)) for name, c in terms if c)
-        self.program.rows.append(Row(tuple((name, int(c)) for name, c in rounded), int(bound * GRAIN // 1)))
+        self.program.rows.append(LpRow(tuple((name, int(c)) for name, c in rounded), int(bound * GRAIN // 1)))
 
     def _line(self, curve: Convex, values: Sequence[float]) -> None:
         lines = [(part.share, *part.line(values[part.share])) for part in curve.parts]
@@ -491,7 +491,7 @@ class Fluid:
             self.work.append([self._work(p, place) for place in places])
             for place, z, work in zip(places, shares, self.work[p], strict=True):
                 self.at_least([(end, 1), (start, -1), (z, -work / place.count)], 0)
-            curves = tuple(Curve(z, self._corners(p, place)) for place, z in zip(places, shares, strict=True))
+            curves = tuple(PiecewiseLinear(z, self._corners(p, place)) for place, z in zip(places, shares, strict=True))
             self.curves.append(Convex(queue, curves))
             for earlier in limits.after[p]:
                 self.at_least([(start, 1), (self.done[earlier], -1)], 0)
@@ -503,14 +503,14 @@ class Fluid:
                 everything = bounds._reads_all(edge)
                 self.at_least([(start, 1), (self.done[q] if everything else self.start[q], -1)], 0 if everything else first)
 
-    def _work(self, p: int, place: Place) -> Fraction:
+    def _work(self, p: int, place: DeviceClass) -> Fraction:
         """The least ticks that all of a phase takes of a class; a part takes at least its share."""
         if self.bounds.whole[p]:
             return Fraction(self.bounds.ticks_on(p, place.kind))
         table = self.bounds.phases[p].ticks[self.bounds.timer.kinds[place.device]]
         return table.rate(self.bounds.phases[p].rows) * self.bounds.phases[p].rows
 
-    def _corners(self, p: int, place: Place) -> tuple[tuple[Fraction, Fraction], ...]:
+    def _corners(self, p: int, place: DeviceClass) -> tuple[tuple[Fraction, Fraction], ...]:
         rows = self.bounds.phases[p].units
         if self.bounds.whole[p]:
             return (Fraction(0), Fraction(0)), (Fraction(1), Fraction(self.bounds.ticks_on(p, place.kind)))
@@ -519,10 +519,10 @@ class Fluid:
 
     # ---------------------------------------------------------------------------------- edges
 
-    def _made(self, p: int) -> list[tuple[Place, int | None]]:
+    def _made(self, p: int) -> list[tuple[DeviceClass, int | None]]:
         """Where the output of a phase lies, and the column of its share there (None: all of it)."""
         if self.bounds.phases[p].combine is not None:
-            return [(Place(self.bounds.home, self.bounds.timer.home, 1), None)]
+            return [(DeviceClass(self.bounds.home, self.bounds.timer.home, 1), None)]
         return list(zip(self.places[p], self.share[p], strict=True))
 
     def _edge(self, edge: int) -> None:
@@ -554,12 +554,12 @@ class Fluid:
         span = self.bounds.timer.spans[p]
         return 0 if not span or (size == self.bounds.phases[p].out_bytes and size % span == 0) else 1
 
-    def _legs(self, edge: int, made: Sequence[Place], wanted: Sequence[Place]) -> list[Leg]:
+    def _legs(self, edge: int, made: Sequence[DeviceClass], wanted: Sequence[DeviceClass]) -> list[Leg]:
         """What rows go over between these places; where there is no link, over home."""
         timer = self.bounds.timer
-        home = Place(self.bounds.home, timer.home, 1)
-        found: dict[tuple[Place, Place], int] = {}
-        onwards: set[tuple[Place, Place]] = set()
+        home = DeviceClass(self.bounds.home, timer.home, 1)
+        found: dict[tuple[DeviceClass, DeviceClass], int] = {}
+        onwards: set[tuple[DeviceClass, DeviceClass]] = set()
         for near, far in product(made, wanted):
             path = timer.routes.path(near.device, far.device)
             if near.kind == far.kind or (path is None and timer.delays[edge] is None):

@@ -23,8 +23,8 @@ from ....lang.diagnostics.model import Code
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ..problem import DeviceGroup, Directive, PhaseIndex, Problem
-from ..search.list_scheduling import Candidate, retime
-from ..search.strategy import FAST, Context, Strategy
+from ..search.list_scheduling import PlacementCandidate, retime
+from ..search.strategy import FAST, SearchContext, Strategy
 from ..solution import Conflict, Decisions, Mode, Schedule, Sending
 from ..timeline.problem_index import Routes
 from ..timeline.serial_sgs import Timer, decisions_of
@@ -237,14 +237,14 @@ def _channel(timer: Timer, source: int, target: int, used: bool) -> object:
 
 # ---------------------------------------------------------------------------------------------------- splitting
 
-__all__ = ["Split", "bytes_text", "most", "split"]
+__all__ = ["PhaseSplit", "bytes_text", "most", "split"]
 
 MOST_ORDERS: Final = 720
 """Orders on one channel that are tried; with more, no bound is claimed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class PhaseSplit:
     """A schedule, what certifies it, or why there is none.  `detail`: rows that can be done by `lower_bound` - 1."""
 
     schedule: Schedule | None
@@ -253,7 +253,7 @@ class Split:
     conflict: Conflict | None = None
 
 
-def split(costs: Costs) -> Split | None:
+def split(costs: Costs) -> PhaseSplit | None:
     """The best cut of the only phase that can be cut; None where the problem is not of that kind."""
     found = _subject(costs)
     return None if found is None else _Dealer(costs, *found).solve()
@@ -280,12 +280,12 @@ def _subject(costs: Costs) -> tuple[int, list[int]] | None:
 class _Dealer(Star):
     """The best deal of the rows."""
 
-    def solve(self) -> Split | None:
+    def solve(self) -> PhaseSplit | None:
         kind = self._kind()
         if kind is None:
             return None
         if self._all_room() < self.rows:
-            return Split(None, 0, conflict=self._short())
+            return PhaseSplit(None, 0, conflict=self._short())
         return self._shared() if kind == "shared" else self._free()
 
     def _all_room(self) -> int:
@@ -323,7 +323,7 @@ class _Dealer(Star):
         size = self._out_bytes(rows) + self.task.scratch * rows // self.rows
         return size + sum(self._in_bytes(edge, rows) for edge in self.timer.incoming[self.phase])
 
-    def _free(self) -> Split:
+    def _free(self) -> PhaseSplit:
         """No two devices share a channel: the best n are those with most rows at D."""
         limit = sum(map(len, self.workers))
         if self.timer.limits.machines is not None:
@@ -352,7 +352,7 @@ class _Dealer(Star):
         best: tuple[int, int, int] | None = None
         if each == 0:
             if reach(ceiling, limit) < self.rows:
-                return Split(None, 0)
+                return PhaseSplit(None, 0)
             time = least(0, ceiling, lambda t: reach(t, limit) >= self.rows)
             number = least(1, limit, lambda n: reach(time, n) >= self.rows)
             best = (time + self.tail, number, time)
@@ -370,7 +370,7 @@ class _Dealer(Star):
                         break
                 number += 1
         if best is None:
-            return Split(None, 0)
+            return PhaseSplit(None, 0)
         bound, number, time = best
         chosen: list[tuple[int, int]] = []
         for count, index in counts(time):
@@ -382,7 +382,7 @@ class _Dealer(Star):
         mode = tuple((d, rows) for (d, _), rows in zip(chosen, shares, strict=True) if rows)
         return self._answer([mode], bound, reach(time - 1, number), number)
 
-    def _shared(self) -> Split | None:
+    def _shared(self) -> PhaseSplit | None:
         """One channel for all: rows of each device in each order of service, as many as it can have."""
         timer = self.timer
         remote = [i for i, members in enumerate(self.workers) if members != [timer.home]]
@@ -414,7 +414,7 @@ class _Dealer(Star):
                 continue
             best = (least(0, high, lambda t, o=order: sum(c for _, c in serve(t, o)) >= self.rows), order)  # type: ignore[misc]
         if best is None:
-            return Split(None, 0)
+            return PhaseSplit(None, 0)
         time, order = best
         before = max(sum(count for _, count in serve(time - 1, other)) for other in orders)
         taken: dict[int, int] = {}
@@ -438,7 +438,7 @@ class _Dealer(Star):
             if room
         )
 
-    def _answer(self, modes: Sequence[Mode], bound: int, before: int, number: int) -> Split:
+    def _answer(self, modes: Sequence[Mode], bound: int, before: int, number: int) -> PhaseSplit:
         best: Schedule | None = None
         for mode in modes:
             choice = [self.costs.single(p, devices[0]) for p, devices in enumerate(self.costs.allowed)]
@@ -447,7 +447,7 @@ class _Dealer(Star):
                 schedule = self.timer.lay_out(Decisions(tuple(choice), tuple(self.order), sending=sending))
                 if schedule is not None and (best is None or schedule.makespan < best.makespan):
                     best = schedule
-        return Split(best, bound, {"rows": self.rows, "reached": before, "devices": number})
+        return PhaseSplit(best, bound, {"rows": self.rows, "reached": before, "devices": number})
 
 
 def _orders(kinds: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -542,14 +542,14 @@ def without_others(problem: Problem, kept: frozenset[int]) -> Problem:
     return replace(problem, devices=groups, chunks=1)
 
 
-def _fewer_devices(context: Context) -> None:
+def _fewer_devices(context: SearchContext) -> None:
     problem, budget = context.problem, context.budget
     moves = min(budget.moves, FAST.moves) * MOST_SHARED // max(MOST_SHARED, len(problem.phases))
     small = replace(FAST, moves=moves, without=budget.without | WITHOUT)
     for kept in _spread(subsets(problem)):
         answer = None if context.plan_other is None else context.plan_other(without_others(problem, kept), small)
         if answer is not None and answer.schedule is not None:
-            context.consider(Candidate("fewer devices", decisions_of(problem, answer.schedule), answer.schedule))
+            context.consider(PlacementCandidate("fewer devices", decisions_of(problem, answer.schedule), answer.schedule))
 
 
 def _spread(found: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:
@@ -565,7 +565,7 @@ FEWER_DEVICES: Final = Strategy(
 )  # fmt: skip
 
 
-def _slivers(context: Context) -> None:
+def _slivers(context: SearchContext) -> None:
     """See Note [Slivers]."""
     found, timer = context.found, context.timer
     if found.schedule is None:

@@ -13,15 +13,15 @@ from collections.abc import Sequence
 
 from ..timeline.problem_index import Channel
 from .transfer_constraints import Carrying
-from .variables import Moment, Route, Sending
+from .variables import Moment, OptionalTransfer, Route
 from .z3_solver import negation
 
 # ---------------------------------------------------------------------------------------------------- encoding
 
-__all__ = ["Encoding", "Moment", "Route", "Sending"]
+__all__ = ["Formulation", "Moment", "OptionalTransfer", "Route"]
 
 
-class Encoding(Carrying):
+class Formulation(Carrying):
     """All formulas of a problem with candidate modes."""
 
     def build(self) -> None:
@@ -206,7 +206,7 @@ class Encoding(Carrying):
         self._first(p, q, device, (first,))
         self._first(q, p, device, (negation(first),))
 
-    def channel_ends(self, sent: Sending) -> dict[Channel, list[Route]]:
+    def channel_ends(self, sent: OptionalTransfer) -> dict[Channel, list[Route]]:
         """The routes of a transfer by the channel that they occupy."""
         result: dict[Channel, list[Route]] = {}
         for route in sent.routes:
@@ -214,7 +214,7 @@ class Encoding(Carrying):
                 result.setdefault(route.hop.channel, []).append(route)
         return result
 
-    def separate(self, one: Sending, other: Sending) -> bool:
+    def separate(self, one: OptionalTransfer, other: OptionalTransfer) -> bool:
         """Two transfers do not overlap on a channel that both may use; False if that was said already."""
         key = (min(one.start, other.start), max(one.start, other.start))
         if key in self._separated:
@@ -230,7 +230,7 @@ class Encoding(Carrying):
                     self.after_moment((*both, negation(first)), one.start, other.busy_moments(match))
         return True
 
-    def lengthen(self, sent: Sending, guards: tuple[str, ...], ticks: int) -> bool:
+    def lengthen(self, sent: OptionalTransfer, guards: tuple[str, ...], ticks: int) -> bool:
         """The transfer takes so long under these guards; False if that was said already, or can be no news."""
         key = (sent.start, str(ticks), *guards)
         if sent.busy is None or key in self._lengthened:
@@ -246,10 +246,10 @@ class Encoding(Carrying):
 #
 # Stated anew for each probe, because T is a constant in them.
 
-class Cuts:
+class ValidInequalities:
     """The loads of an encoding's devices and channels, collected once."""
 
-    def __init__(self, encoding: Encoding) -> None:
+    def __init__(self, encoding: Formulation) -> None:
         self.encoding = encoding
         shape = encoding.shape
         self.devices: dict[int, list[tuple[str, int, int, int]]] = {}

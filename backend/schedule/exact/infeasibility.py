@@ -17,7 +17,7 @@ from ....lang.diagnostics.model import Code
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ..bounds.bound_strategies import best_bound
-from ..bounds.head_tail_bounds import Bounds, Costs, bytes_text, most
+from ..bounds.head_tail_bounds import BoundSet, Costs, bytes_text, most
 from ..bounds.single_phase_split import split
 from ..problem import (
     Adjacent,
@@ -30,7 +30,7 @@ from ..problem import (
     NoSplit,
     Order,
     PhaseIndex,
-    Place,
+    PlaceDirective,
     Problem,
     Split,
     allowed_devices,
@@ -43,7 +43,7 @@ from ..solution import Conflict
 from ..timeline.serial_sgs import Timer
 from ..timeline.step_graph import order_of
 from .makespan_bisection import Search
-from .z3_solver import Steps, Verdict, available
+from .z3_solver import SolverSteps, SolverVerdict, available
 
 # ---------------------------------------------------------------------------------------------------- memory_conflict
 #
@@ -62,7 +62,7 @@ def memory_conflict(problem: Problem) -> Conflict | None:
     if found is None:
         return None
     short = _shortage if _shortage(problem) is not None else _staying
-    kept = [one for one in problem.directives if isinstance(one, LimitMemory | Place | Split | NoSplit | Keep)]
+    kept = [one for one in problem.directives if isinstance(one, LimitMemory | PlaceDirective | Split | NoSplit | Keep)]
     others = tuple(one for one in problem.directives if one not in kept)
     for directive in list(reversed(kept)):
         rest = [one for one in kept if one is not directive]
@@ -535,7 +535,7 @@ def _reaches(before: dict[int, set[int]], target: int, source: int) -> bool:
 def placing_conflict(problem: Problem) -> Conflict | None:
     """SCH104, SCH105, or SCH101 of directives that ask for different devices or cuts of one phase."""
     for p, phase in enumerate(problem.phases):
-        asked = [d for d in problem.directives if isinstance(d, Place | Split | NoSplit) and p in _phases(d)]
+        asked = [d for d in problem.directives if isinstance(d, PlaceDirective | Split | NoSplit) and p in _phases(d)]
         runs = _runs(problem, p)
         if not runs:
             able = ", ".join(sorted(phase.ticks)) or "no class"
@@ -575,11 +575,11 @@ def placing_conflict(problem: Problem) -> Conflict | None:
 
 
 def directive_device(directive: Directive) -> str:
-    return directive.device if isinstance(directive, Place | Keep) else "that device"
+    return directive.device if isinstance(directive, PlaceDirective | Keep) else "that device"
 
 
-def _phases(directive: Place | Split | NoSplit) -> tuple[PhaseIndex, ...]:
-    return directive.phases if isinstance(directive, Place) else (directive.phase,)
+def _phases(directive: PlaceDirective | Split | NoSplit) -> tuple[PhaseIndex, ...]:
+    return directive.phases if isinstance(directive, PlaceDirective) else (directive.phase,)
 
 
 def _runs(problem: Problem, p: int) -> frozenset[int]:
@@ -589,15 +589,15 @@ def _runs(problem: Problem, p: int) -> frozenset[int]:
     return frozenset(allowed_devices(problem, free, p))
 
 
-def _asked_devices(problem: Problem, directive: Place | Split | NoSplit, p: int) -> frozenset[int] | None:
-    if isinstance(directive, Place):
+def _asked_devices(problem: Problem, directive: PlaceDirective | Split | NoSplit, p: int) -> frozenset[int] | None:
+    if isinstance(directive, PlaceDirective):
         return devices_named(problem, directive.device)
     if isinstance(directive, Split):
         return frozenset(device for name in directive.devices for device in devices_named(problem, name))
     return None
 
 
-def _contrary(problem: Problem, p: int, asked: list[Place | Split | NoSplit]) -> Conflict | None:
+def _contrary(problem: Problem, p: int, asked: list[PlaceDirective | Split | NoSplit]) -> Conflict | None:
     """Two directives, or three, that no mode of the phase obeys together."""
     if _together(problem, p, asked):
         return None
@@ -612,13 +612,13 @@ def _contrary(problem: Problem, p: int, asked: list[Place | Split | NoSplit]) ->
     return Conflict(Code.SCH101, tuple(kept), (), f"`{phase.id}` can be in one place only")
 
 
-def _together(problem: Problem, p: int, asked: list[Place | Split | NoSplit]) -> bool:
+def _together(problem: Problem, p: int, asked: list[PlaceDirective | Split | NoSplit]) -> bool:
     allowed = frozenset(range(len(problem.device_names())))
     allowed &= _runs(problem, p)
     cut: tuple[tuple[int, int], ...] | None = None
     whole = problem.phases[p].rows == 0
     for directive in asked:
-        if isinstance(directive, Place):
+        if isinstance(directive, PlaceDirective):
             allowed &= devices_named(problem, directive.device)
         elif isinstance(directive, NoSplit):
             whole = True
@@ -640,7 +640,7 @@ MOST_PHASES: Final = 40
 """Phases up to which the solver is asked."""
 
 
-def find_conflict(problem: Problem, steps: Steps | None = None) -> Conflict | None:
+def find_conflict(problem: Problem, steps: SolverSteps | None = None) -> Conflict | None:
     """The fewest facts of `problem` that contradict each other, if that can be shown."""
     found = placing_conflict(problem)
     if found is not None:
@@ -660,7 +660,7 @@ def find_conflict(problem: Problem, steps: Steps | None = None) -> Conflict | No
     cut = chunked(problem)
     if cut and any(task.rows > 1 and place not in cut for place, task in enumerate(problem.phases)):
         return None  # what directives cut starts part by part
-    return _Deletion(without_cuts(problem, cut) if cut else problem, steps or Steps(STEPS)).conflict()
+    return _Deletion(without_cuts(problem, cut) if cut else problem, steps or SolverSteps(STEPS)).conflict()
 
 
 # ------------------------------------------------------------------------------ limits and bounds
@@ -673,7 +673,7 @@ def certified_bound(problem: Problem) -> int:
     if not problem.phases or not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
         return 0
     whole = None if chunked(problem) else split(costs)
-    bound = best_bound(Bounds(costs)).ticks
+    bound = best_bound(BoundSet(costs)).ticks
     return bound if whole is None else max(bound, whole.lower_bound)
 
 
@@ -715,7 +715,7 @@ def _deadline_conflict(problem: Problem, deadline: Deadline, bound: int, certify
 class _Deletion:
     """Subsets of the directives and capacities, each asked of the solver."""
 
-    def __init__(self, problem: Problem, steps: Steps) -> None:
+    def __init__(self, problem: Problem, steps: SolverSteps) -> None:
         self.problem = problem
         self.steps = steps
 
@@ -811,7 +811,7 @@ class _Deletion:
         return high
 
 
-def _refuted(problem: Problem, steps: Steps) -> bool:
+def _refuted(problem: Problem, steps: SolverSteps) -> bool:
     """The solver shows that there is no schedule; False also where it cannot tell."""
     timer = Timer(problem)
     if not timer.limits.possible:
@@ -827,4 +827,4 @@ def _refuted(problem: Problem, steps: Steps) -> bool:
     search = Search(problem, modes.choices, steps)
     deadline = timer.limits.deadline
     horizon = deadline if deadline is not None else search.horizon()
-    return search.probe(horizon, steps.left) is Verdict.UNSAT
+    return search.probe(horizon, steps.left) is SolverVerdict.UNSAT

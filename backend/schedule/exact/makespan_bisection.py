@@ -16,11 +16,11 @@ from ....lang.support.records import dataclass
 from ..problem import Problem
 from ..solution import Mode, Schedule
 from ..timeline.step_expansion import LINKED
-from ..timeline.step_graph import COMBINE, PARTIAL, SHARD, Key, Node, StepGraph, buffers, overflow
-from .formulation import Cuts, Encoding
+from ..timeline.step_graph import COMBINE, PARTIAL, SHARD, Key, StepGraph, StepNode, buffers, overflow
+from .formulation import Formulation, ValidInequalities
 from .memory_constraints import Events
-from .variables import Heads, Sending, Shape
-from .z3_solver import Solver, Steps, Verdict, available, negation
+from .variables import Heads, OptionalTransfer, Shape
+from .z3_solver import Solver, SolverSteps, SolverVerdict, available, negation
 
 # ---------------------------------------------------------------------------------------------------- realise
 #
@@ -35,13 +35,13 @@ class Model:
     chosen: list[int]
     graph: StepGraph
     starts: dict[Key, int]
-    sent: dict[Key, Sending]
+    sent: dict[Key, OptionalTransfer]
 
 
 class Realiser:
     """Makes step graphs from models of one encoding."""
 
-    def __init__(self, encoding: Encoding) -> None:
+    def __init__(self, encoding: Formulation) -> None:
         self.encoding = encoding
         self.shape = encoding.shape
 
@@ -60,7 +60,7 @@ class Realiser:
         self._directives(made)
         return made
 
-    def _start(self, made: Model, key: Key, node: Node, numbers: Mapping[str, int]) -> int:
+    def _start(self, made: Model, key: Key, node: StepNode, numbers: Mapping[str, int]) -> int:
         """The model's start of a step; those of makers are known when their transfers are asked for."""
         encoding, p = self.encoding, node.phase
         if key[0] == SHARD:
@@ -84,7 +84,7 @@ class Realiser:
         shape, graph, starts = self.shape, made.graph, made.starts
         limits = shape.timer.limits
 
-        def first_of(p: int) -> Node:
+        def first_of(p: int) -> StepNode:
             return min(graph.shards(p), key=lambda node: (starts[node.key], node.rank))
 
         for q in range(shape.count):
@@ -112,12 +112,12 @@ ROUNDS = 200
 """Times that one probe may be asked again with more stated."""
 
 
-Trace: TypeAlias = Callable[[int, int, int, "Schedule | Verdict", int], None]
+Trace: TypeAlias = Callable[[int, int, int, "Schedule | SolverVerdict", int], None]
 """Told of every probe: bounds before it, the makespan asked, what was found, solver steps."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SearchOutcome:
     """`schedule` is the best known (the given one if none better was found); no schedule with the given modes is shorter than
     `lower_bound`; `proved`: it is reached.  `aborted`: the clock stopped the search."""
 
@@ -131,14 +131,14 @@ class Outcome:
 class Search:
     """One encoding, asked for several makespans."""
 
-    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], steps: Steps) -> None:
+    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], steps: SolverSteps) -> None:
         self.steps = steps
         self.shape = Shape(problem, modes)
         self.heads = Heads(self.shape)
         self.solver = Solver()
-        self.encoding = Encoding(self.shape, self.heads, self.solver)
+        self.encoding = Formulation(self.shape, self.heads, self.solver)
         self.encoding.build()
-        self.cuts = Cuts(self.encoding)
+        self.cuts = ValidInequalities(self.encoding)
         self.realiser = Realiser(self.encoding)
         self.events = Events(self.encoding)
 
@@ -161,7 +161,7 @@ class Search:
 
     def probe(
         self, makespan: int, share: int, more: Callable[[], None] | None = None, accept: Callable[[Schedule], bool] | None = None
-    ) -> Schedule | Verdict:
+    ) -> Schedule | SolverVerdict:
         """A schedule of at most `makespan` ticks, or why there is none; `more` states what else it must obey, and `accept`
         says whether a schedule does."""
         judge = accept or (lambda _: True)
@@ -175,20 +175,20 @@ class Search:
             spent = self.steps.left
             for _ in range(ROUNDS):
                 verdict = self.solver.check(self.steps, share - (spent - self.steps.left))
-                if verdict is not Verdict.SAT:
+                if verdict is not SolverVerdict.SAT:
                     return verdict
                 numbers, true = self.solver.model()
                 found = self._judge(self.realiser.model(numbers, true), makespan, judge)
                 if found is not None:
                     return found
-            return Verdict.UNKNOWN
+            return SolverVerdict.UNKNOWN
         finally:
             self.solver.pop()
             self.solver.kept = None
             for formula in learned:
                 self.solver.add(formula)
 
-    def _judge(self, model: Model, makespan: int, accept: Callable[[Schedule], bool]) -> Schedule | Verdict | None:
+    def _judge(self, model: Model, makespan: int, accept: Callable[[Schedule], bool]) -> Schedule | SolverVerdict | None:
         """The model's schedule if it holds; None if what it overlooked was stated (lazy constraints)."""
         graph = model.graph
         held = buffers(graph) if self.shape.timer.capped else []
@@ -209,7 +209,7 @@ class Search:
             schedule = graph.schedule()
             if schedule.makespan <= makespan and accept(schedule):
                 return schedule
-        return None if stated else Verdict.UNKNOWN
+        return None if stated else SolverVerdict.UNKNOWN
 
     def _relieve(self, too_much: tuple[int, tuple[Key, ...]]) -> bool:
         """State what is on the device when it is too full; False if that is stated already."""
@@ -243,24 +243,24 @@ def refine(
     modes: Sequence[Sequence[Mode]],
     upper: Schedule | None,
     lower: int,
-    budget: Steps,
+    budget: SolverSteps,
     trace: Trace | None = None,
-) -> Outcome:
+) -> SearchOutcome:
     """The best schedule with the candidate modes, between the bounds `lower` and that of `upper`."""
     best, top = upper, None if upper is None else upper.makespan
     given = budget.left
     if top is not None and lower > top:
         lower = 0  # a bound above a plan is no bound: whoever claims it is not believed
     if not available() or (top is not None and lower >= top):
-        return Outcome(best, lower, top is not None and lower >= top)
+        return SearchOutcome(best, lower, top is not None and lower >= top)
     search = Search(problem, modes, budget)
     if not all(search.shape.modes) or not search.shape.order:
-        return Outcome(best, lower, False)
+        return SearchOutcome(best, lower, False)
     bottom = lower
     if top is None:
         top = search.horizon() + 1
         if bottom >= top:
-            return Outcome(None, bottom, False)
+            return SearchOutcome(None, bottom, False)
     cheap = False
     turn = 0
     while bottom < top and not budget.late and budget.left:
@@ -275,15 +275,15 @@ def refine(
             trace(bottom, top, target, found, before - budget.left)
         if isinstance(found, Schedule):
             best, top = found, found.makespan
-        elif found is Verdict.UNSAT:
+        elif found is SolverVerdict.UNSAT:
             bottom = target + 1
-        elif found is Verdict.ABORTED:
-            return Outcome(best, bottom, False, True, given - budget.left)
+        elif found is SolverVerdict.ABORTED:
+            return SearchOutcome(best, bottom, False, True, given - budget.left)
         else:
             if cheap and turn > 8:
                 break
             cheap = True
-    return Outcome(best, min(bottom, top), best is not None and bottom >= top, budget.late, given - budget.left)
+    return SearchOutcome(best, min(bottom, top), best is not None and bottom >= top, budget.late, given - budget.left)
 
 
 # ---------------------------------------------------------------------------------------------------- goals
@@ -293,7 +293,7 @@ def refine(
 # A lexicographic search fixes what it has reached as a limit and bisects the next measure.  The measures of a schedule are
 # computed by `objectives` (given here as functions); here are the formulas that bound them.
 
-class Measure(Enum):
+class ObjectiveMeasure(Enum):
     """`LOAD`: ticks of the busiest device or channel.  `RECEIVERS`: devices that read what another made."""
 
     MAKESPAN = "makespan"
@@ -308,13 +308,13 @@ class Measure(Enum):
 class Limit:
     """`of(schedule)` is at most `most`."""
 
-    measure: Measure
+    measure: ObjectiveMeasure
     most: int
     of: Callable[[Schedule], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Power:
+class PowerMeasure:
     """Milliwatts × tick_ns by device; `always`: powered even if unused."""
 
     idle: tuple[int, ...]
@@ -334,7 +334,7 @@ class Reached:
 class Goals:
     """One search, asked about several measures."""
 
-    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], power: Power, steps: Steps) -> None:
+    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], power: PowerMeasure, steps: SolverSteps) -> None:
         self.problem = problem
         self.power = power
         self.steps = steps
@@ -344,7 +344,8 @@ class Goals:
             self.horizon = min(self.horizon, self.search.shape.timer.limits.deadline)
 
     def minimise(
-        self, measure: Measure, of: Callable[[Schedule], int], limits: Sequence[Limit], schedule: Schedule, lower: int, share: int
+        self, measure: ObjectiveMeasure, of: Callable[[Schedule], int], limits: Sequence[Limit], schedule: Schedule, lower: int,
+        share: int
     ) -> Reached:
         """The least value of the measure under the limits; `schedule` obeys them."""
         best, bottom = schedule, lower
@@ -358,15 +359,15 @@ class Goals:
             left -= before - self.steps.left
             if isinstance(found, Schedule):
                 best = found
-            elif found is Verdict.UNSAT:
+            elif found is SolverVerdict.UNSAT:
                 bottom = target + 1
             else:
-                return Reached(best, bottom, found is Verdict.ABORTED)
+                return Reached(best, bottom, found is SolverVerdict.ABORTED)
         return Reached(best, bottom)
 
-    def attempt(self, limits: Sequence[Limit], share: int) -> Schedule | Verdict:
+    def attempt(self, limits: Sequence[Limit], share: int) -> Schedule | SolverVerdict:
         """A schedule that obeys all limits."""
-        makespan = min([self.horizon, *(limit.most for limit in limits if limit.measure is Measure.MAKESPAN)])
+        makespan = min([self.horizon, *(limit.most for limit in limits if limit.measure is ObjectiveMeasure.MAKESPAN)])
 
         def more() -> None:
             for limit in limits:
@@ -379,21 +380,21 @@ class Goals:
     def _state(self, limit: Limit, makespan: int) -> None:
         encoding, solver = self.search.encoding, self.search.solver
         match limit.measure:
-            case Measure.MAKESPAN:
+            case ObjectiveMeasure.MAKESPAN:
                 pass  # the probe's own
-            case Measure.MACHINES:
+            case ObjectiveMeasure.MACHINES:
                 encoding.machines(limit.most)
-            case Measure.TRANSFERS:
+            case ObjectiveMeasure.TRANSFERS:
                 solver.at_most([(sent.present, 1) for sent in encoding.sendings.values()], limit.most)
-            case Measure.RECEIVERS:
+            case ObjectiveMeasure.RECEIVERS:
                 solver.at_most([(literal, 1) for literal in self._receivers(encoding)], limit.most)
-            case Measure.LOAD:
+            case ObjectiveMeasure.LOAD:
                 for entries in (*self.search.cuts.devices.values(), *self.search.cuts.channels.values()):
                     solver.at_most([(literal, ticks) for literal, ticks, _, _ in entries], limit.most)
-            case Measure.ENERGY:
+            case ObjectiveMeasure.ENERGY:
                 self._energy(limit.most, makespan)
 
-    def _receivers(self, encoding: Encoding) -> list[str]:
+    def _receivers(self, encoding: Formulation) -> list[str]:
         """One literal per device: something there reads what was made elsewhere."""
         shape = encoding.shape
         found: dict[int, str] = {}

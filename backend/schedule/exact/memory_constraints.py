@@ -11,13 +11,13 @@ from dataclasses import field
 
 from ....lang.support.records import dataclass
 from ..timeline.step_graph import COMBINE, PARTIAL, SEND, SHARD, Key
-from .formulation import Encoding
-from .variables import Moment, Sending
+from .formulation import Formulation
+from .variables import Moment, OptionalTransfer
 from .z3_solver import negation
 
 
 @dataclass(slots=True)
-class Use:
+class BufferUse:
     """Someone reads a buffer: if all of `guards`, until the last of `ends`."""
 
     guards: tuple[str, ...]
@@ -27,14 +27,14 @@ class Use:
 
 
 @dataclass(slots=True)
-class Held:
+class BufferVariable:
     """A buffer that may be on a device: for each (literal, bytes), there if the literal and all of `guards`."""
 
     phase: int
     sizes: list[tuple[str, int]]
     guards: tuple[str, ...]
     start: str
-    uses: list[Use] = field(default_factory=list)
+    uses: list[BufferUse] = field(default_factory=list)
     kept: str = "false"
     scratch: bool = False
     copied: bool = False
@@ -45,28 +45,28 @@ class Held:
 class Events:
     """The buffers that an encoding may hold on each device, and the events stated so far."""
 
-    def __init__(self, encoding: Encoding) -> None:
+    def __init__(self, encoding: Formulation) -> None:
         self.encoding = encoding
         self.shape = encoding.shape
-        self._held: dict[int, list[Held]] = {}
+        self._held: dict[int, list[BufferVariable]] = {}
         self._stated: set[tuple[int, str]] = set()
         self._inside: dict[tuple[int, int], str] = {}
 
     # ----------------------------------------------------------------------------- buffers
 
-    def held(self, device: int) -> list[Held]:
+    def held(self, device: int) -> list[BufferVariable]:
         if device not in self._held:
-            result: list[Held] = []
+            result: list[BufferVariable] = []
             for p in range(self.shape.count):
                 result += self._of_phase(p, device)
             self._held[device] = result
         return self._held[device]
 
-    def _of_phase(self, p: int, device: int) -> list[Held]:
+    def _of_phase(self, p: int, device: int) -> list[BufferVariable]:
         encoding, shape = self.encoding, self.shape
         timer = shape.timer
         task = shape.problem.phases[p]
-        result: list[Held] = []
+        result: list[BufferVariable] = []
         if device in shape.devices[p]:
             sizes: list[tuple[str, int]] = []
             scratch: list[tuple[str, int]] = []
@@ -78,16 +78,16 @@ class Events:
             start = encoding.start(p, device)
             ends = self._leaving(p, device)
             if any(size for _, size in scratch):
-                result.append(Held(p, scratch, (), start, [Use((), ends, p, start)], scratch=True))
-            output = Held(p, sizes, (), start)
-            output.uses.append(Use((), ends, p, start))
+                result.append(BufferVariable(p, scratch, (), start, [BufferUse((), ends, p, start)], scratch=True))
+            output = BufferVariable(p, sizes, (), start)
+            output.uses.append(BufferUse((), ends, p, start))
             if shape.combined[p]:
                 if device == shape.home:
-                    output.uses.append(Use((), self._merged(p), -1))
+                    output.uses.append(BufferUse((), self._merged(p), -1))
                 else:
                     sent = encoding.sendings.get((p, -2 - device, shape.home))
                     if sent is not None:
-                        output.uses.append(Use((), self._arrival(sent, device), -1))
+                        output.uses.append(BufferUse((), self._arrival(sent, device), -1))
             else:
                 self._reads(output, p, device, device)
                 self._sends(output, p, device)
@@ -97,7 +97,8 @@ class Events:
             combine = task.combine
             assert combine is not None
             start = encoding.solver.integer(f"c{p}")
-            output = Held(p, [("true", timer.grain(task.out_bytes))], (), start, [Use((), self._merged(p), -1)], merged=True)
+            output = BufferVariable(p, [("true", timer.grain(task.out_bytes))], (), start, [BufferUse((), self._merged(p), -1)],
+                merged=True)
             self._reads(output, p, device, device)
             self._sends(output, p, device)
             self._keep(output, p, device)
@@ -106,14 +107,14 @@ class Events:
                 sent = encoding.sendings.get((p, -2 - remote, device))
                 if sent is not None and combine.bytes:
                     size = timer.grain(combine.bytes)
-                    read = [Use((), self._merged(p), -1)]
-                    result.append(Held(p, [("true", size)], (sent.present,), sent.start, read, merged=True))
+                    read = [BufferUse((), self._merged(p), -1)]
+                    result.append(BufferVariable(p, [("true", size)], (sent.present,), sent.start, read, merged=True))
         for sent in [*encoding.sendings.values(), *encoding.delayed.values()]:
             if sent.phase == p and sent.target == device and not sent.partial:
                 result.append(self._copy(sent))
         return result
 
-    def _copy(self, sent: Sending) -> Held:
+    def _copy(self, sent: OptionalTransfer) -> BufferVariable:
         """What a transfer brings; at least the smallest size that it may have (its exact size is in the plan)."""
         encoding, shape = self.encoding, self.shape
         p, device = sent.phase, sent.target
@@ -122,7 +123,7 @@ class Events:
         every = [size for options in found.values() for _, size in options]
         grain = shape.timer.grain
         least = grain(min(every, default=0))
-        copy = Held(p, [("true", least)], (sent.present,), sent.start, copied=True)
+        copy = BufferVariable(p, [("true", least)], (sent.present,), sent.start, copied=True)
         bigger: dict[tuple[str, ...], int] = {}
         for maker, options in found.items():
             for guards, size in options:
@@ -146,11 +147,11 @@ class Events:
                 if onward.phase == p and onward.target != device and device == shape.home and not onward.partial:
                     for route in onward.routes:
                         if route.maker == maker and route.hop is not None and route.hop.source == device and maker != device:
-                            copy.uses.append(Use((onward.present, route.here), self._arrival(onward, maker), -1))
+                            copy.uses.append(BufferUse((onward.present, route.here), self._arrival(onward, maker), -1))
         self._keep(copy, p, device)
         return copy
 
-    def _reads(self, held: Held, p: int, maker: int, device: int, key: int = -1) -> None:
+    def _reads(self, held: BufferVariable, p: int, maker: int, device: int, key: int = -1) -> None:
         """The shards on `device` that read what was made on `maker`."""
         encoding, shape = self.encoding, self.shape
         for edge in shape.timer.outgoing[p]:
@@ -158,21 +159,21 @@ class Events:
                 continue
             q = int(shape.problem.edges[edge].target)
             for guards in encoding.needed(edge).get((maker, device), []):
-                held.uses.append(Use(guards, self._leaving(q, device), q, encoding.start(q, device)))
+                held.uses.append(BufferUse(guards, self._leaving(q, device), q, encoding.start(q, device)))
 
-    def _sends(self, held: Held, p: int, device: int) -> None:
+    def _sends(self, held: BufferVariable, p: int, device: int) -> None:
         for sent in self.encoding.sendings.values():
             if sent.phase == p and not sent.partial:
                 for route in sent.routes:
                     if route.maker == device and route.hop is not None and route.hop.source == device:
-                        held.uses.append(Use((sent.present, route.here), self._arrival(sent, device), -1))
+                        held.uses.append(BufferUse((sent.present, route.here), self._arrival(sent, device), -1))
         for late in self.encoding.delayed.values():
             if late.phase == p:
                 for route in late.routes:
                     if route.maker == device:
-                        held.uses.append(Use((late.present, route.here), self._arrival(late, device), -1))
+                        held.uses.append(BufferUse((late.present, route.here), self._arrival(late, device), -1))
 
-    def _arrival(self, sent: Sending, maker: int) -> list[Moment]:
+    def _arrival(self, sent: OptionalTransfer, maker: int) -> list[Moment]:
         result: list[Moment] = []
         for route in sent.routes:
             if route.maker == maker:
@@ -190,7 +191,7 @@ class Events:
         """When a combine lets go of memory."""
         return [*self.encoding.combine_ends(p), Moment((), self.encoding.solver.integer(f"c{p}"), 1)]
 
-    def _keep(self, held: Held, p: int, device: int) -> None:
+    def _keep(self, held: BufferVariable, p: int, device: int) -> None:
         limits = self.shape.timer.limits
         if not self.shape.timer.outgoing[p] or device in limits.wanted.get(p, ()):
             held.kept = "true"
@@ -270,7 +271,7 @@ class Events:
             encoding.solver.at_most(weighted, cap + extra * (total - cap))
         return True
 
-    def _over(self, held: Held, use: Use, tick: str, *, own: bool) -> str:
+    def _over(self, held: BufferVariable, use: BufferUse, tick: str, *, own: bool) -> str:
         """A literal that implies that the use is over at `tick` ("false": it is not)."""
         if use.start == tick or (own and use.start == held.start):
             return "false"
@@ -280,7 +281,7 @@ class Events:
             self.encoding.solver.clause(clause)
         return done
 
-    def _hidden(self, held: Held, tick: str, device: int) -> str:
+    def _hidden(self, held: BufferVariable, tick: str, device: int) -> str:
         """A literal that implies that a result lies inside an operand at `tick`, since its shard still runs."""
         if held.scratch or held.copied or held.merged or not self.shape.problem.phases[held.phase].inplace:
             return "false"
@@ -298,7 +299,7 @@ class Events:
         solver.clause((negation(hidden), *running))
         return hidden
 
-    def _lies_inside(self, result: Held, device: int) -> str:
+    def _lies_inside(self, result: BufferVariable, device: int) -> str:
         """The literal that there is an operand inside which the result of an in-place shard can lie."""
         key = (result.phase, device)
         if key not in self._inside:
@@ -312,7 +313,7 @@ class Events:
                 self.encoding.solver.clause((negation(self._inside[key]), *choices))
         return self._inside[key]
 
-    def _gives_place(self, operand: Held, use: Use, result: Held) -> str:
+    def _gives_place(self, operand: BufferVariable, use: BufferUse, result: BufferVariable) -> str:
         """The literal that an operand is there, is as large as the result, and has no other use when the reader starts."""
         solver = self.encoding.solver
         largest = max((size for _, size in operand.sizes), default=0) if not operand.copied else sum(s for _, s in operand.sizes)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import combinations, product
 from typing import Final
 
-from .variables import Moment, Route, Sending, Vocabulary
+from .variables import Moment, OptionalTransfer, Route, Vocabulary
 from .z3_solver import negation
 
 MOST_MERGED: Final = 5
@@ -20,7 +20,7 @@ MOST_MERGED: Final = 5
 class Carrying(Vocabulary):
     """The transfers of a problem."""
 
-    def sending(self, p: int, maker: int, target: int) -> Sending:
+    def sending(self, p: int, maker: int, target: int) -> OptionalTransfer:
         """The transfer of the output of `p` from `maker` (-1: its only one) to `target`, declared on first use."""
         key = (p, maker if self.shape.scattered[p] else -1, target)
         found = self.sendings.get(key)
@@ -29,7 +29,7 @@ class Carrying(Vocabulary):
         stem = f"{p}_{target}" if key[1] < 0 else f"{p}_{key[1]}_{target}"
         present = self.solver.boolean(f"y{stem}")
         start = self.solver.integer(f"u{stem}")
-        sent = self.sendings[key] = Sending(p, key[1], target, present, start, None, [])
+        sent = self.sendings[key] = OptionalTransfer(p, key[1], target, present, start, None, [])
         makers = [d for d in self.shape.maker_devices(p) if key[1] in (-1, d)]
         self.clause(negation(present), negation(self.made_on(p, target))) if key[1] < 0 else None
         sizes = self.sizes(p, makers, target)
@@ -78,7 +78,7 @@ class Carrying(Vocabulary):
         if sent is None:
             stem = f"d{p}_{key[1] + 1}_{target}_{ticks}"
             present, begin = self.solver.boolean(f"y{stem}"), self.solver.integer(f"u{stem}")
-            sent = self.delayed[key] = Sending(p, key[1], target, present, begin, None, [], key=ticks)
+            sent = self.delayed[key] = OptionalTransfer(p, key[1], target, present, begin, None, [], key=ticks)
             self.clause(f"(>= {begin} 0)")
             for device in shape.maker_devices(p):
                 if device != target and key[1] in (-1, device):
@@ -91,7 +91,7 @@ class Carrying(Vocabulary):
     def _solid(self, later: str, moment: Moment) -> None:
         self.solver.clause((*map(negation, moment.guards), f"(>= (- {later} {moment.base}) {moment.ticks})"))
 
-    def _relayed(self, start: str, relay: Sending, route: Route, present: str) -> None:
+    def _relayed(self, start: str, relay: OptionalTransfer, route: Route, present: str) -> None:
         moment = relay.busy_moments(route)
         assert route.hop is not None
         self.solver.clause(
@@ -204,7 +204,7 @@ class Carrying(Vocabulary):
                 begin = self.solver.integer(f"up{p}_{device}")
                 occupied = 0 if hop is None else shape.occupied(hop, combine.bytes)
                 route = Route(device, hop, self.on(p, device), {(): occupied})
-                self.sendings[p, -2 - device, shape.home] = Sending(
+                self.sendings[p, -2 - device, shape.home] = OptionalTransfer(
                     p, device, shape.home, self.on(p, device), begin, None, [route], partial=True
                 )
                 self.clause(f"(>= {begin} 0)")

@@ -8,12 +8,12 @@ from dataclasses import field
 from typing import NamedTuple
 
 from ....lang.support.records import cached_property, dataclass
-from ..bounds.head_tail_bounds import Bounds, Costs
+from ..bounds.head_tail_bounds import BoundSet, Costs
 from ..problem import Problem
 from ..solution import Mode
 from ..timeline.problem_index import Hop
 from ..timeline.serial_sgs import Timer
-from ..timeline.step_expansion import Maker, makers_of, merged, needs_of
+from ..timeline.step_expansion import ShardProducer, makers_of, merged, needs_of
 from ..timeline.step_graph import order_of
 from .z3_solver import Solver, negation
 
@@ -23,7 +23,7 @@ from .z3_solver import Solver, negation
 #
 # All arithmetic is `timing.Timer`'s, so that the exact search and the heuristics mean the same thing by a mode.
 
-class Piece(NamedTuple):
+class ModeShard(NamedTuple):
     """A shard of a mode: rows [first, stop) on a device, and its ticks there."""
 
     device: int
@@ -32,7 +32,7 @@ class Piece(NamedTuple):
     ticks: int
 
 
-class Need(NamedTuple):
+class RowNeed(NamedTuple):
     """Units [low, high) made on `maker`, needed by the shard on `device`."""
 
     maker: int
@@ -49,10 +49,10 @@ class Shape:
         self.problem = problem
         self.count = len(problem.phases)
         self.modes: list[list[Mode]] = []
-        self.pieces: list[list[tuple[Piece, ...]]] = []
+        self.pieces: list[list[tuple[ModeShard, ...]]] = []
         for p in range(self.count):
             kept: list[Mode] = []
-            cut: list[tuple[Piece, ...]] = []
+            cut: list[tuple[ModeShard, ...]] = []
             for mode in modes[p]:
                 pieces = self._pieces(p, mode)
                 if pieces is not None:
@@ -70,16 +70,16 @@ class Shape:
         for q, earlier in enumerate(self.timer.limits.after):
             for p in earlier:
                 self.followers[p].append(q)
-        self._needs: dict[tuple[int, int, int], list[Need]] = {}
+        self._needs: dict[tuple[int, int, int], list[RowNeed]] = {}
 
-    def _pieces(self, phase: int, mode: Mode) -> tuple[Piece, ...] | None:
-        result: list[Piece] = []
+    def _pieces(self, phase: int, mode: Mode) -> tuple[ModeShard, ...] | None:
+        result: list[ModeShard] = []
         first = 0
         for device, rows in mode:
             ticks = self.timer.ticks(phase, device, rows)
             if ticks is None:
                 return None
-            result.append(Piece(device, first, first + rows, ticks))
+            result.append(ModeShard(device, first, first + rows, ticks))
             first += rows
         return tuple(result)
 
@@ -87,13 +87,13 @@ class Shape:
     def home(self) -> int:
         return self.timer.home
 
-    def makers(self, phase: int, mode: int) -> tuple[Maker, ...]:
+    def makers(self, phase: int, mode: int) -> tuple[ShardProducer, ...]:
         return makers_of(self.timer, phase, self.modes[phase][mode])
 
     def maker_devices(self, phase: int) -> list[int]:
         return [self.home] if self.combined[phase] else self.devices[phase]
 
-    def needs(self, edge: int, source_mode: int, target_mode: int) -> list[Need]:
+    def needs(self, edge: int, source_mode: int, target_mode: int) -> list[RowNeed]:
         """What each shard of the target needs from each maker, its own device's included."""
         known = self._needs.get((edge, source_mode, target_mode))
         if known is not None:
@@ -101,7 +101,7 @@ class Shape:
         described = self.problem.edges[edge]
         makers = self.makers(int(described.source), source_mode)
         result = [
-            Need(need.device, piece.device, need.low, need.high)
+            RowNeed(need.device, piece.device, need.low, need.high)
             for piece in self.pieces[int(described.target)][target_mode]
             for need in needs_of(self.timer, edge, makers, piece.first, piece.stop)
         ]
@@ -174,7 +174,7 @@ class Heads:
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         costs = Costs(shape.timer)
-        bounds, class_of = Bounds(costs), costs.class_of
+        bounds, class_of = BoundSet(costs), costs.class_of
         self.head: list[list[list[int]]] = []
         self.tail: list[list[list[int]]] = []
         for p, task in enumerate(shape.problem.phases):
@@ -198,7 +198,7 @@ class Heads:
             return max(arrivals) + combine.ticks_per_shard * len(ends)
         return merged(arrivals, 0, combine.ticks_per_shard)
 
-    def spans(self) -> list[tuple[int, int, int, Piece, int, int]]:
+    def spans(self) -> list[tuple[int, int, int, ModeShard, int, int]]:
         """(phase, mode, piece index, piece, head, tail) of everything that may run."""
         return [
             (p, k, i, piece, self.head[p][k][i], self.tail[p][k][i])
@@ -231,7 +231,7 @@ class Route:
 
 
 @dataclass(slots=True)
-class Sending:
+class OptionalTransfer:
     """A possible transfer of an output to `target`.  `maker` is -1 where any one device may be the maker."""
 
     phase: int
@@ -260,8 +260,8 @@ class Vocabulary:
         self.guard: tuple[str, ...] = ()
         self.mode_literals = [self._mode_literals(p) for p in range(shape.count)]
         self._on: dict[tuple[int, int], str] = {}
-        self.sendings: dict[tuple[int, int, int], Sending] = {}
-        self.delayed: dict[tuple[int, int, int, int], Sending] = {}
+        self.sendings: dict[tuple[int, int, int], OptionalTransfer] = {}
+        self.delayed: dict[tuple[int, int, int, int], OptionalTransfer] = {}
         """Copies over edges with ticks of their own, where memory is limited."""
         self._orders: dict[tuple[str, str], str] = {}
         self._separated: set[tuple[str, str]] = set()

@@ -19,7 +19,7 @@ MOST_STEPS: Final = 4_000_000_000
 """z3 counts in 32 bits."""
 
 
-class Verdict(Enum):
+class SolverVerdict(Enum):
     SAT = "sat"
     UNSAT = "unsat"
     UNKNOWN = "unknown"  # out of steps or memory
@@ -27,7 +27,7 @@ class Verdict(Enum):
 
 
 @dataclass(slots=True)
-class Steps:
+class SolverSteps:
     """Solver steps left of a budget, and the moment at which the watchdog aborts (None: never)."""
 
     left: int
@@ -150,14 +150,14 @@ class Solver:
     def set(self, name: str, value: int | bool) -> None:
         self._solver.set(name, value)
 
-    def check(self, steps: Steps, share: int, assumptions: Sequence[str] = ()) -> Verdict:
+    def check(self, steps: SolverSteps, share: int, assumptions: Sequence[str] = ()) -> SolverVerdict:
         """At most `share` of the steps left.  The steps used are taken from `steps`."""
         self._flush()
         limit = min(share, steps.left, MOST_STEPS)
         if limit <= 0:
-            return Verdict.UNKNOWN
+            return SolverVerdict.UNKNOWN
         if steps.late:
-            return Verdict.ABORTED
+            return SolverVerdict.ABORTED
         self._solver.set("rlimit", limit)
         z3, context = self._z3, self._solver.ctx
         watchdog: threading.Timer | None = None
@@ -169,21 +169,21 @@ class Solver:
         try:
             found = self._solver.check(*(z3.Bool(name, ctx=context) for name in assumptions))
         except z3.Z3Exception:  # out of memory among them
-            return Verdict.UNKNOWN
+            return SolverVerdict.UNKNOWN
         finally:
             if watchdog is not None:
                 watchdog.cancel()
         steps.take(max(1, self._count() - before))
         if found == z3.sat:
-            return Verdict.SAT
+            return SolverVerdict.SAT
         if found == z3.unsat:
             self._core = tuple(str(literal) for literal in self._solver.unsat_core()) if assumptions else ()
-            return Verdict.UNSAT
+            return SolverVerdict.UNSAT
         if "interrupt" in self._solver.reason_unknown():
             if steps.late:
-                return Verdict.ABORTED
+                return SolverVerdict.ABORTED
             raise KeyboardInterrupt  # z3 catches Ctrl-C itself
-        return Verdict.UNKNOWN
+        return SolverVerdict.UNKNOWN
 
     def _count(self) -> int:
         statistics = self._solver.statistics()

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from ....lang.bind.directives import PRINT, DirectiveReader, Said, Wrong, instead, ticks_of
+from ....lang.bind.directives import PRINT, DirectiveReader, ResolvedDirective, Wrong, instead, ticks_of
 from ....lang.diagnostics.model import Code, Diagnostic, Label, Rejected, Severity
 from ....lang.primitives.table import nearest
 from ....lang.support.records import dataclass
@@ -32,14 +32,14 @@ from ..problem import (
     Keep,
     LimitMachines,
     LimitMemory,
-    Line,
     NoSplit,
     Objective,
     Order,
     PhaseIndex,
-    Place,
+    PlaceDirective,
     Problem,
     Replicate,
+    SourceLine,
     Speculate,
     Split,
     devices_named,
@@ -61,7 +61,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class DirectiveScope:
     """`phases`: what each name stands for (several: ambiguous, but for `print`); `ordered`: what an `order` speaks of beside the
     phases it names (None: of all)."""
 
@@ -70,10 +70,10 @@ class Scope:
     ordered: tuple[PhaseIndex, ...] | None = None
 
 
-class Reader(DirectiveReader[PhaseIndex]):
+class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
     """`number`: of the line that directives are said to stand in; None: where they stand in the source."""
 
-    def __init__(self, scope: Scope, source: Source, number: int | None) -> None:
+    def __init__(self, scope: DirectiveScope, source: Source, number: int | None) -> None:
         super().__init__(scope.phases)
         self.scope, self.source, self.number = scope, source, number
         self.directives: list[Directive] = []
@@ -88,16 +88,16 @@ class Reader(DirectiveReader[PhaseIndex]):
             except Wrong:
                 continue
 
-    def meant(self, said: Said[PhaseIndex], line: Line) -> list[Directive]:
+    def meant(self, said: ResolvedDirective[PhaseIndex], line: SourceLine) -> list[Directive]:
         """The directives that one stands for."""
         groups = [tuple(phase for phase in group if phase is not None) for group in said.phases]
         match said.verb:
             case "place":
-                return [Place(line, groups[0], self.device(said.devices[0]))]
+                return [PlaceDirective(line, groups[0], self.device(said.devices[0]))]
             case "keep" | "move":  # that nothing uses what was moved is the checker's (E502)
                 return [Keep(line, groups[0][0], self.device(said.devices[0]))]
             case "group":
-                place = Place(line, tuple(phase for phases in groups for phase in phases), self.device(said.devices[0]))
+                place = PlaceDirective(line, tuple(phase for phases in groups for phase in phases), self.device(said.devices[0]))
                 return [place, *(IssueBefore(line, first, then) for first, then in pairwise(groups))]
             case "before":
                 return [Before(line, groups[0], groups[1])]
@@ -126,7 +126,7 @@ class Reader(DirectiveReader[PhaseIndex]):
                 return [Order(line, said.phases[0], self.scope.ordered)]
         raise AssertionError(said.verb)
 
-    def split(self, said: Said[PhaseIndex], line: Line) -> Split:
+    def split(self, said: ResolvedDirective[PhaseIndex], line: SourceLine) -> Split:
         (phase,) = (phase for phase in said.phases[0] if phase is not None)
         words = said.devices
         devices = tuple(name for word in words for name in self.instances(word))
@@ -183,9 +183,9 @@ class Reader(DirectiveReader[PhaseIndex]):
         names = problem.device_names()
         return tuple(names[place] for place in sorted(devices_named(problem, word.text)))
 
-    def line(self, span: Span) -> Line:
+    def line(self, span: Span) -> SourceLine:
         number = self.number if self.number is not None else self.source.position(span.start)[0] + 1
-        return Line(number, self.source.text[span.start : span.end], span.start, span.end)
+        return SourceLine(number, self.source.text[span.start : span.end], span.start, span.end)
 
 
 def _devices(problem: Problem) -> list[str]:
@@ -265,10 +265,10 @@ def ids_of(problem: Problem) -> dict[str, list[Named]]:
 
 def resolve_texts(problem: Problem, directives: Sequence[str], objectives: Sequence[str]) -> Resolved:
     """The lists of an instance.  Raises Rejected, with the texts it complains of in `sources`."""
-    scope = Scope(problem, ids_of(problem))
+    scope = DirectiveScope(problem, ids_of(problem))
     sources = [Source(f"directives[{place}]", text) for place, text in enumerate(directives)]
     sources += [Source(f"objective[{place}]", _minimize(text)) for place, text in enumerate(objectives)]
-    readers = [Reader(scope, source, number) for number, source in enumerate(sources, 1)]
+    readers = [InstanceDirectiveReader(scope, source, number) for number, source in enumerate(sources, 1)]
     diagnostics: list[Diagnostic] = []
     for reader in readers:
         words, troubles = words_of(reader.source)
@@ -288,16 +288,16 @@ class DirectivesRejected(Rejected):
     """Directives that cannot be meant."""
 
 
-def resolve(block: Sequence[Words], scope: Scope, source: Source) -> Resolved:
+def resolve(block: Sequence[Words], scope: DirectiveScope, source: Source) -> Resolved:
     """The directives of a program's blocks."""
-    reader = Reader(scope, source, None)
+    reader = InstanceDirectiveReader(scope, source, None)
     for words in block:
         reader.statement(words)
     together = _together(reader.directives, scope.problem, lambda _: source.name)
     return Resolved(tuple(reader.directives), tuple(dict.fromkeys(reader.objectives)), (*reader.diagnostics, *together))
 
 
-def _together(directives: Sequence[Directive], problem: Problem, file: Callable[[Line], str]) -> list[Diagnostic]:
+def _together(directives: Sequence[Directive], problem: Problem, file: Callable[[SourceLine], str]) -> list[Diagnostic]:
     """What shows only beside other directives: SCH202 and SCH203 need to know which phases are split."""
     split = {d.phase for d in directives if isinstance(d, Split) and len(d.devices) > 1}
     found: list[Diagnostic] = []

@@ -40,7 +40,7 @@ MOST_TOKENS: Final = 1_500_000
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class DotToken:
     text: str
     quoted: bool
     line: int
@@ -57,7 +57,7 @@ class DotGraph:
     edge_lines: list[int] = field(default_factory=list)
 
 
-def _tokens(text: str, problems: Problems) -> Iterator[Token]:
+def _tokens(text: str, problems: Problems) -> Iterator[DotToken]:
     at, line, count = 0, 1, 0
     while at < len(text):
         count += 1
@@ -68,19 +68,19 @@ def _tokens(text: str, problems: Problems) -> Iterator[Token]:
             problems.fail(f"line {line}", f"cannot be read at `{text[at : at + 20].splitlines()[0]}`")
         if found.lastgroup == "quoted":
             inside = re.sub(r"\\\r?\n", "", found.group()[1:-1]).replace('\\"', '"')
-            yield Token(inside, True, line)
+            yield DotToken(inside, True, line)
         elif found.lastgroup != "skip":
-            yield Token(found.group(), False, line)
+            yield DotToken(found.group(), False, line)
         line += found.group().count("\n")
         at = found.end()
 
 
 def read_dot(text: str, problems: Problems) -> DotGraph:
-    return _Reader(list(_tokens(text, problems)), problems).graph()
+    return _DotReader(list(_tokens(text, problems)), problems).graph()
 
 
-class _Reader:
-    def __init__(self, tokens: list[Token], problems: Problems) -> None:
+class _DotReader:
+    def __init__(self, tokens: list[DotToken], problems: Problems) -> None:
         self.tokens = tokens
         self.at = 0
         self.problems = problems
@@ -101,7 +101,7 @@ class _Reader:
             self.fail(f"`{mark}`")
         self.at += 1
 
-    def name(self) -> Token:
+    def name(self) -> DotToken:
         if self.at >= len(self.tokens):
             self.fail("a name")
         here = self.tokens[self.at]
@@ -112,7 +112,7 @@ class _Reader:
         while here.quoted and self.peek("+"):
             self.at += 1
             joined += self.name().text
-        return Token(joined, here.quoted, here.line)
+        return DotToken(joined, here.quoted, here.line)
 
     def graph(self) -> DotGraph:
         if self.peek("strict"):

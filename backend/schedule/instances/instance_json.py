@@ -347,7 +347,7 @@ def decode(value: object, problems: Problems, devices: Devices | None = None) ->
     if twice is not None:
         path, first = f"phases[{twice[1]}].id", f"phases[{twice[0]}]"
         problems.add(path, f"`{phases[twice[1]].id}` is the id of {first} too", code=Code.SCH201)
-    names = _Names({phase.id: PhaseIndex(index) for index, phase in enumerate(phases)})
+    names = _InstanceNames({phase.id: PhaseIndex(index) for index, phase in enumerate(phases)})
     topology = stated if devices is None else _topology(devices, tick_ns, phases, problems)
     problem = Problem(
         topology.devices, topology.links, phases, tuple(map(names.edge, edges)), contention=contention, tick_ns=tick_ns,
@@ -417,7 +417,7 @@ def _combine(of: Fields) -> Combine:
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class _InstanceNames:
     """Phases by their ids, and what speaks of them."""
 
     places: Mapping[str, PhaseIndex]

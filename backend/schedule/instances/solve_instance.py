@@ -13,7 +13,7 @@ from ..problem import Contention, Objective, PhaseIndex, Problem, Select
 from ..search.branch_forms import plan_selects
 from ..search.instance_transformations import unrolled
 from ..search.strategy import DEFAULT, Budget
-from ..solution import Answer, Placed, Proof, QueueKind, Schedule, Shard, Status, Synchronisation, Transfer
+from ..solution import Answer, BoundCertificate, Placed, QueueKind, Schedule, Shard, Status, Synchronisation, Transfer
 from ..timeline.fence_insertion import synchronise
 from ..verify.schedule_checks import verify
 from .graph_readers import decode_dot, decode_stg
@@ -71,20 +71,20 @@ def _unrolled(problem: Problem) -> Problem:
 #
 # Which format a file is in, and its problem.
 
-class Format(Enum):
+class InstanceFormat(Enum):
     JSON = "instance/1"
     STG = "STG"
     DOT = "DOT"
 
 
-def format_of(file: str, text: str) -> Format:
+def format_of(file: str, text: str) -> InstanceFormat:
     """By what the text starts with, else by the file's ending."""
     start = text.lstrip("\ufeff \t\r\n")
     if start.startswith(("{", "[")):
-        return Format.JSON
+        return InstanceFormat.JSON
     if start.startswith(("digraph", "strict", "graph", "/*", "//")) or file.endswith((".dot", ".gv")):
-        return Format.DOT
-    return Format.JSON if file.endswith(".json") else Format.STG
+        return InstanceFormat.DOT
+    return InstanceFormat.JSON if file.endswith(".json") else InstanceFormat.STG
 
 
 def read_instance(file: str, text: str, devices: Devices | None = None, contention: Contention | None = None) -> Problem:
@@ -97,11 +97,11 @@ def read_instance(file: str, text: str, devices: Devices | None = None, contenti
     text = text.removeprefix("\ufeff")
     equal = None if devices is None else equal_processors(devices) if isinstance(devices, int) else devices(1)
     match format_of(file, text):
-        case Format.JSON:
+        case InstanceFormat.JSON:
             problem = decode(load_json(text, problems), problems, devices)
-        case Format.DOT:
+        case InstanceFormat.DOT:
             problem = decode_dot(text, problems, equal)
-        case Format.STG:
+        case InstanceFormat.STG:
             if equal is None:
                 problems.fail("", "a task graph says nothing of processors: give --devices N")
             problem = decode_stg(text, problems, equal)
@@ -217,7 +217,7 @@ def gap_of(value: int, bound: int) -> float:
     return 0.0 if value == 0 else 100 * (value - bound) / value
 
 
-def _certainty(status: Status, proof: Proof, value: int) -> str:
+def _certainty(status: Status, proof: BoundCertificate, value: int) -> str:
     if status is Status.OPTIMAL:
         return f"optimal ({proof.method})"
     return f"lower bound {proof.lower_bound}, gap {gap_of(value, proof.lower_bound):.1f} %"

@@ -35,7 +35,7 @@ from typing import Annotated, Any, Final, Never, NewType, TypeAlias, Union, get_
 from ....lang.support.parsing import decode
 from ....lang.support.records import dataclass
 from ...graph.phases import PhaseId, ValueId
-from ..solution import Baseline, Proof, QueueKind, Status
+from ..solution import Baseline, BoundCertificate, QueueKind, Status
 
 # ---------------------------------------------------------------------------------------------------- parts
 #
@@ -434,12 +434,12 @@ class Prediction:
     lower_bound: int
     status: Status
     objectives: tuple[tuple[str, int], ...]
-    proof: Proof
+    proof: BoundCertificate
     baselines: tuple[Baseline, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ExecutionPlan:
     """A schedule of one program for known sizes on known devices.
 
     `program` is its text, in full, so that a plan can be run by itself; `sizes` the bound sizes by name.  `peak` is the most
@@ -619,18 +619,18 @@ LARGEST_PLAN: Final = 64 << 20
 """Bytes of JSON that are read at most."""
 
 
-def encode_plan(plan: Plan) -> str:
+def encode_plan(plan: ExecutionPlan) -> str:
     """The canonical text of a plan."""
     return json.dumps(plan_object(plan), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def plan_object(plan: Plan) -> dict[str, Any]:
+def plan_object(plan: ExecutionPlan) -> dict[str, Any]:
     """The plan as dicts, lists, strings and integers."""
     made: dict[str, Any] = encoded(plan)
     return made
 
 
-def decode_plan(text: str) -> Plan:
+def decode_plan(text: str) -> ExecutionPlan:
     """The plan that a text says.  PlanFormatError: too large, not JSON, of another version, or not exactly the schema."""
     if len(text) > LARGEST_PLAN:
         raise PlanFormatError(f"a plan has at most {LARGEST_PLAN} characters")
@@ -640,7 +640,7 @@ def decode_plan(text: str) -> Plan:
             raise PlanFormatError("plan is not an object")
         if data.get("schema") != SCHEMA:
             raise PlanFormatError(f"its schema is {str(data.get('schema'))[:40]!r}, and this version reads {SCHEMA}: plan again")
-        plan: Plan = decoded(Plan, data, "plan")
+        plan: ExecutionPlan = decoded(ExecutionPlan, data, "plan")
     except PlanFormatError:
         raise
     except (ValueError, RecursionError) as error:

@@ -43,11 +43,11 @@ from .plan import (
     CellsStep,
     CombineStep,
     DeviceId,
+    ExecutionPlan,
     FenceStep,
     FreeStep,
     JoinStep,
     LoopStep,
-    Plan,
     PlannedPhase,
     PlannedRead,
     Queue,
@@ -93,7 +93,7 @@ def describe(phase: Phase, graph: Graph, number: Number, device: DeviceId, scrat
     )
 
 
-def written_over(graph: Graph, plan: Plan) -> list[Decision]:
+def written_over(graph: Graph, plan: ExecutionPlan) -> list[Decision]:
     """The results that the program names and that take the buffer of an operand which is not read again."""
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     found: list[Decision] = []
@@ -202,7 +202,7 @@ def _index(index: AffineIndex, names: Sequence[str], number: Number) -> str:
 _INDENT = "  "
 
 
-def plan_text(plan: Plan) -> str:
+def plan_text(plan: ExecutionPlan) -> str:
     """The plan for people to read; needs a plan made in full detail."""
     known = {phase.id: phase for phase in plan.phases}
     names = {value: name for name, value in plan.inputs}
@@ -432,7 +432,7 @@ def _short(piece: Piece) -> list[str]:
 MOST_NAMED: Final = 8
 
 
-def space_lines(plan: Plan) -> list[str]:
+def space_lines(plan: ExecutionPlan) -> list[str]:
     """Which plans the bound is of, and what is not cut."""
     if plan.prediction is None:
         return []
@@ -458,12 +458,12 @@ def space_lines(plan: Plan) -> list[str]:
     return lines
 
 
-def has_other_axes(plan: Plan) -> bool:
+def has_other_axes(plan: ExecutionPlan) -> bool:
     """Could a phase be cut along another axis than in the plans that the bound is of?"""
     return any(len(one.axes) > 1 for one in plan.space.cuts)
 
 
-def plans_text(plan: Plan) -> str:
+def plans_text(plan: ExecutionPlan) -> str:
     """`plan of whole shards along these axes`: what no better one is of."""
     words = ["plan"]
     if plan.space.chunks > 1:
@@ -475,12 +475,12 @@ def plans_text(plan: Plan) -> str:
     return " ".join(words)
 
 
-def _is_cuttable(plan: Plan) -> bool:
+def _is_cuttable(plan: ExecutionPlan) -> bool:
     inputs = {phase.id for phase in plan.phases if phase.op == "input"}
     return bool(plan.space.dealt) or any(one.axes and one.phase not in inputs for one in plan.space.cuts)
 
 
-def _axes(plan: Plan, names: Mapping[PhaseId, str]) -> Iterator[str]:
+def _axes(plan: ExecutionPlan, names: Mapping[PhaseId, str]) -> Iterator[str]:
     """The axes that were chosen, each with what is cut along it."""
     chosen: dict[tuple[int | None, int], list[str]] = {}
     for one in plan.space.cuts:
@@ -516,7 +516,7 @@ def _name(phase: PlannedPhase) -> str:
 _EXPLAIN_QUEUES_INDENT = "  "
 
 
-def queues_text(plan: Plan) -> str:
+def queues_text(plan: ExecutionPlan) -> str:
     """The plan for people to read."""
     known = {phase.id: phase for phase in plan.phases}
     names = _names(plan)
@@ -548,7 +548,7 @@ def queues_text(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def chunks_text(plan: Plan) -> list[str]:
+def chunks_text(plan: ExecutionPlan) -> list[str]:
     """Which phases go in chunks."""
     parts = ", ".join(f"#{one.phase} in {one.count}" for one in plan.chunks)
     return [f"chunks: {parts}"] if parts else []
@@ -557,7 +557,7 @@ def chunks_text(plan: Plan) -> list[str]:
 _UNITS: Final = {"energy": " mJ", "throughput": " ticks a run"}
 
 
-def judged(plan: Plan) -> str:
+def judged(plan: ExecutionPlan) -> str:
     """The certified bound, and how near the plan is to it; empty of a plan without a prediction."""
     found = plan.prediction
     if found is None:
@@ -571,7 +571,7 @@ def judged(plan: Plan) -> str:
     return f"lower bound {found.lower_bound}{'' if found.status is Status.OPTIMAL else along}: {word}"
 
 
-def prediction_text(plan: Plan) -> str:
+def prediction_text(plan: ExecutionPlan) -> str:
     """One line: the makespan, its bound or gap, the baselines."""
     found, tick_ns = plan.prediction, plan.tick_ns
     if found is None:
@@ -599,7 +599,7 @@ def time_text(ns: int) -> str:
     return f"{ns} ns"
 
 
-def busy_of(plan: Plan) -> dict[str, int]:
+def busy_of(plan: ExecutionPlan) -> dict[str, int]:
     """Ticks that each device with work computes."""
     found: dict[str, int] = {}
     for queue in plan.main.queues:
@@ -611,7 +611,7 @@ def busy_of(plan: Plan) -> dict[str, int]:
     return found
 
 
-def _heading(queue: Queue, busy: Mapping[str, int], peaks: Mapping[DeviceId, int], plan: Plan) -> str:
+def _heading(queue: Queue, busy: Mapping[str, int], peaks: Mapping[DeviceId, int], plan: ExecutionPlan) -> str:
     if queue.kind is QueueKind.COPY:
         return f"{queue.device} copies"
     makespan = plan.prediction.makespan if plan.prediction is not None else 0
@@ -619,7 +619,7 @@ def _heading(queue: Queue, busy: Mapping[str, int], peaks: Mapping[DeviceId, int
     return f"{queue.device}  (memory {bytes_text(peaks.get(queue.device, 0))}{share})"
 
 
-def _names(plan: Plan) -> dict[ValueId, str]:
+def _names(plan: ExecutionPlan) -> dict[ValueId, str]:
     names = {value: name for name, value in plan.inputs}
     for phase in plan.phases:
         label, arrow, _ = phase.label.partition(" ← ")

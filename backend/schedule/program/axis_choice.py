@@ -154,7 +154,7 @@ class Cuts:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class FixedAxis:
     """A phase that is not to be asked: its `cut`, and the axes of its results and, where they are free to choose, operands."""
 
     cut: Cut | None
@@ -162,7 +162,7 @@ class Given:
 
 
 def choose_cuts(
-    graph: Graph, given: Mapping[PhaseId, Given] | None = None, free: Iterable[ValueId] = (), axes: Axes | None = None
+    graph: Graph, given: Mapping[PhaseId, FixedAxis] | None = None, free: Iterable[ValueId] = (), axes: Axes | None = None
 ) -> Cuts:  # fmt: skip
     """The cuts of the phases; `free`: values from elsewhere, which lie as their first consumer likes best; `axes`: of phases that
     are not to be chosen for."""
@@ -177,18 +177,18 @@ def choose_cuts(
     return Cuts(tuple(found), chooser.axis)
 
 
-def given_as(phase: Phase, cut: Cut, types: Types) -> Given:
+def given_as(phase: Phase, cut: Cut, types: Types) -> FixedAxis:
     """A phase that is cut so, with its operands along the axes that suit it best."""
     chooser, phase = _Chooser(types, {}, {}), as_one(phase, types)
     operands = enumerate(traverse.operands(phase))
     axes = {value: chooser.best_axis(phase, cut, place, value)[1] for place, value in operands}
-    return Given(cut, {**axes, **dict.fromkeys(traverse.results(phase), 0 if cut.combines else cut.axis)})
+    return FixedAxis(cut, {**axes, **dict.fromkeys(traverse.results(phase), 0 if cut.combines else cut.axis)})
 
 
 @dataclass(slots=True)
 class _Chooser:
     types: Types
-    given: Mapping[PhaseId, Given]
+    given: Mapping[PhaseId, FixedAxis]
     axes: Axes
     axis: dict[ValueId, int] = field(default_factory=dict)
     free: set[ValueId] = field(default_factory=set)
@@ -215,7 +215,7 @@ class _Chooser:
             self.axis[value] = 0 if best is None or best.combines else best.axis
         return best
 
-    def take(self, phase: Phase, given: Given) -> Cut | None:
+    def take(self, phase: Phase, given: FixedAxis) -> Cut | None:
         self.axis |= dict.fromkeys(traverse.results(phase), 0)
         for value, axis in given.axes.items():
             if value in self.free or value in traverse.results(phase):

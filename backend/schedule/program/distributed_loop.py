@@ -17,14 +17,14 @@ from ...devices.profile import Profile
 from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.cost_formulas import Types
-from ...graph.loop_iteration import Turn
+from ...graph.loop_iteration import LoopIteration
 from ...graph.phases import Input, Loop, Phase, PhaseId, ValueId
 from ..plan.plan import ALIGNMENT, Box, DeviceId, Spread, SubPlan
-from ..problem import DeviceGroup, DeviceIndex, Edge, Line, Link, PhaseIndex, PhaseTask, Problem, Replicate, Together
+from ..problem import DeviceGroup, DeviceIndex, Edge, Link, PhaseIndex, PhaseTask, Problem, Replicate, SourceLine, Together
 from ..program_facts.partitioning import Cut, box_of, reads_of, result_boxes, shape_of, slab, space_of
 from ..program_facts.scratch_memory import Numbers
 from ..solution import Mode, Schedule, Shard, Transfer
-from .axis_choice import WHOLE, Aligned, Cuts, Given, Need, Whole, need_of
+from .axis_choice import WHOLE, Aligned, Cuts, FixedAxis, Need, Whole, need_of
 
 # ---------------------------------------------------------------------------------------------------- together
 
@@ -32,7 +32,7 @@ TicksOf = Callable[[Phase, DeviceGroup, Cut | None, int], Ticks | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class CostContext:
     """The devices, and what phases of a turn cost on them; `making`: what their first executions take more."""
 
     groups: tuple[DeviceGroup, ...]
@@ -45,7 +45,7 @@ class Setting:
     def problem(self, tasks: tuple[PhaseTask, ...], edges: tuple[Edge, ...], told: Sequence[PhaseIndex] = ()) -> Problem:
         """Memory is counted where the loop is placed, not here."""
         groups = tuple(replace(group, memory=None) for group in self.groups)
-        told_all = tuple(Replicate(Line(0, "every device is told whether to go on"), phase) for phase in told)
+        told_all = tuple(Replicate(SourceLine(0, "every device is told whether to go on"), phase) for phase in told)
         return Problem(groups, self.links, tasks, edges, told_all, tick_ns=self.tick_ns, memory_grain=ALIGNMENT)
 
 
@@ -58,17 +58,17 @@ class ProgramProblem:
     phases: tuple[Phase, ...]
     cuts: Cuts
     profile: Profile | None = None
-    gangs: Mapping[int, Gang] = field(default_factory=dict)
+    gangs: Mapping[int, DistributedLoop] = field(default_factory=dict)
     """By place, the loops that several devices run together."""
     dealt: tuple[PhaseId, ...] = ()
     """The loops whose iterations several devices may share in the plans that what is claimed ranges over."""
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedIteration:
     """A turn, or what follows the last, as a problem with its schedule and plan."""
 
-    turn: Turn
+    turn: LoopIteration
     program: ProgramProblem
     schedule: Schedule = field(default_factory=lambda: Schedule((), (), ()))
     plan: SubPlan = field(default_factory=lambda: SubPlan((), (), ()))
@@ -83,13 +83,13 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Gang:
+class DistributedLoop:
     """A loop on the devices of `mode`, (device, rows) in the order of rows; see `turning`."""
 
     spread: Spread
     mode: Mode
-    body: Planned
-    leave: Planned | None
+    body: PlannedIteration
+    leave: PlannedIteration | None
     making: int
 
     @property
@@ -112,7 +112,7 @@ class Gang:
         return max(1, self.making + trip * self.body.schedule.makespan + last)
 
     @property
-    def plans(self) -> tuple[Planned, ...]:
+    def plans(self) -> tuple[PlannedIteration, ...]:
         return (self.body,) if self.leave is None else (self.body, self.leave)
 
     def peak(self, device: int) -> int:
@@ -128,11 +128,11 @@ class Gang:
         return tuple(v for v in dict.fromkeys(v for phase in phases for v in traverse.uses(phase)) if v not in made)
 
     @property
-    def given(self) -> Given:
+    def given(self) -> FixedAxis:
         axes = {value: axis for value, axis in self.body.cuts.axis.items() if value not in self.loop.body.params}
         axes |= {value: axis or 0 for value, axis in zip(self.loop.initial, self.spread.axes, strict=True)}
         axes |= {value: axis or 0 for value, axis in zip(self.loop.results, self.spread.axes, strict=True)}
-        return Given(None if self.is_gathered else Cut(self.spread.axes[0] or 0, self.rows), axes)
+        return FixedAxis(None if self.is_gathered else Cut(self.spread.axes[0] or 0, self.rows), axes)
 
     def together(self, out: Sequence[int]) -> Together:
         """`out`: the bytes that each device has of the results, in the order of the mode."""
@@ -142,7 +142,7 @@ class Gang:
         mode = tuple((DeviceIndex(device), rows) for device, rows in self.mode)
         return Together(mode, scratch, tuple(moves), self.is_gathered, sum(map(self.picojoules, self.plans)))
 
-    def picojoules(self, one: Planned) -> int:
+    def picojoules(self, one: PlannedIteration) -> int:
         """Of the links, in all turns or in what follows the last."""
         links, times = one.problem.links, (self.loop.trip.constant or 0) if one is self.body else 1
         sent = (links[moved.link].nj_per_byte * moved.bytes for moved in one.schedule.transfers if moved.link is not None)

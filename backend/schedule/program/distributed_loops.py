@@ -27,18 +27,18 @@ from ...graph.bind import BoundGraph
 from ...graph.loop_iteration import Axes, can_turn_together
 from ...graph.phases import Loop, PhaseId
 from ..bounds.bound_strategies import best_bound, floor_of
-from ..bounds.head_tail_bounds import Bounds, Costs, fill, least, most
+from ..bounds.head_tail_bounds import BoundSet, Costs, fill, least, most
 from ..bounds.single_phase_split import subsets
 from ..exact.infeasibility import certified_bound, memory_conflict, without_cuts
 from ..plan.plan import ALIGNMENT
-from ..problem import Before, Directive, LimitMemory, Line, Objective, PhaseIndex, PhaseTask, Problem
+from ..problem import Before, Directive, LimitMemory, Objective, PhaseIndex, PhaseTask, Problem, SourceLine
 from ..program_facts.partitioning import shape_of
 from ..program_facts.scratch_memory import rounded
 from ..search.strategy import FAST, Budget
-from ..solution import Answer, Conflict, Mode, Proof, Status
+from ..solution import Answer, BoundCertificate, Conflict, Mode, Status
 from ..timeline.serial_sgs import FOREVER, Timer
 from .axis_choice import Aligned
-from .distributed_loop import Gang, ProgramProblem, Setting
+from .distributed_loop import CostContext, DistributedLoop, ProgramProblem
 from .loop_iteration import Turning, gang_of, turning
 
 # ---------------------------------------------------------------------------------------------------- ways
@@ -53,7 +53,7 @@ STEP: Final = 256
 
 
 @dataclass(slots=True)
-class _Way:
+class _LoopRoundTrip:
     """Devices that are reached from home, and left, over the same channels: ticks of all rows there and back, and of none."""
 
     each: Fraction
@@ -77,7 +77,7 @@ def ways(program: ProgramProblem, place: int, one: Turning, turns: int) -> int:
     by_one = min(_alone(timer, device, table, sizes) for device, table in alone.items() if table is not None)
     cut = [axis is not None for axis in one.spread.axes]
     groups = _groups(timer, [sum(size for size, own in zip(each, cut, strict=True) if own) for each in sizes])
-    bounds, trip = Bounds(Costs(Timer(one.empty().problem))), loop.trip.constant or 0
+    bounds, trip = BoundSet(Costs(Timer(one.empty().problem))), loop.trip.constant or 0
     waits = [_waits(bounds, one.rows, device) for device in range(len(timer.kinds))]
     best, low = by_one, turns
     while low < best:
@@ -89,7 +89,7 @@ def ways(program: ProgramProblem, place: int, one: Turning, turns: int) -> int:
     return best
 
 
-def _sending(groups: Sequence[_Way], room: Sequence[int], rows: int, most: int) -> int:
+def _sending(groups: Sequence[_LoopRoundTrip], room: Sequence[int], rows: int, most: int) -> int:
     """The least ticks, up to `most`, in which all rows come to groups of devices with room for so many each, and go back."""
 
     def enough(time: int) -> bool:
@@ -134,9 +134,9 @@ def _alone(timer: Timer, device: int, table: Ticks, sizes: Sequence[Sequence[int
     return total
 
 
-def _groups(timer: Timer, sizes: Sequence[int]) -> list[_Way]:
+def _groups(timer: Timer, sizes: Sequence[int]) -> list[_LoopRoundTrip]:
     """Home, and the other devices by the channels that lead there and back."""
-    found: dict[object, _Way] = {timer.home: _Way(Fraction(0), 0, [timer.home])}
+    found: dict[object, _LoopRoundTrip] = {timer.home: _LoopRoundTrip(Fraction(0), 0, [timer.home])}
     for device in range(len(timer.kinds)):
         if device == timer.home:
             continue
@@ -146,19 +146,19 @@ def _groups(timer: Timer, sizes: Sequence[int]) -> list[_Way]:
             (timer.problem.links[hop.link].bytes_per_tick, size) for path, size in zip(hops, sizes, strict=True) for hop in path
         ]
         each = sum((size / rate for rate, size in rates if rate is not None), Fraction(0))
-        way, channels = _Way(each, sum(hop.latency for hop in used)), tuple(hop.channel for hop in used)
+        way, channels = _LoopRoundTrip(each, sum(hop.latency for hop in used)), tuple(hop.channel for hop in used)
         known = found.setdefault(channels if channels and None not in channels else device, way)
         known.each, known.fixed = min(known.each, way.each), min(known.fixed, way.fixed)
         known.devices.append(device)
     return list(found.values())
 
 
-def _rows(bounds: Bounds, waits: Mapping[int, int], device: int, time: int, rows: int) -> int:
+def _rows(bounds: BoundSet, waits: Mapping[int, int], device: int, time: int, rows: int) -> int:
     """At least as many rows as a device can have for a turn to end in a time, another device having one."""
     return min((bounds.timer.most(p, device, time - wait) if time >= wait else 0 for p, wait in waits.items()), default=rows)
 
 
-def _waits(bounds: Bounds, rows: int, device: int) -> dict[int, int]:
+def _waits(bounds: BoundSet, rows: int, device: int) -> dict[int, int]:
     """By phase that has the rows of a mode: ticks of a turn in which its shard on a device does not run.  What reads rows beside
     its own gets some from another device."""
     timer, kind = bounds.timer, bounds.costs.class_of[device]
@@ -188,12 +188,12 @@ TURNS: Final = 4
 SPARE: Final = 8 * ALIGNMENT
 """Bytes kept for rounding then."""
 
-Former: TypeAlias = Callable[[Mapping[PhaseId, Gang]], ProgramProblem]
+Former: TypeAlias = Callable[[Mapping[PhaseId, DistributedLoop]], ProgramProblem]
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 
 
 def plan_together(
-    program: ProgramProblem, answer: Answer, setting: Setting, former: Former, budget: Budget, planner: Planner,
+    program: ProgramProblem, answer: Answer, setting: CostContext, former: Former, budget: Budget, planner: Planner,
     every: Sequence[ProgramProblem],
 ) -> tuple[ProgramProblem, Answer]:  # fmt: skip
     """The better of the program as it was planned, and with loops that several devices run together.
@@ -202,7 +202,7 @@ def plan_together(
     problem, options = program.problem, _options(program, setting)
     if not options and not any(_options(form, setting) for form in every):
         return program, answer
-    chosen: dict[PhaseId, Gang] = {}
+    chosen: dict[PhaseId, DistributedLoop] = {}
     best, of = answer, program
     for place, found in options.items():
         alone = None if answer.schedule is None else min(table.at(1) for table in problem.phases[place].ticks.values())
@@ -220,11 +220,11 @@ def plan_together(
         return _without_plan(every, setting, planner)
     bound = min(bound_together(every, setting) or 0, best.values[0])
     status = Status.OPTIMAL if bound == best.values[0] else Status.GAP
-    proof = Proof("bound" if bound else "none", bound)
+    proof = BoundCertificate("bound" if bound else "none", bound)
     return of, replace(best, status=status, lower_bound=bound, proof=proof, baselines=answer.baselines or best.baselines)
 
 
-def _without_plan(forms: Sequence[ProgramProblem], setting: Setting, planner: Planner) -> tuple[ProgramProblem, Answer]:
+def _without_plan(forms: Sequence[ProgramProblem], setting: CostContext, planner: Planner) -> tuple[ProgramProblem, Answer]:
     """What is certain where no plan was found: what is short of memory beside the loops, or a conflict that the program has with
     shorter loops too."""
     from ..search.portfolio import explained
@@ -232,13 +232,14 @@ def _without_plan(forms: Sequence[ProgramProblem], setting: Setting, planner: Pl
     beside = [(form, _beside(form, _options(form, setting))) for form in forms]
     if all(conflict is not None for _, conflict in beside):
         form, conflict = beside[0]
-        answer = Answer(Status.IMPOSSIBLE, None, 0, (), Proof("none", 0), conflict=conflict)
+        answer = Answer(Status.IMPOSSIBLE, None, 0, (), BoundCertificate("none", 0), conflict=conflict)
         return form, explained(form.problem, answer)
     eased = [replace(form, problem=_eased(form, _options(form, setting))[0]) for form in forms]
     answers = [(program, planner(program.problem, FAST)) for program in eased]
     unsure = [program for program, answer in answers if answer.status is not Status.IMPOSSIBLE]
     if unsure:
-        return min(unsure, key=lambda one: certified_bound(one.problem)), Answer(Status.ABORTED, None, 0, (), Proof("none", 0))
+        return min(unsure, key=lambda one: certified_bound(one.problem)), Answer(Status.ABORTED, None, 0, (),
+            BoundCertificate("none", 0))
     program, answer = answers[0]
     if answer.conflict is None:
         return program, answer
@@ -252,18 +253,18 @@ def _beside(program: ProgramProblem, options: Mapping[int, object]) -> Conflict 
     return memory_conflict(replace(others, chunks=program.problem.chunks))
 
 
-def bound_together(forms: Sequence[ProgramProblem], setting: Setting) -> int | None:
+def bound_together(forms: Sequence[ProgramProblem], setting: CostContext) -> int | None:
     """The bound of every way to plan the program; None where it has no loops that could be run together."""
     options = [_options(form, setting) for form in forms]
     return min(map(_bound, forms, options)) if any(options) else None
 
 
-def dealable(program: ProgramProblem, setting: Setting) -> tuple[PhaseId, ...]:
+def dealable(program: ProgramProblem, setting: CostContext) -> tuple[PhaseId, ...]:
     """The loops whose iterations several devices may share."""
     return tuple(sorted(program.phases[place].id for place in _options(program, setting)))
 
 
-def _options(program: ProgramProblem, setting: Setting) -> dict[int, list[Turning]]:
+def _options(program: ProgramProblem, setting: CostContext) -> dict[int, list[Turning]]:
     """The turns of loops that could be run together, by the places of the loops."""
     found = {place: _turnings(program.bound, program.phases[place], setting) for place in _loops(program)}
     return {place: turnings for place, turnings in found.items() if turnings}
@@ -293,7 +294,7 @@ def _named(directive: object) -> Iterator[int]:
 # ----------------------------------------------------------------------------------------- candidates
 
 
-def _turnings(bound: BoundGraph, loop: object, setting: Setting) -> list[Turning]:
+def _turnings(bound: BoundGraph, loop: object, setting: CostContext) -> list[Turning]:
     """The turns of a loop, by the axes that its states may be cut along."""
     assert isinstance(loop, Loop)
     found = (turning(bound, loop, axes, setting) for axes in _axes(bound, loop))
@@ -311,7 +312,7 @@ def _axes(bound: BoundGraph, loop: Loop) -> list[Axes]:
     return [*found, tuple(None for _ in shapes)]
 
 
-def _gangs(found: Sequence[Turning], problem: Problem, alone: int | None) -> list[Gang]:
+def _gangs(found: Sequence[Turning], problem: Problem, alone: int | None) -> list[DistributedLoop]:
     """The best ways to run a loop together; `alone`: the ticks that they have to be better than."""
     tried: list[tuple[int, int, Turning, Mode]] = []
     for number, one in enumerate(found):
@@ -385,7 +386,7 @@ def _dealt(one: Turning, problem: Problem, devices: Sequence[int], limits: Mappi
     return tuple((device, rows) for device, rows in zip(able, counts, strict=True) if rows)
 
 
-def _fitting(one: Turning, problem: Problem, mode: Mode) -> Gang | None:
+def _fitting(one: Turning, problem: Problem, mode: Mode) -> DistributedLoop | None:
     """The loop on these devices, with fewer rows where one has too little memory."""
     caps = Timer(problem).caps
     limits: dict[int, int] = {}
@@ -409,7 +410,7 @@ def _fitting(one: Turning, problem: Problem, mode: Mode) -> Gang | None:
     return None
 
 
-def _held(gang: Gang, device: int, rows: int, one: Turning) -> int:
+def _held(gang: DistributedLoop, device: int, rows: int, one: Turning) -> int:
     """About the bytes on a device while the loop runs: what it reads of what is around it, and the turn's own."""
     types = one.bound.graph.types
     total = 0
@@ -434,7 +435,7 @@ def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
         return 0
     phases = tuple(longer.get(place, task) for place, task in enumerate(eased.phases))
     moved = replace(eased, phases=phases, directives=tuple(one for one in eased.directives if _is_way(one, program, options)))
-    shortest = max(best_bound(Bounds(costs)).ticks, Bounds(Costs(Timer(moved))).path.ticks)
+    shortest = max(best_bound(BoundSet(costs)).ticks, BoundSet(Costs(Timer(moved))).path.ticks)
     objective = eased.objectives[0]
     if objective is Objective.LATENCY:
         return shortest
@@ -485,7 +486,7 @@ def _eased(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
         before = sorted({makers[value] for value in loop.initial})
         after = sorted({target for source, target in readers if source == place})
         for first, then in [*((source, place) for source in before), *((place, target) for target in after)]:
-            directives.append(Before(Line(0, ""), (PhaseIndex(first),), (PhaseIndex(then),)))
+            directives.append(Before(SourceLine(0, ""), (PhaseIndex(first),), (PhaseIndex(then),)))
     edges = tuple(edge for edge in problem.edges if edge.source not in options and edge.target not in options)
     groups = tuple(replace(group, memory=None) for group in problem.devices)
     return replace(problem, devices=groups, phases=tuple(phases), edges=edges, directives=tuple(directives)), longer
@@ -500,7 +501,7 @@ def _turns(one: Turning) -> int:
     costs = Costs(Timer(replace(problem, phases=tasks)))
     if not all(costs.allowed):
         return 1
-    bounds = Bounds(costs)
+    bounds = BoundSet(costs)
     dealt = [p for p, task in enumerate(tasks) if task.rows == one.rows]
     home = costs.class_of[int(problem.home)]
 

@@ -20,7 +20,7 @@ from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ...graph import traverse
 from ...graph.bind import BoundGraph
-from ...graph.loop_iteration import Axes, Turn, branches_of, leaving, taken_apart, turn_of, with_arms_out
+from ...graph.loop_iteration import Axes, LoopIteration, branches_of, leaving, taken_apart, turn_of, with_arms_out
 from ...graph.phases import Branch, Loop, Phase, PhaseId, SubGraph, ValueId
 from ..plan.plan import Spread
 from ..problem import (
@@ -29,21 +29,21 @@ from ..problem import (
     DeviceGroup,
     Directive,
     IssueBefore,
-    Line,
     Objective,
     Order,
     PhaseIndex,
-    Place,
+    PlaceDirective,
     Problem,
     Select,
+    SourceLine,
 )
 from ..program_facts.partitioning import Cut, cuts_of, shape_of
 from ..search.branch_forms import plan_selects
 from ..search.strategy import FAST, Budget
 from ..solution import Answer, Decisions, Mode, Queueing, Sending, Status
 from ..timeline.serial_sgs import Timer
-from .axis_choice import Cuts, Given, choose_cuts
-from .distributed_loop import Gang, Planned, ProgramProblem, Setting
+from .axis_choice import Cuts, FixedAxis, choose_cuts
+from .distributed_loop import CostContext, DistributedLoop, PlannedIteration, ProgramProblem
 from .plan_from_schedule import sub_plan_of
 from .problem_from_program import turn_problem
 
@@ -69,19 +69,19 @@ class Turning:
 
     bound: BoundGraph
     spread: Spread
-    turn: Turn
+    turn: LoopIteration
     cuts: Cuts
     rows: int
-    setting: Setting
+    setting: CostContext
     tables: tuple[Mapping[str, Ticks | None], ...]
 
     @property
     def making(self) -> int:
         return max(self.setting.making(self.turn.bound.graph.phases, group) for group in self.setting.groups)
 
-    def empty(self) -> Planned:
+    def empty(self) -> PlannedIteration:
         """A turn whose schedule is still to come."""
-        return Planned(self.turn, turn_problem(self.turn, self.cuts, self.tables, self.setting))
+        return PlannedIteration(self.turn, turn_problem(self.turn, self.cuts, self.tables, self.setting))
 
     def device_ticks(self, group: DeviceGroup, rows: int) -> int | None:
         """What so many rows of a turn take on a device, without what it waits for; None: it cannot take part."""
@@ -97,7 +97,7 @@ class Turning:
         return total
 
 
-def turning(bound: BoundGraph, loop: Loop, axes: Axes, setting: Setting) -> Turning | None:
+def turning(bound: BoundGraph, loop: Loop, axes: Axes, setting: CostContext) -> Turning | None:
     """The turn of a loop whose states are cut along these axes; None: there is nothing to deal out."""
     turn = turn_of(bound, loop, axes)
     cuts, rows = _turn_cuts(turn)
@@ -106,7 +106,7 @@ def turning(bound: BoundGraph, loop: Loop, axes: Axes, setting: Setting) -> Turn
     return Turning(bound, Spread(loop.id, axes), turn, cuts, rows, setting, _tables(turn, cuts, setting))
 
 
-def _tables(turn: Turn, cuts: Cuts, setting: Setting) -> tuple[Mapping[str, Ticks | None], ...]:
+def _tables(turn: LoopIteration, cuts: Cuts, setting: CostContext) -> tuple[Mapping[str, Ticks | None], ...]:
     """By phase and class; the entries have the states already."""
     return tuple(
         {
@@ -117,25 +117,25 @@ def _tables(turn: Turn, cuts: Cuts, setting: Setting) -> tuple[Mapping[str, Tick
     )
 
 
-def gang_of(one: Turning, mode: Mode) -> Gang | None:
+def gang_of(one: Turning, mode: Mode) -> DistributedLoop | None:
     """The loop on the devices of a mode; None where they cannot tell each other what they need."""
     body = _planned(one.empty(), mode)
     leave = _planned(left_by(one), mode) if None in one.turn.axes else None
     if body is None or (leave is None and None in one.turn.axes):
         return None
-    return Gang(one.spread, mode, body, leave, one.making)
+    return DistributedLoop(one.spread, mode, body, leave, one.making)
 
 
-def left_by(one: Turning) -> Planned:
+def left_by(one: Turning) -> PlannedIteration:
     """What follows the last turn, its schedule still to come."""
     setting, last = one.setting, leaving(one.bound, one.turn.loop, one.turn)
-    forced = {phase.id: Given(None) for phase in last.bound.graph.phases} | _placed(last, {})
+    forced = {phase.id: FixedAxis(None) for phase in last.bound.graph.phases} | _placed(last, {})
     cuts = choose_cuts(last.bound.graph, forced)
     unsplit = replace(cuts, of=(None,) * len(cuts.of))
-    return Planned(last, turn_problem(last, cuts, _tables(last, unsplit, setting), setting))
+    return PlannedIteration(last, turn_problem(last, cuts, _tables(last, unsplit, setting), setting))
 
 
-def _planned(empty: Planned, mode: Mode) -> Planned | None:
+def _planned(empty: PlannedIteration, mode: Mode) -> PlannedIteration | None:
     """The schedule of a turn in which all that is cut is in the proportion of the mode."""
     turn, problem = empty.turn, empty.problem
     modes = _modes(problem, mode)
@@ -173,14 +173,14 @@ def _owner(mode: Mode, row: int) -> int:
 # --------------------------------------------------------------------------------------------- cuts
 
 
-def _placed(turn: Turn, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, Given]:
+def _placed(turn: LoopIteration, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, FixedAxis]:
     """What the placement of the states says of the phases that have and make them, and of those that take edges."""
     types = turn.bound.graph.types
-    found: dict[PhaseId, Given] = {}
+    found: dict[PhaseId, FixedAxis] = {}
     for phase, axis in zip(turn.bound.graph.phases, turn.axes, strict=False):
         (value,) = traverse.results(phase)
         shape = shape_of(value, types) or ()
-        found[phase.id] = Given(None if axis is None else Cut(axis, shape[axis]), {value: axis or 0})
+        found[phase.id] = FixedAxis(None if axis is None else Cut(axis, shape[axis]), {value: axis or 0})
     for value, axis in zip(turn.next, turn.axes, strict=True):
         maker = makers.get(value)
         if maker is None:
@@ -188,24 +188,25 @@ def _placed(turn: Turn, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, Given]
         shape = shape_of(value, types) or ()
         others = [cut for cut in cuts_of(maker, types) if cut.combines] if axis is None else []
         cut = min(others, key=lambda cut: cut.axis, default=None) if axis is None else Cut(axis, shape[axis])
-        found[maker.id] = Given(cut, {} if cut is None or cut.combines else dict.fromkeys(traverse.results(maker), axis or 0))
+        found[maker.id] = FixedAxis(cut, {} if cut is None or cut.combines else dict.fromkeys(traverse.results(maker), axis or 0))
     if turn.stop is not None and turn.stop in makers and makers[turn.stop].id not in found:
         maker = makers[turn.stop]
-        found[maker.id] = Given(next((cut for cut in cuts_of(maker, types) if cut.combines), None))
+        found[maker.id] = FixedAxis(next((cut for cut in cuts_of(maker, types) if cut.combines), None))
     return found
 
 
-def _turn_cuts(turn: Turn) -> tuple[Cuts, int]:
+def _turn_cuts(turn: LoopIteration) -> tuple[Cuts, int]:
     """The cuts of the phases of a turn, and the rows that a mode deals out: those of the states, or of what is longest."""
     graph = turn.bound.graph
     makers = {value: phase for phase in graph.phases for value in traverse.results(phase)}
     given = _placed(turn, makers)
-    given |= {phase.id: Given(None) for phase in graph.phases if phase.id in turn.edges}
+    given |= {phase.id: FixedAxis(None) for phase in graph.phases if phase.id in turn.edges}
     outside = [value for phase in graph.phases for value in traverse.uses(phase) if value not in makers]
     cuts = choose_cuts(graph, given, outside)
     sizes = [cut.size for cut in cuts.of[: len(turn.axes)] if cut is not None]
     rows = sizes[0] if sizes else max((cut.size for cut in cuts.of if cut is not None), default=0)
-    small = {p.id: Given(None) for p, cut in zip(graph.phases, cuts.of, strict=True) if cut is not None and 2 * cut.size < rows}
+    small = {p.id: FixedAxis(None) for p, cut in zip(graph.phases, cuts.of,
+        strict=True) if cut is not None and 2 * cut.size < rows}
     if not small:
         return cuts, rows
     return choose_cuts(graph, given | small, outside), rows
@@ -318,7 +319,7 @@ def with_arms(directives: Sequence[Directive], arms: Mapping[PhaseIndex, Sequenc
 
     for directive in directives:
         match directive:
-            case Place():
+            case PlaceDirective():
                 yield replace(directive, phases=all_of(directive.phases))
             case Before() | IssueBefore():
                 yield replace(directive, then=all_of(directive.then))
@@ -338,7 +339,7 @@ def with_arms(directives: Sequence[Directive], arms: Mapping[PhaseIndex, Sequenc
 
 
 def _before_arms(
-    line: Line, first: tuple[PhaseIndex, ...], branch: PhaseIndex, arms: Mapping[PhaseIndex, Sequence[PhaseIndex]]
+    line: SourceLine, first: tuple[PhaseIndex, ...], branch: PhaseIndex, arms: Mapping[PhaseIndex, Sequence[PhaseIndex]]
 ) -> Iterator[Directive]:  # fmt: skip
     if first and arms.get(branch):
         yield IssueBefore(line, first, tuple(arms[branch]))

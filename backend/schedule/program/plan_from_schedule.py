@@ -29,12 +29,12 @@ from ..plan.plan import (
     CombineStep,
     Device,
     DeviceId,
+    ExecutionPlan,
     FenceId,
     FenceStep,
     FreeStep,
     JoinStep,
     LoopStep,
-    Plan,
     PlannedChunks,
     PlannedFile,
     PlannedLink,
@@ -55,7 +55,7 @@ from ..program_facts.scratch_memory import Numbers, first_gap, rounded
 from ..single_device import described, step_of
 from ..solution import Answer, Placed, QueueKind, Schedule, Shard, Synchronisation, Transfer
 from ..timeline.fence_insertion import synchronise
-from .distributed_loop import Boxes, Gang, ProgramProblem
+from .distributed_loop import Boxes, DistributedLoop, ProgramProblem
 from .problem_from_program import cuts_in
 
 # ---------------------------------------------------------------------------------------------------- buffers
@@ -67,7 +67,7 @@ MOST_SEARCHED: Final = 256
 
 
 @dataclass(slots=True)
-class Piece:
+class PlannedBuffer:
     """One buffer: pieces of all results of a phase on one device.  `start` and `end` in ticks; whole when `there`."""
 
     device: int
@@ -92,7 +92,7 @@ Sent: TypeAlias = tuple[int, int, tuple[Box | None, ...]]
 """A transfer out of a device: its start, its arrival, the boxes it reads."""
 
 
-def reads_until(pieces: Sequence[Piece], moves: list[Sent]) -> list[int | None]:
+def reads_until(pieces: Sequence[PlannedBuffer], moves: list[Sent]) -> list[int | None]:
     """For each piece of one output on a device, when the last transfer that reads it has arrived; None: none reads it.
 
     Of very many pieces and transfers: when the last that starts later has."""
@@ -111,7 +111,7 @@ def reads_until(pieces: Sequence[Piece], moves: list[Sent]) -> list[int | None]:
     ]
 
 
-def peaks_of(pieces: Sequence[Piece], schedule: Schedule, program: ProgramProblem) -> dict[int, int]:
+def peaks_of(pieces: Sequence[PlannedBuffer], schedule: Schedule, program: ProgramProblem) -> dict[int, int]:
     """The most bytes alive at once on each device, scratch of running shards included."""
     changes: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for piece in pieces:
@@ -125,7 +125,7 @@ def peaks_of(pieces: Sequence[Piece], schedule: Schedule, program: ProgramProble
     return {device: _peak(found) for device, found in changes.items()}
 
 
-def buffers_of(pieces: Sequence[Piece], program: ProgramProblem, names: Sequence[str]) -> tuple[Buffer, ...]:
+def buffers_of(pieces: Sequence[PlannedBuffer], program: ProgramProblem, names: Sequence[str]) -> tuple[Buffer, ...]:
     """Addresses by first fit in order of birth (beyond `MOST_SEARCHED` at once: one after the other); `first` and `last` are
     ticks."""
     found: list[Buffer] = []
@@ -164,7 +164,7 @@ def _peak(changes: Sequence[tuple[int, int]]) -> int:
 # The loop stands in home's queue, or in that of its first device; every queue of its body that is another's has a step that joins
 # it, those of channels before whatever they carry later.
 
-def loop_step(gang: Gang, shard: Shard, home: int) -> LoopStep | JoinStep:
+def loop_step(gang: DistributedLoop, shard: Shard, home: int) -> LoopStep | JoinStep:
     """The step of a device that takes part."""
     devices = [device for device, _ in gang.mode]
     first = home if home in devices else devices[0]
@@ -187,7 +187,7 @@ def with_joins(queues: Sequence[Queue], program: ProgramProblem, schedule: Sched
     return tuple(Queue(device, kind, tuple(steps)) for (device, kind), steps in found.items())
 
 
-def needed_on(gang: Gang, device: int) -> dict[ValueId, list[Box | None]]:
+def needed_on(gang: DistributedLoop, device: int) -> dict[ValueId, list[Box | None]]:
     """What a device reads, in a turn, of what is around the loop."""
     turn, schedule = gang.body.turn, gang.body.schedule
     graph = turn.bound.graph
@@ -207,7 +207,7 @@ def needed_on(gang: Gang, device: int) -> dict[ValueId, list[Box | None]]:
     return found
 
 
-def channels_of(gang: Gang) -> list[DeviceId]:
+def channels_of(gang: DistributedLoop) -> list[DeviceId]:
     """The channels that transfers of a loop take."""
     return sorted({queue.device for one in gang.plans for queue in one.plan.queues if queue.kind is QueueKind.COPY})
 
@@ -225,20 +225,20 @@ def _place(steps: Sequence[Step], start: int) -> int:
 
 # ---------------------------------------------------------------------------------------------------- plan_of
 
-def plan_of(program: ProgramProblem, answer: Answer, texts: tuple[PlannedFile, ...] = ()) -> Plan:
+def plan_of(program: ProgramProblem, answer: Answer, texts: tuple[PlannedFile, ...] = ()) -> ExecutionPlan:
     """The plan of an answer that has a schedule."""
     schedule = answer.schedule
     assert schedule is not None, "an answer without a schedule has no plan"
-    return _Writer(program, schedule, synchronise(program.problem, schedule)).plan(answer, texts)
+    return _PlanWriter(program, schedule, synchronise(program.problem, schedule)).plan(answer, texts)
 
 
 def sub_plan_of(program: ProgramProblem, schedule: Schedule, results: frozenset[ValueId]) -> SubPlan:
     """The plan of a turn of a loop; `results` stay where they are made."""
-    return _Writer(program, schedule, synchronise(program.problem, schedule), results=results).sub_plan()
+    return _PlanWriter(program, schedule, synchronise(program.problem, schedule), results=results).sub_plan()
 
 
 @dataclass(slots=True)
-class _Writer:
+class _PlanWriter:
     program: ProgramProblem
     schedule: Schedule
     sync: Synchronisation
@@ -247,14 +247,14 @@ class _Writer:
     names: tuple[str, ...] = ()
     numbers: Numbers = field(default_factory=Numbers)
     made: dict[tuple[int, int], Shard] = field(default_factory=dict)
-    pieces: list[Piece] = field(default_factory=list)
-    on: dict[tuple[int, int], list[Piece]] = field(default_factory=lambda: defaultdict(list))
+    pieces: list[PlannedBuffer] = field(default_factory=list)
+    on: dict[tuple[int, int], list[PlannedBuffer]] = field(default_factory=lambda: defaultdict(list))
     frees: dict[tuple[int, int], list[FreeStep]] = field(default_factory=lambda: defaultdict(list))
     brought_in: frozenset[ValueId] = frozenset()
 
     # ------------------------------------------------------------------------------ the plan
 
-    def plan(self, answer: Answer, texts: tuple[PlannedFile, ...]) -> Plan:
+    def plan(self, answer: Answer, texts: tuple[PlannedFile, ...]) -> ExecutionPlan:
         problem, bound = self.program.problem, self.program.bound
         graph = bound.graph
         main, devices = self.sub_plan(), self.devices()
@@ -268,7 +268,7 @@ class _Writer:
         )
         profile = self.program.profile
         spread = tuple(gang.spread for _, gang in sorted(self.program.gangs.items()))
-        return Plan(
+        return ExecutionPlan(
             texts,
             tuple(sorted((v.name, n) for v, n in bound.sizes.items())),
             devices,
@@ -347,13 +347,14 @@ class _Writer:
                             continue
                         partial = problem.phases[step.phase].combine is not None
                         boxes = self.boxes.of_shard(step)
-                        made = Piece(int(step.device), step.phase, boxes, 0, step.start, step.end, at, partial=partial)
+                        made = PlannedBuffer(int(step.device), step.phase, boxes, 0, step.start, step.end, at, partial=partial)
                     case Transfer():
                         boxes = self.boxes.of_transfer(step)
-                        made = Piece(int(step.target), step.phase, boxes, 0, step.start, step.arrive, at, partial=step.partial)
+                        made = PlannedBuffer(int(step.target), step.phase, boxes, 0, step.start, step.arrive, at,
+                            partial=step.partial)
                     case _:
                         boxes = (None,) * len(traverse.results(graph.phases[step.phase]))
-                        made = Piece(int(problem.home), step.phase, boxes, 0, step.start, step.end, at)
+                        made = PlannedBuffer(int(problem.home), step.phase, boxes, 0, step.start, step.end, at)
                 made.bytes = self.piece_bytes(made)
                 made.kept = (made.phase, made.device) in keeps
                 if not isinstance(step, Transfer) and not made.partial:
@@ -367,7 +368,7 @@ class _Writer:
         together = self.program.problem.phases[shard.phase].together
         return together is not None and together.gathers and shard.device != self.program.problem.home
 
-    def piece_bytes(self, piece: Piece) -> int:
+    def piece_bytes(self, piece: PlannedBuffer) -> int:
         if piece.partial:
             combine = self.program.problem.phases[piece.phase].combine
             return 0 if combine is None else combine.bytes
@@ -434,7 +435,7 @@ class _Writer:
                 found[value].append(part)
         return found
 
-    def meets(self, piece: Piece, needed: dict[ValueId, list[Box | None]]) -> bool:
+    def meets(self, piece: PlannedBuffer, needed: dict[ValueId, list[Box | None]]) -> bool:
         values = traverse.results(self.program.phases[piece.phase])
         for value, own in zip(values, piece.boxes, strict=True):
             for box in needed.get(value, ()):
@@ -446,7 +447,7 @@ class _Writer:
 
     def free_pieces(self) -> None:
         """What came to a device twice, once to be sent on, is let go of once, after the last use of either."""
-        same: dict[tuple[object, ...], list[Piece]] = defaultdict(list)
+        same: dict[tuple[object, ...], list[PlannedBuffer]] = defaultdict(list)
         for piece in self.pieces:
             same[piece.device, piece.phase, piece.partial, piece.boxes].append(piece)
         for pieces in same.values():
@@ -465,7 +466,7 @@ class _Writer:
                 own_values = tuple(v for v, b in zip(values, freed, strict=True) if b == box)
                 self.frees[at].append(FreeStep(own_values, box, device))
 
-    def freed_box(self, piece: Piece, number: int) -> Box | None:
+    def freed_box(self, piece: PlannedBuffer, number: int) -> Box | None:
         """The box of a result that a free names; of a whole one beside its parts too, which a free without a box would end."""
         box, others = piece.boxes[number], self.on[piece.device, piece.phase]
         if box is not None or all(one.partial or one.boxes[number] is None for one in others):

@@ -17,8 +17,8 @@ from ....lang.bind.directives import PRINT, DirectiveReader
 from ....lang.diagnostics.model import Code, Diagnostic, Label, Refused, Rejected, RhoError, RunFailed, Severity
 from ....lang.support.records import dataclass
 from ....lang.syntax.source import Source, Span
-from ....lang.tree.program import DirectiveWord, Schedule
-from ....typechecker.core.arrays import Print as CorePrint, ValueId
+from ....lang.tree.program import DirectiveWord, ScheduleBlock
+from ....typechecker.core.arrays import CorePrint, ValueId
 from ....typechecker.core.blocks import Core, blocks_of, captured, operands_of, results_of
 from ...devices.cost_functions import Ticks
 from ...devices.profile import Profile
@@ -29,22 +29,22 @@ from ...graph.phases import Input, Output, PhaseId, Print
 from ..bounds.bound_strategies import value, values
 from ..bounds.head_tail_bounds import Costs
 from ..exact.infeasibility import order_conflict, order_hint, placing_conflict
-from ..instances.directive_resolution import Named, Scope, resolve
+from ..instances.directive_resolution import DirectiveScope, Named, resolve
 from ..instances.instance_json import to_devices
-from ..plan.plan import Plan, PlannedFile
+from ..plan.plan import ExecutionPlan, PlannedFile
 from ..plan.plan_text import amount, plans_text, time_text
-from ..problem import Deadline, DeviceGroup, Directive, Edge, Line, Objective, PhaseIndex, PhaseTask, Problem, Speculate
+from ..problem import Deadline, DeviceGroup, Directive, Edge, Objective, PhaseIndex, PhaseTask, Problem, SourceLine, Speculate
 from ..program_facts.partitioning import lying_in
 from ..search.list_scheduling import baselines
-from ..search.strategy import DEFAULT, Budget, Failure, guarded
-from ..solution import Answer, Baseline, Conflict, Proof, Status
+from ..search.strategy import DEFAULT, Budget, StrategyFailure, guarded
+from ..solution import Answer, Baseline, BoundCertificate, Conflict, Status
 from ..timeline.fence_insertion import synchronise
 from ..timeline.serial_sgs import Timer
 from ..verify.judge import Rule
 from ..verify.plan_checks import check_plan
 from ..verify.schedule_checks import verify
 from .axis_choice import Axes
-from .distributed_loop import Gang, ProgramProblem, TicksOf
+from .distributed_loop import DistributedLoop, ProgramProblem, TicksOf
 from .distributed_loops import bound_together, dealable, plan_together
 from .loop_iteration import Formed, arms_in, every_form, plan_forms, relaxed, speculated, with_arms
 from .plan_from_schedule import plan_of
@@ -70,11 +70,11 @@ Former: TypeAlias = Callable[..., ProgramProblem]
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedProgram:
     """A verified plan, the problem and answer behind it, and warnings about directives.  `floor`: no plan that keeps the deadline
     it was searched with has a first objective below."""
 
-    plan: Plan
+    plan: ExecutionPlan
     program: ProgramProblem
     answer: Answer
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -90,9 +90,9 @@ class Within:
     free: Answer
 
     @property
-    def line(self) -> Line:
+    def line(self) -> SourceLine:
         """Where it stands: in the command."""
-        return Line(0, f"--deadline {time_text(self.ns)}")
+        return SourceLine(0, f"--deadline {time_text(self.ns)}")
 
     def on(self, program: ProgramProblem) -> ProgramProblem:
         problem = program.problem
@@ -118,7 +118,7 @@ def texts_of(core: Core) -> tuple[PlannedFile, ...]:
 def plan_program(
     core: Core, bound: BoundGraph, profile: Profile, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT,
     planner: Planner | None = None, given: TicksOf | None = None, within: Within | None = None, axes: Axes | None = None,
-) -> Planned:  # fmt: skip
+) -> PlannedProgram:  # fmt: skip
     """The plan of a bound program: the first of some attempts that both verifiers accept, the most ambitious first.
 
     `objectives` go before those of its schedule blocks; `given`: ticks from elsewhere; `within`: a deadline for the search alone;
@@ -128,7 +128,8 @@ def plan_program(
     warnings: tuple[Diagnostic, ...] = ()
 
     def former(
-        form: BoundGraph, unaligned: frozenset[tuple[int, int]] = frozenset(), gangs: Mapping[PhaseId, Gang] | None = None
+        form: BoundGraph, unaligned: frozenset[tuple[int, int]] = frozenset(), gangs: Mapping[PhaseId, DistributedLoop]
+        | None = None
     ) -> ProgramProblem:
         nonlocal warnings
         chunks = 1 if branches_of(bound.graph) else CHUNKS  # of several forms the bounds are compared
@@ -137,7 +138,7 @@ def plan_program(
         return program if within is None else within.on(program)
 
     best = planner or _best
-    failures: list[Failure] = []
+    failures: list[StrategyFailure] = []
     formed: Formed | None = None
     with guarded("plan of every form", failures):
         formed = plan_forms(bound, former, budget, best)
@@ -184,15 +185,15 @@ def _without_search(program: ProgramProblem) -> Formed:
     compared = baselines(costs)
     schedules = [one.schedule for one in compared if one.schedule is not None]
     if not schedules:
-        return Formed(program, Answer(Status.ABORTED, None, 0, (), Proof("none", 0)))
+        return Formed(program, Answer(Status.ABORTED, None, 0, (), BoundCertificate("none", 0)))
     schedule = min(schedules, key=lambda one: one.makespan)
     said = tuple(Baseline(one.name, one.ticks) for one in compared)
-    return Formed(program, Answer(Status.GAP, schedule, 0, values(program.problem, schedule), Proof("none", 0), said))
+    return Formed(program, Answer(Status.GAP, schedule, 0, values(program.problem, schedule), BoundCertificate("none", 0), said))
 
 
 def _planned(
     formed: Formed, core: Core, bound: BoundGraph, former: Former, budget: Budget, best: Planner, within: Within | None = None
-) -> Planned:  # fmt: skip
+) -> PlannedProgram:  # fmt: skip
     """The plan of an answer, if both verifiers accept it.  AssertionError: they do not."""
     if formed.answer.schedule is None or formed.answer.status is Status.ABORTED:
         raise _without_plan(formed.answer, core, formed.program)
@@ -218,13 +219,13 @@ def _planned(
     wrong = [*map(str, faults), *_violations(program, answer)]
     if wrong:
         raise AssertionError("a plan that Rho made is wrong: " + "; ".join(wrong[:4]))
-    return Planned(plan, program, answer, floor=floor)
+    return PlannedProgram(plan, program, answer, floor=floor)
 
 
 def _bounded_by(known: Answer, answer: Answer) -> Answer:
     """An answer with the bound of another, of plans with as many chunks: nothing is known of plans with more."""
     if known.chunks < answer.chunks:
-        return replace(answer, status=Status.GAP, lower_bound=0, proof=Proof("none", 0))
+        return replace(answer, status=Status.GAP, lower_bound=0, proof=BoundCertificate("none", 0))
     bound = min(known.lower_bound, answer.values[0])
     status = Status.OPTIMAL if bound == answer.values[0] else Status.GAP
     return replace(answer, status=status, lower_bound=bound, proof=replace(known.proof, lower_bound=bound), chunks=known.chunks)
@@ -275,7 +276,7 @@ def with_directives(
     diagnostics: list[Diagnostic] = []
     for block in core.schedules:
         source = texts.get(block.span.file, main)
-        resolved = resolve(block.directives, Scope(program.problem, names, ordered), source)
+        resolved = resolve(block.directives, DirectiveScope(program.problem, names, ordered), source)
         found += with_arms(resolved.directives, arms)
         asked += resolved.objectives
         diagnostics += (*resolved.diagnostics, *_unguessable(resolved.directives, bound, program, block.span.file))
@@ -296,7 +297,7 @@ def _unguessable(directives: Sequence[Directive], bound: BoundGraph, program: Pr
             yield Diagnostic(Code.SCH102, message, Span(file, line.start, line.end))
 
 
-def _giving_way(block: Schedule, asked: Sequence[Objective], first: Sequence[Objective]) -> Iterator[Diagnostic]:
+def _giving_way(block: ScheduleBlock, asked: Sequence[Objective], first: Sequence[Objective]) -> Iterator[Diagnostic]:
     """What a `minimize` says is not what the caller asks for."""
     if not first or not asked or tuple(asked) == tuple(first):
         return
@@ -366,7 +367,7 @@ def conflict_diagnostic(conflict: Conflict, elsewhere: Span, tick_ns: int) -> Di
 # ------------------------------------------------------------------------------------- stored plans
 
 
-def require_current(plan: Plan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
+def require_current(plan: ExecutionPlan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
     """Refused SCH301: the plan is for another program, other sizes or another profile."""
     stale: list[str] = []
     said, texts = [file.text for file in plan.program], [source.text for source in core.sources]
@@ -383,7 +384,7 @@ def require_current(plan: Plan, core: Core, bound: BoundGraph, profile: Profile 
         raise Refused([Diagnostic(Code.SCH301, message, Span(where, 0, 0), notes=("plan again with `rho plan … -o PLAN`",))])
 
 
-def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile | None) -> list[str]:
+def faults_of_stored(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile: Profile | None) -> list[str]:
     """What both verifiers say of a plan that was read; without a profile only what the plan itself can tell."""
     if len(plan.devices) == 1 and plan.prediction is None:
         return single_faults(plan, bound)
@@ -409,9 +410,9 @@ def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile
         return [f"V1: {problem}"]
 
 
-def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> bool:
+def reproved(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile: Profile) -> bool:
     """Can the plan's bound, and its being optimal, be derived again?"""
-    from ..exact.z3_solver import Steps
+    from ..exact.z3_solver import SolverSteps
     from ..search.lexicographic_search import STEPS, reprove
     from ..search.portfolio import confirmed
 
@@ -437,10 +438,10 @@ def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> boo
         others = [relaxed(bound, former)]
     if program.problem.objectives[:1] != (Objective.LATENCY,):
         return not others or answer.lower_bound == 0
-    return all(confirmed(other, answer.lower_bound, Steps(STEPS)) for other in others)
+    return all(confirmed(other, answer.lower_bound, SolverSteps(STEPS)) for other in others)
 
 
-def _objectives(plan: Plan) -> tuple[Objective, ...]:
+def _objectives(plan: ExecutionPlan) -> tuple[Objective, ...]:
     known = {objective.value: objective for objective in Objective}
     said = () if plan.prediction is None else plan.prediction.objectives
     return tuple(known[name] for name, _ in said if name in known)
@@ -460,7 +461,7 @@ def _objectives(plan: Plan) -> tuple[Objective, ...]:
 class Point:
     """A plan, its latency in nanoseconds and its value of the other objective."""
 
-    planned: Planned
+    planned: PlannedProgram
     ns: int
     value: int
 
@@ -474,7 +475,7 @@ class Front:
     points: tuple[Point, ...]
     floors: tuple[tuple[int, int], ...]
     least_ns: int
-    narrowest: Plan
+    narrowest: ExecutionPlan
 
     def chosen(self, weights: Mapping[Objective, float]) -> Point:
         """The point of the least weighted sum, of seconds and of the other objective's unit (`unit_of`)."""
@@ -489,7 +490,7 @@ def front_of(
     core: Core, bound: BoundGraph, profile: Profile, objective: Objective, *, count: int = 8, budget: Budget = DEFAULT
 ) -> Front:  # fmt: skip
     """At most `count` plans.  See Note [Epsilon constraint].  Raises as `plan_program`."""
-    def planned(first: Objective, second: Objective, within: Within | None = None) -> Planned:
+    def planned(first: Objective, second: Objective, within: Within | None = None) -> PlannedProgram:
         return plan_program(core, bound, profile, objectives=(first, second), budget=budget, within=within)
 
     quickest = planned(Objective.LATENCY, objective)
@@ -514,7 +515,7 @@ def front_of(
     return Front(objective, _undominated(found), tuple(_falling(floors)), quickest.answer.lower_bound * tick_ns, narrowest)
 
 
-def _point(planned: Planned, objective: Objective) -> Point:
+def _point(planned: PlannedProgram, objective: Objective) -> Point:
     schedule = planned.answer.schedule
     assert schedule is not None
     problem = planned.program.problem
@@ -551,7 +552,7 @@ def _falling(floors: Mapping[int, int]) -> Iterator[tuple[int, int]]:
 
 def plan_by(
     core: Core, bound: BoundGraph, profile: Profile, ns: int, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT
-) -> Planned:  # fmt: skip
+) -> PlannedProgram:  # fmt: skip
     """The best plan that is done within `ns` nanoseconds.  Raises as `plan_program`; Rejected SCH106 if none is."""
     free = plan_program(core, bound, profile, objectives=objectives, budget=budget)
     schedule = free.answer.schedule
@@ -588,7 +589,7 @@ def wrong_in_blocks(core: Core, profile: Profile | None = None) -> tuple[Diagnos
     groups = _said_devices(core, names) if profile is None else to_devices(profile)[0]
     problem = _problem(core, names, groups)
     ordered = tuple(PhaseIndex(place) for place, phase in enumerate(problem.phases) if not phase.home)
-    scope = Scope(problem, {name: [Named(PhaseIndex(place))] for place, name in enumerate(names)}, ordered)
+    scope = DirectiveScope(problem, {name: [Named(PhaseIndex(place))] for place, name in enumerate(names)}, ordered)
     texts = {source.name: source for source in core.sources}
     found: list[Diagnostic] = []
     directives: list[Directive] = []
@@ -653,14 +654,14 @@ def _known(value: ValueId, core: Core, of: Mapping[ValueId, list[str]]) -> list[
     return [core.names[value]] if value in core.names else of.get(value, [])
 
 
-class _Words(DirectiveReader[str]):
+class _PhaseNameReader(DirectiveReader[str]):
     def phase(self, word: DirectiveWord) -> str:
         return word.text
 
 
 def _said_devices(core: Core, names: Sequence[str]) -> tuple[DeviceGroup, ...]:
     """The devices that the blocks speak of, as if they were there."""
-    reader = _Words(frozenset(names))
+    reader = _PhaseNameReader(frozenset(names))
     for block in core.schedules:
         for words in block.directives:
             reader.statement(words)

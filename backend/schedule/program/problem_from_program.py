@@ -22,17 +22,17 @@ from ....lang.diagnostics.model import Code, Diagnostic, Refused
 from ....lang.support.records import dataclass
 from ....typechecker.sizes.polynomials import SizeVariable
 from ...devices.cost_functions import Ticks
-from ...devices.phase_cost import Execution, combine_ticks, making_ticks, missing_operation, phase_ticks
+from ...devices.phase_cost import ExecutionKind, combine_ticks, making_ticks, missing_operation, phase_ticks
 from ...devices.profile import DeviceProfile, Profile
 from ...graph import traverse
 from ...graph.bind import BoundGraph
-from ...graph.loop_iteration import Turn, with_arms_out
+from ...graph.loop_iteration import LoopIteration, with_arms_out
 from ...graph.phases import Constant, Graph, Input, Output, Phase, PhaseId, Print, ValueId
 from ..bounds.bound_strategies import values_energy
 from ..instances.instance_json import to_devices
-from ..plan.plan import ALIGNMENT, Plan, PlannedCut
+from ..plan.plan import ALIGNMENT, ExecutionPlan, PlannedCut
 from ..plan.plan_text import op_name
-from ..problem import Combine, DeviceGroup, Edge, Keep, Line, Objective, PhaseIndex, PhaseTask, Problem
+from ..problem import Combine, DeviceGroup, Edge, Keep, Objective, PhaseIndex, PhaseTask, Problem, SourceLine
 from ..program_facts.partitioning import (
     BLOCK,
     Cut,
@@ -51,8 +51,8 @@ from ..search.lexicographic_search import plan_objectives
 from ..search.strategy import FAST
 from ..single_device import needed_within
 from ..solution import Answer
-from .axis_choice import Aligned, Axes, Cuts, Given, choose_cuts, given_as, need_of
-from .distributed_loop import Gang, ProgramProblem, Setting, TicksOf
+from .axis_choice import Aligned, Axes, Cuts, FixedAxis, choose_cuts, given_as, need_of
+from .distributed_loop import CostContext, DistributedLoop, ProgramProblem, TicksOf
 
 # ---------------------------------------------------------------------------------------------------- problem_of
 
@@ -65,7 +65,7 @@ _FREE: Final = Ticks(((1, 0),))
 def problem_of(
     bound: BoundGraph, profile: Profile, objectives: Sequence[Objective] = (Objective.LATENCY,),
     unaligned: frozenset[tuple[int, int]] = frozenset(), given: TicksOf | None = None,
-    gangs: Mapping[PhaseId, Gang] | None = None, chunks: int = 1, cut: Mapping[PhaseId, Given] | None = None,
+    gangs: Mapping[PhaseId, DistributedLoop] | None = None, chunks: int = 1, cut: Mapping[PhaseId, FixedAxis] | None = None,
     axes: Axes | None = None,
 ) -> ProgramProblem:  # fmt: skip
     """The problem of a program.  Refused: SCH104, a phase that no device of the profile can run.
@@ -76,11 +76,11 @@ def problem_of(
 
     together = {place: gangs[phase.id] for place, phase in enumerate(bound.graph.phases) if gangs and phase.id in gangs}
     cuts = _cuts(bound.graph, {**(cut or {}), **{gang.loop.id: gang.given for gang in together.values()}}, axes)
-    finest = _setting(profile, 1, given, Execution.FIRST)
+    finest = _setting(profile, 1, given, ExecutionKind.FIRST)
     if given is None:
         _require_kernels(bound, profile, finest.groups)
-    setting = _setting(profile, _tick_ns(bound, finest), given, Execution.FIRST)
-    builder = _Builder(bound, cuts, setting, unaligned, together)
+    setting = _setting(profile, _tick_ns(bound, finest), given, ExecutionKind.FIRST)
+    builder = _ProblemBuilder(bound, cuts, setting, unaligned, together)
     problem = Problem(
         setting.groups, setting.links, builder.tasks(), builder.edges(), builder.kept(), tuple(objectives),
         tick_ns=setting.tick_ns, memory_grain=ALIGNMENT, power_off_unused=profile.power_off_unused,
@@ -89,12 +89,12 @@ def problem_of(
     return ProgramProblem(problem, bound, bound.graph.phases, cuts, profile, together)
 
 
-def setting_of(program: ProgramProblem, profile: Profile, given: TicksOf | None = None) -> Setting:
+def setting_of(program: ProgramProblem, profile: Profile, given: TicksOf | None = None) -> CostContext:
     """What turns of the program's loops are planned with; `given` as of the problem."""
-    return _setting(profile, program.problem.tick_ns, given, Execution.AGAIN)
+    return _setting(profile, program.problem.tick_ns, given, ExecutionKind.AGAIN)
 
 
-def _setting(profile: Profile, tick_ns: int, given: TicksOf | None, execution: Execution) -> Setting:
+def _setting(profile: Profile, tick_ns: int, given: TicksOf | None, execution: ExecutionKind) -> CostContext:
     groups, links = to_devices(profile, tick_ns)
 
     def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
@@ -108,10 +108,11 @@ def _setting(profile: Profile, tick_ns: int, given: TicksOf | None, execution: E
     def combined(partial: int) -> int:
         return combine_ticks(partial, profile, tick_ns)
 
-    return Setting(groups, links, ticks, combined, making, tick_ns)
+    return CostContext(groups, links, ticks, combined, making, tick_ns)
 
 
-def turn_problem(turn: Turn, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | None]], setting: Setting) -> ProgramProblem:
+def turn_problem(turn: LoopIteration, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | None]],
+    setting: CostContext) -> ProgramProblem:
     """The problem of a turn, whose phases have these ticks; rows that come round are taken alone."""
     bound = turn.bound
     places = {phase.id: place for place, phase in enumerate(bound.graph.phases)}
@@ -119,13 +120,13 @@ def turn_problem(turn: Turn, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | N
     def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
         return tables[places[phase.id]][group.kind]
 
-    builder = _Builder(bound, cuts, replace(setting, ticks=ticks), frozenset(), {})
+    builder = _ProblemBuilder(bound, cuts, replace(setting, ticks=ticks), frozenset(), {})
     edges = [_only(edge, turn, cuts) for edge in builder.edges()]
     stop = [PhaseIndex(place) for place, phase in enumerate(bound.graph.phases) if turn.stop in traverse.results(phase)]
     return ProgramProblem(setting.problem(builder.tasks(), tuple(edges), stop), bound, bound.graph.phases, cuts)
 
 
-def _only(edge: Edge, turn: Turn, cuts: Cuts) -> Edge:
+def _only(edge: Edge, turn: LoopIteration, cuts: Cuts) -> Edge:
     """An edge into a phase that takes the rows which come round."""
     phase, cut, types = turn.bound.graph.phases[edge.target], cuts.of[edge.source], turn.bound.graph.types
     if phase.id not in turn.edges or cut is None or cut.combines or cut.grain != 1:
@@ -136,7 +137,7 @@ def _only(edge: Edge, turn: Turn, cuts: Cuts) -> Edge:
     return replace(edge, only=box[cuts.axis.get(value, 0)])
 
 
-def _cuts(graph: Graph, given: Mapping[PhaseId, Given], axes: Axes | None) -> Cuts:
+def _cuts(graph: Graph, given: Mapping[PhaseId, FixedAxis], axes: Axes | None) -> Cuts:
     """The cuts of phases are the same whichever arms are beside their branches."""
     every = with_arms_out(graph)
     cuts = choose_cuts(every, given, axes=axes)
@@ -162,7 +163,7 @@ def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[Devic
         raise Refused(problems)
 
 
-def _tick_ns(bound: BoundGraph, finest: Setting) -> int:
+def _tick_ns(bound: BoundGraph, finest: CostContext) -> int:
     """See Note [Ticks]."""
     total = 0
     for phase in with_arms_out(bound.graph).phases:
@@ -178,7 +179,7 @@ def _tick_ns(bound: BoundGraph, finest: Setting) -> int:
 
 def _profile_ticks(
     phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int, bound: BoundGraph, profile: Profile,
-    execution: Execution,
+    execution: ExecutionKind,
 ) -> Ticks | None:  # fmt: skip
     if cut is None:
         return phase_ticks(phase, bound, profile, group.id, tick_ns=tick_ns, execution=execution)
@@ -192,12 +193,12 @@ def _profile_ticks(
 
 
 @dataclass(slots=True)
-class _Builder:
+class _ProblemBuilder:
     bound: BoundGraph
     cuts: Cuts
-    setting: Setting
+    setting: CostContext
     unaligned: frozenset[tuple[int, int]]
-    gangs: Mapping[int, Gang]
+    gangs: Mapping[int, DistributedLoop]
 
     # ------------------------------------------------------------------------------ phases
 
@@ -236,7 +237,7 @@ class _Builder:
             scratch = -(-scratch * cut.rows * cut.grain // cut.size)  # the last row may be short
         return PhaseTask(name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, home=effect, effect=effect)
 
-    def together(self, gang: Gang, name: str, size: int) -> PhaseTask:
+    def together(self, gang: DistributedLoop, name: str, size: int) -> PhaseTask:
         """A loop that several devices run together."""
         names = [group for group in self.setting.groups for _ in range(group.count)]
         ticks = {names[device].kind: Ticks(((1, gang.ticks), (2, gang.ticks))) for device, _ in gang.mode}
@@ -252,7 +253,7 @@ class _Builder:
         home = next(name for group in self.setting.groups if group.home for name in group.names())
         names = task_names(self.bound)
         return tuple(
-            Keep(Line(0, f"{names[place]} stays with its caller"), PhaseIndex(place), home)
+            Keep(SourceLine(0, f"{names[place]} stays with its caller"), PhaseIndex(place), home)
             for place, phase in enumerate(self.bound.graph.phases)
             if isinstance(phase, Input) and phase.name not in self.bound.stores
         )  # fmt: skip
@@ -437,7 +438,7 @@ def _alone(bound: BoundGraph, phase: Phase) -> BoundGraph:
 
 
 def _problem(alone: BoundGraph, phase: Phase, cut: Cut | None, profile: Profile) -> ProgramProblem:
-    given = Given(None) if cut is None else given_as(phase, cut, alone.graph.types)
+    given = FixedAxis(None) if cut is None else given_as(phase, cut, alone.graph.types)
     return problem_of(alone, profile, cut={phase.id: given})
 
 
@@ -513,12 +514,12 @@ def cuts_in(program: ProgramProblem) -> tuple[PlannedCut, ...]:
     return tuple(found)
 
 
-def axes_in(plan: Plan) -> Axes:
+def axes_in(plan: ExecutionPlan) -> Axes:
     """The axes that a plan states."""
     return {one.phase: one.axis for one in plan.space.cuts if one.axes}
 
 
-def faults_of_axes(plan: Plan, bound: BoundGraph) -> Iterator[tuple[str, object, object]]:
+def faults_of_axes(plan: ExecutionPlan, bound: BoundGraph) -> Iterator[tuple[str, object, object]]:
     """What a plan says otherwise of the axes of its phases than its program does: where, what, and what is right."""
     known = {phase.id: phase for phase in bound.graph.phases}
     apart = {*plan.space.dealt, *(one.phase for one in plan.spread)}

@@ -18,10 +18,10 @@ from ..plan.plan import (
     CellsStep,
     CombineStep as PlanCombine,
     Device,
+    ExecutionPlan,
     FreeStep,
     JoinStep,
     LoopStep,
-    Plan,
     PlannedPhase,
     RunStep,
     SubPlan,
@@ -34,11 +34,11 @@ from ..program_facts.partitioning import regions_of
 from ..program_facts.scratch_memory import Numbers
 from ..search.list_scheduling import baselines
 from ..single_device import HOME, described, plan_one_device, step_of
-from ..solution import Answer, Baseline, CombineStep, Proof, QueueKind, Schedule, Shard, Status, Transfer
+from ..solution import Answer, Baseline, BoundCertificate, QueueKind, Schedule, ScheduledCombine, Shard, Status, Transfer
 from ..timeline.problem_index import Routes
 from ..timeline.serial_sgs import Timer
 from ..verify.schedule_checks import verify_schedule
-from .distributed_loop import Gang, Planned, ProgramProblem, Setting
+from .distributed_loop import CostContext, DistributedLoop, PlannedIteration, ProgramProblem
 from .loop_iteration import left_by, turning
 from .plan_from_schedule import plan_of, sub_plan_of
 from .problem_from_program import CHUNKS, faults_of_axes
@@ -49,7 +49,7 @@ class NotOfThisProblem(ValueError):
     """The plan speaks of phases, devices or links that the problem does not have, or cuts them otherwise."""
 
 
-def schedule_of(plan: Plan, program: ProgramProblem) -> Schedule:
+def schedule_of(plan: ExecutionPlan, program: ProgramProblem) -> Schedule:
     """The schedule that a plan follows."""
     problem = program.problem
     devices = {name: DeviceIndex(place) for place, name in enumerate(problem.device_names())}
@@ -58,7 +58,7 @@ def schedule_of(plan: Plan, program: ProgramProblem) -> Schedule:
     first_result = {place: traverse.results(phase)[:1] for place, phase in enumerate(program.phases)}
     links = {link.id: place for place, link in enumerate(problem.links)}
     shards: list[Shard] = []
-    combines: list[CombineStep] = []
+    combines: list[ScheduledCombine] = []
     transfers: list[Transfer] = []
     try:
         for queue in plan.main.queues:
@@ -71,7 +71,7 @@ def schedule_of(plan: Plan, program: ProgramProblem) -> Schedule:
                         rows = _rows(step, program, place)
                         shards.append(Shard(place, devices[queue.device], *rows, step.start, step.end))
                     case PlanCombine():
-                        combines.append(CombineStep(phases[step.phase], step.start, step.end))
+                        combines.append(ScheduledCombine(phases[step.phase], step.start, step.end))
                     case TransferStep():
                         place = maker[step.value]
                         if step.value not in first_result[place]:
@@ -119,17 +119,17 @@ def _sizes_sent(program: ProgramProblem, shards: Sequence[Shard], combined: Mapp
     return list(found.values())
 
 
-def space_of(plan: Plan) -> int:
+def space_of(plan: ExecutionPlan) -> int:
     """The most chunks a device of the schedules that the plan's bound is of."""
     return plan.space.chunks
 
 
-def answer_of(plan: Plan, program: ProgramProblem) -> Answer:
+def answer_of(plan: ExecutionPlan, program: ProgramProblem) -> Answer:
     """What a plan says of itself, as an answer to verify."""
     schedule, said = schedule_of(plan, program), plan.prediction
     chunks = space_of(plan)
     if said is None:
-        return Answer(Status.GAP, schedule, 0, (schedule.makespan,), Proof("none", 0), chunks=chunks)
+        return Answer(Status.GAP, schedule, 0, (schedule.makespan,), BoundCertificate("none", 0), chunks=chunks)
     known = {objective.value for objective in Objective}
     values = tuple(value for name, value in said.objectives if name in known)
     return Answer(said.status, schedule, said.lower_bound, values, said.proof, said.baselines, chunks=chunks)
@@ -181,7 +181,7 @@ PARTS: Final = ("devices", "links", "tick_ns", "inputs", "outputs", "phases", "d
 METHODS: Final = ("none", "bound", "certificate", "z3")
 
 
-def description_faults(plan: Plan, program: ProgramProblem, answer: Answer, compared: ProgramProblem) -> list[str]:
+def description_faults(plan: ExecutionPlan, program: ProgramProblem, answer: Answer, compared: ProgramProblem) -> list[str]:
     """What the plan says otherwise than its program, profile and steps do; baselines are of `compared`."""
     made, said = _object(plan_of(program, answer)), _object(plan)
     found = [fault for part in PARTS for fault in _differences(said[part], made[part], part)]
@@ -209,7 +209,7 @@ def description_faults(plan: Plan, program: ProgramProblem, answer: Answer, comp
     return found
 
 
-def own_faults(plan: Plan, bound: BoundGraph) -> list[str]:
+def own_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     """What the plan says otherwise than its program does, whatever the devices are: asked with and without a profile."""
     found: list[str] = []
     choices = frozenset(branches_of(bound.graph))
@@ -272,12 +272,12 @@ def nameless(phase: PlannedPhase) -> PlannedPhase:
     return replace(phase, span=("", *phase.span[1:]))
 
 
-def _object(plan: Plan) -> dict[str, Any]:
+def _object(plan: ExecutionPlan) -> dict[str, Any]:
     """What is compared: not the program, which was compared when the plan was read, and not the names of its files."""
     return plan_object(replace(plan, program=(), phases=tuple(map(nameless, plan.phases))))
 
 
-def label_faults(plan: Plan, bound: BoundGraph) -> list[str]:
+def label_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     """The same where no profile is known: of the phases of the program."""
     bound = replace(bound, graph=with_arms_out(bound.graph, plan.speculated))
     numbers = Numbers()
@@ -292,14 +292,14 @@ def label_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     return found
 
 
-def single_faults(plan: Plan, bound: BoundGraph) -> list[str]:
+def single_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     """The same of a plan of one device, which follows from the program alone, but for how many threads a machine has."""
     if len(plan.devices) != 1:
         return [_fault("devices", len(plan.devices), 1)]
     return other_faults(plan, plan_one_device(bound, Device(HOME, "cpu", plan.devices[0].threads)))
 
 
-def other_faults(plan: Plan, right: Plan) -> list[str]:
+def other_faults(plan: ExecutionPlan, right: ExecutionPlan) -> list[str]:
     """What a plan says otherwise than the one that its program gives."""
     made, said = _object(right), _object(plan)
     return [fault for part in sorted(made) for fault in _differences(said[part], made[part], part)]
@@ -364,11 +364,11 @@ def _short(value: object) -> str:
 #
 # The loops that a stored plan runs together, as the planner would have made them, to be judged with their ticks.
 
-def gangs_of(plan: Plan, program: ProgramProblem, setting: Setting) -> dict[PhaseId, Gang]:
+def gangs_of(plan: ExecutionPlan, program: ProgramProblem, setting: CostContext) -> dict[PhaseId, DistributedLoop]:
     """The loops of `spread`.  NotOfThisProblem: they are no loops that could be run so."""
     loops = {phase.id: phase for phase in program.phases if isinstance(phase, Loop)}
     devices = {name: place for place, name in enumerate(program.problem.device_names())}
-    found: dict[PhaseId, Gang] = {}
+    found: dict[PhaseId, DistributedLoop] = {}
     for spread in plan.spread:
         parts = list(_parts(plan, spread.phase))
         stated = [step for _, step in parts if isinstance(step, LoopStep)]
@@ -381,11 +381,11 @@ def gangs_of(plan: Plan, program: ProgramProblem, setting: Setting) -> dict[Phas
         leave = None
         if stated[0].leave is not None:
             leave = _planned(plan, stated[0].leave, left_by(one))
-        found[spread.phase] = Gang(spread, mode, body, leave, one.making)
+        found[spread.phase] = DistributedLoop(spread, mode, body, leave, one.making)
     return found
 
 
-def faults_of(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
+def faults_of(gangs: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
     """What is wrong with the schedules of iterations."""
     for id, gang in gangs.items():
         for one in gang.plans:
@@ -393,7 +393,7 @@ def faults_of(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
             yield from (f"{fault.code.name}: an iteration of loop #{id}: {fault.message}" for fault in found)
 
 
-def described_faults(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
+def described_faults(gangs: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
     """Buffers and peaks of iterations that are not what their steps give."""
     for id, gang in gangs.items():
         for one in gang.plans:
@@ -406,14 +406,14 @@ def described_faults(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
                     yield f"V12: `{what}` of an iteration of loop #{id} are not those of its steps"
 
 
-def _parts(plan: Plan, loop: PhaseId) -> Iterator[tuple[str, LoopStep | JoinStep]]:
+def _parts(plan: ExecutionPlan, loop: PhaseId) -> Iterator[tuple[str, LoopStep | JoinStep]]:
     for queue in plan.main.queues:
         for step in queue.steps:
             if isinstance(step, LoopStep | JoinStep) and step.phase == loop and step.rows is not None:
                 yield queue.device, step
 
 
-def _planned(plan: Plan, body: SubPlan, empty: Planned) -> Planned:
+def _planned(plan: ExecutionPlan, body: SubPlan, empty: PlannedIteration) -> PlannedIteration:
     """An iteration with the schedule that the plan has for it."""
     schedule = schedule_of(replace(plan, main=body, spread=()), empty.program)
     return replace(empty, schedule=schedule, plan=body)

@@ -24,7 +24,7 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph, KnownValues
 from ...graph.cost_formulas import Types
 from ...graph.fusion_groups import merge_loop
-from ...graph.loop_iteration import Turn, leaving, turn_of
+from ...graph.loop_iteration import LoopIteration, leaving, turn_of
 from ...graph.phases import (
     AxisKind,
     Branch,
@@ -46,10 +46,22 @@ from ...graph.phases import (
 from ...graph.projections import IDENTITY, box_needed, frame_of
 from ...loopir.facts import iteration_of
 from ...lower.region import Region, lower_region
-from ...lower.scope import Unsupported
+from ...lower.scope import NotLowerable
 from ...scalar.table import REDUCTIONS
 from ...transform.pipeline import runs_in_tiles
-from ..plan.plan import Box, DeviceId, JoinStep, Lies, LoopStep, Plan, PlannedRegion, RunStep, Step, SubPlan, TransferStep
+from ..plan.plan import (
+    Box,
+    DeviceId,
+    ExecutionPlan,
+    JoinStep,
+    Lies,
+    LoopStep,
+    PlannedRegion,
+    RunStep,
+    Step,
+    SubPlan,
+    TransferStep,
+)
 
 # ---------------------------------------------------------------------------------------------------- sharding
 
@@ -294,11 +306,11 @@ class Shared:
     """A loop as the queues of a plan run it: the step that states it, a turn, what follows the last one, and all steps."""
 
     step: LoopStep
-    turn: Turn
-    leave: Turn | None
+    turn: LoopIteration
+    leave: LoopIteration | None
     parts: tuple[Part, ...]
 
-    def rows_on(self, plan: Plan) -> dict[DeviceId, tuple[int, int]]:
+    def rows_on(self, plan: ExecutionPlan) -> dict[DeviceId, tuple[int, int]]:
         return {plan.main.queues[which].device: step.rows for which, step in self.parts if step.rows is not None}
 
     def boxes(self, rows: tuple[int, int]) -> list[Box]:
@@ -306,7 +318,7 @@ class Shared:
         return [box_of_state(self.turn, place, rows) for place in range(len(self.turn.axes))]
 
 
-def box_of_state(turn: Turn, place: int, rows: tuple[int, int]) -> Box:
+def box_of_state(turn: LoopIteration, place: int, rows: tuple[int, int]) -> Box:
     """Rows of a state, or all of it where it is not cut."""
     shape = [size.constant or 0 for size in turn.bound.graph.types[turn.next[place]].shape]
     return slab(shape, turn.axes[place], rows)
@@ -316,7 +328,7 @@ def is_shared(step: Step) -> bool:
     return isinstance(step, JoinStep) or (isinstance(step, LoopStep) and step.rows is not None)
 
 
-def shared_loops(plan: Plan, bound: BoundGraph) -> dict[PhaseId, Shared]:
+def shared_loops(plan: ExecutionPlan, bound: BoundGraph) -> dict[PhaseId, Shared]:
     """The loops that queues of the plan run together."""
     found: dict[PhaseId, list[Part]] = {}
     for which, queue in enumerate(plan.main.queues):
@@ -355,7 +367,7 @@ STORE: Final = "store"
 """The back end of stores."""
 
 
-def stores_of(plan: Plan) -> tuple[DeviceId, ...]:
+def stores_of(plan: ExecutionPlan) -> tuple[DeviceId, ...]:
     return tuple(device.id for device in plan.devices if device.backend == STORE)
 
 
@@ -374,7 +386,7 @@ def written_as(output: str) -> str:
     return f"output {output}"
 
 
-def lying_in(plan: Plan, bound: BoundGraph) -> dict[str, str]:
+def lying_in(plan: ExecutionPlan, bound: BoundGraph) -> dict[str, str]:
     """What lies in stores, by name."""
     stores = stores_of(plan)
     if not stores:
@@ -395,22 +407,22 @@ def regions_of(graph: Graph, spread: Container[PhaseId] = ()) -> tuple[PlannedRe
     return tuple(_planned(phase, lowered) for phase, lowered in lowered_loops(graph) if phase.id not in spread)
 
 
-def lowered_loops(graph: Graph) -> Iterator[tuple[Loop | Fold | Map, Region | Unsupported]]:
+def lowered_loops(graph: Graph) -> Iterator[tuple[Loop | Fold | Map, Region | NotLowerable]]:
     """Each with its region, or what is in the way of one."""
     known = KnownValues(traverse.all_phases(graph), graph.types)
     for phase in _outermost(graph.phases):
         try:
             region = lower_region(phase, graph.types, graph.guards, known)
-        except Unsupported as unsupported:
+        except NotLowerable as unsupported:
             yield phase, unsupported
             continue
         in_tiles = partial(runs_in_tiles, region.program)
         is_one = iteration_of(phase, graph.types).is_for_region(calls=region.calls, in_tiles=in_tiles)
-        yield phase, region if is_one else Unsupported("they are large, and have all threads")
+        yield phase, region if is_one else NotLowerable("they are large, and have all threads")
 
 
-def _planned(phase: Loop | Fold | Map, lowered: Region | Unsupported) -> PlannedRegion:
-    if isinstance(lowered, Unsupported):
+def _planned(phase: Loop | Fold | Map, lowered: Region | NotLowerable) -> PlannedRegion:
+    if isinstance(lowered, NotLowerable):
         return PlannedRegion(phase.id, (), False, str(lowered))
     states = tuple(Lies.TWO_BUFFERS if doubled else Lies.IN_PLACE for doubled in lowered.states)
     return PlannedRegion(phase.id, states, lowered.cells, "")

@@ -20,9 +20,9 @@ from ..plan.plan import (
     BranchStep,
     CellsStep,
     CombineStep,
+    ExecutionPlan,
     JoinStep,
     LoopStep,
-    Plan,
     RowsStep,
     RunStep,
     TransferStep,
@@ -30,7 +30,7 @@ from ..plan.plan import (
     box_text,
 )
 from ..plan.plan_text import bytes_text, space_lines, time_text as explain_queues_time_text
-from .gantt_model import Axis, Bar, BarKind, Chart, Lane, Memory, time_text
+from .gantt_model import Bar, BarKind, GanttChart, Lane, MemoryTrack, TimeAxis, time_text
 
 # ---------------------------------------------------------------------------------------------------- gantt_svg
 
@@ -45,7 +45,7 @@ NARROWEST_LABEL: Final = 7.0
 """Pixels of a character; a label that does not fit its bar is left to the tooltip."""
 
 
-def gantt_svg(chart: Chart) -> str:
+def gantt_svg(chart: GanttChart) -> str:
     """The chart as SVG text.  Every bar of at least half a pixel is there; shorter ones are drawn half a pixel wide."""
     strips = {memory.device: memory for memory in chart.memory}
     places: dict[str, float] = {}
@@ -98,23 +98,23 @@ def colour(name: str) -> str:
     return f"hsl({(digest[0] << 8 | digest[1]) % 360} {45 + digest[2] % 25}% {68 + digest[3] % 12}%)"
 
 
-def _x(chart: Chart, tick: int) -> float:
+def _x(chart: GanttChart, tick: int) -> float:
     return LEFT + (WIDTH - LEFT - RIGHT) * tick / max(1, chart.makespan)
 
 
-def _axis(chart: Chart, top: float, bottom: float) -> Iterator[str]:
+def _axis(chart: GanttChart, top: float, bottom: float) -> Iterator[str]:
     for part in range(0, 11, 2):
         tick = chart.makespan * part // 10
         x = _x(chart, tick)
         yield f'<line class="grid" x1="{x:.1f}" y1="{top:.0f}" x2="{x:.1f}" y2="{bottom:.0f}"/>'
-        label = f"{tick}" if chart.axis is Axis.TICKS else time_text(tick, chart.tick_ns)
+        label = f"{tick}" if chart.axis is TimeAxis.TICKS else time_text(tick, chart.tick_ns)
         yield f'<text x="{x:.1f}" y="{bottom + 14:.0f}" text-anchor="middle" class="note">{label}</text>'
     if chart.lower_bound is not None and 0 < chart.lower_bound <= chart.makespan:
         x = _x(chart, chart.lower_bound)
         yield f'<line class="bound" x1="{x:.1f}" y1="{top:.0f}" x2="{x:.1f}" y2="{bottom:.0f}"><title>lower bound</title></line>'
 
 
-def _lane(chart: Chart, lane: Lane, y: float) -> Iterator[str]:
+def _lane(chart: GanttChart, lane: Lane, y: float) -> Iterator[str]:
     name = lane.name if lane.equal == 1 else f"{lane.name} and {lane.equal - 1:,} like it"
     short, full = escape(_short(name, 20)), escape(name)
     yield f'<text x="{LEFT - 8}" y="{y + 17:.0f}" text-anchor="end">{short}<title>{full}</title></text>'
@@ -124,7 +124,7 @@ def _lane(chart: Chart, lane: Lane, y: float) -> Iterator[str]:
         yield _bar(chart, bar, y)
 
 
-def _bar(chart: Chart, bar: Bar, y: float) -> str:
+def _bar(chart: GanttChart, bar: Bar, y: float) -> str:
     x, width = _x(chart, bar.start), max(0.5, _x(chart, bar.end) - _x(chart, bar.start))
     inset = 5 if bar.kind is BarKind.TRANSFER else 0
     label = ""
@@ -145,7 +145,7 @@ def _bar(chart: Chart, bar: Bar, y: float) -> str:
     )
 
 
-def _strip(chart: Chart, memory: Memory, y: float) -> Iterator[str]:
+def _strip(chart: GanttChart, memory: MemoryTrack, y: float) -> Iterator[str]:
     """Bytes over time, as high as the larger of peak and limit."""
     height = STRIP - 6
     largest = max(memory.peak, memory.limit or 0, 1)
@@ -167,7 +167,7 @@ def _strip(chart: Chart, memory: Memory, y: float) -> Iterator[str]:
     yield f'<text x="{LEFT - 8}" y="{y + 12:.0f}" text-anchor="end" class="note">{bytes_text(memory.peak)}{limit}</text>'
 
 
-def _arrows(chart: Chart, places: dict[str, float]) -> Iterator[str]:
+def _arrows(chart: GanttChart, places: dict[str, float]) -> Iterator[str]:
     bars = {bar.key: (lane.name, bar) for lane in chart.lanes for bar in lane.bars}
     for arrow in chart.arrows:
         if arrow.source not in bars or arrow.target not in bars:
@@ -198,7 +198,7 @@ _LETTERS: Final = ascii_lowercase + ascii_uppercase + digits
 _MORE: Final = "#"
 
 
-def gantt_text(chart: Chart, width: int = 72) -> str:
+def gantt_text(chart: GanttChart, width: int = 72) -> str:
     """The chart as lines of at most about `width` cells beside the names of lanes."""
     names = list(dict.fromkeys(bar.name for lane in chart.lanes for bar in lane.bars))
     letters = {name: _LETTERS[place] if place < len(_LETTERS) else _MORE for place, name in enumerate(names)}
@@ -244,7 +244,7 @@ MEASURED: Final = 2
 """The first of them."""
 
 
-def trace_json(chart: Chart, measured: Sequence[Chart] = ()) -> str:
+def trace_json(chart: GanttChart, measured: Sequence[GanttChart] = ()) -> str:
     """One JSON object with `traceEvents`."""
     events = list(_events(chart, PREDICTED, "predicted"))
     for process, one in enumerate(measured, MEASURED):
@@ -252,7 +252,7 @@ def trace_json(chart: Chart, measured: Sequence[Chart] = ()) -> str:
     return json.dumps({"displayTimeUnit": "ns", "traceEvents": events}, ensure_ascii=False, separators=(",", ":"))
 
 
-def _events(chart: Chart, process: int, name: str) -> Iterator[dict[str, Any]]:
+def _events(chart: GanttChart, process: int, name: str) -> Iterator[dict[str, Any]]:
     yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": f"{name}: {chart.title}"}}
     places: dict[str, tuple[int, int, int]] = {}
     for thread, lane in enumerate(chart.lanes, 1):
@@ -283,7 +283,7 @@ def _events(chart: Chart, process: int, name: str) -> Iterator[dict[str, Any]]:
             yield {**counter, "args": {"bytes": size}}
 
 
-def _micros(chart: Chart, ticks: int) -> float:
+def _micros(chart: GanttChart, ticks: int) -> float:
     return ticks * chart.tick_ns / 1000
 
 
@@ -401,13 +401,13 @@ def _floor(floors: Sequence[tuple[int, int]], x: Scale, y: Scale) -> str:
 #
 # How two plans of one program differ, as lines: predictions, placements, transfers, synchronisations, memory.
 
-def diff_text(old: Plan, new: Plan) -> str:
+def diff_text(old: ExecutionPlan, new: ExecutionPlan) -> str:
     """Lines that begin with `-` (only in `old`), `+` (only in `new`) or a name; `the plans are the same` if they are."""
     lines = [*_identity(old, new), *_numbers(old, new), *_placements(old, new), *_transfers(old, new), *_memory(old, new)]
     return "\n".join(lines) if lines else "the plans are the same"
 
 
-def _identity(old: Plan, new: Plan) -> Iterator[str]:
+def _identity(old: ExecutionPlan, new: ExecutionPlan) -> Iterator[str]:
     if old.program != new.program:
         yield "program: another text, parameters or passes"
     if old.sizes != new.sizes:
@@ -418,7 +418,7 @@ def _identity(old: Plan, new: Plan) -> Iterator[str]:
         yield "devices: another profile"
 
 
-def _numbers(old: Plan, new: Plan) -> Iterator[str]:
+def _numbers(old: ExecutionPlan, new: ExecutionPlan) -> Iterator[str]:
     before, after = old.prediction, new.prediction
     if before is not None and after is not None:
         if before.makespan * old.tick_ns != after.makespan * new.tick_ns:
@@ -435,7 +435,7 @@ def _numbers(old: Plan, new: Plan) -> Iterator[str]:
         yield f"waits: {waits[0]} → {waits[1]}"
 
 
-def _placements(old: Plan, new: Plan) -> Iterator[str]:
+def _placements(old: ExecutionPlan, new: ExecutionPlan) -> Iterator[str]:
     before, after = _places(old), _places(new)
     labels = {phase.id: f"#{phase.id} {phase.label}" for phase in (*old.phases, *new.phases)}
     for phase in dict.fromkeys((*before, *after)):
@@ -445,7 +445,7 @@ def _placements(old: Plan, new: Plan) -> Iterator[str]:
                 yield from (f"  {mark} {place}" for place in places)
 
 
-def _places(plan: Plan) -> dict[PhaseId, list[str]]:
+def _places(plan: ExecutionPlan) -> dict[PhaseId, list[str]]:
     found: dict[PhaseId, list[str]] = defaultdict(list)
     for queue in plan.main.queues:
         for step in queue.steps:
@@ -466,7 +466,7 @@ def _places(plan: Plan) -> dict[PhaseId, list[str]]:
     return {phase: sorted(places) for phase, places in found.items()}
 
 
-def _transfers(old: Plan, new: Plan) -> Iterator[str]:
+def _transfers(old: ExecutionPlan, new: ExecutionPlan) -> Iterator[str]:
     before, after = _sent(old), _sent(new)
     for mark, counted in (("-", before - after), ("+", after - before)):
         for (value, source, target, size), count in sorted(counted.items()):
@@ -474,14 +474,14 @@ def _transfers(old: Plan, new: Plan) -> Iterator[str]:
             yield f"{mark} transfer %{value}: {source} → {target}, {bytes_text(size)}{times}"
 
 
-def _sent(plan: Plan) -> Counter[tuple[int, str, str, int]]:
+def _sent(plan: ExecutionPlan) -> Counter[tuple[int, str, str, int]]:
     return Counter(
         (int(s.value), str(s.source), str(s.target), s.bytes)
         for queue in plan.main.queues for s in queue.steps if isinstance(s, TransferStep)
     )  # fmt: skip
 
 
-def _memory(old: Plan, new: Plan) -> Iterator[str]:
+def _memory(old: ExecutionPlan, new: ExecutionPlan) -> Iterator[str]:
     before, after = old.peak, new.peak
     for device in dict.fromkeys((*before, *after)):
         if before.get(device, 0) != after.get(device, 0):

@@ -25,11 +25,11 @@ from ..plan.plan import (
     BranchStep,
     CellsStep,
     CombineStep,
+    ExecutionPlan,
     FenceStep,
     FreeStep,
     JoinStep,
     LoopStep,
-    Plan,
     PlannedPhase,
     RowsStep,
     RunStep,
@@ -96,7 +96,7 @@ class Arrow:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class MemoryTrack:
     """Bytes of values live on a device from each tick on, and its limit; `stated` is the peak that the plan promises, with
     what steps need inside."""
 
@@ -111,7 +111,7 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ChartNode:
     """A phase in the graph: where it runs, and whether its device's memory is exceeded while it does."""
 
     id: str
@@ -122,7 +122,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """Data that goes from one node to another; `moved` are the bytes that cross a link for it."""
 
     source: str
@@ -132,7 +132,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChartRow:
     """One line of the cost table."""
 
     phase: str
@@ -141,7 +141,7 @@ class Row:
     estimate_ns: int
 
 
-class Axis(Enum):
+class TimeAxis(Enum):
     """How the axis of time is labelled: abstract graphs are read in ticks."""
 
     TICKS = "ticks"
@@ -149,7 +149,7 @@ class Axis(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class GanttChart:
     """`inside`: of steps that have steps inside, such as a turn of a loop, whose ticks count from its start."""
 
     title: str
@@ -159,13 +159,13 @@ class Chart:
     lower_bound: int | None
     lanes: tuple[Lane, ...]
     arrows: tuple[Arrow, ...]
-    memory: tuple[Memory, ...]
-    nodes: tuple[Node, ...]
-    lines: tuple[Line, ...]
-    rows: tuple[Row, ...]
+    memory: tuple[MemoryTrack, ...]
+    nodes: tuple[ChartNode, ...]
+    lines: tuple[ChartLine, ...]
+    rows: tuple[ChartRow, ...]
     hidden: int = 0
-    axis: Axis = Axis.TIME
-    inside: tuple[Chart, ...] = ()
+    axis: TimeAxis = TimeAxis.TIME
+    inside: tuple[GanttChart, ...] = ()
 
 
 def with_critical_path(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
@@ -204,7 +204,7 @@ def merged(lanes: Sequence[Lane]) -> tuple[tuple[Lane, ...], int]:
 
 def memory_over_time(
     changes: Mapping[str, Sequence[tuple[int, int]]], limits: Mapping[str, int | None], stated: Mapping[str, int] | None = None
-) -> tuple[Memory, ...]:
+) -> tuple[MemoryTrack, ...]:
     """Series from (tick, change in bytes) by device; what is freed at a tick goes before what is made then."""
     found = []
     for device, events in changes.items():
@@ -216,7 +216,7 @@ def memory_over_time(
                 points[-1] = (tick, live)
             else:
                 points.append((tick, live))
-        found.append(Memory(device, limits.get(device), tuple(points), (stated or {}).get(device, 0)))
+        found.append(MemoryTrack(device, limits.get(device), tuple(points), (stated or {}).get(device, 0)))
     return tuple(found)
 
 
@@ -236,15 +236,15 @@ MOST_INSIDE: Final = 60
 """Steps whose inside is shown."""
 
 
-def chart_of_plan(plan: Plan, name: str = "") -> Chart:
+def chart_of_plan(plan: ExecutionPlan, name: str = "") -> GanttChart:
     """What pictures of `plan` show."""
-    return _Reader(plan, plan.main, name).chart()
+    return _PlanReader(plan, plan.main, name).chart()
 
 
-class _Reader:
+class _PlanReader:
     """`main`: the plan's own steps, or those inside one of them."""
 
-    def __init__(self, plan: Plan, main: SubPlan, name: str) -> None:
+    def __init__(self, plan: ExecutionPlan, main: SubPlan, name: str) -> None:
         self.plan, self.main, self.name = plan, main, name
         self.phases = {phase.id: phase for phase in plan.phases}
         self.names = {value: name for name, value in (*plan.inputs, *plan.outputs)}
@@ -254,7 +254,7 @@ class _Reader:
         self.waits: list[tuple[int, str]] = []
         self.ran: dict[PhaseId, list[tuple[str, int]]] = defaultdict(list)
 
-    def chart(self) -> Chart:
+    def chart(self) -> GanttChart:
         plan = self.plan
         self.find_makers()
         lanes = [self.lane(place) for place in range(len(self.main.queues))]
@@ -289,7 +289,7 @@ class _Reader:
             notes += [f"baselines: {', '.join(told)}"] if told else []
         sizes = plan.sizes if self.main is plan.main else ()
         notes += [" · ".join(f"{name}={number}" for name, number in sizes)] if sizes else []
-        return Chart(
+        return GanttChart(
             title,
             tuple(notes),
             plan.tick_ns,
@@ -302,11 +302,11 @@ class _Reader:
             lines,
             self.rows(),
             hidden,
-            Axis.TIME if timed else Axis.TICKS,
+            TimeAxis.TIME if timed else TimeAxis.TICKS,
             tuple(self.inside()),
         )
 
-    def inside(self) -> Iterator[Chart]:
+    def inside(self) -> Iterator[GanttChart]:
         """An iteration of each loop, the arms of each branch, the cell of each map."""
         parts = [(step, part) for queue in self.main.queues for step in queue.steps for part in inside(step)]
         for step, part in parts[:MOST_INSIDE]:
@@ -319,7 +319,7 @@ class _Reader:
                     what = "the first arm of" if part is step.then else "the other arm of"
                 case _:
                     what = "one cell of"
-            yield _Reader(self.plan, part, f"{what} {name}").chart()
+            yield _PlanReader(self.plan, part, f"{what} {name}").chart()
 
     def find_makers(self) -> None:
         for place, queue in enumerate(self.main.queues):
@@ -389,7 +389,7 @@ class _Reader:
         producer = self.producer.get(value)
         return producer.label.split(" ← ")[0] if producer is not None and " ← " in producer.label else f"%{value}"
 
-    def memory(self) -> tuple[Memory, ...]:
+    def memory(self) -> tuple[MemoryTrack, ...]:
         """Each piece of a value by itself, while its buffer lives: a value may have several on one device."""
         plan = self.plan
         changes: dict[str, list[tuple[int, int]]] = {device.id: [] for device in plan.devices}
@@ -399,7 +399,7 @@ class _Reader:
         limits: dict[str, int | None] = {device.id: device.memory for device in plan.devices}
         return memory_over_time(changes, limits, dict(self.main.peak))
 
-    def graph(self) -> tuple[tuple[Node, ...], tuple[Line, ...]]:
+    def graph(self) -> tuple[tuple[ChartNode, ...], tuple[ChartLine, ...]]:
         moved: dict[ValueId, int] = defaultdict(int)
         for queue in self.main.queues:
             for step in queue.steps:
@@ -414,21 +414,21 @@ class _Reader:
                 continue
             devices = tuple(dict.fromkeys(device for device, _ in self.ran[phase.id]))
             ticks = sum(ticks for _, ticks in self.ran[phase.id])
-            nodes.append(Node(str(phase.id), phase.label, devices, ticks, any(d in over for d in devices)))
+            nodes.append(ChartNode(str(phase.id), phase.label, devices, ticks, any(d in over for d in devices)))
             for value in dict.fromkeys(read.value for read in phase.reads):
                 source = self.producer.get(value)
                 if source is not None and source.id in self.ran:
                     size = next(read.bytes for read in phase.reads if read.value == value)
-                    lines.append(Line(str(source.id), str(phase.id), size, moved[value]))
+                    lines.append(ChartLine(str(source.id), str(phase.id), size, moved[value]))
         return tuple(nodes), tuple(lines)
 
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[ChartRow, ...]:
         found = []
         for phase in self.plan.phases:
             runs = self.ran.get(phase.id, [])
             for place, (device, ticks) in enumerate(runs):
                 part = f"{place + 1} of {len(runs)}" if len(runs) > 1 else "whole"
-                found.append(Row(_titled(phase), device, part, ticks * self.plan.tick_ns))
+                found.append(ChartRow(_titled(phase), device, part, ticks * self.plan.tick_ns))
         return tuple(found)
 
 
@@ -446,7 +446,7 @@ def _titled(phase: PlannedPhase) -> str:
 #
 # The chart of an answer to an abstract problem (`instance/1`).
 
-def chart_of_answer(problem: Problem, answer: Answer, name: str = "") -> Chart:
+def chart_of_answer(problem: Problem, answer: Answer, name: str = "") -> GanttChart:
     """What pictures of an answer with a schedule show; times are in ticks (`tick_ns` of the problem)."""
     schedule = answer.schedule
     assert schedule is not None, "an impossible problem has no picture"
@@ -458,11 +458,11 @@ def chart_of_answer(problem: Problem, answer: Answer, name: str = "") -> Chart:
         [f"baselines: {', '.join(told)}"] if told else []
     )
     rows = tuple(
-        Row(problem.phases[s.phase].id, names[s.device], f"rows {s.first} to {s.stop}", (s.end - s.start) * problem.tick_ns)
+        ChartRow(problem.phases[s.phase].id, names[s.device], f"rows {s.first} to {s.stop}", (s.end - s.start) * problem.tick_ns)
         for s in schedule.shards
     )
     nodes, lines = _graph(problem, schedule, names)
-    return Chart(
+    return GanttChart(
         f"{name or 'instance'}: {schedule.makespan} ticks",
         tuple(notes),
         problem.tick_ns,
@@ -475,7 +475,7 @@ def chart_of_answer(problem: Problem, answer: Answer, name: str = "") -> Chart:
         lines,
         rows,
         hidden,
-        Axis.TICKS,
+        TimeAxis.TICKS,
     )
 
 
@@ -516,7 +516,7 @@ def _lanes(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> list
     return found + [Lane(link, tuple(sorted(bars, key=lambda b: b.start)), True) for link, bars in sorted(links.items())]
 
 
-def _memory(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> tuple[Memory, ...]:
+def _memory(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> tuple[MemoryTrack, ...]:
     """By the Note [Memory] of `problem`."""
     timer = Timer(problem)
     decisions = decisions_of(problem, schedule)
@@ -524,12 +524,12 @@ def _memory(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> tup
     profiles = memory(graph, starts_in(graph, schedule), buffers(graph, everywhere=True))
     limits = [group.memory for group in problem.devices for _ in range(group.count)]
     return tuple(
-        Memory(names[device], limits[device], ((0, 0), *profile.levels) if profile.levels[0][0] else profile.levels)
+        MemoryTrack(names[device], limits[device], ((0, 0), *profile.levels) if profile.levels[0][0] else profile.levels)
         for device, profile in profiles.items()
     )
 
 
-def _graph(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> tuple[tuple[Node, ...], tuple[Line, ...]]:
+def _graph(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> tuple[tuple[ChartNode, ...], tuple[ChartLine, ...]]:
     where: dict[int, dict[str, int]] = defaultdict(dict)
     for shard in schedule.shards:
         where[shard.phase][names[shard.device]] = shard.end - shard.start
@@ -537,10 +537,11 @@ def _graph(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> tupl
     for transfer in schedule.transfers:
         moved[transfer.phase] += transfer.bytes
     nodes = tuple(
-        Node(phase.id, phase.id, tuple(where[place]), sum(where[place].values())) for place, phase in enumerate(problem.phases)
+        ChartNode(phase.id, phase.id, tuple(where[place]), sum(where[place].values())) for place,
+        phase in enumerate(problem.phases)
     )
     lines = tuple(
-        Line(problem.phases[e.source].id, problem.phases[e.target].id,
+        ChartLine(problem.phases[e.source].id, problem.phases[e.target].id,
              problem.phases[e.source].out_bytes if e.bytes is None else e.bytes, moved[e.source])
         for e in problem.edges
     )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Final
 
 from ..plan.plan_text import bytes_text
 from .gantt import Drawn, colour, fronts_svg, gantt_svg
-from .gantt_model import Chart, Node, time_text
+from .gantt_model import ChartNode, GanttChart, time_text
 
 # ---------------------------------------------------------------------------------------------------- graph
 #
@@ -32,10 +32,10 @@ _ROW: Final = 62
 _BOX: Final = (158, 42)
 
 
-def graph_dot(chart: Chart) -> str:
+def graph_dot(chart: GanttChart) -> str:
     """The graph as a DOT document."""
     lines = ["digraph schedule {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif", fontsize=10];']
-    clusters: dict[str, list[Node]] = defaultdict(list)
+    clusters: dict[str, list[ChartNode]] = defaultdict(list)
     for node in chart.nodes:
         clusters[node.devices[0] if len(node.devices) == 1 else ""].append(node)
     for place, (device, nodes) in enumerate(sorted(clusters.items())):
@@ -72,7 +72,7 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def graph_svg(chart: Chart) -> str:
+def graph_svg(chart: GanttChart) -> str:
     """The graph as SVG, or a line that says it is too large for a picture."""
     if len(chart.nodes) > MOST_NODES:
         return f"<p>{len(chart.nodes):,} phases are too many for a picture; use <code>--format dot</code>.</p>\n"
@@ -113,7 +113,7 @@ def graph_svg(chart: Chart) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _layers(chart: Chart) -> list[list[str]]:
+def _layers(chart: GanttChart) -> list[list[str]]:
     """Columns of node ids, each after everything it reads."""
     reads: dict[str, list[str]] = defaultdict(list)
     for line in chart.lines:
@@ -140,7 +140,7 @@ def _layers(chart: Chart) -> list[list[str]]:
 MOST_ROWS: Final = 2000
 
 
-def plan_page(chart: Chart) -> str:
+def plan_page(chart: GanttChart) -> str:
     """The page of one plan."""
     return _page(chart.title, [
         *(f"<p>{escape(note)}</p>" for note in chart.notes),
@@ -158,7 +158,7 @@ def plan_page(chart: Chart) -> str:
     ])  # fmt: skip
 
 
-def front_page(front: Drawn, charts: Sequence[Chart]) -> str:
+def front_page(front: Drawn, charts: Sequence[GanttChart]) -> str:
     """The page of a front: the plans as points, and each plan folded up below."""
     lines = [
         "<p>Each point is a verified plan; right of and above the blue line a plan reaches everything, below the green one "
@@ -193,7 +193,7 @@ def _zoomed(svg: str) -> Iterator[str]:
     yield f'<button data-by="0">1:1</button></p><div class="scroll">{svg}</div></div>'
 
 
-def _loops(chart: Chart) -> Iterator[str]:
+def _loops(chart: GanttChart) -> Iterator[str]:
     """What is inside a step: a turn of a loop, the arms of a branch, folded up."""
     for inner in chart.inside:
         yield f"<details><summary>{escape(inner.title)}</summary>"
@@ -259,7 +259,7 @@ field.oninput = () => {
 </script>"""
 
 
-def _memory(chart: Chart) -> Iterator[str]:
+def _memory(chart: GanttChart) -> Iterator[str]:
     yield '<table><tr><th>device</th><th class="number">peak</th><th class="number">limit</th></tr>'
     for memory in chart.memory[:MOST_ROWS]:
         over = memory.limit is not None and memory.peak > memory.limit
@@ -271,7 +271,7 @@ def _memory(chart: Chart) -> Iterator[str]:
     yield "</table>"
 
 
-def _costs(chart: Chart) -> Iterator[str]:
+def _costs(chart: GanttChart) -> Iterator[str]:
     yield '<table><tr><th>phase</th><th>device</th><th>part</th><th class="number">estimate</th></tr>'
     for row in chart.rows[:MOST_ROWS]:
         yield (

@@ -28,7 +28,7 @@ from ..problem import (
     Order,
     PhaseIndex,
     PhaseTask,
-    Place,
+    PlaceDirective,
     Problem,
     Replicate,
     Select,
@@ -45,7 +45,7 @@ MOST_TRIED: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedForm:
     """The problem in the form that was chosen, and its answer; `speculated` of it are selects' phases in the problem given."""
 
     problem: Problem
@@ -59,13 +59,13 @@ Former: TypeAlias = Callable[[frozenset[int]], Problem]
 def plan_selects(
     problem: Problem, budget: Budget = DEFAULT, plan: Planner = plan_objectives, form: Former | None = None,
     together: int = MOST_TOGETHER, trial: Budget | None = None,
-) -> Planned:  # fmt: skip
+) -> PlannedForm:  # fmt: skip
     """The best form of the problem's selects with its plan.
 
     `form`: makes the problem in which those selects (by place) are late; of more than `together` selects not every combination
     is planned, but one select after the other is tried with the budget `trial`."""
     if not problem.selects:
-        return Planned(problem, plan(problem, budget))
+        return PlannedForm(problem, plan(problem, budget))
     made = form or (lambda late: with_late(problem, late))
     options = [_options(problem, select) for select in problem.selects]
     if len(options) <= together:
@@ -115,13 +115,13 @@ def speaks_within(directive: Directive, select: Select) -> bool:
             return False
 
 
-def _best(problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, plan: Planner, made: Former) -> Planned:
-    found: list[Planned] = []
+def _best(problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, plan: Planner, made: Former) -> PlannedForm:
+    found: list[PlannedForm] = []
     for late in forms:
         form = made(late)
         answer = plan(form, budget)
         speculated = tuple(select.phase for place, select in enumerate(problem.selects) if place not in late)
-        found.append(Planned(form, replace(answer, speculated=speculated)))
+        found.append(PlannedForm(form, replace(answer, speculated=speculated)))
     usable = [each for each in found if each.answer.schedule is not None and each.answer.status is not Status.ABORTED]
     if not usable:
         unsure = [each for each in found if each.answer.status is not Status.IMPOSSIBLE]
@@ -134,7 +134,7 @@ def _best(problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, pla
     return replace(best, answer=replace(answer, status=status, lower_bound=bound, proof=proof))
 
 
-def _partly(planned: Planned) -> Planned:
+def _partly(planned: PlannedForm) -> PlannedForm:
     """Of many selects not every combination was planned, so nothing is known of the others but that time cannot be negative."""
     answer = planned.answer
     if answer.schedule is None:
@@ -238,7 +238,7 @@ def _moved(directives: Iterable[Directive], to: dict[int, PhaseIndex], chosen: P
 
     for directive in directives:
         match directive:
-            case Place():
+            case PlaceDirective():
                 yield replace(directive, phases=each(directive.phases))
             case Before() | IssueBefore():
                 first, then = each(directive.first), each(directive.then)

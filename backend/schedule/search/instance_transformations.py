@@ -28,7 +28,7 @@ from ..problem import (
     Order,
     PhaseIndex,
     PhaseTask,
-    Place,
+    PlaceDirective,
     Problem,
     Replicate,
     Speculate,
@@ -38,7 +38,7 @@ from ..problem import (
 from ..solution import Decisions, Mode, Schedule
 from ..timeline.serial_sgs import Timer, decisions_of
 from .list_scheduling import at_home, retime
-from .strategy import MOST_DEVICES, Budget, Context, Strategy
+from .strategy import MOST_DEVICES, Budget, SearchContext, Strategy
 
 # ---------------------------------------------------------------------------------------------------- chunking
 
@@ -94,7 +94,7 @@ def _fits(problem: Problem) -> bool:
     )  # fmt: skip
 
 
-def _starts(context: Context) -> Iterator[Decisions]:
+def _starts(context: SearchContext) -> Iterator[Decisions]:
     """The best that is known, that of devices and links without limits, and the baselines."""
     problem, found = context.problem, context.found
     if found.schedule is not None:
@@ -134,7 +134,7 @@ def _cuttable(timer: Timer, modes: Sequence[Mode]) -> Iterator[tuple[int, ...]]:
     yield from (phases for phases in dict.fromkeys((tuple(away), tuple(able), tuple(every))) if phases)
 
 
-def _in_chunks(context: Context) -> None:
+def _in_chunks(context: SearchContext) -> None:
     timer, found = context.timer, context.found
     different: dict[tuple[Mode, ...], Decisions] = {}
     for start in _starts(context):
@@ -150,7 +150,7 @@ def _in_chunks(context: Context) -> None:
         _mend(context, decisions_of(timer.problem, found.schedule))
 
 
-def _cut(context: Context, start: Decisions) -> None:
+def _cut(context: SearchContext, start: Decisions) -> None:
     """More and more chunks, as long as that is better."""
     for phases in _cuttable(context.timer, start.modes):
         if context.found.schedule is not None and any(context.problem.phases[p].home for p in phases):
@@ -163,7 +163,7 @@ def _cut(context: Context, start: Decisions) -> None:
             best = made if made is not None else best
 
 
-def _cut_anywhere(context: Context, starts: Sequence[Decisions]) -> None:
+def _cut_anywhere(context: SearchContext, starts: Sequence[Decisions]) -> None:
     """Where equal chunks do not fit: any cuts of few rows, other ones in each phase, in any order of few phases, up to the first
     schedule."""
     timer, found = context.timer, context.found
@@ -199,14 +199,14 @@ def counts(problem: Problem) -> list[int]:
     return [*(count for count in COUNTS if count < most), most]
 
 
-def _laid_out(context: Context, start: Decisions, count: int, phases: Sequence[int]) -> int | None:
+def _laid_out(context: SearchContext, start: Decisions, count: int, phases: Sequence[int]) -> int | None:
     decisions = replace(start, modes=in_chunks(context.timer, start.modes, count, phases))
     candidate = retime(context.timer, f"{count} chunks", decisions)
     context.found.offer(candidate.schedule)
     return candidate.ticks
 
 
-def _mend(context: Context, best: Decisions) -> None:
+def _mend(context: SearchContext, best: Decisions) -> None:
     """Whatever phase is no worse whole, is whole."""
     timer, found = context.timer, context.found
     for p, mode in enumerate(best.modes):
@@ -256,7 +256,7 @@ def _copies(directive: Directive, batches: int, count: int) -> Iterator[Directiv
 
     for b in range(batches):
         match directive:
-            case Place(_, phases, _):
+            case PlaceDirective(_, phases, _):
                 yield replace(directive, phases=moved(phases, b))
             case Before(_, first, then) | IssueBefore(_, first, then):
                 yield replace(directive, first=moved(first, b), then=moved(then, b))
@@ -306,7 +306,7 @@ def contract(costs: Costs) -> Contracted | None:
     """The contracted problem; None where it would be hardly smaller."""
     timer = costs.timer
     problem = timer.problem
-    if any(not isinstance(directive, (Place, Keep, Replicate)) for directive in problem.directives):
+    if any(not isinstance(directive, (PlaceDirective, Keep, Replicate)) for directive in problem.directives):
         return None
     follower = {p: q for p in range(len(problem.phases)) if (q := _next(costs, p)) is not None}
     inner = set(follower.values())
@@ -328,10 +328,10 @@ def contract(costs: Costs) -> Contracted | None:
     phases = tuple(_merged(costs, chain) for chain in chains)
     directives = tuple(
         replace(directive, phases=tuple(PhaseIndex(of[p]) for p in directive.phases))
-        if isinstance(directive, Place)
+        if isinstance(directive, PlaceDirective)
         else replace(directive, phase=PhaseIndex(of[directive.phase]))
         for directive in problem.directives
-        if isinstance(directive, (Place, Keep, Replicate))
+        if isinstance(directive, (PlaceDirective, Keep, Replicate))
     )
     return Contracted(replace(problem, phases=phases, edges=edges, directives=directives), tuple(chains))
 

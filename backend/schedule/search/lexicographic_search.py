@@ -26,9 +26,9 @@ from ..bounds.bound_strategies import (
 )
 from ..bounds.head_tail_bounds import Costs
 from ..exact.infeasibility import find_conflict
-from ..exact.z3_solver import Steps
-from ..problem import Deadline, LimitMachines, Line, Objective, PhaseIndex, Place, Problem
-from ..solution import Answer, Proof, Schedule, Status
+from ..exact.z3_solver import SolverSteps
+from ..problem import Deadline, LimitMachines, Objective, PhaseIndex, PlaceDirective, Problem, SourceLine
+from ..solution import Answer, BoundCertificate, Schedule, Status
 from ..timeline.serial_sgs import FOREVER, Timer, decisions_of
 from .instance_transformations import unrolled
 from .list_scheduling import acceptable
@@ -36,7 +36,7 @@ from .local_search import CUT, SEED, WHOLE, Aim, anneal, shifts
 from .mode_enumeration import candidate_modes
 from .portfolio import Z3, confirmed, plan_problem
 from .primal_heuristics import ANNEALING, USUAL, fewer_syncs
-from .strategy import DEFAULT, MOST_DEVICES, MOST_EXACT, Budget, Failure, guarded, note, refusal
+from .strategy import DEFAULT, MOST_DEVICES, MOST_EXACT, Budget, StrategyFailure, guarded, note, refusal
 
 # ---------------------------------------------------------------------------------------------------- objectives
 
@@ -45,7 +45,7 @@ TIES: Final = 500_000
 MOST_TIED: Final = 20
 HEATS: Final = (WHOLE, CUT, WHOLE, CUT)
 """Of the runs of annealing for energy and throughput."""
-GENERATED: Final = Line(0, "")
+GENERATED: Final = SourceLine(0, "")
 
 
 # ------------------------------------------------------------------------------------------ search
@@ -55,13 +55,13 @@ def bound_of(problem: Problem, schedule: Schedule, budget: Budget = DEFAULT) -> 
     """The bound of the first objective that can be derived, in its unit; never above the value of `schedule`."""
     if not problem.objectives:
         return 0
-    state = _State(problem, budget, plan_problem(problem, replace(budget, steps=0)), schedule)
+    state = _ObjectiveState(problem, budget, plan_problem(problem, replace(budget, steps=0)), schedule)
     lower, _ = _improve(state, problem.objectives[0], ())
     return -(-lower // 10**9) if problem.objectives[0] is Objective.ENERGY else lower
 
 
 @dataclass(slots=True)
-class _State:
+class _ObjectiveState:
     """The best schedule so far, and the bound of the first objective with its method."""
 
     problem: Problem
@@ -71,7 +71,7 @@ class _State:
     lower: int = 0
     method: str = "none"
     aborted: bool = False
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[StrategyFailure] = field(default_factory=list)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -82,7 +82,7 @@ class _State:
         wrong = None if self.schedule is before else refusal(self.problem, self.schedule)
         if wrong is not None:
             self.schedule = before
-            note(Failure(name, f"its plan is not valid: {wrong}"), self.failures)
+            note(StrategyFailure(name, f"its plan is not valid: {wrong}"), self.failures)
 
 
 def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
@@ -98,7 +98,7 @@ def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
     if answer.chunks > 1:
         return _in_chunks(problem, answer, answer.schedule, budget)
     problem = replace(problem, chunks=1)
-    state = _State(problem, budget, answer, answer.schedule, answer.lower_bound, answer.proof.method)
+    state = _ObjectiveState(problem, budget, answer, answer.schedule, answer.lower_bound, answer.proof.method)
     kept: list[tuple[Objective, int]] = []
     for place, objective in enumerate(objectives):
         lower, method = 0, "none"
@@ -115,7 +115,7 @@ def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
         return replace(answer, status=Status.ABORTED, schedule=state.schedule, values=found)
     lower = -(-state.lower // 10**9) if objectives[0] is Objective.ENERGY else state.lower
     reached = state.lower >= exact_value(problem, state.schedule, objectives[0])
-    proof = Proof(state.method if reached or state.lower else "none", min(lower, found[0]), answer.proof.detail)
+    proof = BoundCertificate(state.method if reached or state.lower else "none", min(lower, found[0]), answer.proof.detail)
     if objectives[0] is not Objective.LATENCY:
         proof = replace(proof, detail={})
     return replace(
@@ -132,11 +132,11 @@ def _in_chunks(problem: Problem, answer: Answer, schedule: Schedule, budget: Bud
     if whole.schedule is not None:
         return whole
     return replace(
-        answer, status=Status.GAP, values=values(problem, schedule), lower_bound=0, proof=Proof("none", 0)
+        answer, status=Status.GAP, values=values(problem, schedule), lower_bound=0, proof=BoundCertificate("none", 0)
     )
 
 
-def _settle(state: _State, kept: list[tuple[Objective, int]]) -> None:
+def _settle(state: _ObjectiveState, kept: list[tuple[Objective, int]]) -> None:
     """Of plans equally good, one with few syncs, and of those a short one."""
     problem, budget = state.problem, state.budget
     if not problem.links or len(problem.phases) > MOST_TIED or budget.steps == 0 or not state.schedule.transfers:
@@ -150,7 +150,7 @@ def _settle(state: _State, kept: list[tuple[Objective, int]]) -> None:
     state.budget, state.aborted = asked, aborted
 
 
-def _improve(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
+def _improve(state: _ObjectiveState, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
     """Make the objective as good as can be while those kept stay; its lower bound and how that is known."""
     for schedule in _candidates(state, objective, kept):
         _offer(state, schedule, objective, kept)
@@ -168,7 +168,8 @@ def _improve(state: _State, objective: Objective, kept: Sequence[tuple[Objective
     return found
 
 
-def _offer(state: _State, schedule: Schedule | None, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> None:
+def _offer(state: _ObjectiveState, schedule: Schedule | None, objective: Objective, kept: Sequence[tuple[Objective,
+    int]]) -> None:
     problem = state.problem
     if schedule is None or not acceptable(Timer(problem).limits, schedule):
         return
@@ -179,7 +180,7 @@ def _offer(state: _State, schedule: Schedule | None, objective: Objective, kept:
         state.schedule = schedule
 
 
-def _candidates(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> Iterator[Schedule | None]:
+def _candidates(state: _ObjectiveState, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> Iterator[Schedule | None]:
     """Plans of the shortest makespan on some of the groups of devices, for objectives that fewer devices may serve."""
     problem = state.problem
     if objective in (Objective.LATENCY, Objective.MACHINES) or len(problem.phases) > MOST_EXACT:
@@ -189,11 +190,11 @@ def _candidates(state: _State, objective: Objective, kept: Sequence[tuple[Object
         everything = tuple(
             PhaseIndex(p) for p, phase in enumerate(problem.phases) if not phase.home and group.kind in phase.ticks
         )
-        place = Place(GENERATED, everything, group.id)
+        place = PlaceDirective(GENERATED, everything, group.id)
         yield plan_problem(replace(problem, directives=(*problem.directives, place)), fast).schedule
 
 
-def _anneal(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]], floor: int) -> None:
+def _anneal(state: _ObjectiveState, objective: Objective, kept: Sequence[tuple[Objective, int]], floor: int) -> None:
     """Modes and orders from the best that is known, by what their schedules are worth."""
     problem, count = state.problem, len(state.problem.phases)
     timer = Timer(problem)
@@ -217,7 +218,7 @@ def _anneal(state: _State, objective: Objective, kept: Sequence[tuple[Objective,
         _offer(state, better, objective, kept)
 
 
-def _fewest_machines(state: _State, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
+def _fewest_machines(state: _ObjectiveState, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
     """Bisection over `limit machines`; what the planner shows impossible, or too slow, is a bound."""
     problem = state.problem
     deadlines = [most for objective, most in kept if objective is Objective.LATENCY]
@@ -237,7 +238,8 @@ def _fewest_machines(state: _State, kept: Sequence[tuple[Objective, int]]) -> tu
     return sure, "bound"
 
 
-def _by_solver(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]], bottom: int = 0) -> tuple[int, str]:
+def _by_solver(state: _ObjectiveState, objective: Objective, kept: Sequence[tuple[Objective, int]],
+    bottom: int = 0) -> tuple[int, str]:
     """Bisection by the exact search, for problems that it can take as a whole; nothing is below `bottom`."""
     problem, budget = state.problem, state.budget
     names = len(problem.device_names())
@@ -249,15 +251,15 @@ def _by_solver(state: _State, objective: Objective, kept: Sequence[tuple[Objecti
     modes = candidate_modes(Costs(Timer(problem)))
     import time
 
-    from ..exact.makespan_bisection import Goals, Limit, Measure, Power
-    from ..exact.z3_solver import Steps, available
+    from ..exact.makespan_bisection import Goals, Limit, ObjectiveMeasure, PowerMeasure
+    from ..exact.z3_solver import SolverSteps, available
 
     if not available():
         return bottom, "bound"
     until = None if budget.seconds is None else time.monotonic() + budget.seconds
-    steps = Steps(1 << 50 if budget.steps is None else budget.steps, until)
+    steps = SolverSteps(1 << 50 if budget.steps is None else budget.steps, until)
     groups = [group for group in problem.devices for _ in range(group.count)]
-    power = Power(
+    power = PowerMeasure(
         tuple(group.idle_mw * problem.tick_ns for group in groups),
         tuple(group.active_mw * problem.tick_ns for group in groups),
         tuple(not problem.power_off_unused or d == problem.home for d in range(names)),
@@ -269,15 +271,15 @@ def _by_solver(state: _State, objective: Objective, kept: Sequence[tuple[Objecti
     def limit(of: Objective, most: int) -> Limit:
         match of:
             case Objective.LATENCY:
-                return Limit(Measure.MAKESPAN, most, lambda s: s.makespan)
+                return Limit(ObjectiveMeasure.MAKESPAN, most, lambda s: s.makespan)
             case Objective.THROUGHPUT:
-                return Limit(Measure.LOAD, most * times, lambda s: values_load(problem, s))
+                return Limit(ObjectiveMeasure.LOAD, most * times, lambda s: values_load(problem, s))
             case Objective.ENERGY:
-                return Limit(Measure.ENERGY, most, lambda s: values_energy(problem, s))
+                return Limit(ObjectiveMeasure.ENERGY, most, lambda s: values_energy(problem, s))
             case Objective.MACHINES:
-                return Limit(Measure.MACHINES, most, machines)
+                return Limit(ObjectiveMeasure.MACHINES, most, machines)
             case Objective.SYNCS:
-                return Limit(Measure.RECEIVERS, most, lambda s: 0 if syncs(problem, s) <= most else most + 1)
+                return Limit(ObjectiveMeasure.RECEIVERS, most, lambda s: 0 if syncs(problem, s) <= most else most + 1)
 
     fixed = [limit(other, most) for other, most in kept]
     if objective is Objective.SYNCS:
@@ -293,21 +295,21 @@ def _by_solver(state: _State, objective: Objective, kept: Sequence[tuple[Objecti
 
 
 def _fewest_syncs(
-    state: _State, goals: object, fixed: Sequence[object], kept: Sequence[tuple[Objective, int]], complete: bool
+    state: _ObjectiveState, goals: object, fixed: Sequence[object], kept: Sequence[tuple[Objective, int]], complete: bool
 ) -> tuple[int, str]:
     """Fewer transfers, and fewer devices that receive any, mean fewer syncs; the least number of receivers is a bound."""
-    from ..exact.makespan_bisection import Goals, Limit, Measure
+    from ..exact.makespan_bisection import Goals, Limit, ObjectiveMeasure
 
     assert isinstance(goals, Goals)
     limits = [limit for limit in fixed if isinstance(limit, Limit)]
     share = goals.steps.left // 3
-    few = goals.minimise(Measure.TRANSFERS, transfers, limits, state.schedule, 0, share)
+    few = goals.minimise(ObjectiveMeasure.TRANSFERS, transfers, limits, state.schedule, 0, share)
     _offer(state, few.schedule, Objective.SYNCS, kept)
-    fewer = goals.minimise(Measure.RECEIVERS, receivers, limits, state.schedule, 0, share)
+    fewer = goals.minimise(ObjectiveMeasure.RECEIVERS, receivers, limits, state.schedule, 0, share)
     _offer(state, fewer.schedule, Objective.SYNCS, kept)
     if fewer.schedule is not None:
-        both = [*limits, Limit(Measure.RECEIVERS, receivers(fewer.schedule), receivers)]
-        last = goals.minimise(Measure.TRANSFERS, transfers, both, fewer.schedule, few.lower, share)
+        both = [*limits, Limit(ObjectiveMeasure.RECEIVERS, receivers(fewer.schedule), receivers)]
+        last = goals.minimise(ObjectiveMeasure.TRANSFERS, transfers, both, fewer.schedule, few.lower, share)
         _offer(state, last.schedule, Objective.SYNCS, kept)
         state.aborted |= last.aborted
     state.aborted |= few.aborted or fewer.aborted
@@ -324,9 +326,9 @@ def _fewest_syncs(
 STEPS: Final = 400_000_000
 
 
-def reprove(problem: Problem, answer: Answer, steps: Steps | None = None) -> bool:
+def reprove(problem: Problem, answer: Answer, steps: SolverSteps | None = None) -> bool:
     """Whether the answer's bound, and its being optimal or impossible, can be derived again."""
-    steps = steps or Steps(STEPS)
+    steps = steps or SolverSteps(STEPS)
     problem = replace(problem, chunks=answer.chunks)  # the space of its bound
     if answer.status is Status.ABORTED:
         return False

@@ -16,7 +16,7 @@ from typing import Final
 
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
-from ..bounds.head_tail_bounds import Bounds, Costs, fill, least
+from ..bounds.head_tail_bounds import BoundSet, Costs, fill, least
 from ..problem import Restrictions, shares
 from ..solution import Decisions, Mode, Queueing, Schedule, Sending
 from ..timeline.serial_sgs import Timer, gap
@@ -181,13 +181,13 @@ class Placement:
 WIDEST: Final = 256
 
 
-def cut_list(costs: Costs, bounds: Bounds, price: int, widest: int = WIDEST) -> Decisions | None:
+def cut_list(costs: Costs, bounds: BoundSet, price: int, widest: int = WIDEST) -> Decisions | None:
     """Decisions for a price of a shard; None where some phase finds no device."""
     urgency = [bounds.shortest[p] + min(bounds.tails[p].values()) for p in range(len(bounds.order))]
     order = costs.timer.legal(sorted(bounds.order, key=lambda p: (-urgency[p], p)))
     if order is None:
         return None
-    state = _State(costs, price, widest)
+    state = _ListState(costs, price, widest)
     for p in order:
         if not state.place(p):
             return None
@@ -195,12 +195,12 @@ def cut_list(costs: Costs, bounds: Bounds, price: int, widest: int = WIDEST) -> 
 
 
 def rolling(
-    costs: Costs, bounds: Bounds, urgency: Sequence[float], price: int, widest: int, patience: int
+    costs: Costs, bounds: BoundSet, urgency: Sequence[float], price: int, widest: int, patience: int
 ) -> tuple[int, Decisions] | None:
     """The same along the clock: of the phases whose operands are there when the first device is free, or `patience` ticks
     later, the most urgent goes first.  With the estimated end; None where some phase finds no device."""
     timer = costs.timer
-    state = _State(costs, price, widest)
+    state = _ListState(costs, price, widest)
     waiting = [len(earlier) for earlier in timer.before]
     followers: list[list[int]] = [[] for _ in waiting]
     for p, earlier in enumerate(timer.before):
@@ -223,7 +223,7 @@ def rolling(
     return max(state.end, default=0), Decisions(tuple(state.modes), tuple(order), Queueing.INSERT)
 
 
-def urgencies(bounds: Bounds) -> list[list[float]]:
+def urgencies(bounds: BoundSet) -> list[list[float]]:
     """By phase, what must follow its start at the least: cut as well as can be, and half way from that to not cut at all."""
     timer, result = bounds.timer, []
     whole = [min(bounds.ticks_on(p, c) for c in bounds.costs.allowed_classes[p]) for p in range(len(bounds.order))]
@@ -235,7 +235,7 @@ def urgencies(bounds: Bounds) -> list[list[float]]:
     return result
 
 
-class _State:
+class _ListState:
     """What has been placed, and when each device is free."""
 
     def __init__(self, costs: Costs, price: int, widest: int) -> None:
@@ -414,7 +414,7 @@ MOST_SHARDS: Final = 3000
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PlacementCandidate:
     """`schedule` is None where the decisions break a constraint."""
 
     name: str
@@ -449,7 +449,7 @@ def legal_modes(timer: Timer, decisions: Decisions) -> bool:
     return True
 
 
-def retime(timer: Timer, name: str, decisions: Decisions) -> Candidate:
+def retime(timer: Timer, name: str, decisions: Decisions) -> PlacementCandidate:
     """The best schedule of the decisions over the ways of queueing and sending that fit (of very many shards only as given)."""
     best: Schedule | None = None
     once = sum(map(len, decisions.modes)) > MOST_SHARDS
@@ -462,7 +462,7 @@ def retime(timer: Timer, name: str, decisions: Decisions) -> Candidate:
                 if best is None or schedule.makespan < best.makespan:
                     best = schedule
                     decisions = replace(decisions, queueing=queueing, sending=sending)
-    return Candidate(name, decisions, best)
+    return PlacementCandidate(name, decisions, best)
 
 
 # ---------------------------------------------------------------------------------------------------- baseline
@@ -473,7 +473,7 @@ MOST_EVEN: Final = 4_000
 """Shards of an even split in all; where every device would have one of every phase and there are more, each phase takes fewer."""
 
 
-def baselines(costs: Costs) -> tuple[Candidate, ...]:
+def baselines(costs: Costs) -> tuple[PlacementCandidate, ...]:
     """Best single device, even split, HEFT, PEFT; those that cannot be built at all are left out."""
     order = order_of(costs.timer.before)
     if order is None or not all(costs.allowed):
@@ -486,7 +486,7 @@ def baselines(costs: Costs) -> tuple[Candidate, ...]:
     return tuple(found)
 
 
-def at_home(costs: Costs) -> Iterator[Candidate]:
+def at_home(costs: Costs) -> Iterator[PlacementCandidate]:
     """Everything that may at home: in the order of the file, and each operand just before what first reads it."""
     before = costs.timer.before
     order = order_of(before, by_index=True)
@@ -512,9 +512,9 @@ def _depth_first(before: Sequence[Collection[int]]) -> list[int]:
     return list(placed)
 
 
-def _best_single(costs: Costs, order: list[int]) -> Candidate:
+def _best_single(costs: Costs, order: list[int]) -> PlacementCandidate:
     """Everything that may on one device, the rest at home or where it must; the best over the classes of devices."""
-    best: Candidate | None = None
+    best: PlacementCandidate | None = None
     for members in costs.members:
         device = members[0]
         modes = tuple(costs.single(p, _nearest(costs, p, device)) for p in range(len(costs.allowed)))
@@ -533,7 +533,7 @@ def _nearest(costs: Costs, phase: int, device: int) -> int:
     return allowed[0]
 
 
-def even_split(costs: Costs, order: list[int]) -> Candidate:
+def even_split(costs: Costs, order: list[int]) -> PlacementCandidate:
     """Every phase that can be cut evenly over all its devices; the others at home if they may."""
     cut = sum(1 for phase in costs.timer.problem.phases if phase.rows)
     most = max(2, MOST_EVEN // max(1, cut))
@@ -558,7 +558,7 @@ def even_mode(costs: Costs, phase: int, most: int = MOST_EVEN) -> Mode:
 MOST_SETS: Final = 12
 
 
-def uniform(costs: Costs, base: Decisions) -> list[Candidate]:
+def uniform(costs: Costs, base: Decisions) -> list[PlacementCandidate]:
     """For each set of devices (all; each class; all but one class): phases that can be cut are cut over it, the others as in
     `base`.  Cuts are water-filled by phase, and also all in the proportion of the slowest phase to be aligned."""
     timer = costs.timer
@@ -574,7 +574,7 @@ def uniform(costs: Costs, base: Decisions) -> list[Candidate]:
     sets = [everything, *(list(members) for members in costs.members if len(members) > 1)]
     if len(costs.members) > 2:
         sets += [[d for d in everything if d not in set(members)] for members in costs.members]
-    result: list[Candidate] = []
+    result: list[PlacementCandidate] = []
     for devices in sets[:MOST_SETS]:
         modes = list(base.modes)
         for p in cut:

@@ -16,7 +16,7 @@ from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ..bounds.head_tail_bounds import Costs, fill, least
 from ..problem import Deadline, Problem, restrictions
-from ..solution import Answer, Baseline, Mode, Proof, Schedule
+from ..solution import Answer, Baseline, BoundCertificate, Mode, Schedule
 
 # ---------------------------------------------------------------------------------------------------- modes
 
@@ -191,7 +191,7 @@ def in_larger_ticks(problem: Problem, size: int) -> Problem:
 
 def in_own_ticks(answer: Answer, size: int) -> Answer:
     """An answer of the smaller problem for the original."""
-    proof = Proof(answer.proof.method, answer.proof.lower_bound * size, answer.proof.detail)
+    proof = BoundCertificate(answer.proof.method, answer.proof.lower_bound * size, answer.proof.detail)
     return replace(
         answer,
         schedule=None if answer.schedule is None else _stretched(answer.schedule, size),

@@ -16,8 +16,8 @@ from ..bounds.bound_strategies import ENERGETIC, LP_RELAXATION, PATHS, SINGLE_SP
 from ..bounds.head_tail_bounds import Costs, bytes_text, least, limit_bytes, limit_text
 from ..bounds.single_phase_split import FEWER_DEVICES, SLIVERS
 from ..exact.infeasibility import memory_conflict
-from ..problem import Deadline, Directive, LimitMachines, LimitMemory, NoSplit, Place, Problem, Split
-from ..solution import Answer, Baseline, Conflict, Proof, Schedule, Status
+from ..problem import Deadline, Directive, LimitMachines, LimitMemory, NoSplit, PlaceDirective, Problem, Split
+from ..solution import Answer, Baseline, BoundCertificate, Conflict, Schedule, Status
 from ..timeline.serial_sgs import Timer, decisions_of
 from ..timeline.step_graph import order_of
 from .instance_transformations import IN_CHUNKS, chunked, pays
@@ -34,10 +34,10 @@ from .primal_heuristics import (
     ROW_SHIFTS,
     UNIFORM,
 )
-from .strategy import DEFAULT, PROVE, Budget, Context, Found, Strategy, guarded
+from .strategy import DEFAULT, PROVE, Budget, Incumbent, SearchContext, Strategy, guarded
 
 if TYPE_CHECKING:
-    from ..exact.z3_solver import Steps
+    from ..exact.z3_solver import SolverSteps
 
 
 # ---------------------------------------------------------------------------------------------------- cures
@@ -81,7 +81,7 @@ def _cures(problem: Problem, conflict: Conflict, is_planned: Planner) -> Iterato
                     yield f"`limit machines {count}` would do"
                     break
     for one in conflict.directives:
-        if isinstance(one, Place | Split | NoSplit | LimitMachines) and is_planned(_replaced(problem, one, None)):
+        if isinstance(one, PlaceDirective | Split | NoSplit | LimitMachines) and is_planned(_replaced(problem, one, None)):
             yield f"without `{one.line.text}` it would fit"
 
 
@@ -142,28 +142,28 @@ HOPEFUL: Final = 16
 """Where candidate modes are not all there are, the solver is asked if the gap is at most one part in so many."""
 
 
-def _steps(budget: Budget) -> Steps:
-    from ..exact.z3_solver import Steps
+def _steps(budget: Budget) -> SolverSteps:
+    from ..exact.z3_solver import SolverSteps
 
     until = None if budget.seconds is None else time.monotonic() + budget.seconds
-    return Steps(MOST_STEPS if budget.steps is None else budget.steps, until)
+    return SolverSteps(MOST_STEPS if budget.steps is None else budget.steps, until)
 
 
-def _asked(context: Context) -> bool:
+def _asked(context: SearchContext) -> bool:
     """Is there a solver, and may it be asked?"""
     from ..exact.z3_solver import available
 
     return context.budget.steps != 0 and available()
 
 
-def _hopeful(context: Context) -> bool:
+def _hopeful(context: SearchContext) -> bool:
     found = context.found
     if context.modes.complete or context.budget.steps is None or found.schedule is None:
         return True
     return HOPEFUL * (found.schedule.makespan - found.bound) <= found.schedule.makespan
 
 
-def _solvable(context: Context) -> bool:
+def _solvable(context: SearchContext) -> bool:
     if not _asked(context) or not context.few_devices:
         return False
     timer = context.timer
@@ -171,7 +171,7 @@ def _solvable(context: Context) -> bool:
     return not context.is_large or len(context.problem.phases) <= (MOST_LINKED if heavy else MOST_SOLVED)
 
 
-def _prove(context: Context) -> None:
+def _prove(context: SearchContext) -> None:
     """Its bound is one of the problem only if the modes are all there are."""
     from ..exact.makespan_bisection import refine
 
@@ -194,15 +194,15 @@ def _prove(context: Context) -> None:
         found.detail = {**(found.detail or {}), "candidates": outcome.lower_bound}
 
 
-def _search_refutes(context: Context, bound: int, steps: Steps) -> bool:
+def _search_refutes(context: SearchContext, bound: int, steps: SolverSteps) -> bool:
     from ..exact.makespan_bisection import Search
-    from ..exact.z3_solver import Verdict
+    from ..exact.z3_solver import SolverVerdict
 
     modes = context.modes
     if not modes.complete or len(context.problem.phases) > MOST_REFUTED or not context.few_devices:
         return False
     search = Search(context.problem, modes.choices, steps)
-    return search.probe(bound - 1, steps.left) is Verdict.UNSAT
+    return search.probe(bound - 1, steps.left) is SolverVerdict.UNSAT
 
 
 Z3: Final = Strategy(
@@ -237,7 +237,7 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
 
 def _plan_within(problem: Problem, budget: Budget) -> Answer:
     if any(isinstance(one, Deadline) for one in problem.directives) and (late := _too_late(problem)) is not None:
-        return Answer(Status.IMPOSSIBLE, None, 0, (), Proof("none", 0), conflict=late)
+        return Answer(Status.IMPOSSIBLE, None, 0, (), BoundCertificate("none", 0), conflict=late)
     if not chunked(problem):
         return _plan_whole(replace(problem, chunks=1), budget)
     whole = _plan_whole(replace(problem, chunks=1), budget, refuting=False)
@@ -267,7 +267,7 @@ def _refuted(problem: Problem, answer: Answer) -> Answer:
     conflict = _conflict(problem)
     if conflict is None:
         return replace(answer, status=Status.ABORTED, conflict=None)
-    return replace(answer, status=Status.IMPOSSIBLE, proof=Proof("none", answer.lower_bound), conflict=conflict)
+    return replace(answer, status=Status.IMPOSSIBLE, proof=BoundCertificate("none", answer.lower_bound), conflict=conflict)
 
 
 def _plan_whole(problem: Problem, budget: Budget, *, refuting: bool = True) -> Answer:
@@ -279,7 +279,7 @@ def _plan_whole(problem: Problem, budget: Budget, *, refuting: bool = True) -> A
     return _plan(problem, budget, refuting=refuting)
 
 
-def confirmed(problem: Problem, bound: int, steps: Steps) -> bool:
+def confirmed(problem: Problem, bound: int, steps: SolverSteps) -> bool:
     """Whether some strategy shows from the problem alone that no schedule, of whole shards or with chunks as the problem says, is
     shorter than `bound` ticks."""
     if bound <= 0:
@@ -298,13 +298,13 @@ def confirmed(problem: Problem, bound: int, steps: Steps) -> bool:
     return False
 
 
-def _context(problem: Problem, budget: Budget) -> Context | None:
+def _context(problem: Problem, budget: Budget) -> SearchContext | None:
     """None where no order or no device is possible at all."""
     timer = Timer(problem)
     costs = Costs(timer)
     if not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
         return None
-    context = Context(problem, budget, timer, costs, plan_other=plan_problem)
+    context = SearchContext(problem, budget, timer, costs, plan_other=plan_problem)
     if context.has_together:
         context.budget = replace(budget, steps=0)  # the solver knows of no such phases
     return context
@@ -315,10 +315,10 @@ def _plan(problem: Problem, budget: Budget, known: Schedule | None = None, *, re
     for the reason where no schedule is found."""
     in_chunks, context = problem.chunks > 1, _context(problem, budget)
     if context is None:
-        return _nothing(problem, Found(), (), None, refuting=refuting)
+        return _nothing(problem, Incumbent(), (), None, refuting=refuting)
     context.found.offer(known)
     if not problem.phases:
-        return _answer(Found(Schedule((), (), ()), 0, "bound"), ())
+        return _answer(Incumbent(Schedule((), (), ()), 0, "bound"), ())
     found = context.found
     for strategy in STRATEGIES:
         if strategy.name in budget.without or (found.met and not strategy.first) or (in_chunks and not strategy.of_chunks):
@@ -334,25 +334,25 @@ def _plan(problem: Problem, budget: Budget, known: Schedule | None = None, *, re
     return _answer(found, table)
 
 
-def _answer(found: Found, table: tuple[Baseline, ...]) -> Answer:
+def _answer(found: Incumbent, table: tuple[Baseline, ...]) -> Answer:
     """The best schedule with its bound, which no strategy left above it."""
     assert found.schedule is not None
     ticks = found.schedule.makespan
     bound = min(found.bound, ticks)
     status = Status.OPTIMAL if bound == ticks else Status.ABORTED if found.aborted else Status.GAP
     method = found.method if status is Status.OPTIMAL or found.method != "certificate" else "bound"
-    proof = Proof(method, bound, found.detail or {})
+    proof = BoundCertificate(method, bound, found.detail or {})
     return Answer(status, found.schedule, bound, (ticks,), proof, table, failures=tuple(map(str, found.failures)))
 
 
 def _nothing(
-    problem: Problem, found: Found, table: tuple[Baseline, ...], conflict: Conflict | None, *, refuting: bool
+    problem: Problem, found: Incumbent, table: tuple[Baseline, ...], conflict: Conflict | None, *, refuting: bool
 ) -> Answer:  # fmt: skip
     """No schedule: impossible with the reason, or given up."""
     if conflict is None and refuting:
         conflict = _conflict(problem)
     status = Status.IMPOSSIBLE if conflict is not None else Status.ABORTED
-    proof = Proof("none" if conflict is not None else found.method, found.bound)
+    proof = BoundCertificate("none" if conflict is not None else found.method, found.bound)
     return Answer(status, None, found.bound, (), proof, table, conflict, failures=tuple(map(str, found.failures)))
 
 

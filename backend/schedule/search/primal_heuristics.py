@@ -16,7 +16,7 @@ from ..timeline.serial_sgs import Timer, decisions_of
 from .instance_transformations import contract
 from .list_scheduling import acceptable, at_home, baselines, cut_list, retime, rolling, uniform, urgencies
 from .local_search import CUT, SEED, Shift, anneal, anneal_order, shifts
-from .strategy import MOST_DEVICES, MOST_EXACT, Context, Strategy
+from .strategy import MOST_DEVICES, MOST_EXACT, SearchContext, Strategy
 
 # ---------------------------------------------------------------------------------------------------- searching
 
@@ -42,7 +42,7 @@ CUT_RUNS: Final = (3, 3, 2)
 # ------------------------------------------------------------------------------------- constructions
 
 
-def _baselines(context: Context) -> None:
+def _baselines(context: SearchContext) -> None:
     context.compared = baselines(context.costs)
     for candidate in context.compared:
         context.consider(candidate)
@@ -54,7 +54,7 @@ BASELINES: Final = Strategy(
 )  # fmt: skip
 
 
-def _at_home(context: Context) -> None:
+def _at_home(context: SearchContext) -> None:
     for candidate in at_home(context.costs):
         context.consider(candidate)
 
@@ -65,7 +65,7 @@ AT_HOME: Final = Strategy(
 )  # fmt: skip
 
 
-def _list_scheduling(context: Context) -> None:
+def _list_scheduling(context: SearchContext) -> None:
     costs, timer, found = context.costs, context.timer, context.found
     seen: set[Decisions] = set()
     for width in WIDTHS if any(task.rows for task in context.problem.phases) else (1,):
@@ -82,7 +82,7 @@ LIST_SCHEDULING: Final = Strategy(
 )  # fmt: skip
 
 
-def _rolling(context: Context) -> None:
+def _rolling(context: SearchContext) -> None:
     """The best few of several ways to go along the clock, by their estimates."""
     costs, bounds, timer = context.costs, context.bounds, context.timer
     mean = sum(min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order) // len(bounds.order)
@@ -105,13 +105,13 @@ ROLLING: Final = Strategy(
 )  # fmt: skip
 
 
-def _uniform(context: Context) -> None:
+def _uniform(context: SearchContext) -> None:
     base = next((one for one in context.compared if one.name == "HEFT"), None)
     for candidate in uniform(context.costs, base.decisions) if base is not None else ():
         context.consider(candidate)
 
 
-def _uniform_pays(context: Context) -> bool:
+def _uniform_pays(context: SearchContext) -> bool:
     return not context.is_large or (
         context.few_devices and len(context.problem.phases) * len(context.timer.kinds) <= MOST_UNIFORM
     )
@@ -122,7 +122,7 @@ UNIFORM: Final = Strategy(
 )
 
 
-def _chains(context: Context) -> None:
+def _chains(context: SearchContext) -> None:
     smaller = contract(context.costs)
     if smaller is None or context.plan_other is None:
         return
@@ -142,7 +142,7 @@ CHAINS: Final = Strategy(
 # ------------------------------------------------------------------------------------- local search
 
 
-def _moves(context: Context, start: Decisions) -> int:
+def _moves(context: SearchContext, start: Decisions) -> int:
     """Moves of annealing from a start, in all its runs."""
     budget, count = context.budget, len(context.problem.phases)
     if context.is_large:
@@ -163,7 +163,7 @@ def work(timer: Timer, decisions: Decisions) -> int:
     return shards + sent
 
 
-def _activity_lists(context: Context) -> None:
+def _activity_lists(context: SearchContext) -> None:
     ranked = context.ranked()
     if not ranked:
         return
@@ -187,7 +187,7 @@ ACTIVITY_LISTS: Final = Strategy(
 )  # fmt: skip
 
 
-def _row_shifts(context: Context) -> None:
+def _row_shifts(context: SearchContext) -> None:
     """From the cuts of the LP relaxation, then from the best that is known, which is left less and less."""
     timer, found, guided = context.timer, context.found, context.guided
     shift, choices = _shift(context), _choices(context)
@@ -205,7 +205,7 @@ def _row_shifts(context: Context) -> None:
                     found.offer(better)
 
 
-def _shift(context: Context) -> Shift | None:
+def _shift(context: SearchContext) -> Shift | None:
     """Of many devices, between those that the best schedule uses and one of each class."""
     if context.few_devices:
         return shifts(context.costs)
@@ -213,7 +213,7 @@ def _shift(context: Context) -> Shift | None:
     return shifts(context.costs, frozenset(used | {members[0] for members in context.costs.members}))
 
 
-def _choices(context: Context) -> Sequence[Sequence[Mode]]:
+def _choices(context: SearchContext) -> Sequence[Sequence[Mode]]:
     """Candidate modes; of many devices those that some candidate used, the best one's and narrow ones."""
     if context.few_devices:
         return context.modes.choices
@@ -225,7 +225,7 @@ def _choices(context: Context) -> Sequence[Sequence[Mode]]:
     return [tuple(dict.fromkeys(modes)) for modes in narrow]
 
 
-def _cut_and_known(context: Context) -> bool:
+def _cut_and_known(context: SearchContext) -> bool:
     return len(context.problem.phases) <= MOST_EXACT and context.found.schedule is not None and _shift(context) is not None
 
 
@@ -235,7 +235,7 @@ ROW_SHIFTS: Final = Strategy(
 )  # fmt: skip
 
 
-def _annealing(context: Context) -> None:
+def _annealing(context: SearchContext) -> None:
     """Four runs: from the best two starts, with transfers sent late and early."""
     timer, found = context.timer, context.found
     ranked = context.ranked()

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ....lang.diagnostics.model import RhoError
 from ....lang.support.records import dataclass
-from ..bounds.head_tail_bounds import Bounds, Costs
+from ..bounds.head_tail_bounds import BoundSet, Costs
 from ..problem import Problem
 from ..solution import Answer, Conflict, Schedule
 from ..timeline.serial_sgs import FOREVER, Timer
 from ..verify.schedule_checks import verify_schedule
-from .list_scheduling import Candidate
+from .list_scheduling import PlacementCandidate
 from .mode_enumeration import Modes, candidate_modes
 
 if TYPE_CHECKING:
-    from ..exact.z3_solver import Steps
+    from ..exact.z3_solver import SolverSteps
 
 
 # ---------------------------------------------------------------------------------------------------- budget
@@ -70,14 +70,14 @@ PROVE: Final = Budget(20_000, None)
 # best verified schedule before it stands.  A bound above a verified schedule is wrong whoever derived it: it is withdrawn, and
 # the answer is called a gap.  With RHO_STAGES=strict, as in tests, a failure is raised, so that none stays unseen.
 
-Listener: TypeAlias = "Callable[[Found], None]"
+Listener: TypeAlias = "Callable[[Incumbent], None]"
 
 LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 """Who is told of every better schedule and every higher bound (a progress line); set in the thread that plans."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class StrategyFailure:
     """A stage that was left out, and why; `error` is what it raised, if it did."""
 
     stage: str
@@ -98,17 +98,17 @@ def refusal(problem: Problem, schedule: Schedule) -> str | None:
 
 
 @contextmanager
-def guarded(stage: str, failures: list[Failure]) -> Iterator[None]:
+def guarded(stage: str, failures: list[StrategyFailure]) -> Iterator[None]:
     """Go on after the block whatever it raises, but for what Rho tells its users.  See Note [Stages]."""
     try:
         yield
     except (RhoError, StageFailed):
         raise
     except Exception as error:
-        note(Failure(stage, f"{type(error).__name__}: {error}", error), failures)
+        note(StrategyFailure(stage, f"{type(error).__name__}: {error}", error), failures)
 
 
-def note(failure: Failure, failures: list[Failure]) -> None:
+def note(failure: StrategyFailure, failures: list[StrategyFailure]) -> None:
     """Go on without a stage."""
     if os.environ.get("RHO_STAGES") == "strict":
         raise StageFailed(str(failure)) from failure.error
@@ -116,7 +116,7 @@ def note(failure: Failure, failures: list[Failure]) -> None:
 
 
 @dataclass(slots=True)
-class Found:
+class Incumbent:
     """`bound` holds by `method` ("none" as long as it is 0) with `detail` as in `Proof`; `aborted`: the clock cut the
     search short, so another run might find another plan."""
 
@@ -125,7 +125,7 @@ class Found:
     method: str = "none"
     detail: dict[str, int] | None = None
     aborted: bool = False
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[StrategyFailure] = field(default_factory=list)
 
     @contextmanager
     def stage(self, name: str, problem: Problem) -> Iterator[None]:
@@ -137,11 +137,11 @@ class Found:
             wrong = refusal(problem, self.schedule)
             if wrong is not None:
                 self.schedule = schedule
-                note(Failure(name, f"its plan is not valid: {wrong}"), self.failures)
+                note(StrategyFailure(name, f"its plan is not valid: {wrong}"), self.failures)
         if self.schedule is not None and self.bound > self.schedule.makespan:
             wrong = f"a lower bound of {self.bound} ({self.method}) for a plan of {self.schedule.makespan}"
             self.bound, self.method, self.detail = bound if bound[0] <= self.schedule.makespan else (0, "none", None)
-            note(Failure(name, wrong), self.failures)
+            note(StrategyFailure(name, wrong), self.failures)
 
     def offer(self, schedule: Schedule | None) -> None:
         """Keep the shorter schedule; of equals the earlier."""
@@ -174,7 +174,7 @@ MOST_DEVICES = 64
 
 
 @dataclass(slots=True)
-class Context:
+class SearchContext:
     """A problem under way.  `compared`: the baselines; `candidates`: decisions worth starting a search from, those without a
     schedule among them; `guided`: the one whose cuts are those of the LP relaxation; `plan_other`: plans another problem, by all
     strategies."""
@@ -183,20 +183,20 @@ class Context:
     budget: Budget
     timer: Timer
     costs: Costs
-    found: Found = field(default_factory=Found)
-    compared: tuple[Candidate, ...] = ()
-    candidates: list[Candidate] = field(default_factory=list)
-    guided: Candidate | None = None
+    found: Incumbent = field(default_factory=Incumbent)
+    compared: tuple[PlacementCandidate, ...] = ()
+    candidates: list[PlacementCandidate] = field(default_factory=list)
+    guided: PlacementCandidate | None = None
     conflict: Conflict | None = None
     plan_other: Callable[[Problem, Budget], Answer] | None = None
-    _bounds: Bounds | None = None
+    _bounds: BoundSet | None = None
     _modes: Modes | None = None
 
     @property
-    def bounds(self) -> Bounds:
+    def bounds(self) -> BoundSet:
         """Bounds of the problem, made when first asked for; from then on layouts stop early by them."""
         if self._bounds is None:
-            self._bounds = Bounds(self.costs)
+            self._bounds = BoundSet(self.costs)
             self.timer.tails = [min(tails.values()) for tails in self._bounds.tails]
         return self._bounds
 
@@ -220,17 +220,17 @@ class Context:
         """Bounds over cuts and the solver know nothing of phases that devices run together."""
         return any(task.together is not None for task in self.problem.phases)
 
-    def consider(self, candidate: Candidate) -> None:
+    def consider(self, candidate: PlacementCandidate) -> None:
         """One more start of a search."""
         self.candidates.append(candidate)
         self.found.offer(candidate.schedule)
 
-    def ranked(self) -> list[Candidate]:
+    def ranked(self) -> list[PlacementCandidate]:
         """Starts, the shortest first and those that do not fit last."""
         return sorted(self.candidates, key=lambda one: FOREVER if one.ticks is None else one.ticks)
 
 
-def always(_: Context) -> bool:
+def always(_: SearchContext) -> bool:
     return True
 
 
@@ -242,8 +242,8 @@ class Strategy:
 
     name: str
     doc: str
-    run: Callable[[Context], None]
-    applies: Callable[[Context], bool] = always
-    refutes: Callable[[Context, int, Steps], bool] | None = None
+    run: Callable[[SearchContext], None]
+    applies: Callable[[SearchContext], bool] = always
+    refutes: Callable[[SearchContext, int, SolverSteps], bool] | None = None
     first: bool = False
     of_chunks: bool = False

@@ -24,7 +24,7 @@ from ...graph import traverse
 from ...graph.phases import ApplyNode, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
 from ...graph.registry import may_fail as library_may_fail
 from ..program_facts.partitioning import Cut, cuts_of, known, reads_of, shape_of
-from .tile_demands import Ends, Flow, Pass, Sink, box_along, boxes_read, cuts_in_tiles, demand, is_carried, selects
+from .tile_demands import Ends, Flow, Sink, TilePass, box_along, boxes_read, cuts_in_tiles, demand, is_carried, selects
 from .tile_graph import reads_apart
 
 _SAMPLES: Final = 8
@@ -53,11 +53,11 @@ Fits = Callable[[int], bool]
 def flow_of(graph: Graph, sources: Iterable[str], sinks: Iterable[str], fits: Fits) -> Flow:
     """How the program flows if the inputs `sources` are read, and the outputs `sinks` written, tile by tile; `fits`: may so many
     bytes be in memory as a whole?  CannotStream."""
-    return _Builder(graph, frozenset(sources), frozenset(sinks), fits).flow()
+    return _PassBuilder(graph, frozenset(sources), frozenset(sinks), fits).flow()
 
 
 @dataclass(slots=True)
-class _Builder:
+class _PassBuilder:
     graph: Graph
     sources: frozenset[str]
     sinks: frozenset[str]
@@ -216,7 +216,7 @@ class _Builder:
 
     # ------------------------------------------------------------------------------------- passes
 
-    def passes(self) -> tuple[Pass, ...]:
+    def passes(self) -> tuple[TilePass, ...]:
         """Sinks that can be fed together: of one level, with an input in common, and whose tiles need the same rows of those."""
         groups: list[tuple[int, dict[ValueId, str], list[Sink]]] = []
         for level, sink in sorted(self.ends, key=lambda end: end[0]):
@@ -232,7 +232,7 @@ class _Builder:
         made = []
         for level, _, sinks in groups:
             phases = self.upstream(sinks)
-            made.append(Pass(level, tuple(sinks), phases, self.grain(phases)))
+            made.append(TilePass(level, tuple(sinks), phases, self.grain(phases)))
         return tuple(made)
 
     def grain(self, phases: Iterable[Phase]) -> int:
@@ -256,7 +256,7 @@ class _Builder:
     def pace(self, sink: Sink) -> dict[ValueId, str]:
         """By input: how many rows further a tile begins for each row further that the sink's does, roughly."""
         phases = self.upstream([sink])
-        alone = Pass(0, (sink,), phases, self.grain(phases))
+        alone = TilePass(0, (sink,), phases, self.grain(phases))
         flow = Flow(self.graph, self.axes, self.cuts, self.follows, (), ())
         rows = max(sink.grain, sink.size // 4 // sink.grain * sink.grain)
         first, second = (demand(flow, alone, (at, min(at + rows, sink.size))) for at in (rows, 2 * rows))

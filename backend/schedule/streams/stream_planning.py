@@ -23,12 +23,12 @@ from ...graph.loop_iteration import hindrance, renamed, unrolled
 from ...graph.passes.redundancy import drop_dead
 from ...graph.phases import Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Print, ValueId
 from ...graph.projections import frame_of, is_unread
-from ..plan.plan import Access, Device, Plan, PlannedFile, PlannedStore, StreamStep
+from ..plan.plan import Access, Device, ExecutionPlan, PlannedFile, PlannedStore, StreamStep
 from ..program_facts.partitioning import shape_of
 from ..program_facts.scratch_memory import rounded
 from ..single_device import Detail, PlannedUnit, plan_one_device
 from .pass_partitioning import CannotStream, flow_of
-from .tile_demands import Demand, Ends, Flow, Pass, Rows, Sink, demand, out_of_order
+from .tile_demands import Demand, Ends, Flow, Rows, Sink, TilePass, demand, out_of_order
 from .tile_graph import key_of, tile_of, with_parts
 
 # ---------------------------------------------------------------------------------------------------- scratch
@@ -283,10 +283,10 @@ class Streaming:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class SelectionStage:
     """A stage that selects, and its plan."""
 
-    plan: Plan
+    plan: ExecutionPlan
     asked: Streaming
     selection: Selection
 
@@ -298,7 +298,7 @@ Settle = Callable[[Streaming, Selection], int]
 def plan_streams(
     asked: Streaming, device: Device, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.STEPS,
     settle: Settle | None = None,
-) -> tuple[Plan, Streaming]:  # fmt: skip
+) -> tuple[ExecutionPlan, Streaming]:  # fmt: skip
     """The plan, whose peak is at most the limit, and what it is of: loops that need an input as a whole in each turn are turns
     one after the other in its graph, each with passes of its own, what is sorted is put out and in, small parts are values of
     their own, and what masks select is what `settle` says.  CannotStream: by which phase there is none."""
@@ -324,7 +324,7 @@ def plan_streams(
             asked = replace(asked, bound=unrolled(asked.bound, trouble.phase))
 
 
-def _planned(asked: Streaming, device: Device, program: tuple[PlannedFile, ...], detail: Detail) -> Plan:
+def _planned(asked: Streaming, device: Device, program: tuple[PlannedFile, ...], detail: Detail) -> ExecutionPlan:
     flow = _flow(asked)
     units: list[Phase | PlannedUnit] = []
     last = [phase for _, phase in flow.whole if isinstance(phase, Print | Output)]
@@ -392,13 +392,13 @@ def _number(size: Size) -> int:
 # ------------------------------------------------------------------------------------------ one pass
 
 
-def tiles_of(one: Pass, rows: int) -> Iterator[Rows]:
+def tiles_of(one: TilePass, rows: int) -> Iterator[Rows]:
     """The tiles of a pass, in order."""
     for start in range(0, one.size, rows):
         yield start, min(start + rows, one.size)
 
 
-def _unit(asked: Streaming, flow: Flow, one: Pass, device: Device) -> PlannedUnit:
+def _unit(asked: Streaming, flow: Flow, one: TilePass, device: Device) -> PlannedUnit:
     """A pass with the most rows a tile whose memory fits."""
     left = asked.limit - _whole_bytes(flow, one)
     if asked.rows is None:
@@ -425,20 +425,20 @@ def _unit(asked: Streaming, flow: Flow, one: Pass, device: Device) -> PlannedUni
     return PlannedUnit(shape, step, need)
 
 
-def _needs(asked: Streaming, flow: Flow, one: Pass, rows: int, need: int) -> CannotStream:
+def _needs(asked: Streaming, flow: Flow, one: TilePass, rows: int, need: int) -> CannotStream:
     """Tiles of so many rows do not fit, and there are none of fewer."""
     many = "one row" if rows == 1 else f"{rows:,} rows"
     beside = f", beside {whole:,} bytes of values that are kept whole" if (whole := _whole_bytes(flow, one)) else ""
     return CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for a tile of {many}{_store_takes(asked, one)}{beside}")
 
 
-def _whole_bytes(flow: Flow, one: Pass) -> int:
+def _whole_bytes(flow: Flow, one: TilePass) -> int:
     """Of what is there as a whole before the pass and used by it, and of its results."""
     used = {value for phase in one.phases for value in flow.whole_operands(phase)}
     return sum(rounded(_bytes_of(flow, value)) for value in (*used, *one.results))
 
 
-def _chosen_rows(rows: tuple[int, ...], flow: Flow, one: Pass) -> int:
+def _chosen_rows(rows: tuple[int, ...], flow: Flow, one: TilePass) -> int:
     """Of a pass whose tiles have been chosen before."""
     if len(rows) == len(flow.passes):
         own = rows[flow.passes.index(one)]
@@ -447,7 +447,7 @@ def _chosen_rows(rows: tuple[int, ...], flow: Flow, one: Pass) -> int:
     raise CannotStream(one.sinks[0].phase, "is in another pass than was planned, or its tiles begin elsewhere")
 
 
-def _first_rows(asked: Streaming, flow: Flow, one: Pass) -> int:
+def _first_rows(asked: Streaming, flow: Flow, one: TilePass) -> int:
     """A power of two times the grain, of about `TILE` bytes, more where results would be written in runs below `RUN`."""
     rows = one.grain
     while rows < one.size:
@@ -458,7 +458,7 @@ def _first_rows(asked: Streaming, flow: Flow, one: Pass) -> int:
     return rows
 
 
-def _run_bytes(flow: Flow, one: Pass, rows: int) -> int:
+def _run_bytes(flow: Flow, one: TilePass, rows: int) -> int:
     """The fewest bytes of a tile that lie together in a file that is written; `RUN` where all do."""
     runs = [RUN]
     for sink in one.sinks:
@@ -469,12 +469,12 @@ def _run_bytes(flow: Flow, one: Pass, rows: int) -> int:
     return min(runs)
 
 
-def _tile_bytes(flow: Flow, one: Pass, needed: Demand) -> int:
+def _tile_bytes(flow: Flow, one: TilePass, needed: Demand) -> int:
     values = [phase.result for phase in one.phases if isinstance(phase, Input) and phase.result in needed.rows]
     return sum(_bytes_of(flow, value, needed.rows[value]) for value in values)
 
 
-def memory_of(asked: Streaming, flow: Flow, one: Pass, rows: int, device: Device) -> tuple[int, int]:
+def memory_of(asked: Streaming, flow: Flow, one: TilePass, rows: int, device: Device) -> tuple[int, int]:
     """What a pass in tiles of so many rows needs beside whole values, and the bytes that it reads.  See Note [Memory of a
     pass]."""
     most, reads = _of_tiles(asked, flow, one, tiles_of(one, rows), device)
@@ -482,7 +482,7 @@ def memory_of(asked: Streaming, flow: Flow, one: Pass, rows: int, device: Device
     return most + _joined_bytes(flow, one, rows) + _beside(asked, one) + sorting, reads
 
 
-def _of_tiles(asked: Streaming, flow: Flow, one: Pass, tiles: Iterable[Rows], device: Device) -> tuple[int, int]:
+def _of_tiles(asked: Streaming, flow: Flow, one: TilePass, tiles: Iterable[Rows], device: Device) -> tuple[int, int]:
     """What the largest of these tiles needs, and the bytes that all of them read; one that is above the limit is the last."""
     peaks: dict[tuple[object, ...], int] = {}
     most, reads, reached, begun = 0, 0, dict[PhaseId, int](), dict[PhaseId, int]()
@@ -513,7 +513,7 @@ def _of_tiles(asked: Streaming, flow: Flow, one: Pass, tiles: Iterable[Rows], de
     return most, reads
 
 
-def _stored_bytes(asked: Streaming, flow: Flow, one: Pass, needed: Demand) -> int:
+def _stored_bytes(asked: Streaming, flow: Flow, one: TilePass, needed: Demand) -> int:
     total = 0
     for phase in one.phases:
         if isinstance(phase, Input) and phase.result in needed.rows:
@@ -523,19 +523,19 @@ def _stored_bytes(asked: Streaming, flow: Flow, one: Pass, needed: Demand) -> in
     return total
 
 
-def _joined_bytes(flow: Flow, one: Pass, rows: int) -> int:
+def _joined_bytes(flow: Flow, one: TilePass, rows: int) -> int:
     """Partial results: one for each level of the tree, and one that has just been made."""
     levels = 1 + (-(-one.size // rows)).bit_length()
     joined = [value for sink in one.sinks if sink.ends is Ends.JOINED for value in traverse.results(sink.phase)]
     return levels * sum(rounded(_bytes_of(flow, value)) for value in joined)
 
 
-def _beside(asked: Streaming, one: Pass) -> int:
+def _beside(asked: Streaming, one: TilePass) -> int:
     read = sum(asked.sources[phase.name].beside for phase in one.phases if isinstance(phase, Input))
     return read + sum(asked.sinks[sink.phase.name].beside for sink in one.sinks if isinstance(sink.phase, Output))
 
 
-def _store_takes(asked: Streaming, one: Pass) -> str:
+def _store_takes(asked: Streaming, one: TilePass) -> str:
     """The store that takes most of the memory beside its rows, if that is a quarter of it."""
     taken = {("reading", p.name): asked.sources[p.name].beside for p in one.phases if isinstance(p, Input)}
     taken |= {("writing", s.phase.name): asked.sinks[s.phase.name].beside for s in one.sinks if isinstance(s.phase, Output)}
@@ -553,7 +553,7 @@ def _stored_better(asked: Streaming, name: str) -> str:
     return "; chunks, groups of rows and blocks of text are decoded whole: make them smaller, or store the numbers in an npy file"
 
 
-def _worst(flow: Flow, one: Pass, rows: int) -> Phase:
+def _worst(flow: Flow, one: TilePass, rows: int) -> Phase:
     """The phase that needs most for a tile: by the bytes it reads and makes."""
     needed = demand(flow, one, (0, min(rows, one.size)))
 

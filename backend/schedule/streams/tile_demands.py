@@ -53,7 +53,7 @@ CARRIES: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
 
 
 @dataclass(frozen=True, slots=True)
-class Along(Cut):
+class TiledAxis(Cut):
     """A library phase cut along an axis of its operands, `axes` saying which of each; `function` joins partial results, and
     without one the tiles are taken in order."""
 
@@ -67,7 +67,7 @@ class Along(Cut):
 
 def is_carried(cut: Cut | None) -> bool:
     """Do the tiles of a phase with this cut go on from each other?"""
-    return isinstance(cut, Along) and cut.in_order
+    return isinstance(cut, TiledAxis) and cut.in_order
 
 
 def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
@@ -78,15 +78,15 @@ def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
         case LibraryPhase() if selects(phase):
             shape = shape_of(phase.args[0], types)
             if shape is not None and shape[0] > 1:
-                return (Along(0, shape[0], 1, False, (0,) * len(phase.args)),)
+                return (TiledAxis(0, shape[0], 1, False, (0,) * len(phase.args)),)
         case LibraryPhase(op="key_reduce"):
             shape = shape_of(phase.args[0], types)
             if shape is not None and len(shape) == 1 and shape[0] > 1 and _carries(phase, types):
-                return (Along(0, shape[0], 1, True, (0, 0)),)
+                return (TiledAxis(0, shape[0], 1, True, (0, 0)),)
         case LibraryPhase(op="scan"):
             shape = shape_of(phase.args[0], types)
             if shape is not None and phase.attributes["axis"] == 0 and shape[0] > 1 and 0 not in shape and _carries(phase, types):
-                return (Along(0, shape[0], BLOCK if is_ordered_scan(phase, types) else 1, False, (0,)),)
+                return (TiledAxis(0, shape[0], BLOCK if is_ordered_scan(phase, types) else 1, False, (0,)),)
         case Structured() if any(result.reduction in PLACES for result in phase.results):
             space = known(axis.size for axis in phase.axes)
             reductions = {result.reduction for result in phase.results}
@@ -111,7 +111,7 @@ def _summed_cuts(phase: LibraryPhase, types: Types) -> Iterator[Cut]:
         axes = [axis for axis in one.operands if axis is not None]
         if one.combine is not None and len(axes) == len(shapes) and shapes[0] is not None and shapes[0][axes[0]] > 1:
             grain = BLOCK if scalars.is_ordered(one.combine, kind) else 1
-            yield Along(0, shapes[0][axes[0]], grain, True, tuple(axes), one.combine)
+            yield TiledAxis(0, shapes[0][axes[0]], grain, True, tuple(axes), one.combine)
 
 
 def _carries(phase: LibraryPhase, types: Types) -> bool:
@@ -141,7 +141,7 @@ def function_of(phase: LibraryPhase) -> str:
 
 def box_along(phase: Phase, types: Types, cut: Cut, interval: tuple[int, int]) -> Box:
     """The box of the points `interval` along the cut."""
-    if isinstance(cut, Along):
+    if isinstance(cut, TiledAxis):
         return (interval,)
     space = space_of(phase, types)
     assert space is not None, "only phases of known sizes are cut"
@@ -150,7 +150,7 @@ def box_along(phase: Phase, types: Types, cut: Cut, interval: tuple[int, int]) -
 
 def boxes_read(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
     """As `operand_boxes`, of a box along the cut."""
-    if not isinstance(cut, Along):
+    if not isinstance(cut, TiledAxis):
         return operand_boxes(phase, types, box)
     assert isinstance(phase, LibraryPhase)
     return tuple(slab(shape_of(value, types) or (), axis, box[0]) for value, axis in zip(phase.args, cut.axes, strict=True))
@@ -158,7 +158,7 @@ def boxes_read(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...
 
 def boxes_made(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
     """As `result_boxes`, of a box along the cut of what flows on."""
-    if not isinstance(cut, Along):
+    if not isinstance(cut, TiledAxis):
         return result_boxes(phase, types, box)
     assert isinstance(phase, LibraryPhase)
     return tuple(slab(shape_of(value, types) or (), 0, box[0]) for value in phase.results)
@@ -191,7 +191,7 @@ class Sink:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class TilePass:
     """Sinks that one reading of the inputs feeds, and the phases that flow to them, in the order of the graph; tiles begin at
     multiples of `grain`."""
 
@@ -225,7 +225,7 @@ class Flow:
     axes: Mapping[ValueId, int]
     cuts: Mapping[PhaseId, Cut]
     follows: Mapping[PhaseId, frozenset[ValueId]]
-    passes: tuple[Pass, ...]
+    passes: tuple[TilePass, ...]
     whole: tuple[tuple[int, Phase], ...]
 
     def whole_operands(self, phase: Phase) -> tuple[ValueId, ...]:
@@ -247,7 +247,7 @@ def part_of(sink: Sink, tile: Rows) -> Rows:
     return min(tile[0], sink.size), min(tile[1], sink.size)
 
 
-def demand(flow: Flow, one: Pass, tile: Rows) -> Demand:
+def demand(flow: Flow, one: TilePass, tile: Rows) -> Demand:
     """What the points [first, stop) of each sink need."""
     rows: dict[ValueId, Rows] = {}
     boxes: dict[PhaseId, Box] = {}
@@ -280,7 +280,7 @@ def demand(flow: Flow, one: Pass, tile: Rows) -> Demand:
     return Demand(rows, boxes)
 
 
-def out_of_order(flow: Flow, one: Pass, needed: Demand, reached: dict[PhaseId, int]) -> Iterator[tuple[PhaseId, int]]:
+def out_of_order(flow: Flow, one: TilePass, needed: Demand, reached: dict[PhaseId, int]) -> Iterator[tuple[PhaseId, int]]:
     """Phases that take their items in order, of which a tile does not begin where the one before it ended, and where it does;
     `reached` is updated."""
     for phase in one.phases:

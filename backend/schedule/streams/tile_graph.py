@@ -34,9 +34,9 @@ from ...graph.phases import (
     Output,
     Phase,
     PhaseId,
+    PhaseResult,
     Projection,
     Read,
-    Result,
     SizeNode,
     Structured,
     SubGraph,
@@ -50,8 +50,8 @@ from .tile_demands import (
     Demand,
     Ends,
     Flow,
-    Pass,
     Rows,
+    TilePass,
     boxes_read,
     function_of,
     is_carried,
@@ -71,12 +71,12 @@ class Tile:
     operands: dict[str, ValueId] = field(default_factory=dict)
     starts: dict[str, tuple[PhaseId, int]] = field(default_factory=dict)
     results: dict[str, ValueId] = field(default_factory=dict)
-    states: dict[str, State] = field(default_factory=dict)
+    states: dict[str, TileState] = field(default_factory=dict)
     bests: dict[ValueId, ValueId] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class TileState:
     """What goes from tile to tile of the results of `phase`, `made` by the tile: at first all `neutral`.  `occupied`: it says
     of the phase's other state which items anything came to."""
 
@@ -87,7 +87,7 @@ class State:
     occupied: bool = False
 
 
-def key_of(flow: Flow, one: Pass, needed: Demand) -> tuple[object, ...]:
+def key_of(flow: Flow, one: TilePass, needed: Demand) -> tuple[object, ...]:
     """The same for tiles of one graph: all extents, how boxes lie to each other, and which parts are read of whole values."""
     anchor = {value: start for value, (start, _) in needed.rows.items()}
     extents = tuple((value, stop - start) for value, (start, stop) in needed.rows.items())
@@ -104,15 +104,15 @@ def key_of(flow: Flow, one: Pass, needed: Demand) -> tuple[object, ...]:
     return extents, tuple(boxes), tuple(parts)
 
 
-def tile_of(flow: Flow, one: Pass, needed: Demand, tile: Rows) -> Tile:
+def tile_of(flow: Flow, one: TilePass, needed: Demand, tile: Rows) -> Tile:
     """The graph of a tile that needs this."""
-    return _Maker(flow, one, needed, tile).made()
+    return _TileGraphBuilder(flow, one, needed, tile).made()
 
 
 @dataclass(slots=True)
-class _Maker:
+class _TileGraphBuilder:
     flow: Flow
-    one: Pass
+    one: TilePass
     needed: Demand
     at: Rows
     types: dict[ValueId, ArrayType] = field(default_factory=dict)
@@ -226,12 +226,12 @@ class _Maker:
 
     def with_bests(self, phase: Structured) -> Structured:
         """With the item at every place that is reduced to; see `carries`, Note [Places]."""
-        more: list[Result] = []
+        more: list[PhaseResult] = []
         for result in phase.results:
             if result.reduction in PLACES:
                 function, shape = "min" if result.reduction == "least_place" else "max", self.flow.graph.types[result.value].shape
                 best = self.tile.bests[result.value] = self.value(ArrayType(Element(self.kind_of(phase, result.node)), shape))
-                more.append(Result(best, result.node, function))
+                more.append(PhaseResult(best, result.node, function))
         return replace(phase, results=(*phase.results, *more))
 
     def kind_of(self, phase: Structured, node: int) -> Kind:
@@ -278,7 +278,7 @@ class _Maker:
         scanned = self.value(self.types[line])
         self.library(replace(phase, args=(line,), results=(scanned,)))
         self.part(scanned, before, self.types[result], phase, result)
-        self.tile.states[name] = State(phase.id, self.part(scanned, before + rows, one, phase), one, nothing)
+        self.tile.states[name] = TileState(phase.id, self.part(scanned, before + rows, one, phase), one, nothing)
 
     def state(
         self, phase: LibraryPhase, keys: ValueId, items: ValueId, type: ArrayType, nothing: int | float, *, occupied: bool = False
@@ -287,7 +287,7 @@ class _Maker:
         name, made = f"{'occupied' if occupied else 'state'} {phase.id}", self.value(type)
         line = self.join(self.given(name, type, phase), items, phase=phase)
         self.library(replace(phase, args=(keys, line), results=(made,)))
-        self.tile.states[name] = State(phase.id, made, type, nothing, occupied)
+        self.tile.states[name] = TileState(phase.id, made, type, nothing, occupied)
 
     def library(self, phase: LibraryPhase) -> None:
         made = replace(phase, id=PhaseId(self.new()))
@@ -332,7 +332,7 @@ class _Maker:
     def computed(self, type: ArrayType, body: tuple[Node, ...], phase: Phase) -> ValueId:
         """A map of nothing whose items are the last node."""
         result, axes = self.value(type), tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
-        results = (Result(result, len(body) - 1, None),)
+        results = (PhaseResult(result, len(body) - 1, None),)
         self.phases.append(Structured(PhaseId(self.new()), phase.span, axes, (), body, results))
         return result
 

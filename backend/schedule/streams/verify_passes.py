@@ -12,19 +12,19 @@ from collections.abc import Iterator, Mapping
 from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Phase, PhaseId, ValueId
-from ..plan.plan import Access, BranchStep, CellsStep, FreeStep, LoopStep, Plan, RunStep, StreamStep
+from ..plan.plan import Access, BranchStep, CellsStep, ExecutionPlan, FreeStep, LoopStep, RunStep, StreamStep
 from ..program_facts.partitioning import reads_of
 from .pass_partitioning import flow_of
 from .stream_planning import Stored, tiles_of
-from .tile_demands import Demand, Flow, Pass, boxes_made, boxes_read, demand, out_of_order, part_of
+from .tile_demands import Demand, Flow, TilePass, boxes_made, boxes_read, demand, out_of_order, part_of
 
 
-def faults_of_streams(plan: Plan, bound: BoundGraph, stored: Mapping[str, Stored], limit: int) -> list[str]:
+def faults_of_streams(plan: ExecutionPlan, bound: BoundGraph, stored: Mapping[str, Stored], limit: int) -> list[str]:
     """What is wrong, in words."""
     return list(_faults(plan, bound, stored, limit))
 
 
-def _faults(plan: Plan, bound: BoundGraph, stored: Mapping[str, Stored], limit: int) -> Iterator[str]:
+def _faults(plan: ExecutionPlan, bound: BoundGraph, stored: Mapping[str, Stored], limit: int) -> Iterator[str]:
     for device, peak in plan.main.peak:
         if peak > limit:
             yield f"{device} holds {peak:,} bytes of {limit:,}"
@@ -66,11 +66,11 @@ def _inside(phase: Phase) -> set[ValueId]:
     return params | {value for one in inner for value in traverse.results(one)}
 
 
-def _ids(one: Pass) -> tuple[PhaseId, ...]:
+def _ids(one: TilePass) -> tuple[PhaseId, ...]:
     return tuple(phase.id for phase in one.phases)
 
 
-def _pass(flow: Flow, one: Pass, step: StreamStep, stored: Mapping[str, Stored], there: set[ValueId]) -> Iterator[str]:
+def _pass(flow: Flow, one: TilePass, step: StreamStep, stored: Mapping[str, Stored], there: set[ValueId]) -> Iterator[str]:
     if step.rows < 1 or step.rows % one.grain or (step.rows // one.grain) & (step.rows // one.grain - 1):
         yield f"tiles of {step.rows} rows do not begin where subtrees of sums do"
         return
@@ -104,7 +104,7 @@ def _pass(flow: Flow, one: Pass, step: StreamStep, stored: Mapping[str, Stored],
         yield f"a pass reads {reads:,} bytes, not {step.reads:,}"
 
 
-def _tile(flow: Flow, one: Pass, needed: Demand) -> Iterator[str]:
+def _tile(flow: Flow, one: TilePass, needed: Demand) -> Iterator[str]:
     """Does each phase find the rows that it reads, and make those that are wanted?"""
     types = flow.graph.types
     made = {phase.result for phase in one.phases if isinstance(phase, Input)}

@@ -28,12 +28,31 @@ from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass
 from ..problem import DeviceIndex, Objective, PhaseIndex, Problem
-from ..solution import CombineStep, Fence, Placed, Queue, QueueIndex, QueueKind, Schedule, Shard, Synchronisation, Transfer, Wait
-from .problem_index import Prepared
+from ..solution import (
+    Fence,
+    Placed,
+    QueueIndex,
+    QueueKind,
+    Schedule,
+    ScheduledCombine,
+    ScheduledQueue,
+    Shard,
+    Synchronisation,
+    Transfer,
+    Wait,
+)
+from .problem_index import ProblemIndex
 from .step_graph import order_of
 
 __all__ = [
-    "Fence", "Merging", "Queue", "QueueIndex", "QueueKind", "Synchronisation", "Wait", "synchronise",
+    "Fence",
+    "Merging",
+    "QueueIndex",
+    "QueueKind",
+    "ScheduledQueue",
+    "Synchronisation",
+    "Wait",
+    "synchronise",
 ]  # fmt: skip
 
 
@@ -64,7 +83,7 @@ _PASSED_ON: Final = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
-class _Need:
+class _SyncRequirement:
     """An event a step needs: of which device, made at which position of its compute queue, known from which tick."""
 
     event: _Event
@@ -79,9 +98,9 @@ class _Synchroniser:
         self.problem = problem
         self.schedule = schedule
         self.merging = merging
-        self.prepared = Prepared(problem)
+        self.prepared = ProblemIndex(problem)
         self.rank = _ranks(self.prepared)
-        self.queues: list[Queue] = []
+        self.queues: list[ScheduledQueue] = []
         self.place: dict[Placed, _Event] = {}
         self._make_queues()
         self.of_phase: dict[int, list[Shard]] = defaultdict(list)
@@ -117,12 +136,12 @@ class _Synchroniser:
             copying[self._channel(transfer, names)].append((*moved, transfer))
         for device in sorted(computing):
             steps = tuple(each[-1] for each in sorted(computing[device], key=lambda s: s[:-1]))
-            self._add(Queue(QueueKind.COMPUTE, names[device], DeviceIndex(device), steps))
+            self._add(ScheduledQueue(QueueKind.COMPUTE, names[device], DeviceIndex(device), steps))
         for name in sorted(copying):
             steps = tuple(each[-1] for each in sorted(copying[name], key=lambda s: s[:-1]))
-            self._add(Queue(QueueKind.COPY, name, None, steps))
+            self._add(ScheduledQueue(QueueKind.COPY, name, None, steps))
 
-    def _add(self, queue: Queue) -> None:
+    def _add(self, queue: ScheduledQueue) -> None:
         for position, step in enumerate(queue.steps):
             self.place[step] = (len(self.queues), position)
         self.queues.append(queue)
@@ -143,27 +162,27 @@ class _Synchroniser:
 
     # ------------------------------------------------------------------ needs
 
-    def _makers(self, phase: int) -> Sequence[Shard | CombineStep]:
+    def _makers(self, phase: int) -> Sequence[Shard | ScheduledCombine]:
         """The steps whose ends complete a phase."""
         return [self.combine_of[PhaseIndex(phase)]] if phase in self.combine_of else self.of_phase[phase]
 
-    def _ended(self, step: Shard | CombineStep) -> _Need:
+    def _ended(self, step: Shard | ScheduledCombine) -> _SyncRequirement:
         event = self.place[step]
-        device = self.problem.home if isinstance(step, CombineStep) else step.device
-        return _Need(event, int(device), event[1], step.end, False)
+        device = self.problem.home if isinstance(step, ScheduledCombine) else step.device
+        return _SyncRequirement(event, int(device), event[1], step.end, False)
 
-    def _arrived(self, transfer: Transfer) -> _Need:
+    def _arrived(self, transfer: Transfer) -> _SyncRequirement:
         """The transfer, told of by its source; what the source itself made it of gives the position."""
         made = max((self.place[step][1] for step in self._sending(transfer)), default=_PASSED_ON)
         arrived = transfer.arrive + self.prepared.syncs[transfer.target]
-        return _Need(self.place[transfer], int(transfer.source), made, arrived, True)
+        return _SyncRequirement(self.place[transfer], int(transfer.source), made, arrived, True)
 
-    def _needs(self) -> dict[Placed, list[_Need]]:
+    def _needs(self) -> dict[Placed, list[_SyncRequirement]]:
         """By step, what it needs of its own queue and others."""
         schedule, prepared = self.schedule, self.prepared
-        needs: dict[Placed, list[_Need]] = {}
+        needs: dict[Placed, list[_SyncRequirement]] = {}
         for shard in schedule.shards:
-            found: list[_Need] = []
+            found: list[_SyncRequirement] = []
             for edge in prepared.incoming[shard.phase]:
                 phase = prepared.sources[edge]
                 part = prepared.part(edge, shard.first, shard.stop)
@@ -185,13 +204,13 @@ class _Synchroniser:
             needs[moved] = found
         return needs
 
-    def _sending(self, moved: Transfer) -> Sequence[Shard | CombineStep]:
+    def _sending(self, moved: Transfer) -> Sequence[Shard | ScheduledCombine]:
         """The steps of the source that made what a transfer carries; none if it only passes it on."""
         if moved.partial:
             return [shard for shard in self.on[moved.phase, moved.source] if shard.first == moved.first]
         return self._made(moved.phase, int(moved.source), (moved.first, moved.stop))
 
-    def _made(self, phase: int, device: int, part: tuple[int, int]) -> Sequence[Shard | CombineStep]:
+    def _made(self, phase: int, device: int, part: tuple[int, int]) -> Sequence[Shard | ScheduledCombine]:
         """The steps of a device that made something of a part of an output."""
         if phase in self.combine_of:
             return self._makers(phase) if device == self.problem.home else []
@@ -214,7 +233,7 @@ class _Synchroniser:
 
     def result(self) -> Synchronisation:
         needs = self._needs()
-        later: dict[tuple[int, int], list[tuple[int, _Need]]] = defaultdict(list)
+        later: dict[tuple[int, int], list[tuple[int, _SyncRequirement]]] = defaultdict(list)
         for step, found in needs.items():
             queue, position = self.place[step]
             for need in found:
@@ -255,8 +274,9 @@ class _Synchroniser:
         return Synchronisation(tuple(self.queues), tuple(fences), tuple(ordered))
 
     def _riders(
-        self, later: list[tuple[int, _Need]], step: Placed, position: int, group: list[_Need], done: set[_Event]
-    ) -> list[_Need]:
+        self, later: list[tuple[int, _SyncRequirement]], step: Placed, position: int, group: list[_SyncRequirement],
+        done: set[_Event]
+    ) -> list[_SyncRequirement]:
         """See Note [Riding]."""
         start = step.start
         made = max((need.made for need in group if need.made < _PASSED_ON), default=-1)
@@ -267,7 +287,7 @@ class _Synchroniser:
             if place > position and need.tick <= start and need.event in done and (slack or (need.rides and need.made <= made))
         ]
 
-    def _order(self, needs: Mapping[Placed, list[_Need]]) -> list[Placed]:
+    def _order(self, needs: Mapping[Placed, list[_SyncRequirement]]) -> list[Placed]:
         """By end, every step after the steps it needs and those before it in its queue; what waits in a circle comes last."""
         at = {event: step for step, event in self.place.items()}
         waiting: dict[Placed, int] = {}
@@ -301,9 +321,9 @@ def done(step: Placed) -> int:
     return step.arrive if isinstance(step, Transfer) else step.end
 
 
-def _reduced(missing: list[_Need], clocks: Mapping[_Event, _Clock]) -> dict[int, list[_Need]]:
+def _reduced(missing: list[_SyncRequirement], clocks: Mapping[_Event, _Clock]) -> dict[int, list[_SyncRequirement]]:
     """By source device, the events that no other missing event implies; at most the last of each queue."""
-    last: dict[int, _Need] = {}
+    last: dict[int, _SyncRequirement] = {}
     for need in missing:
         if need.event[0] not in last or last[need.event[0]].event[1] < need.event[1]:
             last[need.event[0]] = need
@@ -312,7 +332,7 @@ def _reduced(missing: list[_Need], clocks: Mapping[_Event, _Clock]) -> dict[int,
         for queue, position in clocks.get(need.event, {}).items():
             if queue != need.event[0] and implied.get(queue, -1) < position:
                 implied[queue] = position
-    found: dict[int, list[_Need]] = defaultdict(list)
+    found: dict[int, list[_SyncRequirement]] = defaultdict(list)
     for need in last.values():
         if implied.get(need.event[0], -1) < need.event[1]:
             found[need.source].append(need)
@@ -333,7 +353,7 @@ def _join(knows: _Clock, more: _Clock) -> None:
             knows[queue] = position
 
 
-def _ranks(prepared: Prepared) -> list[int]:
+def _ranks(prepared: ProblemIndex) -> list[int]:
     """Each phase's place in an order that follows edges and orders asked for, for steps that take no time."""
     edges = [{prepared.sources[edge] for edge in incoming} for incoming in prepared.incoming]
     asked = [own.union(after) for own, after in zip(edges, prepared.limits.after, strict=True)]

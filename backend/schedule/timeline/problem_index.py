@@ -130,7 +130,7 @@ class Routes:
 
 # ---------------------------------------------------------------------------------------------------- prepared
 
-class Prepared:
+class ProblemIndex:
     """What every layout of a problem asks."""
 
     def __init__(self, problem: Problem, limits: Restrictions | None = None) -> None:

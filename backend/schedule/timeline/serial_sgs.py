@@ -19,9 +19,9 @@ from typing import Final
 
 from ....lang.support.records import dataclass
 from ..problem import Combine, DeviceIndex, PhaseIndex, PhaseTask, Problem, Together
-from ..solution import CombineStep, Decisions, Mode, Queueing, Schedule, Sending, Shard, Transfer
-from .problem_index import Channel, Prepared
-from .step_expansion import Output, Send, SendKey, ShardStep, Steps, expand, merged
+from ..solution import Decisions, Mode, Queueing, Schedule, ScheduledCombine, Sending, Shard, Transfer
+from .problem_index import Channel, ProblemIndex
+from .step_expansion import Send, SendKey, ShardOutput, ShardStep, Steps, expand, merged
 
 # ---------------------------------------------------------------------------------------------------- levels
 #
@@ -30,7 +30,7 @@ from .step_expansion import Output, Send, SendKey, ShardStep, Steps, expand, mer
 FOREVER: Final = 1 << 62
 
 
-class Levels:
+class ResourceProfile:
     """`sizes[i]` bytes are in use during [times[i], times[i + 1]); the last holds for ever."""
 
     __slots__ = ("cap", "sizes", "times")
@@ -85,7 +85,7 @@ class DoesNotFit(Exception):
 
 
 @dataclass(slots=True, eq=False)
-class Held:
+class LiveBuffer:
     """Bytes on a device with a limit, in use from a start on; closed at `last` when no use is left."""
 
     size: int
@@ -116,19 +116,19 @@ class Resources:
 
     __slots__ = ("_channels", "_free", "_insert", "_levels", "_prepared", "_queues")
 
-    def __init__(self, prepared: Prepared, decisions: Decisions) -> None:
+    def __init__(self, prepared: ProblemIndex, decisions: Decisions) -> None:
         self._prepared = prepared
         self._insert = decisions.queueing is Queueing.INSERT and not prepared.ordered
         self._free: dict[int, int] = {}
         self._queues: dict[int, list[tuple[int, int]]] = {}
         self._channels: dict[Channel, list[tuple[int, int]]] = {}
-        self._levels: dict[int, Levels] = {}
+        self._levels: dict[int, ResourceProfile] = {}
 
-    def _memory(self, device: int) -> Levels | None:
+    def _memory(self, device: int) -> ResourceProfile | None:
         """What is in use on a device; None where it has no limit."""
         levels = self._levels.get(device)
         if levels is None and (cap := self._prepared.caps[device]) is not None:
-            levels = self._levels[device] = Levels(cap)
+            levels = self._levels[device] = ResourceProfile(cap)
         return levels
 
     def _slot(self, device: int, earliest: int, duration: int) -> int:
@@ -144,7 +144,7 @@ class Resources:
             self._free[device] = max(end, self._free.get(device, 0))
 
     @staticmethod
-    def _use(held: Held, levels: Levels, until: int) -> None:
+    def _use(held: LiveBuffer, levels: ResourceProfile, until: int) -> None:
         """One use fewer to come of a buffer, which lasts `until` then."""
         held.uses -= 1
         held.last = max(held.last, until)
@@ -195,7 +195,7 @@ class Resources:
         return start
 
 
-def room_for(levels: Levels, size: int, scratch: int, start: int, duration: int) -> int | None:
+def room_for(levels: ResourceProfile, size: int, scratch: int, start: int, duration: int) -> int | None:
     """Like `Levels.fits`, for an output that stays and scratch that goes with the shard."""
     later = levels.fits(size, start)
     if later != start or not scratch:
@@ -213,14 +213,14 @@ class Simulation(Resources):
         "makespan", "placed",
     )  # fmt: skip
 
-    def __init__(self, prepared: Prepared, steps: Steps, decisions: Decisions) -> None:
+    def __init__(self, prepared: ProblemIndex, steps: Steps, decisions: Decisions) -> None:
         super().__init__(prepared, decisions)
         count = len(steps.modes)
         self._steps = steps
         self._decisions = decisions
         self._made: dict[int, dict[int, int]] = {}  # by phase and slot, when it has its part
         self._arrived: list[dict[SendKey, tuple[int, int]]] = [{} for _ in range(count)]  # landed; consumers may start
-        self._held: list[dict[SendKey | int, Held]] = [{} for _ in range(count)]  # made there, by slot; copies, by transfer
+        self._held: list[dict[SendKey | int, LiveBuffer]] = [{} for _ in range(count)]  # made there, by slot; copies, by transfer
         self._ends = [0] * count
         self._firsts = [0] * count
         self._shards: list[tuple[int, int, int, int, int, int]] = []
@@ -250,7 +250,7 @@ class Simulation(Resources):
                 Shard(PhaseIndex(p), DeviceIndex(d), first, stop, start, end)
                 for p, d, first, stop, start, end in sorted(self._shards, key=lambda s: (s[4], s[0], s[1]))
             ),
-            tuple(CombineStep(PhaseIndex(p), a, b) for p, a, b in sorted(self._combines, key=lambda c: (c[1], c[0]))),
+            tuple(ScheduledCombine(PhaseIndex(p), a, b) for p, a, b in sorted(self._combines, key=lambda c: (c[1], c[0]))),
             tuple(dict.fromkeys(transfer_of(phase, send, start, partial=partial) for start, phase, partial, send in moved)),
             self._decisions,
         )
@@ -363,11 +363,11 @@ class Simulation(Resources):
         self._occupy(shard.device, start, start + ticks)
         return start
 
-    def _operands(self, shard: ShardStep, earliest: int) -> tuple[int, list[Held]]:
+    def _operands(self, shard: ShardStep, earliest: int) -> tuple[int, list[LiveBuffer]]:
         """The tick from which a shard has all that it reads, and the buffers that it reads."""
         start = earliest
         limited = self._prepared.caps[shard.device] is not None
-        used: list[Held] = []
+        used: list[LiveBuffer] = []
         for phase, maker, key in shard.reads:
             tick = self._made[phase][maker] if key is None else self._send(phase, key)
             if tick > start:
@@ -379,7 +379,7 @@ class Simulation(Resources):
     def _together(self, phase: int, shards: Sequence[ShardStep], together: Together, earliest: int) -> int:
         """Place all shards of a phase that devices run together, and keep its channels; their start.  See Note [Together]."""
         start = max([earliest, *(self._ends[source] for source in self._sources(phase))])
-        used: list[list[Held]] = []
+        used: list[list[LiveBuffer]] = []
         for shard in shards:
             ready, operands = self._operands(shard, earliest)
             used.append(operands)
@@ -400,14 +400,15 @@ class Simulation(Resources):
     def _hold(self, phase: int, slot: int, size: int, end: int) -> None:
         """What a shard made is there, until its last use."""
         if self._prepared.caps[slot % self._prepared.devices] is not None:
-            self._held[phase][slot] = Held(size, end, self._steps.outputs[phase].uses.get(slot, 0))
+            self._held[phase][slot] = LiveBuffer(size, end, self._steps.outputs[phase].uses.get(slot, 0))
 
     def _fit(
-        self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, start: int, used: list[Held], levels: Levels
+        self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, start: int, used: list[LiveBuffer],
+        levels: ResourceProfile
     ) -> int:  # fmt: skip
         """Like `_slot`, where output and scratch fit as well; opens the output's buffer and counts the uses of operands."""
         size, scratch, lasting = shard.made, shard.scratch, max(1, ticks)
-        dying: list[Held] = []
+        dying: list[LiveBuffer] = []
         if task.inplace and size:
             dying = [one for one in used if one.size >= size and one.uses == sum(other is one for other in used)]
         while True:
@@ -432,7 +433,7 @@ class Simulation(Resources):
             self._hold(phase, shard.slot, size, end)
         return start
 
-    def _combine(self, phase: int, task: PhaseTask, combine: Combine, output: Output) -> int:
+    def _combine(self, phase: int, task: PhaseTask, combine: Combine, output: ShardOutput) -> int:
         """Bring the partials home and combine them; the tick at which the output is there."""
         prepared = self._prepared
         home = prepared.home
@@ -505,7 +506,7 @@ class Simulation(Resources):
         levels = self._memory(send.target)
         if levels is not None:
             levels.add(send.memory, start)
-            self._held[phase][key] = Held(send.memory, max(landed, start + 1), send.uses)
+            self._held[phase][key] = LiveBuffer(send.memory, max(landed, start + 1), send.uses)
         levels = self._memory(send.source)
         if levels is not None:
             self._use(self._held[phase][key[0] if send.relay is None else send.relay], levels, max(landed, start + 1))
@@ -557,7 +558,7 @@ class Shortage:
     placed: int = 0
 
 
-class Timer(Prepared):
+class Timer(ProblemIndex):
     """A problem prepared for many simulations; the last expansion is kept, with which the next shares what it can."""
 
     _known: Steps | None = None

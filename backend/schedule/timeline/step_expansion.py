@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ....lang.support.records import dataclass
 from ..solution import Mode
-from .problem_index import Channel, Prepared
+from .problem_index import Channel, ProblemIndex
 
 LINKED: Final = -1
 """In place of an edge's own ticks: a link carries it."""
@@ -27,7 +27,7 @@ SendKey: TypeAlias = tuple[int, int, int]
 """(slot of the maker, slot that wants it, an edge's own ticks or `LINKED`)."""
 
 
-class Maker(NamedTuple):
+class ShardProducer(NamedTuple):
     """Who has units [low, high) of an output when the phase is done."""
 
     device: int
@@ -55,7 +55,7 @@ class Send:
     relay: SendKey | None = None
 
 
-class Read(NamedTuple):
+class ShardRead(NamedTuple):
     """A shard reads what the slot `maker` made of `phase`; `send` brings it (None: it is there)."""
 
     phase: int
@@ -74,16 +74,16 @@ class ShardStep:
     ticks: int | None
     made: int
     scratch: int
-    reads: tuple[Read, ...]
+    reads: tuple[ShardRead, ...]
 
 
 @dataclass(slots=True)
-class Output:
+class ShardOutput:
     """`sends`: in the order in which consumers ask, with the units of each in `parts`.  `uses` of what a shard made, on its own
     device, and `partials`, on their way to a combine: by slot.  `kept`: devices on which directives want it at the end.
     `reachable`: there is a way to every consumer."""
 
-    makers: tuple[Maker, ...]
+    makers: tuple[ShardProducer, ...]
     sends: dict[SendKey, Send] = field(default_factory=dict)
     parts: dict[SendKey, tuple[int, int]] = field(default_factory=dict)
     uses: dict[int, int] = field(default_factory=dict)
@@ -98,10 +98,10 @@ class Steps:
 
     modes: tuple[Mode, ...]
     shards: tuple[tuple[ShardStep, ...], ...]
-    outputs: tuple[Output, ...]
+    outputs: tuple[ShardOutput, ...]
 
 
-def expand(prepared: Prepared, modes: tuple[Mode, ...], known: Steps | None = None) -> Steps:
+def expand(prepared: ProblemIndex, modes: tuple[Mode, ...], known: Steps | None = None) -> Steps:
     """The steps of the modes; what `known` has of the same modes (the same objects) is shared."""
     count = len(modes)
     same = [known is not None and modes[p] is known.modes[p] for p in range(count)]
@@ -109,7 +109,7 @@ def expand(prepared: Prepared, modes: tuple[Mode, ...], known: Steps | None = No
         known.outputs[p].makers if known is not None and same[p] else makers_of(prepared, p, modes[p]) for p in range(count)
     ]
     shards: list[tuple[ShardStep, ...]] = []
-    outputs: list[Output] = []
+    outputs: list[ShardOutput] = []
     replicated = prepared.limits.replicated
     for p in range(count):
         if (
@@ -118,7 +118,7 @@ def expand(prepared: Prepared, modes: tuple[Mode, ...], known: Steps | None = No
         ):  # fmt: skip
             outputs.append(known.outputs[p])
         else:
-            outputs.append(_Demands(prepared, p, modes, makers[p]).output())
+            outputs.append(_TransferDemands(prepared, p, modes, makers[p]).output())
     chunked = prepared.problem.chunks > 1  # then copies that others ask for serve as well
     for p in range(count):
         sources = {prepared.sources[e] for e in prepared.incoming[p]}
@@ -131,23 +131,23 @@ def expand(prepared: Prepared, modes: tuple[Mode, ...], known: Steps | None = No
     return Steps(modes, tuple(shards), tuple(outputs))
 
 
-def makers_of(prepared: Prepared, phase: int, mode: Mode) -> tuple[Maker, ...]:
+def makers_of(prepared: ProblemIndex, phase: int, mode: Mode) -> tuple[ShardProducer, ...]:
     """Who has the output once the phase is done, in the order of units."""
     span = prepared.spans[phase]
     task = prepared.problem.phases[phase]
     if task.combine is not None or (task.rows and task.is_gathered):
-        return (Maker(prepared.home, 0, span, prepared.home),)
+        return (ShardProducer(prepared.home, 0, span, prepared.home),)
     if task.rows == 0:
-        return (Maker(mode[0][0], 0, span, mode[0][0]),)
-    result: list[Maker] = []
+        return (ShardProducer(mode[0][0], 0, span, mode[0][0]),)
+    result: list[ShardProducer] = []
     first = 0
     for slot, (device, rows) in zip(slots_of(prepared, mode), mode, strict=True):
-        result.append(Maker(device, first, first + rows, slot))
+        result.append(ShardProducer(device, first, first + rows, slot))
         first += rows
     return tuple(result)
 
 
-def slots_of(prepared: Prepared, mode: Mode) -> list[int]:
+def slots_of(prepared: ProblemIndex, mode: Mode) -> list[int]:
     """See Note [Slots]."""
     slots = [device for device, _ in mode]
     if prepared.problem.chunks > 1:
@@ -166,15 +166,15 @@ def serving(parts: Mapping[SendKey, tuple[int, int]], key: SendKey, low: int, hi
     return [one for one in keys if one in parts and parts[one][0] < high and parts[one][1] > low]
 
 
-def needs_of(prepared: Prepared, edge: int, makers: Sequence[Maker], first: int, stop: int) -> list[Maker]:
+def needs_of(prepared: ProblemIndex, edge: int, makers: Sequence[ShardProducer], first: int, stop: int) -> list[ShardProducer]:
     """What rows [first, stop) of the edge's target need of each maker of its source."""
     low, high = prepared.part(edge, first, stop)
     if prepared.single[prepared.sources[edge]]:
-        return [Maker(maker.device, low, high, maker.slot) for maker in makers]
+        return [ShardProducer(maker.device, low, high, maker.slot) for maker in makers]
     if len(makers) >= 4:
         begin = max(0, bisect_right(makers, low, key=lambda m: m.low) - 1)
         makers = makers[begin : bisect_left(makers, high, key=lambda m: m.low)]
-    return [Maker(m.device, max(m.low, low), min(m.high, high), m.slot) for m in makers if m.low < high and m.high > low]
+    return [ShardProducer(m.device, max(m.low, low), min(m.high, high), m.slot) for m in makers if m.low < high and m.high > low]
 
 
 def merged(arrivals: Sequence[int], start: int, each: int) -> int:
@@ -186,7 +186,7 @@ def merged(arrivals: Sequence[int], start: int, each: int) -> int:
 
 
 def _shards(
-    prepared: Prepared, phase: int, mode: Mode, makers: Sequence[tuple[Maker, ...]], outputs: Sequence[Output]
+    prepared: ProblemIndex, phase: int, mode: Mode, makers: Sequence[tuple[ShardProducer, ...]], outputs: Sequence[ShardOutput]
 ) -> tuple[ShardStep, ...]:  # fmt: skip
     task = prepared.problem.phases[phase]
     together, chunked = task.together, prepared.problem.chunks > 1
@@ -194,18 +194,18 @@ def _shards(
     first = 0
     for place, (slot, (device, rows)) in enumerate(zip(slots_of(prepared, mode), mode, strict=True)):
         stop = first + rows
-        reads: list[Read] = []
+        reads: list[ShardRead] = []
         for e in prepared.incoming[phase]:
             source = prepared.sources[e]
             for need in needs_of(prepared, e, makers[source], first, stop):
                 key = (need.slot, slot, prepared.keys[e])
                 if need.device == device:
-                    reads.append(Read(source, need.slot, None))
+                    reads.append(ShardRead(source, need.slot, None))
                 elif chunked and outputs[source].reachable:
                     brought = serving(outputs[source].parts, key, need.low, need.high, prepared.devices)
-                    reads += [Read(source, need.slot, one) for one in brought]
+                    reads += [ShardRead(source, need.slot, one) for one in brought]
                 else:
-                    reads.append(Read(source, need.slot, key))
+                    reads.append(ShardRead(source, need.slot, key))
         made, scratch = prepared.made_bytes(phase, first, stop), -(-task.scratch * rows // task.units)
         if together is not None:
             scratch = together.scratch[place]
@@ -217,18 +217,18 @@ def _shards(
     return tuple(result)
 
 
-class _Demands:
+class _TransferDemands:
     """What is wanted of one output, from the modes of its consumers."""
 
-    def __init__(self, prepared: Prepared, phase: int, modes: Sequence[Mode], makers: tuple[Maker, ...]) -> None:
+    def __init__(self, prepared: ProblemIndex, phase: int, modes: Sequence[Mode], makers: tuple[ShardProducer, ...]) -> None:
         self.prepared, self.phase, self.modes = prepared, phase, modes
-        self.made = Output(makers)
+        self.made = ShardOutput(makers)
         self.hulls: dict[SendKey, tuple[int, int]] = {}
         self.sizes: dict[SendKey, set[int | None]] = {}
         self.uses: dict[SendKey, int] = {}
         self.asked: list[tuple[SendKey, int, int, int | None]] = []
 
-    def output(self) -> Output:
+    def output(self) -> ShardOutput:
         prepared, made = self.prepared, self.made
         self._consumers()
         if prepared.wants_copies:

@@ -14,10 +14,10 @@ from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass
 from ..problem import DeviceIndex, PhaseIndex
-from ..solution import CombineStep, Schedule, Shard, Transfer
-from .problem_index import Prepared
+from ..solution import Schedule, ScheduledCombine, Shard, Transfer
+from .problem_index import ProblemIndex
 from .serial_sgs import transfer_of
-from .step_expansion import Read, Send, Steps, merged
+from .step_expansion import Send, ShardRead, Steps, merged
 
 # ---------------------------------------------------------------------------------------------------- graph
 
@@ -31,7 +31,7 @@ Key: TypeAlias = tuple[int, ...]
 
 
 @dataclass(slots=True)
-class Node:
+class StepNode:
     """One step.  `after`: steps with the ticks that must pass from their start; `rank` orders steps that start together."""
 
     key: Key
@@ -59,11 +59,11 @@ class StepGraph:
     """The nodes of an expansion by their keys.  `merges`: of a combine without a barrier, its partial results with the ticks
     from their start to their being at home; its length follows from their arrival."""
 
-    def __init__(self, prepared: Prepared, steps: Steps, order: Sequence[int]) -> None:
+    def __init__(self, prepared: ProblemIndex, steps: Steps, order: Sequence[int]) -> None:
         """`order`: a topological order of the phases."""
         self.prepared = prepared
         self.steps = steps
-        self.nodes: dict[Key, Node] = {}
+        self.nodes: dict[Key, StepNode] = {}
         self.merges: dict[int, list[tuple[Key, int]]] = {}
         self._place = {p: i for i, p in enumerate(order)}
         for p in order:
@@ -83,7 +83,7 @@ class StepGraph:
             key: Key = (SHARD, p, shard.slot)
             ticks = shard.ticks or 0
             rank = (self._place[p], 0)
-            self.nodes[key] = Node(
+            self.nodes[key] = StepNode(
                 key, p, ("device", shard.device), ticks, rank, device=shard.device, low=shard.first, high=shard.stop
             )
             if task.combine is None:
@@ -97,15 +97,15 @@ class StepGraph:
         if task.combine is not None:
             finish: Key = (COMBINE, p)
             ticks = task.combine.ticks_per_shard * len(arrivals)
-            step = self.nodes[finish] = Node(finish, p, ("device", home), ticks, (self._place[p], 3), device=home)
+            step = self.nodes[finish] = StepNode(finish, p, ("device", home), ticks, (self._place[p], 3), device=home)
             if task.combine.barrier:
                 step.after += arrivals
             else:
                 self.merges[p] = arrivals
 
-    def _send(self, key: Key, p: int, send: Send, rank: tuple[int, int]) -> Node:
+    def _send(self, key: Key, p: int, send: Send, rank: tuple[int, int]) -> StepNode:
         resource = None if send.channel is None else ("channel", send.channel)
-        node = Node(key, p, resource, send.ticks, rank, device=send.target, low=send.low, high=send.high, send=send)
+        node = StepNode(key, p, resource, send.ticks, rank, device=send.target, low=send.low, high=send.high, send=send)
         self.nodes[key] = node
         return node
 
@@ -113,11 +113,11 @@ class StepGraph:
         """The step that makes what a slot has of an output."""
         return (SHARD, p, slot) if self.prepared.problem.phases[p].combine is None else (COMBINE, p)
 
-    def read(self, read: Read) -> Key:
+    def read(self, read: ShardRead) -> Key:
         """The step from which a shard has an operand."""
         return self.maker(read.phase, read.maker) if read.send is None else (SEND, read.phase, *read.send)
 
-    def reads(self) -> Iterator[tuple[Node, Key]]:
+    def reads(self) -> Iterator[tuple[StepNode, Key]]:
         """Every shard with each step that makes or brings what it reads."""
         for p, shards in enumerate(self.steps.shards):
             for shard in shards:
@@ -141,10 +141,10 @@ class StepGraph:
             for earlier in self.prepared.limits.after[p]:
                 node.after += [(done.key, done.ticks) for done in self.done(earlier)]
 
-    def shards(self, p: int) -> list[Node]:
+    def shards(self, p: int) -> list[StepNode]:
         return [self.nodes[SHARD, p, shard.slot] for shard in self.steps.shards[p]]
 
-    def done(self, p: int) -> list[Node]:
+    def done(self, p: int) -> list[StepNode]:
         """The steps after which a phase is done."""
         return [self.nodes[COMBINE, p]] if (COMBINE, p) in self.nodes else self.shards(p)
 
@@ -153,8 +153,8 @@ class StepGraph:
     def earliest(self, sequence: Mapping[Key, int]) -> bool:
         """Everything as early as the order of these starts on each device and channel allows; False if that has a cycle."""
         queue = sorted(self.nodes.values(), key=lambda node: (sequence[node.key], node.ticks > 0, node.rank, node.key))
-        before: dict[tuple[object, ...], Node] = {}
-        chain: dict[Key, Node] = {}
+        before: dict[tuple[object, ...], StepNode] = {}
+        chain: dict[Key, StepNode] = {}
         for node in queue:
             if node.resource is not None:
                 if node.resource in before:
@@ -178,7 +178,7 @@ class StepGraph:
 
     def place(self, starts: Mapping[Key, int]) -> bool:
         """Put everything at these starts; False if something there is too early."""
-        held: dict[tuple[object, ...], list[Node]] = {}
+        held: dict[tuple[object, ...], list[StepNode]] = {}
         for node in self.nodes.values():
             node.start = starts[node.key]
             if node.resource is not None:
@@ -193,7 +193,7 @@ class StepGraph:
                 return False
         return True
 
-    def _ready(self, node: Node) -> int:
+    def _ready(self, node: StepNode) -> int:
         """The tick from which nothing that the step waits for is in its way."""
         start = self.prepared.problem.phases[node.phase].ready if node.key[0] == SHARD else 0
         for other, ticks in node.after:
@@ -201,7 +201,7 @@ class StepGraph:
             start = max(start, first.start + (first.ticks if other[0] == COMBINE else ticks))
         return start
 
-    def _merge(self, node: Node, start: int) -> int:
+    def _merge(self, node: StepNode, start: int) -> int:
         """Of a combine without a barrier: the first merge, and the length with every partial result merged as it arrives."""
         if node.key[0] != COMBINE or node.phase not in self.merges:
             return start
@@ -218,14 +218,14 @@ class StepGraph:
 
     def schedule(self) -> Schedule:
         shards: list[Shard] = []
-        combines: list[CombineStep] = []
+        combines: list[ScheduledCombine] = []
         transfers: list[Transfer] = []
         for node in self.nodes.values():
             phase = PhaseIndex(node.phase)
             if node.send is not None:
                 transfers.append(transfer_of(node.phase, node.send, node.start, partial=node.key[0] == PARTIAL))
             elif node.key[0] == COMBINE:
-                combines.append(CombineStep(phase, node.start, node.end))
+                combines.append(ScheduledCombine(phase, node.start, node.end))
             else:
                 shards.append(Shard(phase, DeviceIndex(node.device), node.low, node.high, node.start, node.end))
         shards.sort(key=lambda s: (s.start, s.phase, s.device))
@@ -293,7 +293,7 @@ ARRIVAL = -1
 
 
 @dataclass(slots=True, eq=False)
-class Buffer:
+class StepBuffer:
     """`uses`: (step, extra ticks after its end or `ARRIVAL`).  `kept`: to the end of the schedule."""
 
     device: int
@@ -305,37 +305,37 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class MemoryProfile:
     """Of one device: the bytes in use from each tick on, and the steps that start there."""
 
     levels: tuple[tuple[int, int], ...]
     begun: Mapping[int, tuple[Key, ...]]
 
 
-def buffers(graph: StepGraph, *, everywhere: bool = False) -> list[Buffer]:
+def buffers(graph: StepGraph, *, everywhere: bool = False) -> list[StepBuffer]:
     """The buffers of the steps on devices with a limit, or on all."""
     steps, nodes, prepared = graph.steps, graph.nodes, graph.prepared
-    made: dict[Key, Buffer] = {}  # by the step that makes or brings it
-    result: list[Buffer] = []
+    made: dict[Key, StepBuffer] = {}  # by the step that makes or brings it
+    result: list[StepBuffer] = []
     for p, shards in enumerate(steps.shards):
         task = prepared.problem.phases[p]
         together = task.together
         for shard in shards:
             key: Key = (SHARD, p, shard.slot)
-            output = Buffer(shard.device, shard.made, key)
+            output = StepBuffer(shard.device, shard.made, key)
             if task.combine is not None:
                 at_home = shard.device == prepared.home
                 output.uses.append(((COMBINE, p), 0) if at_home else ((PARTIAL, p, shard.slot), ARRIVAL))
             elif together is None or not together.gathers or shard.device == prepared.home:
                 made[key] = output
-            result += [output, Buffer(shard.device, shard.scratch, key, [(key, 0)], scratch=True)]
+            result += [output, StepBuffer(shard.device, shard.scratch, key, [(key, 0)], scratch=True)]
     for step, node in nodes.items():
         if step[0] == COMBINE:
             size = prepared.grain(prepared.problem.phases[node.phase].out_bytes)
-            made[step] = Buffer(node.device, size, step)
+            made[step] = StepBuffer(node.device, size, step)
             result.append(made[step])
         elif node.send is not None:
-            copy = Buffer(node.device, node.send.memory, step)
+            copy = StepBuffer(node.device, node.send.memory, step)
             result.append(copy)
             if step[0] == PARTIAL:
                 copy.uses.append(((COMBINE, node.phase), 0))
@@ -355,7 +355,7 @@ def buffers(graph: StepGraph, *, everywhere: bool = False) -> list[Buffer]:
     return [one for one in result if one.size and (everywhere or prepared.caps[one.device] is not None)]
 
 
-def memory(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[Buffer]) -> dict[int, Profile]:
+def memory(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffer]) -> dict[int, MemoryProfile]:
     """By device, what is in use; what is freed in a tick goes before what is made then."""
     inside = _inside(graph, starts, held)
     changes: dict[int, dict[int, int]] = {}
@@ -371,18 +371,18 @@ def memory(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[Buffer]) 
         if not buffer.kept:
             last = max(_end(graph, starts, key, more) for key, more in ((buffer.begin, 0), *buffer.uses))
             levels[last] = levels.get(last, 0) - buffer.size
-    result: dict[int, Profile] = {}
+    result: dict[int, MemoryProfile] = {}
     for device in sorted(changes):
         level, points = 0, []
         for tick in sorted(changes[device]):
             level += changes[device][tick]
             points.append((tick, level))
         starting = begun.get(device, {})
-        result[device] = Profile(tuple(points), {tick: tuple(dict.fromkeys(keys)) for tick, keys in starting.items()})
+        result[device] = MemoryProfile(tuple(points), {tick: tuple(dict.fromkeys(keys)) for tick, keys in starting.items()})
     return result
 
 
-def overflow(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[Buffer]) -> tuple[int, tuple[Key, ...]] | None:
+def overflow(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffer]) -> tuple[int, tuple[Key, ...]] | None:
     """The first device and tick at which it has more than it may hold, by the steps that start then; None if all is well."""
     for device, profile in memory(graph, starts, held).items():
         cap = graph.prepared.caps[device]
@@ -398,15 +398,15 @@ def _end(graph: StepGraph, starts: Mapping[Key, int], key: Key, extra: int) -> i
     return starts[key] + max(1, node.ticks + (node.latency if extra == ARRIVAL else extra))
 
 
-def _inside(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[Buffer]) -> set[int]:
+def _inside(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffer]) -> set[int]:
     """The outputs of in-place shards for which there is an operand, of at least their size, that nothing else uses any more."""
     phases = graph.prepared.problem.phases
-    read: dict[Key, list[Buffer]] = {}
+    read: dict[Key, list[StepBuffer]] = {}
     for buffer in held:
         for key in dict.fromkeys(key for key, _ in buffer.uses):
             read.setdefault(key, []).append(buffer)
 
-    def gives_place(operand: Buffer, output: Buffer) -> bool:
+    def gives_place(operand: StepBuffer, output: StepBuffer) -> bool:
         key, uses = output.begin, ((operand.begin, 0), *operand.uses)
         return (
             operand.begin != key and not operand.kept and operand.size >= output.size

@@ -66,7 +66,7 @@ Clock: TypeAlias = Mapping[int, int]
 """By queue, its last task that is certainly complete."""
 
 
-class Match(Enum):
+class Coverage(Enum):
     """How pieces answer a read."""
 
     COVER = "together they hold the box"
@@ -82,7 +82,7 @@ class Lack(Enum):
 
 
 @dataclass(slots=True, eq=False)
-class Piece:
+class ResidentPiece:
     """A box of a value on a device.  Transfers may read it from `there` on, other tasks from `usable` on; `way`: how a copy came,
     where not every reader takes it."""
 
@@ -98,12 +98,12 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Read:
+class TaskRead:
     """`way`: what it takes of copies (None: all)."""
 
     key: Key
     box: Box
-    match: Match = Match.COVER
+    match: Coverage = Coverage.COVER
     way: Hashable = None
 
 
@@ -122,7 +122,7 @@ class Task:
     lanes: Mapping[Hashable, int] = field(default_factory=dict)
     busy: int = 0
     sends: bool = False
-    reads: list[Read] = field(default_factory=list)
+    reads: list[TaskRead] = field(default_factory=list)
     after: list[Task] = field(default_factory=list)
     frees: Sequence[tuple[tuple[Key, ...], Box | None]] = ()
     takes_place: int = 0
@@ -140,12 +140,12 @@ class Execution:
 
     `spans`: by device, memory that is no piece's (start, end, bytes); `said`: what is wrong, in the words of who stated it."""
 
-    said: Callable[[Lack, Task, Read | Task], Violation]
+    said: Callable[[Lack, Task, TaskRead | Task], Violation]
     names: list[str] = field(default_factory=list)
     queues: list[list[Task]] = field(default_factory=list)
     fences: dict[Hashable, list[Position]] = field(default_factory=lambda: defaultdict(list))
     waits: dict[Position, list[Hashable]] = field(default_factory=lambda: defaultdict(list))
-    pieces: dict[Key, list[Piece]] = field(default_factory=lambda: defaultdict(list))
+    pieces: dict[Key, list[ResidentPiece]] = field(default_factory=lambda: defaultdict(list))
     spans: dict[Hashable, list[tuple[int, int, int]]] = field(default_factory=lambda: defaultdict(list))
     states_frees: bool = False
 
@@ -153,7 +153,7 @@ class Execution:
         for queue in self.queues:
             yield from queue
 
-    def make(self, key: Key, piece: Piece, maker: Task) -> None:
+    def make(self, key: Key, piece: ResidentPiece, maker: Task) -> None:
         piece.maker = maker
         self.pieces[key].append(piece)
 
@@ -213,26 +213,26 @@ def tiled(box: Box, parts: Sequence[Box]) -> bool:
     return not any(overlap(a, b) for a, b in (pairwise(ordered) if alike else combinations(ordered, 2)))
 
 
-def answered(read: Read, pieces: Sequence[Piece]) -> bool:
+def answered(read: TaskRead, pieces: Sequence[ResidentPiece]) -> bool:
     match read.match:
-        case Match.COVER:
+        case Coverage.COVER:
             return bool(pieces) and covered(read.box, [piece.box for piece in pieces])
-        case Match.EXACT:
+        case Coverage.EXACT:
             return any(piece.box == read.box for piece in pieces)
-        case Match.TILE:
+        case Coverage.TILE:
             return tiled(read.box, [piece.box for piece in pieces])
 
 
 # -------------------------------------------------------------------------------- what is where
 
 
-def holding(execution: Execution, read: Read) -> list[Piece]:
+def holding(execution: Execution, read: TaskRead) -> list[ResidentPiece]:
     """The pieces that a read can take, whenever they are there."""
     every = execution.pieces.get(read.key, [])
     return every if read.way is None else [piece for piece in every if piece.way in (None, read.way)]
 
 
-def timely(execution: Execution, task: Task, read: Read) -> list[Piece]:
+def timely(execution: Execution, task: Task, read: TaskRead) -> list[ResidentPiece]:
     """Of those, what is there by the ticks."""
     found = holding(execution, read)
     if task.by is None:
@@ -269,7 +269,7 @@ def ordered(execution: Execution) -> Iterator[Violation]:
         yield Violation(Rule.V2, "queues wait for each other in a circle")
 
 
-def _knows(clock: Clock, piece: Piece) -> bool:
+def _knows(clock: Clock, piece: ResidentPiece) -> bool:
     return piece.maker is None or clock.get(piece.maker.at[0], -1) >= piece.maker.at[1]
 
 
@@ -277,7 +277,7 @@ def _freed(execution: Execution, task: Task, clock: Clock) -> Iterator[Violation
     for keys, box in task.frees:
         meant = [piece for piece in _meant(execution, keys, box) if _knows(clock, piece)]
         if all(piece.gone for piece in meant):
-            yield execution.said(Lack.ABSENT, task, Read(keys[0], box or ()))
+            yield execution.said(Lack.ABSENT, task, TaskRead(keys[0], box or ()))
         for piece in meant:
             piece.gone = True
 
@@ -378,7 +378,7 @@ def collisions(execution: Execution) -> Iterator[tuple[Hashable, Task, Task]]:
 def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
     """By device the most bytes in use, and the tick at which they first are.  See Note [Lives]."""
     last = max((task.end for task in execution.tasks()), default=0)
-    used: dict[Task, list[Piece]] = defaultdict(list)
+    used: dict[Task, list[ResidentPiece]] = defaultdict(list)
     for task in execution.tasks():
         for read in task.reads if task.sends or not execution.states_frees else ():
             for piece in holding(execution, read):
@@ -403,12 +403,12 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
     return {device: _peak(own, empty=not execution.states_frees) for device, own in spans.items()}
 
 
-def _meant(execution: Execution, keys: Sequence[Key], box: Box | None) -> list[Piece]:
+def _meant(execution: Execution, keys: Sequence[Key], box: Box | None) -> list[ResidentPiece]:
     """The pieces that a free is of."""
     return [piece for key in keys for piece in execution.pieces.get(key, ()) if box in (None, piece.box)]
 
 
-def _inside(used: dict[Task, list[Piece]]) -> set[Task]:
+def _inside(used: dict[Task, list[ResidentPiece]]) -> set[Task]:
     """The tasks whose result lies inside an operand that nobody else uses from their start on."""
     return {
         task for task, operands in used.items()

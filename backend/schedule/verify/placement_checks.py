@@ -23,14 +23,14 @@ from ..problem import (
     Link,
     NoSplit,
     Order,
-    Place,
+    PlaceDirective,
     Problem,
     Replicate,
     Speculate,
     Split,
     Together,
 )
-from ..solution import CombineStep, Schedule, Shard, Transfer
+from ..solution import Schedule, ScheduledCombine, Shard, Transfer
 from .judge import Rule, Violation
 
 # ---------------------------------------------------------------------------------------------------- facts
@@ -45,7 +45,7 @@ def up(number: int, size: int) -> int:
     return -(-number // size)
 
 
-class Facts:
+class JudgeIndex:
     """A problem and a schedule, indexed."""
 
     def __init__(self, problem: Problem, schedule: Schedule) -> None:
@@ -66,7 +66,7 @@ class Facts:
         self.shards: dict[int, list[Shard]] = defaultdict(list)
         for shard in schedule.shards:
             self.shards[shard.phase].append(shard)
-        self.combine: dict[int, CombineStep] = {step.phase: step for step in schedule.combines}
+        self.combine: dict[int, ScheduledCombine] = {step.phase: step for step in schedule.combines}
         self.on: dict[tuple[int, int], list[Shard]] = defaultdict(list)
         for shard in schedule.shards:
             self.on[shard.phase, shard.device].append(shard)
@@ -108,7 +108,7 @@ class Facts:
         match step:
             case Shard():
                 return f"`{self.id(step.phase)}` on {self.names[step.device]} (at {step.start})"
-            case CombineStep():
+            case ScheduledCombine():
                 return f"the combine of `{self.id(step.phase)}` (at {step.start})"
             case Transfer():
                 return f"`{self.id(step.phase)}` from {self.names[step.source]} to {self.names[step.target]} (at {step.start})"
@@ -236,7 +236,7 @@ Holds: TypeAlias = Callable[[int, int], bool]
 """Is all of an output on a device at the end?"""
 
 
-def present(facts: Facts) -> Iterator[Violation]:
+def present(facts: JudgeIndex) -> Iterator[Violation]:
     """V1: every phase once, combined once if it combines; nothing else."""
     phases, devices = len(facts.problem.phases), len(facts.names)
     for shard in facts.schedule.shards:
@@ -264,7 +264,7 @@ def present(facts: Facts) -> Iterator[Violation]:
             yield Violation(Rule.V1, f"`{phase.id}` is combined {combines[index]} times")
 
 
-def tiled(facts: Facts) -> Iterator[Violation]:
+def tiled(facts: JudgeIndex) -> Iterator[Violation]:
     """V3: the shards' rows have no gap and no overlap."""
     for index, phase in enumerate(facts.problem.phases):
         at = 0
@@ -277,7 +277,7 @@ def tiled(facts: Facts) -> Iterator[Violation]:
             yield Violation(Rule.V3, f"the shards of `{phase.id}` end at row {at} of {phase.units}")
 
 
-def together(facts: Facts) -> Iterator[Violation]:
+def together(facts: JudgeIndex) -> Iterator[Violation]:
     """V3: what devices run together has the one mode that it was planned for."""
     for index, phase in enumerate(facts.problem.phases):
         if phase.together is not None:
@@ -286,7 +286,7 @@ def together(facts: Facts) -> Iterator[Violation]:
                 yield Violation(Rule.V3, f"`{phase.id}` is not run by the devices, with the rows, that run it together")
 
 
-def obeyed(facts: Facts, holds: Holds) -> Iterator[Violation]:
+def obeyed(facts: JudgeIndex, holds: Holds) -> Iterator[Violation]:
     """V8: home and classes, the order of effects, every directive."""
     for index, phase in enumerate(facts.problem.phases):
         for shard in facts.shards[index]:
@@ -302,21 +302,21 @@ def obeyed(facts: Facts, holds: Holds) -> Iterator[Violation]:
         yield from _directive(facts, directive, holds)
 
 
-def _completed(facts: Facts, first: int, then: int, why: str) -> Iterator[Violation]:
+def _completed(facts: JudgeIndex, first: int, then: int, why: str) -> Iterator[Violation]:
     start = min(shard.start for shard in facts.shards[then])
     if facts.ended(first) > start:
         ends = facts.ended(first)
         yield Violation(Rule.V8, f"{why}: `{facts.id(then)}` starts at {start}, before `{facts.id(first)}` ends at {ends}")
 
 
-def _directive(facts: Facts, directive: Directive, holds: Holds) -> Iterator[Violation]:
+def _directive(facts: JudgeIndex, directive: Directive, holds: Holds) -> Iterator[Violation]:
     text = f"`{directive.line.text}`"
 
     def broken(message: str) -> Violation:
         return Violation(Rule.V8, f"{text}: {message}")
 
     match directive:
-        case Place():
+        case PlaceDirective():
             allowed = facts.named(directive.device)
             for phase in directive.phases:
                 for shard in facts.shards[phase]:
@@ -359,18 +359,18 @@ def _directive(facts: Facts, directive: Directive, holds: Holds) -> Iterator[Vio
             assert_never(directive)
 
 
-def _opening(facts: Facts, phase: int) -> int:
+def _opening(facts: JudgeIndex, phase: int) -> int:
     return min(shard.start for shard in facts.shards[phase])
 
 
-def _issued(facts: Facts, first: int, then: int) -> bool:
+def _issued(facts: JudgeIndex, first: int, then: int) -> bool:
     if _opening(facts, first) > _opening(facts, then):
         return False
     both = [(one, other) for one in facts.shards[first] for other in facts.shards[then] if one.device == other.device]
     return all((early.start, early.end) <= (late.start, late.end) for early, late in both)
 
 
-def _split(facts: Facts, directive: Split) -> Iterator[Violation]:
+def _split(facts: JudgeIndex, directive: Split) -> Iterator[Violation]:
     rows = facts.problem.phases[directive.phase].units
     parts = directive.parts or (1,) * len(directive.devices)
     exact = [Fraction(rows * part, sum(parts)) for part in parts]
@@ -386,7 +386,7 @@ def _split(facts: Facts, directive: Split) -> Iterator[Violation]:
         yield Violation(Rule.V8, f"`{directive.line.text}`: of {rows} rows {shares}")
 
 
-def _adjacent(facts: Facts, first: int, then: int) -> Iterator[Violation]:
+def _adjacent(facts: JudgeIndex, first: int, then: int) -> Iterator[Violation]:
     """No queue of either has anything between them."""
     low, high = _opening(facts, first), _opening(facts, then)
     queues = {shard.device for phase in (first, then) for shard in facts.shards[phase]}
@@ -397,7 +397,7 @@ def _adjacent(facts: Facts, first: int, then: int) -> Iterator[Violation]:
         yield Violation(Rule.V8, f"`{facts.id(first)}` and `{facts.id(then)}` are not next to each other: {names} between")
 
 
-def _ordered(facts: Facts, directive: Order) -> Iterator[Violation]:
+def _ordered(facts: JudgeIndex, directive: Order) -> Iterator[Violation]:
     items = directive.items
     named = [item for item in items if item is not None]
     over = facts.shards if directive.over is None else directive.over
@@ -418,7 +418,7 @@ def _ordered(facts: Facts, directive: Order) -> Iterator[Violation]:
 #
 # V6: transfers go by links that join their ends, and carry what they say.  That channels carry one at a time is the judge's.
 
-def carried(facts: Facts) -> Iterator[Violation]:
+def carried(facts: JudgeIndex) -> Iterator[Violation]:
     """V6: links exist and join the two devices, bytes are those of the units."""
     links = facts.problem.links
     onwards: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
@@ -447,7 +447,7 @@ def carried(facts: Facts) -> Iterator[Violation]:
                     yield Violation(Rule.V6, f"`{facts.id(shard.phase)}` uses link {link}, which does not join its devices")
 
 
-def _sizes(facts: Facts, moved: Transfer, onwards: list[Transfer]) -> set[int]:
+def _sizes(facts: JudgeIndex, moved: Transfer, onwards: list[Transfer]) -> set[int]:
     """What the bytes may be: as much as any consumer on the target (or behind it) says the whole is."""
     if moved.partial:
         task = facts.problem.phases[moved.phase]
@@ -467,7 +467,7 @@ def _sizes(facts: Facts, moved: Transfer, onwards: list[Transfer]) -> set[int]:
     return {size for size in said if size >= least}
 
 
-def _reads(facts: Facts, edge: Edge, shard: Shard, moved: Transfer) -> bool:
+def _reads(facts: JudgeIndex, edge: Edge, shard: Shard, moved: Transfer) -> bool:
     """The shard reads something of what is moved."""
     low, high = facts.needed(edge, shard)
     return low == high or (low < moved.stop and high > moved.first)

@@ -22,7 +22,7 @@ from math import prod
 from ....lang.support.records import dataclass
 from ...graph import traverse
 from ...graph.bind import BoundGraph
-from ...graph.loop_iteration import Turn, with_arms_out
+from ...graph.loop_iteration import LoopIteration, with_arms_out
 from ...graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Output, Phase, PhaseId, Print, Structured, ValueId
 from ...lower.fusion_units import GroupUnit, RowsUnit, may_write_over, units_of
 from ..plan.plan import (
@@ -30,11 +30,11 @@ from ..plan.plan import (
     CellsStep,
     CombineStep,
     DeviceId,
+    ExecutionPlan,
     FenceStep,
     FreeStep,
     JoinStep,
     LoopStep,
-    Plan,
     RowsStep,
     RunStep,
     Step,
@@ -62,13 +62,13 @@ from ..program_facts.scratch_memory import Numbers, rounded, scratch_of
 from ..solution import QueueKind
 from .judge import (
     Box,
+    Coverage,
     Execution,
     Lack,
-    Match,
-    Piece,
-    Read,
+    ResidentPiece,
     Rule,
     Task,
+    TaskRead,
     Violation,
     collisions,
     held_up,
@@ -87,7 +87,7 @@ from .judge import (
 Running = RunStep | LoopStep | JoinStep | BranchStep | CellsStep
 
 
-def once(plan: Plan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, Shared]) -> list[Violation]:
+def once(plan: ExecutionPlan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, Shared]) -> list[Violation]:
     """What is wrong; nothing else can be asked of it then."""
     graph, devices = bound.graph, {device.id for device in plan.devices}
     phases = {phase.id: phase for phase in graph.phases}
@@ -187,7 +187,7 @@ def _is_cut_in_sums(phase: Phase, boxes: Sequence[tuple[tuple[int, int], ...]]) 
     return any(box[-1] != (0, phase.axes[-1].size.constant) for box in boxes)
 
 
-def _of_shared(plan: Plan, loop: Shared) -> Iterator[Violation]:
+def _of_shared(plan: ExecutionPlan, loop: Shared) -> Iterator[Violation]:
     """Who takes part in a loop, with which rows, and when."""
     step, parts, queues, turn = loop.step, loop.parts, plan.main.queues, loop.turn
     name = f"loop #{step.phase}"
@@ -233,7 +233,7 @@ UNKNOWN: Box = ((0, 1),)
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class CheckedScope:
     """The graph that steps are of.  `turn`: (loop, which turn) if they are a turn's, which is that `part` of the loop and whose
     ticks count from `begins`; `before`: the values of the turn before it, which its entries read; `counts`: do they take memory
     and devices here?"""
@@ -248,10 +248,10 @@ class Scope:
     makers: Mapping[ValueId, Phase] = field(default_factory=dict)
 
     @staticmethod
-    def of(bound: BoundGraph, counts: bool = True, **more: object) -> Scope:
+    def of(bound: BoundGraph, counts: bool = True, **more: object) -> CheckedScope:
         phases = {phase.id: phase for phase in bound.graph.phases}
         makers = {value: phase for phase in bound.graph.phases for value in traverse.results(phase)}
-        return Scope(bound, counts, phases=phases, makers=makers, **more)  # type: ignore[arg-type]
+        return CheckedScope(bound, counts, phases=phases, makers=makers, **more)  # type: ignore[arg-type]
 
     def name(self, value: ValueId) -> Hashable:
         """What the value is called in the execution."""
@@ -272,15 +272,15 @@ class Scope:
         return "" if self.turn is None else f"{self.part} loop #{self.turn[0]}: "
 
 
-class Translation:
-    def __init__(self, plan: Plan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, Shared]) -> None:
+class PlanTranslation:
+    def __init__(self, plan: ExecutionPlan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, Shared]) -> None:
         self.plan, self.shared = plan, shared
         names: list[str] = [queue.device for queue in main.queues]
         self.execution = Execution(self.said, names, [[] for _ in names], states_frees=True)
         self.faults: list[Violation] = []
         self.numbers = Numbers()
         self.combined: set[PhaseId] = set()
-        scope = Scope.of(bound)
+        scope = CheckedScope.of(bound)
         self.note_combined(main)
         for which, queue in enumerate(main.queues):
             self.queue(which, queue.device, queue.kind, queue.steps, scope)
@@ -290,7 +290,7 @@ class Translation:
 
     # ------------------------------------------------------------------------------ queues
 
-    def queue(self, which: int, device: DeviceId, kind: QueueKind, steps: Sequence[Step], scope: Scope) -> None:
+    def queue(self, which: int, device: DeviceId, kind: QueueKind, steps: Sequence[Step], scope: CheckedScope) -> None:
         execution = self.execution
         now = 0
         for step in steps:
@@ -322,13 +322,13 @@ class Translation:
         if execution.waits.get((which, len(execution.queues[which]))):
             self.add(which, "the end", now, now, None)
 
-    def fence(self, fence: Hashable, scope: Scope) -> Hashable:
+    def fence(self, fence: Hashable, scope: CheckedScope) -> Hashable:
         return fence if scope.turn is None else (*scope.turn, fence)
 
     def add(self, which: int, what: object, start: int, end: int, by: int | None, lanes: Sequence[Hashable] = ()) -> Task:
         return self.execution.add(which, Task(what, start, end, by, dict.fromkeys(lanes, start), end))
 
-    def step(self, which: int, what: str, step: TranslateRunning | CombineStep | TransferStep, scope: Scope) -> Task:
+    def step(self, which: int, what: str, step: TranslateRunning | CombineStep | TransferStep, scope: CheckedScope) -> Task:
         """A task in the ticks of a step; what runs keeps its device to itself."""
         start, end = step.start, step.arrive if isinstance(step, TransferStep) else step.end
         lanes = (self.execution.names[which],) if scope.counts and not isinstance(step, TransferStep) else ()
@@ -337,7 +337,7 @@ class Translation:
 
     # ------------------------------------------------------------------------------ steps
 
-    def run(self, which: int, device: DeviceId, step: TranslateRunning, scope: Scope) -> Task:
+    def run(self, which: int, device: DeviceId, step: TranslateRunning, scope: CheckedScope) -> Task:
         phase, types = scope.phases[step.phase], scope.bound.graph.types
         box = step.box if isinstance(step, RunStep) else None
         task = self.step(which, f"phase #{phase.id}", step, scope)
@@ -355,21 +355,21 @@ class Translation:
                 task.reads.append(self.read(device, scope.read(phase, 0, value), part))
         if phase.id in self.combined:
             for value in traverse.results(phase):
-                piece = Piece(box, task.start, task.end, task.end)
+                piece = ResidentPiece(box, task.start, task.end, task.end)
                 self.execution.make((device, ("partial", scope.name(value))), piece, task)
         else:
             self.results(device, task, phase, result_boxes(phase, types, box), scope)
         return task
 
-    def results(self, device: DeviceId, task: Task, phase: Phase, boxes: Sequence[Box], scope: Scope) -> None:
+    def results(self, device: DeviceId, task: Task, phase: Phase, boxes: Sequence[Box], scope: CheckedScope) -> None:
         """The results of a phase take memory together: it is the first one's."""
         values = traverse.results(phase)
         total = sum(self.bytes(value, box, scope) for value, box in zip(values, boxes, strict=True))
         for place, (value, box) in enumerate(zip(values, boxes, strict=True)):
             size = rounded(total) if scope.counts and place == 0 else 0
-            self.execution.make((device, scope.name(value)), Piece(box, task.start, task.end, task.end, size), task)
+            self.execution.make((device, scope.name(value)), ResidentPiece(box, task.start, task.end, task.end, size), task)
 
-    def rows(self, which: int, device: DeviceId, step: RowsStep, scope: Scope, now: int) -> Task:
+    def rows(self, which: int, device: DeviceId, step: RowsStep, scope: CheckedScope, now: int) -> Task:
         """A chain needs what its members read and do not make, and makes some of their results."""
         named = ", ".join(f"#{one}" for one in step.phases)
         task = self.add(which, f"the chain of phases {named}", now, now, None)
@@ -385,20 +385,20 @@ class Translation:
             own = [value for value in traverse.results(phase) if value in step.results]
             total = sum(self.bytes(value, self.all_of(value, scope), scope) for value in own)
             for place, value in enumerate(own):
-                piece = Piece(self.all_of(value, scope), now, now, now, 0 if place else rounded(total))
+                piece = ResidentPiece(self.all_of(value, scope), now, now, now, 0 if place else rounded(total))
                 self.execution.make((device, scope.name(value)), piece, task)
         return task
 
-    def combine(self, which: int, step: CombineStep, scope: Scope) -> Task:
+    def combine(self, which: int, step: CombineStep, scope: CheckedScope) -> Task:
         phase, home = scope.phases[step.phase], self.plan.home
         task = self.step(which, f"the combine of phase #{phase.id}", step, scope)
         space = space_of(phase, scope.bound.graph.types) or ()
         for value in traverse.results(phase):
-            task.reads.append(Read((home, ("partial", scope.name(value))), whole(space), Match.TILE))
+            task.reads.append(TaskRead((home, ("partial", scope.name(value))), whole(space), Coverage.TILE))
         self.results(home, task, phase, [self.all_of(value, scope) for value in traverse.results(phase)], scope)
         return task
 
-    def transfer(self, which: int, step: TransferStep, scope: Scope) -> Task:
+    def transfer(self, which: int, step: TransferStep, scope: CheckedScope) -> Task:
         task = self.step(which, f"the transfer to {step.target}", step, scope)
         task.sends = True
         if not self.linked(step):
@@ -406,10 +406,10 @@ class Translation:
         if step.value not in scope.makers and (scope.turn is None or step.value not in scope.bound.graph.types):
             self.fault(Rule.V6, f"%{step.value} is not a value of the program")
             return task
-        piece = Piece(step.box or (), task.start, task.end, task.end)
+        piece = ResidentPiece(step.box or (), task.start, task.end, task.end)
         if step.partial:
             name: Hashable = ("partial", scope.name(step.value))
-            task.reads.append(Read((step.source, name), piece.box, Match.EXACT))
+            task.reads.append(TaskRead((step.source, name), piece.box, Coverage.EXACT))
             self.execution.make((step.target, name), piece, task)
             return task
         everything, shape = self.all_of(step.value, scope), shape_of(step.value, scope.bound.graph.types)
@@ -421,7 +421,7 @@ class Translation:
         if step.bytes != size:
             self.fault(Rule.V6, f"a transfer of %{step.value} says {step.bytes} bytes, its box has {size}")
         if volume(piece.box):
-            task.reads.append(Read((step.source, scope.name(step.value)), piece.box))
+            task.reads.append(TaskRead((step.source, scope.name(step.value)), piece.box))
         values = traverse.results(scope.makers[step.value]) if step.value in scope.makers else ()
         if scope.counts and values and step.value == values[0]:
             total = sum(self.bytes(value, self.all_of(value, scope), scope) for value in values)
@@ -429,7 +429,7 @@ class Translation:
         self.execution.make((step.target, scope.name(step.value)), piece, task)
         return task
 
-    def free(self, which: int, device: DeviceId, step: FreeStep, scope: Scope, now: int) -> Task:
+    def free(self, which: int, device: DeviceId, step: FreeStep, scope: CheckedScope, now: int) -> Task:
         where = device if step.device is None else step.device
         task = self.add(which, "", now, now, None)
         names = [scope.name(value) for value in step.values]
@@ -440,7 +440,7 @@ class Translation:
 
     # ------------------------------------------------------------------------------ turns
 
-    def together(self, which: int, device: DeviceId, kind: QueueKind, step: LoopStep | JoinStep, scope: Scope) -> None:
+    def together(self, which: int, device: DeviceId, kind: QueueKind, step: LoopStep | JoinStep, scope: CheckedScope) -> None:
         """A queue's part of a loop: its steps of two turns and of what follows, and then its part of the results is there."""
         loop = self.shared[step.phase]
         turn, body, leave = loop.turn, loop.step.body, loop.step.leave
@@ -453,7 +453,7 @@ class Translation:
             self.meet(which, step.phase, place)
             self.note_combined(plan)
             at = begins + place * lasts
-            inner = Scope.of(one.bound, False, turn=(step.phase, place + 1), part=part, begins=at, before=before)
+            inner = CheckedScope.of(one.bound, False, turn=(step.phase, place + 1), part=part, begins=at, before=before)
             for queue in plan.queues:
                 if (queue.device, queue.kind) == (device, kind):
                     self.queue(which, device, kind, queue.steps, inner)
@@ -464,10 +464,10 @@ class Translation:
             return
         if turn.stop is not None:
             name = (step.phase, last, turn.stop)
-            task.reads.append(self.read(device, name, self.all_of(turn.stop, Scope.of(turn.bound))))
+            task.reads.append(self.read(device, name, self.all_of(turn.stop, CheckedScope.of(turn.bound))))
         self.leave(device, task, loop, step.rows, scope)
 
-    def leave(self, device: DeviceId, task: Task, loop: Shared, rows: tuple[int, int], scope: Scope) -> None:
+    def leave(self, device: DeviceId, task: Task, loop: Shared, rows: tuple[int, int], scope: CheckedScope) -> None:
         """What a device has of the loop's results is what it has of the last states, or home all of them."""
         id, results = loop.step.phase, loop.turn.loop.results
         plans = [one for one in (loop.step.body, loop.step.leave) if one is not None]
@@ -481,7 +481,7 @@ class Translation:
         left, number = (loop.turn.next, unrolled(loop.turn)) if loop.leave is None else (results, unrolled(loop.turn) + 1)
         for place, (own, value, box) in enumerate(zip(left, results, boxes, strict=True) if there else ()):
             task.reads.append(self.read(device, (id, number, own), box))
-            piece = Piece(box, task.start, task.end, task.end, 0 if place else total)
+            piece = ResidentPiece(box, task.start, task.end, task.end, 0 if place else total)
             self.execution.make((device, value), piece, task)
 
     def meet(self, which: int, loop: PhaseId, number: int) -> None:
@@ -492,18 +492,18 @@ class Translation:
 
     # ------------------------------------------------------------------------------ values
 
-    def read(self, device: DeviceId, name: Hashable, box: Box) -> Read:
-        return Read((device, name), box)
+    def read(self, device: DeviceId, name: Hashable, box: Box) -> TaskRead:
+        return TaskRead((device, name), box)
 
-    def all_of(self, value: ValueId, scope: Scope) -> Box:
+    def all_of(self, value: ValueId, scope: CheckedScope) -> Box:
         shape = shape_of(value, scope.bound.graph.types)
         return UNKNOWN if shape is None else whole(shape)
 
-    def bytes(self, value: ValueId, box: Box, scope: Scope) -> int:
+    def bytes(self, value: ValueId, box: Box, scope: CheckedScope) -> int:
         types = scope.bound.graph.types
         return self.numbers.bytes(types[value], None if shape_of(value, types) is None else box)
 
-    def scratch(self, step: TranslateRunning, phase: Phase, box: Box | None, scope: Scope) -> int:
+    def scratch(self, step: TranslateRunning, phase: Phase, box: Box | None, scope: CheckedScope) -> int:
         """Of a box in proportion."""
         scratch = scratch_of(step, phase, scope.bound.graph.types, self.numbers)
         space = None if box is None else space_of(phase, scope.bound.graph.types)
@@ -526,18 +526,18 @@ class Translation:
     def fault(self, code: Rule, message: str) -> None:
         self.faults.append(Violation(code, message))
 
-    def said(self, lack: Lack, task: Task, read: Read | Task) -> Violation:
-        assert isinstance(read, Read)
+    def said(self, lack: Lack, task: Task, read: TaskRead | Task) -> Violation:
+        assert isinstance(read, TaskRead)
         device, name = read.key
         part = box_text(read.box)
         if task.frees:
             return Violation(Rule.V5, f"{_shown(name)}{part if read.box else ''} is freed on {device}, where it is not")
-        if read.match is Match.TILE:
+        if read.match is Coverage.TILE:
             return Violation(Rule.V4, f"{task.what} begins before all partial results are at home, each once")
         return Violation(Rule.V4, f"{task.what} reads {_shown(name)}{part} on {device}, where it is not known to be")
 
 
-def unrolled(turn: Turn) -> int:
+def unrolled(turn: LoopIteration) -> int:
     """How many iterations of a loop the execution has."""
     return min(len(ITERATIONS), turn.loop.trip.constant or 0)
 
@@ -584,7 +584,7 @@ def _wrong_chain(step: RowsStep, bound: BoundGraph) -> str | None:
 __all__ = ["check_plan", "memory_in_use", "needless_waits"]
 
 
-def check_plan(plan: Plan, bound: BoundGraph) -> tuple[Violation, ...]:
+def check_plan(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
     """What is wrong with a plan of several devices; empty: nothing."""
     bound = replace(bound, graph=with_arms_out(bound.graph, plan.speculated))
     shared = shared_loops(plan, bound)
@@ -594,22 +594,22 @@ def check_plan(plan: Plan, bound: BoundGraph) -> tuple[Violation, ...]:
         found += [Violation(one.code, f"{name}: {one.message}") for one in once(plan, body, inner, {})]
     if found:
         return tuple(found)
-    whole = Translation(plan, plan.main, bound, shared)
+    whole = PlanTranslation(plan, plan.main, bound, shared)
     found = [*whole.faults, *resident(whole.execution), *ordered(whole.execution)]
     if not found:
         found += _memory(plan, plan.main, whole.execution)
     found += [*_ticks(plan.main, whole.execution), *_makespan(plan)]
     for name, body, inner in turns:
-        alone = Translation(plan, body, inner, {}).execution
+        alone = PlanTranslation(plan, body, inner, {}).execution
         own = [*_memory(plan, body, alone), *_ticks(body, alone)]
         found += [Violation(one.code, f"{name}: {one.message}") for one in own]
     return tuple(found)
 
 
-def needless_waits(plan: Plan, bound: BoundGraph) -> tuple[Violation, ...]:
+def needless_waits(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
     """V7: waits that tell what is known without them; not asked of large plans."""
     bound = replace(bound, graph=with_arms_out(bound.graph, plan.speculated))
-    execution = Translation(plan, plan.main, bound, shared_loops(plan, bound)).execution
+    execution = PlanTranslation(plan, plan.main, bound, shared_loops(plan, bound)).execution
     if sum(map(len, execution.queues)) * len(execution.waits) > MOST_WORK:
         return ()
     stated = [(at, fence) for at, fence in needless(execution) if isinstance(fence, int)]
@@ -619,9 +619,9 @@ def needless_waits(plan: Plan, bound: BoundGraph) -> tuple[Violation, ...]:
 MOST_WORK = 1_000_000
 
 
-def memory_in_use(plan: Plan, bound: BoundGraph) -> Mapping[DeviceId, int]:
+def memory_in_use(plan: ExecutionPlan, bound: BoundGraph) -> Mapping[DeviceId, int]:
     """The most bytes on each device by the plan's ticks, scratch included, each buffer rounded up."""
-    found = peaks(Translation(plan, plan.main, bound, shared_loops(plan, bound)).execution)
+    found = peaks(PlanTranslation(plan, plan.main, bound, shared_loops(plan, bound)).execution)
     return {device.id: found.get(device.id, (0, 0))[0] for device in plan.devices}
 
 
@@ -632,7 +632,7 @@ def _turns(shared: Mapping[PhaseId, Shared]) -> Iterator[tuple[str, SubPlan, Bou
             yield f"what follows loop #{id}", loop.step.leave, loop.leave.bound
 
 
-def _memory(plan: Plan, main: SubPlan, execution: Execution) -> Iterator[Violation]:
+def _memory(plan: ExecutionPlan, main: SubPlan, execution: Execution) -> Iterator[Violation]:
     limits, said, found = {device.id: device.memory for device in plan.devices}, dict(main.peak), peaks(execution)
     for device, limit in limits.items():
         peak, _ = found.get(device, (0, 0))
@@ -660,7 +660,7 @@ def _ticks(main: SubPlan, execution: Execution) -> Iterator[Violation]:
         yield Violation(Rule.V9, f"{name} goes on before tick {told.end}, until which it waits for {told.what}")
 
 
-def _makespan(plan: Plan) -> Iterator[Violation]:
+def _makespan(plan: ExecutionPlan) -> Iterator[Violation]:
     steps = [step for queue in plan.main.queues for step in queue.steps]
     last = max((step.arrive if isinstance(step, TransferStep) else getattr(step, "end", 0) for step in steps), default=0)
     if plan.prediction is not None and plan.prediction.makespan != last:

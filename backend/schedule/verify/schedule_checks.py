@@ -22,16 +22,16 @@ from typing import Final, assert_never
 
 from ....lang.support.records import dataclass
 from ..problem import Before, DeviceIndex, Edge, Keep, Objective, PhaseIndex, Problem, Replicate
-from ..solution import Answer, CombineStep, Placed, QueueKind, Schedule, Shard, Status, Synchronisation, Transfer
+from ..solution import Answer, Placed, QueueKind, Schedule, ScheduledCombine, Shard, Status, Synchronisation, Transfer
 from .judge import (
     Box,
+    Coverage,
     Execution,
     Lack,
-    Match,
-    Piece,
-    Read,
+    ResidentPiece,
     Rule,
     Task,
+    TaskRead,
     Violation,
     collisions,
     covered,
@@ -41,13 +41,13 @@ from .judge import (
     peaks,
     resident,
 )
-from .placement_checks import Facts, carried, obeyed, present, tiled, together
+from .placement_checks import JudgeIndex, carried, obeyed, present, tiled, together
 
 # ---------------------------------------------------------------------------------------------------- clock
 #
 # V9: every tick worked out again from the tables, every objective from the schedule.
 
-def timed(facts: Facts) -> Iterator[Violation]:
+def timed(facts: JudgeIndex) -> Iterator[Violation]:
     """V9 of the steps."""
     for shard in facts.schedule.shards:
         task = facts.problem.phases[shard.phase]
@@ -81,7 +81,7 @@ def timed(facts: Facts) -> Iterator[Violation]:
         yield from _combined(facts, step.phase, step.start, step.end)
 
 
-def _combined(facts: Facts, phase: int, start: int, end: int) -> Iterator[Violation]:
+def _combined(facts: JudgeIndex, phase: int, start: int, end: int) -> Iterator[Violation]:
     combine = facts.problem.phases[phase].combine
     if combine is None:
         return
@@ -100,7 +100,7 @@ def _combined(facts: Facts, phase: int, start: int, end: int) -> Iterator[Violat
         yield Violation(Rule.V9, f"the combine of `{facts.id(phase)}` {said}; it can start at {earliest}, and then end at {done}")
 
 
-def valued(facts: Facts, answer: Answer, sync: Synchronisation | None) -> Iterator[Violation]:
+def valued(facts: JudgeIndex, answer: Answer, sync: Synchronisation | None) -> Iterator[Violation]:
     """V9 of the objectives: every one is worked out from the schedule (syncs from its queues), none is taken on trust."""
     objectives = facts.problem.objectives or (Objective.LATENCY,)
     if len(answer.values) != len(objectives):
@@ -114,7 +114,7 @@ def valued(facts: Facts, answer: Answer, sync: Synchronisation | None) -> Iterat
             yield Violation(Rule.V9, f"{objective.value} is {found}, not {value}")
 
 
-def value_of(facts: Facts, objective: Objective, sync: Synchronisation | None) -> int | None:
+def value_of(facts: JudgeIndex, objective: Objective, sync: Synchronisation | None) -> int | None:
     """What the schedule is worth; None: of syncs, where its queues are not known."""
     match objective:
         case Objective.LATENCY:
@@ -133,7 +133,7 @@ def value_of(facts: Facts, objective: Objective, sync: Synchronisation | None) -
             assert_never(objective)
 
 
-def _busiest(facts: Facts) -> int:
+def _busiest(facts: JudgeIndex) -> int:
     """The ticks that the busiest device or channel works: the steady state of executions in a row can be no quicker."""
     schedule = facts.schedule
     busy: dict[object, int] = defaultdict(int)
@@ -151,7 +151,7 @@ def _busiest(facts: Facts) -> int:
     return max(busy.values(), default=0)
 
 
-def _millijoules(facts: Facts) -> int:
+def _millijoules(facts: JudgeIndex) -> int:
     """Idle power of what is on for the whole time, what working adds, and the links' bytes; rounded up."""
     schedule, problem = facts.schedule, facts.problem
     steps = [(int(shard.device), shard.end - shard.start) for shard in schedule.shards]
@@ -173,7 +173,7 @@ def _millijoules(facts: Facts) -> int:
     return ceil(picojoules / 10**9)
 
 
-def _makespan(facts: Facts) -> int:
+def _makespan(facts: JudgeIndex) -> int:
     schedule = facts.schedule
     ends = [shard.end for shard in schedule.shards] + [step.end for step in schedule.combines]
     return max(ends + [moved.arrive for moved in schedule.transfers], default=0)
@@ -201,7 +201,7 @@ ADVISORY: Final = (
 come by)."""
 
 
-class Standing(Enum):
+class BoundStatus(Enum):
     """How far an answer's lower bound is to be believed."""
 
     PROVED = "proved by paths and loads"
@@ -244,14 +244,14 @@ def claimed(problem: Problem, answer: Answer, judge: Callable[[Problem, Schedule
         return
     if status is Status.IMPOSSIBLE:
         yield Violation(Rule.V10, f"called impossible, and everything runs at home in {at_home.makespan} ticks")
-    worth = value_of(Facts(problem, at_home), _first(problem), Synchronisation((), (), ()))
+    worth = value_of(JudgeIndex(problem, at_home), _first(problem), Synchronisation((), (), ()))
     if worth is not None and bound > worth:
         yield Violation(Rule.V10, f"a lower bound of {bound}, and everything at home has {worth}")
 
 
-def standing(problem: Problem, answer: Answer) -> Standing:
+def standing(problem: Problem, answer: Answer) -> BoundStatus:
     """Of an answer in which nothing was found wrong."""
-    return Standing.PROVED if answer.lower_bound <= least(replace(problem, chunks=answer.chunks)) else Standing.CLAIMED
+    return BoundStatus.PROVED if answer.lower_bound <= least(replace(problem, chunks=answer.chunks)) else BoundStatus.CLAIMED
 
 
 def least(problem: Problem) -> int:
@@ -352,7 +352,7 @@ def everything_at_home(problem: Problem) -> Schedule | None:
         now = start + phase.ticks[kind].at(phase.units)
         shards.append(Shard(place, device, 0, phase.units, start, now))
         if phase.combine is not None:
-            combines.append(CombineStep(place, now, now + phase.combine.ticks_per_shard))
+            combines.append(ScheduledCombine(place, now, now + phase.combine.ticks_per_shard))
             now += phase.combine.ticks_per_shard
     return Schedule(tuple(shards), tuple(combines), ())
 
@@ -361,13 +361,13 @@ def everything_at_home(problem: Problem) -> Schedule | None:
 #
 # V2 of the queues themselves: each step once where it belongs, in the order of time, fences and waits that are somewhere.
 
-def sound(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
+def sound(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
     """Without this nothing can be said of the order that queues give."""
     wrong = tuple(_queues(facts, sync))
     yield from wrong or _fences(facts, sync)
 
 
-def _fences(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
+def _fences(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
     there = {(q, p) for q, queue in enumerate(sync.queues) for p in range(len(queue.steps))}
     for wait in sync.waits:
         if (wait.queue, wait.position) not in there or not 0 <= wait.fence < len(sync.fences):
@@ -383,7 +383,7 @@ def _fences(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
             yield Violation(Rule.V2, f"fence f{fence.id} tells of device {fence.source}, which does nothing before it")
 
 
-def _queues(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
+def _queues(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
     schedule = facts.schedule
     steps: Counter[Placed] = Counter(step for queue in sync.queues for step in queue.steps)
     everything: Counter[Placed] = Counter((*schedule.shards, *schedule.combines, *schedule.transfers))
@@ -414,24 +414,24 @@ def _queues(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
                 yield Violation(Rule.V2, f"{facts.name(late)} comes after what is later, in queue {queue.name}")
 
 
-def _when(facts: Facts, step: Placed) -> tuple[int, int]:
+def _when(facts: JudgeIndex, step: Placed) -> tuple[int, int]:
     """By which the steps of a queue are in order: starts and ends of a device's, arrivals and starts of transfers."""
     match step:
         case Shard():
             return step.start, step.end
-        case CombineStep():
+        case ScheduledCombine():
             return max([step.start, *(shard.end for shard in facts.on[step.phase, facts.home])]), step.end
         case Transfer():
             return step.arrive, step.start
 
 
-def _teller(facts: Facts, step: Placed) -> int:
+def _teller(facts: JudgeIndex, step: Placed) -> int:
     """The device whose doing a fence after a step tells of: of a transfer its source."""
     return int(step.source) if isinstance(step, Transfer) else _device(facts, step)
 
 
-def _device(facts: Facts, step: Shard | CombineStep) -> int:
-    return facts.home if isinstance(step, CombineStep) else int(step.device)
+def _device(facts: JudgeIndex, step: Shard | ScheduledCombine) -> int:
+    return facts.home if isinstance(step, ScheduledCombine) else int(step.device)
 
 
 # ---------------------------------------------------------------------------------------------------- translate
@@ -445,8 +445,8 @@ class Partial:
     phase: int
 
 
-class Translation:
-    def __init__(self, facts: Facts) -> None:
+class ScheduleTranslation:
+    def __init__(self, facts: JudgeIndex) -> None:
         self.facts = facts
         self.execution = Execution(self.said)
         self.tasks: dict[Placed, Task] = {}
@@ -492,9 +492,9 @@ class Translation:
         task = Task(shard, shard.start, shard.end, shard.start, lanes, shard.end, takes_place=made if problem.inplace else 0)
         for edge in facts.incoming[shard.phase]:
             box = self.box(edge.source, *facts.needed(edge, shard))
-            task.reads.append(Read((device, edge.source), box, way=self.way(edge)))
+            task.reads.append(TaskRead((device, edge.source), box, way=self.way(edge)))
         self.execution.spans[device].append((shard.start, shard.end, self.scratch(shard)))
-        piece = Piece(((shard.first, shard.stop),), shard.start, shard.end, shard.end, made)
+        piece = ResidentPiece(((shard.first, shard.stop),), shard.start, shard.end, shard.end, made)
         if problem.combine is not None:
             self.execution.make((device, Partial(shard.phase)), piece, task)
         elif not facts.elsewhere(shard.phase, device):
@@ -503,13 +503,13 @@ class Translation:
             self.execution.make((device, shard.phase), piece, task)
         return task
 
-    def combine(self, step: CombineStep) -> Task:
+    def combine(self, step: ScheduledCombine) -> Task:
         """It merges as partial results arrive, which V9 judges."""
         facts, phase = self.facts, self.facts.problem.phases[step.phase]
         task = Task(step, step.start, step.end, None, {facts.home: step.start}, step.end)
-        task.reads.append(Read((facts.home, Partial(step.phase)), ((0, phase.units),), Match.TILE))
+        task.reads.append(TaskRead((facts.home, Partial(step.phase)), ((0, phase.units),), Coverage.TILE))
         size = facts.rounded(phase.out_bytes)
-        piece = Piece(self.box(step.phase, 0, facts.units(step.phase)), step.start, step.end, step.end, size)
+        piece = ResidentPiece(self.box(step.phase, 0, facts.units(step.phase)), step.start, step.end, step.end, size)
         self.execution.make((facts.home, step.phase), piece, task)
         return task
 
@@ -520,10 +520,10 @@ class Translation:
         task = Task(moved, moved.start, moved.arrive, moved.start, lanes, moved.busy, sends=True)
         value = Partial(moved.phase) if moved.partial else moved.phase
         box = ((moved.first, moved.stop),) if moved.partial else self.box(moved.phase, moved.first, moved.stop)
-        task.reads.append(Read((int(moved.source), value), box, Match.EXACT if moved.partial else Match.COVER))
+        task.reads.append(TaskRead((int(moved.source), value), box, Coverage.EXACT if moved.partial else Coverage.COVER))
         way = ("ticks", moved.arrive - moved.start) if moved.link is None else "link"
         usable = moved.arrive + facts.sync[target]
-        piece = Piece(box, moved.start, moved.arrive, usable, facts.rounded(moved.bytes), None if moved.partial else way)
+        piece = ResidentPiece(box, moved.start, moved.arrive, usable, facts.rounded(moved.bytes), None if moved.partial else way)
         self.execution.make((target, value), piece, task)
         return task
 
@@ -586,7 +586,7 @@ class Translation:
 
     # ------------------------------------------------------------------ words
 
-    def said(self, lack: Lack, task: Task, read: Read | Task) -> Violation:
+    def said(self, lack: Lack, task: Task, read: TaskRead | Task) -> Violation:
         facts, step = self.facts, task.what
         if isinstance(read, Task):
             return Violation(Rule.V2, f"{self.name(task)} is not certain to come after {self.name(read)}")
@@ -609,7 +609,7 @@ class Translation:
 
 # ---------------------------------------------------------------------------------------------------- schedules
 
-__all__ = ["ADVISORY", "Rule", "Standing", "Violation", "memory_in_use", "standing", "verify", "verify_schedule"]
+__all__ = ["ADVISORY", "BoundStatus", "Rule", "Violation", "memory_in_use", "standing", "verify", "verify_schedule"]
 
 MOST_WORK: Final = 20_000_000
 """Waits × steps above which V7 is not asked; steps × queues above which orders are checked by ticks alone."""
@@ -625,16 +625,16 @@ def verify(problem: Problem, answer: Answer, sync: Synchronisation | None = None
             return (Violation(Rule.V1, f"called {answer.status.value} without a schedule"),)
         return claims
     found = verify_schedule(problem, schedule, sync)
-    return (*(found or valued(Facts(problem, schedule), answer, sync)), *claims)
+    return (*(found or valued(JudgeIndex(problem, schedule), answer, sync)), *claims)
 
 
 def verify_schedule(problem: Problem, schedule: Schedule, sync: Synchronisation | None = None) -> tuple[Violation, ...]:
     """Everything wrong with a schedule by itself.  Where phases are missing nothing else is asked."""
-    facts = Facts(problem, schedule)
+    facts = JudgeIndex(problem, schedule)
     missing = tuple(present(facts))
     if missing:
         return missing
-    translated = Translation(facts)
+    translated = ScheduleTranslation(facts)
     execution = translated.execution
     found = [
         *tiled(facts), *together(facts), *obeyed(facts, translated.holds), *_at_once(facts, execution), *resident(execution),
@@ -654,12 +654,12 @@ def verify_schedule(problem: Problem, schedule: Schedule, sync: Synchronisation 
 
 def memory_in_use(problem: Problem, schedule: Schedule) -> dict[int, tuple[int, int]]:
     """By device with a limit: the most bytes in use, and the tick at which they first are."""
-    facts = Facts(problem, schedule)
-    found = peaks(Translation(facts).execution)
+    facts = JudgeIndex(problem, schedule)
+    found = peaks(ScheduleTranslation(facts).execution)
     return {device: found.get(device, (0, 0)) for device, cap in enumerate(facts.caps) if cap is not None}
 
 
-def _at_once(facts: Facts, execution: Execution) -> Iterator[Violation]:
+def _at_once(facts: JudgeIndex, execution: Execution) -> Iterator[Violation]:
     """V2 of devices and V6 of channels: one thing at a time."""
     for lane, first, then in collisions(execution):
         names = f"`{facts.id(first.what.phase)}` and `{facts.id(then.what.phase)}`"  # type: ignore[attr-defined]
@@ -669,7 +669,7 @@ def _at_once(facts: Facts, execution: Execution) -> Iterator[Violation]:
             yield Violation(Rule.V6, f"{names} are on one channel at {then.start}")
 
 
-def _too_full(facts: Facts, execution: Execution) -> Iterator[Violation]:
+def _too_full(facts: JudgeIndex, execution: Execution) -> Iterator[Violation]:
     """V5: no device has more in use than it has."""
     if any(cap is not None for cap in facts.caps):
         found = peaks(execution)
@@ -679,14 +679,14 @@ def _too_full(facts: Facts, execution: Execution) -> Iterator[Violation]:
                 yield Violation(Rule.V5, f"{facts.names[device]} has {peak} bytes in use at {tick}, and {cap} at most")
 
 
-def _in_time(execution: Execution, facts: Facts) -> Iterator[Violation]:
+def _in_time(execution: Execution, facts: JudgeIndex) -> Iterator[Violation]:
     """V2: no wait holds its queue up beyond the tick at which the schedule goes on."""
     for task, told in held_up(execution):
         names = f"`{facts.name(task.what)}` waits for {facts.name(told.what)} until {told.end}"
         yield Violation(Rule.V2, f"{names}, and is to go on before")
 
 
-def _needless(facts: Facts, translated: Translation, sync: Synchronisation) -> Iterator[Violation]:
+def _needless(facts: JudgeIndex, translated: ScheduleTranslation, sync: Synchronisation) -> Iterator[Violation]:
     """V7: no wait tells what is known without it; not asked of large schedules."""
     steps = sum(len(queue.steps) for queue in sync.queues)
     if steps <= MOST_STEPS and steps * len(sync.waits) <= MOST_WORK:

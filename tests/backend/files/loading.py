@@ -11,7 +11,7 @@ import pytest
 from rho.backend.io.reading import Wanted, read_shape, read_values
 from rho.backend.vm.values import Array, from_numpy
 from rho.lang.syntax.source import Span
-from rho.lang.tree.program import AS_WRITTEN, Reading
+from rho.lang.tree.program import AS_WRITTEN, ColumnFormat
 from rho.typechecker.elements import Kind
 
 np = pytest.importorskip("numpy")
@@ -20,7 +20,7 @@ SPAN = Span("test.rho", 3, 9)
 ROUNDS = 150
 
 
-def load(path: Path | str, kind: Kind, rank: int, *, reading: Reading = AS_WRITTEN) -> Array:
+def load(path: Path | str, kind: Kind, rank: int, *, reading: ColumnFormat = AS_WRITTEN) -> Array:
     shape = read_shape(str(path), Wanted(kind, rank, SPAN, reading))
     values = read_values(str(path), Wanted(kind, len(shape), SPAN, reading), shape)
     assert values.shape == shape

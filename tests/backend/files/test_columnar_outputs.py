@@ -15,7 +15,7 @@ from rho.backend.io.writing import check_writable, prepare_table, prepare_values
 from rho.backend.io.zarr import ZarrSink, chunks_of
 from rho.backend.vm.values import to_numpy
 from rho.lang.diagnostics.model import RunFailed
-from rho.lang.tree.program import AS_WRITTEN, Form, Reading
+from rho.lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from rho.tests.backend.files.loading import C128, CHAR, F64, I32, I64, SPAN, load
 from rho.tests.backend.files.test_round_trips import VALUES
 from rho.typechecker.elements import Kind
@@ -90,15 +90,16 @@ def test_tables_of_text_dates_and_numbers(tmp_path: Path) -> None:
     names = np.array([list("Ada "), list("Bób "), list("    ")], "U1")
     days, moments = np.array([0, -1, 20_000]), np.array([0, 1, 1_700_000_000_000_000])
     write_together([prepare_table(str(path), [
-        ("name", names, CHAR, AS_WRITTEN), ("born", days, I64, Reading(Form.DATE)), ("seen", moments, I64, Reading(Form.TIME)),
-        ("us", days, I64, Reading(Form.DATE, "%m/%d/%Y")), ("n", np.arange(3, dtype=np.int32), I32, AS_WRITTEN),
+        ("name", names, CHAR, AS_WRITTEN), ("born", days, I64, ColumnFormat(CellFormat.DATE)), ("seen", moments, I64,
+        ColumnFormat(CellFormat.TIME)),
+        ("us", days, I64, ColumnFormat(CellFormat.DATE, "%m/%d/%Y")), ("n", np.arange(3, dtype=np.int32), I32, AS_WRITTEN),
     ], SPAN)])  # fmt: skip
     table = parquet.read_table(path)
     assert [str(type) for type in table.schema.types] == ["string", "date32[day]", "timestamp[us, tz=UTC]", "string", "int32"]
     assert table.column("name").to_pylist() == ["Ada", "Bób", ""]
     assert str(table.column("born")[1]) == "1969-12-31" and table.column("us").to_pylist()[0] == "01/01/1970"
-    assert load(f"{path}:born", I64, 1, reading=Reading(Form.DATE)).data == (0, -1, 20_000)
-    assert load(f"{path}:seen", I64, 1, reading=Reading(Form.TIME)).data == tuple(moments)
+    assert load(f"{path}:born", I64, 1, reading=ColumnFormat(CellFormat.DATE)).data == (0, -1, 20_000)
+    assert load(f"{path}:seen", I64, 1, reading=ColumnFormat(CellFormat.TIME)).data == tuple(moments)
     assert load(f"{path}:name", CHAR, 2).shape == (3, 3)
 
 
@@ -121,7 +122,7 @@ def test_what_they_do_not_hold_is_refused(
 def test_dates_out_of_range_and_columns_of_two_lengths_are_refused(tmp_path: Path) -> None:
     path = str(tmp_path / "x.parquet")
     with pytest.raises(RunFailed, match="not a date of the years 1 to 9999"):
-        prepare_values(path, np.array([0, 10**9]), I64, SPAN, reading=Reading(Form.DATE))
+        prepare_values(path, np.array([0, 10**9]), I64, SPAN, reading=ColumnFormat(CellFormat.DATE))
     with pytest.raises(RunFailed, match="two lengths"):
         prepare_table(path, [("a", np.zeros(2), F64, AS_WRITTEN), ("b", np.zeros(3), F64, AS_WRITTEN)], SPAN)
     with pytest.raises(RunFailed, match="cannot hold several outputs"):

@@ -17,7 +17,7 @@ from rho.backend.io.reading import Wanted, read_shape, read_values
 from rho.backend.io.writing import prepare_table, write_together
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
-from rho.lang.tree.program import AS_WRITTEN, Form, Reading
+from rho.lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from rho.typechecker.elements import Kind
 
 SPAN = Span("<test>", 0, 0)
@@ -27,7 +27,7 @@ SALES = (
 )
 
 
-def column(path: Path, member: str, kind: Kind, reading: Reading = AS_WRITTEN, tables: Any = None) -> Any:
+def column(path: Path, member: str, kind: Kind, reading: ColumnFormat = AS_WRITTEN, tables: Any = None) -> Any:
     rank = 2 if kind is Kind.CHAR else 1
     wanted = Wanted(kind, rank, SPAN, reading, f"{path.name}:{member}", None, {} if tables is None else tables)
     name = f"{path}:{member}" if member else str(path)
@@ -38,7 +38,7 @@ def texts(array: Any) -> list[str]:
     return ["".join(row).rstrip(" ") for row in array.tolist()]
 
 
-def refusal(path: Path, member: str, kind: Kind, reading: Reading = AS_WRITTEN) -> str:
+def refusal(path: Path, member: str, kind: Kind, reading: ColumnFormat = AS_WRITTEN) -> str:
     with pytest.raises(RhoError) as caught:
         column(path, member, kind, reading)
     (found,) = caught.value.diagnostics
@@ -58,12 +58,12 @@ def test_columns_of_every_kind(tmp_path: Path, form: str) -> None:
     path = tmp_path / "sales.csv"
     path.write_bytes(text.encode())
     tables: Any = {}
-    assert column(path, "date", Kind.I64, Reading(Form.DATE), tables).tolist() == [19727, 19728, 19754]
+    assert column(path, "date", Kind.I64, ColumnFormat(CellFormat.DATE), tables).tolist() == [19727, 19728, 19754]
     seconds = [1704448800, 1704540600, 1706738400]
-    assert column(path, "when", Kind.I64, Reading(Form.TIME), tables).tolist() == [s * 1_000_000 for s in seconds]
-    assert texts(column(path, "region", Kind.CHAR, Reading(missing="none"), tables)) == ["north", "south", "none"]
-    np.testing.assert_array_equal(column(path, "price", Kind.F64, Reading(missing=np.nan), tables), [1.5, np.nan, np.nan])
-    assert column(path, "price", Kind.BOOL, Reading(Form.PRESENT), tables).tolist() == [True, False, False]
+    assert column(path, "when", Kind.I64, ColumnFormat(CellFormat.TIME), tables).tolist() == [s * 1_000_000 for s in seconds]
+    assert texts(column(path, "region", Kind.CHAR, ColumnFormat(missing="none"), tables)) == ["north", "south", "none"]
+    np.testing.assert_array_equal(column(path, "price", Kind.F64, ColumnFormat(missing=np.nan), tables), [1.5, np.nan, np.nan])
+    assert column(path, "price", Kind.BOOL, ColumnFormat(CellFormat.PRESENT), tables).tolist() == [True, False, False]
     assert column(path, "units", Kind.I64, tables=tables).tolist() == [3, 4, 5]
     assert column(path, "#5", Kind.I32, tables=tables).dtype == np.int32
     lines = "two\r\nlines" if form == "crlf" else "two\nlines"
@@ -88,16 +88,16 @@ def test_integers_digit_for_digit(tmp_path: Path) -> None:
     numbers = [2**63 - 1, -(2**63), 2**53 + 1, 0, -1, 1700000000123]
     path.write_text("a,b\n" + "".join(f"{n},x\n" for n in numbers), encoding="utf-8")
     assert column(path, "a", Kind.I64).tolist() == numbers
-    assert column(path, "a", Kind.I64, Reading(missing=0)).tolist() == numbers
+    assert column(path, "a", Kind.I64, ColumnFormat(missing=0)).tolist() == numbers
 
 
 def test_other_signs(tmp_path: Path) -> None:
     path = tmp_path / "eu.csv"
     path.write_text("tag;preis\n31.12.2024;1,5\n01.02.2025 ; -2,25\n", encoding="utf-8")
-    reading = Reading(separator=";", decimal=",")
+    reading = ColumnFormat(separator=";", decimal=",")
     assert column(path, "preis", Kind.F64, reading).tolist() == [1.5, -2.25]
-    assert column(path, "tag", Kind.I64, replace(reading, form=Form.DATE, pattern="%d.%m.%Y")).tolist() == [20088, 20120]
-    assert "line 2, column 2 (preis): “1,5” is not a number" in refusal(path, "preis", Kind.F64, Reading(separator=";"))
+    assert column(path, "tag", Kind.I64, replace(reading, form=CellFormat.DATE, pattern="%d.%m.%Y")).tolist() == [20088, 20120]
+    assert "line 2, column 2 (preis): “1,5” is not a number" in refusal(path, "preis", Kind.F64, ColumnFormat(separator=";"))
     path.write_text("a;b\n1;2,5\n", encoding="utf-8")
     wanted = Wanted(Kind.F64, 2, SPAN, replace(reading, pattern=""))
     assert read_values(str(path), wanted, read_shape(str(path), wanted)).tolist() == [[1.0, 2.5]]
@@ -106,7 +106,7 @@ def test_other_signs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "reading"),
     [
-        ("a,b\n2024-02-30,2\n", Kind.I64, Reading(Form.DATE)),
+        ("a,b\n2024-02-30,2\n", Kind.I64, ColumnFormat(CellFormat.DATE)),
         ("a,b\nx,2\n", Kind.F64, AS_WRITTEN),
         ("a,b\n1.5,2\n", Kind.I64, AS_WRITTEN),
         ("a,b\n1.234.5,2\n", Kind.F64, AS_WRITTEN),
@@ -114,7 +114,7 @@ def test_other_signs(tmp_path: Path) -> None:
         ("a,b\n1,2\n3\n", Kind.F64, AS_WRITTEN),
     ],
 )
-def test_no_clause_is_named_that_would_not_help(tmp_path: Path, text: str, kind: Kind, reading: Reading) -> None:
+def test_no_clause_is_named_that_would_not_help(tmp_path: Path, text: str, kind: Kind, reading: ColumnFormat) -> None:
     path = tmp_path / "x.csv"
     path.write_text(text, encoding="utf-8")
     said = refusal(path, "a", kind, reading)
@@ -145,30 +145,31 @@ def test_a_column_of_a_table_without_a_header(tmp_path: Path) -> None:
         ("a,b\n1,2\n,3\n", "a", Kind.F64, AS_WRITTEN, "line 3, column 1 (a) is empty say what stands for it: `missing ⎕nan`"),
         ("a,b\n1,2\nNA,3\n", "a", Kind.I64, AS_WRITTEN, "line 3, column 1 (a) is NA say what stands for it: `missing 0`"),
         ("a,b\nx,2\n,3\n", "a", Kind.CHAR, AS_WRITTEN, 'line 3, column 1 (a) is empty say what stands for it: `missing ""`'),
-        ("a,b\n2024-02-30,2\n", "a", Kind.I64, Reading(Form.DATE), "“2024-02-30” is not a date such as 2024-12-31"),
-        ("a,b\n20240101,2\n", "a", Kind.I64, Reading(Form.DATE), "is not a date"),
-        ("a,b\n1.2.24,2\n", "a", Kind.I64, Reading(Form.DATE, "%d.%m.%Y"), "is not a date such as %d.%m.%Y"),
-        ("a,b\n25:00,2\n", "a", Kind.I64, Reading(Form.TIME), "is not a time"),
-        ("a,b\n31.12.2024,2\n", "a", Kind.I64, Reading(Form.DATE), 'this clause of the `input` reads it: `as "%d.%m.%Y"`'),
+        ("a,b\n2024-02-30,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE), "“2024-02-30” is not a date such as 2024-12-31"),
+        ("a,b\n20240101,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE), "is not a date"),
+        ("a,b\n1.2.24,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE, "%d.%m.%Y"), "is not a date such as %d.%m.%Y"),
+        ("a,b\n25:00,2\n", "a", Kind.I64, ColumnFormat(CellFormat.TIME), "is not a time"),
+        ("a,b\n31.12.2024,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE),
+        'this clause of the `input` reads it: `as "%d.%m.%Y"`'),
         ("a,b\n31.12.2024,2\n", "a", Kind.I64, AS_WRITTEN, 'not an integer this clause of the `input` reads it: `as "%d.%m.%Y"`'),
-        ("a,b\n01/02/2024,2\n", "a", Kind.I64, Reading(Form.DATE), '`as "%d/%m/%Y"` or `as "%m/%d/%Y"`'),
-        ("a,b\n2024-01-04 10:00,2\n", "a", Kind.I64, Reading(Form.DATE), "reads it: `as time`"),
-        ("a,b\n4 Jan 24,2\n", "a", Kind.I64, Reading(Form.DATE), 'say how it is written, as in `as "%d.%m.%Y"`'),
+        ("a,b\n01/02/2024,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE), '`as "%d/%m/%Y"` or `as "%m/%d/%Y"`'),
+        ("a,b\n2024-01-04 10:00,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE), "reads it: `as time`"),
+        ("a,b\n4 Jan 24,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE), 'say how it is written, as in `as "%d.%m.%Y"`'),
         ('a,b\n"1,5",2\n', "a", Kind.F64, AS_WRITTEN, '“1,5” is not a number this clause of the `input` reads it: `decimal ","`'),
         ("a;b\n1,5;2\n", "a", Kind.F64, AS_WRITTEN, 'line 2 has 2 cells, line 1 has 1 cell its cells seem'),
         ("a;b\n1,5;2\n", "a", Kind.F64, AS_WRITTEN, 'say so in the `input`: `sep ";"`'),
         ("a\tb\n1\t2\n", "a", Kind.F64, AS_WRITTEN, 'its columns: a?b its cells seem to be separated by something else'),
         ("a\tb\n1\t2\n", "a", Kind.F64, AS_WRITTEN, '`sep "\\t"`'),
-        ("a,b\n1,2\n", "a", Kind.F64, Reading(separator=";"), '`sep ","`'),
+        ("a,b\n1,2\n", "a", Kind.F64, ColumnFormat(separator=";"), '`sep ","`'),
         ("a,b\n1,\"x\n3,4\n", "a", Kind.F64, AS_WRITTEN, "line 2: a quoted cell is not closed"),
         ("a,b\n1,\"x\"y\n", "a", Kind.F64, AS_WRITTEN, "line 2: text follows a closing quote"),
         ("a,b\n1,\0\n", "a", Kind.F64, AS_WRITTEN, "line 2 holds a NUL character"),
         ("", "a", Kind.F64, AS_WRITTEN, "E705 `x.csv:a` is empty"),
-        ("a,b\n1,2\n", "a", Kind.BOOL, Reading(missing=0), None),
+        ("a,b\n1,2\n", "a", Kind.BOOL, ColumnFormat(missing=0), None),
         ("a,b\n2,2\n", "a", Kind.BOOL, AS_WRITTEN, "“2” is not a bool"),
     ],
 )  # fmt: skip
-def test_bad_tables(tmp_path: Path, text: str, member: str, kind: Kind, reading: Reading, said: str | None) -> None:
+def test_bad_tables(tmp_path: Path, text: str, member: str, kind: Kind, reading: ColumnFormat, said: str | None) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes(text.encode())
     if said is None:
@@ -213,14 +214,14 @@ def test_what_is_written_reads_back(tmp_path: Path, seed: int) -> None:
     characters = np.array([list(word.ljust(width)) for word in words], "U1").reshape(rows, width)
     outputs = [
         ("word", characters, Kind.CHAR, AS_WRITTEN), ("f", np.array(floats), Kind.F64, AS_WRITTEN),
-        ("i", np.array(whole), Kind.I64, AS_WRITTEN), ("day", np.array(days), Kind.I64, Reading(Form.DATE)),
+        ("i", np.array(whole), Kind.I64, AS_WRITTEN), ("day", np.array(days), Kind.I64, ColumnFormat(CellFormat.DATE)),
     ]  # fmt: skip
     path = tmp_path / ("t.tsv" if seed % 3 == 0 else "t.csv")
     write_together([prepare_table(str(path), outputs, SPAN)])
     assert texts(column(path, "word", Kind.CHAR)) == [word.rstrip(" ") for word in words]
     assert column(path, "f", Kind.F64).tolist() == floats
     assert column(path, "i", Kind.I64).tolist() == whole
-    assert column(path, "day", Kind.I64, Reading(Form.DATE)).tolist() == days
+    assert column(path, "day", Kind.I64, ColumnFormat(CellFormat.DATE)).tolist() == days
     read = list(csv.reader(io.StringIO(path.read_bytes().decode(), newline=""), delimiter="\t" if seed % 3 == 0 else ","))
     assert [row[0] for row in read[1:]] == [word.rstrip(" ") for word in words]
 
@@ -236,8 +237,9 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, seed: int) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes(bytes(data))
     for member, kind, reading in [
-        ("price", Kind.F64, Reading(missing=np.nan)), ("note", Kind.CHAR, AS_WRITTEN), ("#1", Kind.I64, Reading(Form.DATE)),
-        ("units", Kind.I64, AS_WRITTEN), ("", Kind.F64, Reading(missing=0)),
+        ("price", Kind.F64, ColumnFormat(missing=np.nan)), ("note", Kind.CHAR, AS_WRITTEN), ("#1", Kind.I64,
+        ColumnFormat(CellFormat.DATE)),
+        ("units", Kind.I64, AS_WRITTEN), ("", Kind.F64, ColumnFormat(missing=0)),
     ]:  # fmt: skip
         try:
             column(path, member, kind, reading)

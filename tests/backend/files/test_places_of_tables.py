@@ -18,7 +18,7 @@ from rho.backend.io.external_arrays import StoredInput, from_facts, stored_input
 from rho.backend.io.reading import Wanted, read_shape, read_values, row_source
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
-from rho.lang.tree.program import Reading
+from rho.lang.tree.program import ColumnFormat
 from rho.typechecker.elements import Kind
 
 NOWHERE = Span("p.rho", 0, 0)
@@ -91,7 +91,7 @@ def test_places_become_no_more_with_the_file(narrow: None, monkeypatch: pytest.M
     assert steps.max() <= 4 * steps.min()
 
 
-def stored(path: str, rank: int, reading: Reading = Reading()) -> StoredInput:  # noqa: B008 - it is frozen
+def stored(path: str, rank: int, reading: ColumnFormat = ColumnFormat()) -> StoredInput:  # noqa: B008 - it is frozen
     wanted = Wanted(Kind.F64, rank, NOWHERE, reading)
     made = stored_input(path, wanted, read_shape(path, wanted))
     assert made is not None
@@ -102,7 +102,7 @@ def test_who_is_told_the_places_reads_only_its_part(tmp_path: Path, monkeypatch:
     path = str(tmp_path.resolve() / "t.csv")
     lines = "".join(f'"{at}";{at},5;\r\n' for at in range(1_000_000))
     Path(path).write_text(f"a;b;c\r\n{lines}", newline="")
-    told = from_facts(stored(f"{path}:b", 1, Reading(separator=";", decimal=",")).facts())
+    told = from_facts(stored(f"{path}:b", 1, ColumnFormat(separator=";", decimal=",")).facts())
     assert isinstance(told, StoredInput)
     read = 0
     opened = Content.open

@@ -16,7 +16,7 @@ from rho.backend.io.reading import Wanted, read_shape, read_values
 from rho.backend.io.writing import prepare_table, write_together, write_values
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
-from rho.lang.tree.program import AS_WRITTEN, Form, Reading
+from rho.lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from rho.typechecker.elements import Kind
 
 SPAN = Span("p.rho", 0, 0)
@@ -71,7 +71,7 @@ def _written(path: Path, values: Any, kind: Kind) -> bool:
     return True
 
 
-def _read(path: str, kind: Kind, rank: int, reading: Reading = AS_WRITTEN) -> Any:
+def _read(path: str, kind: Kind, rank: int, reading: ColumnFormat = AS_WRITTEN) -> Any:
     wanted = Wanted(kind, rank, SPAN, reading)
     return read_values(path, wanted, read_shape(path, wanted))
 
@@ -135,7 +135,7 @@ def test_columns_beside_each_other_are_read_back(format: str, tmp_path: Path) ->
         pytest.importorskip("pyarrow")
     texts = [text for text in TEXTS if not set("\0\ud800") & set(text)]
     path = str(tmp_path / f"t.{format}")
-    columns: list[tuple[str, Any, Kind, Reading]] = [
+    columns: list[tuple[str, Any, Kind, ColumnFormat]] = [
         (kind.value, np.resize(values, len(texts)), kind, AS_WRITTEN) for kind, values in VALUES.items() if not kind.is_complex
     ]
     columns += [("a", _padded(texts), Kind.CHAR, AS_WRITTEN), ("b", _padded(texts[::-1]), Kind.CHAR, AS_WRITTEN)]
@@ -147,18 +147,20 @@ def test_columns_beside_each_other_are_read_back(format: str, tmp_path: Path) ->
 
 DAYS = np.array([(date(year, 3, 1) - date(1970, 1, 1)).days for year in (1, 9, 123, 1969, 1970, 2024, 9999)])
 READINGS = [
-    (Reading(Form.DATE), DAYS), (Reading(Form.DATE, "%d.%m.%Y"), DAYS), (Reading(Form.DATE, "%Y%%%j"), DAYS),
-    (Reading(Form.TIME), DAYS * 86_400_000_000 + 1), (Reading(Form.TIME, "%Y-%m-%d %H:%M:%S.%f"), DAYS * 86_400_000_000 - 1),
+    (ColumnFormat(CellFormat.DATE), DAYS), (ColumnFormat(CellFormat.DATE, "%d.%m.%Y"), DAYS), (ColumnFormat(CellFormat.DATE,
+    "%Y%%%j"), DAYS),
+    (ColumnFormat(CellFormat.TIME), DAYS * 86_400_000_000 + 1), (ColumnFormat(CellFormat.TIME, "%Y-%m-%d %H:%M:%S.%f"),
+    DAYS * 86_400_000_000 - 1),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 @pytest.mark.parametrize(("reading", "values"), READINGS)
-def test_dates_and_times_are_read_back(format: str, reading: Reading, values: Any, tmp_path: Path) -> None:
+def test_dates_and_times_are_read_back(format: str, reading: ColumnFormat, values: Any, tmp_path: Path) -> None:
     if format == "parquet":
         pytest.importorskip("pyarrow")
     path = str(tmp_path / f"t.{format}")
-    values = values[1:] if reading.form is Form.TIME else values
+    values = values[1:] if reading.form is CellFormat.TIME else values
     write_together([prepare_table(path, [("day", values, Kind.I64, reading)], SPAN)])
     assert _read(f"{path}:day", Kind.I64, 1, reading).tolist() == values.tolist()
     for beyond in (-(2**63), 2**63 - 1, -(10**17 * 9)):

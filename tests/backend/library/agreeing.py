@@ -15,7 +15,7 @@ from share import drawing
 from rho.backend.cpu.views import DTYPES
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.graph.registry import LIBRARY
-from rho.backend.library.operation import Context
+from rho.backend.library.operation import OperationContext
 from rho.backend.library.operations import OPERATIONS
 from rho.backend.reference.arrays import assemble, cells
 from rho.backend.vm.backend_interface import CheckFailed
@@ -92,7 +92,7 @@ def run(
     if strided:
         arrays = [np.stack([a, a], -1)[..., 0] for a in arrays]
     before = [a.copy() for a in arrays]
-    context = Context(types, {})
+    context = OperationContext(types, {})
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("error")
         found = OPERATIONS[op].run(phase, tuple(arrays), context)

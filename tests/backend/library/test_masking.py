@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
-from rho.backend.library.operation import Context
+from rho.backend.library.operation import OperationContext
 from rho.backend.library.operations import OPERATIONS
 from rho.backend.reference import arrays
 from rho.backend.vm.values import array, scalar
@@ -73,7 +73,7 @@ def test_where_and_sizes() -> None:
     size = SizeVariable("k", 1, SizeOrigin.RUNTIME, number(5))
     types = {ValueId(0): ArrayType(Element(Kind.I64), ())}
     phase = LibraryPhase(PhaseId(0), SPAN, "runtime_size", (ValueId(0),), (), {}, (size,), ())
-    context = Context(types, {})
+    context = OperationContext(types, {})
     assert OPERATIONS["runtime_size"].run(phase, (np.array(5),), context) == () and context.sizes == {size: 5}
     for bad in (-1, 6):
         with pytest.raises(RunFailed) as caught:

@@ -7,7 +7,7 @@ import pytest
 
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
-from rho.backend.library.operation import Context
+from rho.backend.library.operation import OperationContext
 from rho.backend.reference.interpreter import uniform
 from rho.backend.vm.values import Array, array, format_items, scalar
 from rho.tests.backend.library.agreeing import ALL, SHAPES, SPAN, agree, compare, fresh, lifted, run
@@ -39,5 +39,5 @@ def test_kernels_take_items_from_cells() -> None:
 
     types = {ValueId(place): ArrayType(Element(Kind.I64), shape) for place, shape in enumerate([(), (), (number(2),)])}
     phase = LibraryPhase(PhaseId(0), SPAN, "stack", (ValueId(0), ValueId(1)), (ValueId(2),), {"axis": 0}, (), ())
-    kernel = CpuBackend().library(phase, Context(types, {}))
+    kernel = CpuBackend().library(phase, OperationContext(types, {}))
     assert kernel({ValueId(0): np.int64(4), ValueId(1): np.array(5)}, None)[0].tolist() == [4, 5]
