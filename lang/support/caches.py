@@ -14,7 +14,6 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from hashlib import blake2b
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
@@ -93,12 +92,16 @@ class Cache:
             replace_file(place / name, lambda file: (file.write(line), file.write(content)), Durability.PROCESS, 0o600)
 
     def _name(self, key: str) -> str:
+        from hashlib import blake2b
+
         return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest() + self.suffix
 
     def _line(self, digest: bytes) -> bytes:
         return f"rho {self.kind} ".encode() + digest.ljust(_DIGEST_DIGITS) + b"\n"
 
     def _digest(self, secret: bytes, name: str, content: bytes) -> bytes:
+        from hashlib import blake2b
+
         keyed = blake2b(f"{self.kind}\n{name}\n".encode(), key=secret, digest_size=_DIGEST_DIGITS // 2)
         keyed.update(content)
         return keyed.hexdigest().encode()

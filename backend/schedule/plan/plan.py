@@ -490,7 +490,7 @@ LONGEST: Final = 10_000
 LONGEST_PROGRAM: Final = 1 << 24
 _UNSEEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _DEVICE: Final = re.compile(r"\w[\w.\-]{0,200}(\[[0-9]{1,9}\])?")
-_DEVICES: Final = frozenset({"Device.id", "Plan.home", "Buffer.device"})
+_DEVICES: Final = frozenset({"Device.id", "ExecutionPlan.home", "Buffer.device"})
 _PROGRAM: Final = frozenset({"PlannedFile.text", "PlannedPhase.label"})
 """Texts that are shown as they are in the program."""
 

@@ -161,15 +161,17 @@ def _rows(
 # are the other checks' (V1 to V10).
 
 CODE: Final = "V12"
-ADVISORY: Final = ("Proof.method", "Proof.detail", "Space.chunks", "PlannedPhase.span", "PlannedFile.name")
+ADVISORY: Final = ("BoundCertificate.method", "BoundCertificate.detail", "Space.chunks", "PlannedPhase.span", "PlannedFile.name")
 """Fields of a stored plan from which nothing is concluded: how its bound was come by and of how many chunks (`--prove` derives it
 again for these), and the names of the files that the program stood in."""
 UNCHECKED: Final = (
-    "Plan.tick_ns", "Plan.profile", "Plan.devices", "Plan.links", "Plan.directives", "Plan.spread", "Plan.prediction",
+    "ExecutionPlan.tick_ns", "ExecutionPlan.profile", "ExecutionPlan.devices", "ExecutionPlan.links", "ExecutionPlan.directives",
+    "ExecutionPlan.spread", "ExecutionPlan.prediction",
     "Device.id", "Device.backend", "Device.threads", "Device.memory", "Device.kind", "PlannedPhase.device",
     "PlannedLink.id", "PlannedLink.source", "PlannedLink.target", "Prediction.lower_bound", "Prediction.status",
-    "Prediction.objectives", "Prediction.baselines", "Baseline.name", "Baseline.ticks", "Proof.lower_bound", "Proof.method",
-    "Proof.detail", "SubPlan.buffers", "SubPlan.peak", "Buffer.value", "Buffer.device", "Buffer.role", "Buffer.bytes",
+    "Prediction.objectives", "Prediction.baselines", "Baseline.name", "Baseline.ticks", "BoundCertificate.lower_bound",
+    "BoundCertificate.method",
+    "BoundCertificate.detail", "SubPlan.buffers", "SubPlan.peak", "Buffer.value", "Buffer.device", "Buffer.role", "Buffer.bytes",
     "Buffer.offset", "Buffer.first", "Buffer.last", "RunStep.start", "RunStep.end", "CombineStep.start", "CombineStep.end",
     "LoopStep.start", "LoopStep.end", "LoopStep.making", "JoinStep.start", "JoinStep.end", "BranchStep.start",
     "BranchStep.end", "CellsStep.start", "CellsStep.end", "TransferStep.bytes", "TransferStep.start", "TransferStep.busy",

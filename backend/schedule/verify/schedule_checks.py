@@ -193,8 +193,9 @@ def _makespan(facts: JudgeIndex) -> int:
 
 METHODS: Final = ("none", "bound", "certificate", "z3")
 ADVISORY: Final = (
-    "Answer.baselines", "Baseline.name", "Baseline.ticks", "Answer.speculated", "Answer.failures", "Proof.method", "Proof.detail",
-    "Conflict.facts", "Conflict.hint", "Conflict.phase", "Queue.name", "Schedule.decisions", "Decisions.modes",
+    "Answer.baselines", "Baseline.name", "Baseline.ticks", "Answer.speculated", "Answer.failures", "BoundCertificate.method",
+    "BoundCertificate.detail",
+    "Conflict.facts", "Conflict.hint", "Conflict.phase", "ScheduledQueue.name", "Schedule.decisions", "Decisions.modes",
     "Decisions.priority", "Decisions.queueing", "Decisions.sending",
 )  # fmt: skip
 """Fields from which nothing is concluded, here or elsewhere (of queues, the names of those that copy; of schedules, how they were
