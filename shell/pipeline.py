@@ -210,7 +210,7 @@ def file_memory(bound: BoundGraph, request: RunRequest, files: Mapping[str, Inpu
     """What the inputs and the outputs of a request take beside their arrays: one file at a time is read or written."""
     from .execution.resource_limits import FileMemory
 
-    taken = [(file.beside, f"reading `{name}` from `{file.shown}`") for name, file in files.items()]
+    taken = [(file.working_memory, f"reading `{name}` from `{file.shown}`") for name, file in files.items()]
     if request.outputs:
         from ..backend.graph.phases import Output
         from ..backend.io.reading import writing_bytes

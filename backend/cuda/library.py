@@ -211,11 +211,11 @@ def _scattered(call: CudaCall, kind: Kind, keys: Any, items: Any, shape: tuple[i
     xp, function, (bins, width) = call.xp, call.function(), shape
     result = xp.full(shape, neutral(function, kind), DTYPES[kind])
     if not width:
-        check_indices(keys, bins, checked=call.flag("checked"), place=call.phase.indexing)
+        check_indices(keys, bins, checked=call.flag("checked"), indexing=call.phase.indexing)
     elif keys.size:
         is_few = width == 1 and bins <= MOST_BINS and keys.size >= _MANY * bins
         if _run(call, kind, CardKeyedForm.FEW if is_few else CardKeyedForm.SCATTER, (keys, items, result)):
-            check_indices(keys, bins, checked=True, place=call.phase.indexing)
+            check_indices(keys, bins, checked=True, indexing=call.phase.indexing)
     if function in ("min", "max"):
         _fill_empty(call, function, xp.bincount(keys, minlength=bins) == 0, result)
     return result
@@ -224,7 +224,7 @@ def _scattered(call: CudaCall, kind: Kind, keys: Any, items: Any, shape: tuple[i
 def _grouped(call: CudaCall, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
     xp, function, bins = call.xp, call.function(), shape[0]
     if call.flag("checked"):
-        check_indices(keys, bins, checked=True, place=call.phase.indexing)
+        check_indices(keys, bins, checked=True, indexing=call.phase.indexing)
     order = stable_order(xp, keys)
     starts = xp.searchsorted(xp.take(keys, order), xp.arange(bins + 1)).astype(np.int64)
     result = xp.empty(shape, DTYPES[kind])

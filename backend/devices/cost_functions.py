@@ -74,11 +74,11 @@ class Trace:
     def span(self, low: int, high: int, step: Step, line: Line | None = None) -> Interval:
         if low == high:
             step, line = (FormulaOp.CONSTANT, low, None), (0, low)
-        place = self.places.get(step)
-        if place is None:
-            place = self.places[step] = len(self.steps)
+        number = self.places.get(step)
+        if number is None:
+            number = self.places[step] = len(self.steps)
             self.steps.append(step)
-        return Interval(low, high, place, self, line)
+        return Interval(low, high, number, self, line)
 
     def along(self, line: Line) -> tuple[int, int]:
         """The ends of what goes in a line with the rows."""
@@ -94,13 +94,13 @@ class Trace:
         raise TypeError(f"no span of {type(value).__name__}")
 
     def formula(self, result: Any) -> Formula:
-        place = self.of(result).place
-        return Formula(self._needed(place), place)
+        number = self.of(result).place
+        return Formula(self._needed(number), number)
 
-    def _needed(self, place: int) -> tuple[Step, ...]:
+    def _needed(self, number: int) -> tuple[Step, ...]:
         """All steps, but for what no later one asks: those are nothing."""
         wanted = [False] * len(self.steps)
-        wanted[place] = True
+        wanted[number] = True
         for at in range(len(self.steps) - 1, -1, -1):
             op, a, b = self.steps[at]
             if wanted[at] and op > FormulaOp.CONSTANT:
@@ -119,41 +119,41 @@ class Formula:
 
     def at(self, rows: int) -> int:
         """The result for a number of rows in the range."""
-        found: list[int] = []
+        values: list[int] = []
         for op, a, b in self.steps:
             if op == FormulaOp.TABLE:
-                found.append(a.at(found[b]))
+                values.append(a.at(values[b]))
             elif op == FormulaOp.CONSTANT:
-                found.append(a)
+                values.append(a)
             elif op == FormulaOp.ADD:
-                found.append(found[a] + found[b])
+                values.append(values[a] + values[b])
             elif op == FormulaOp.MULTIPLY:
-                found.append(found[a] * found[b])
+                values.append(values[a] * values[b])
             elif op == FormulaOp.SUBTRACT:
-                found.append(found[a] - found[b])
+                values.append(values[a] - values[b])
             elif op == FormulaOp.LARGEST:
-                found.append(found[a] if found[a] > found[b] else found[b])
+                values.append(values[a] if values[a] > values[b] else values[b])
             elif op == FormulaOp.SMALLEST:
-                found.append(found[a] if found[a] < found[b] else found[b])
+                values.append(values[a] if values[a] < values[b] else values[b])
             elif op == FormulaOp.DIVIDE:
-                found.append(found[a] // found[b])
+                values.append(values[a] // values[b])
             else:
-                found.append(rows)
-        return found[self.result]
+                values.append(rows)
+        return values[self.result]
 
     def between(self, first: int, last: int) -> tuple[int, int]:
         """Bounds of the result for `first` to `last` rows, which are in the range."""
-        found: list[tuple[int, int]] = []
+        bounds: list[tuple[int, int]] = []
         for op, a, b in self.steps:
             if op == FormulaOp.TABLE:
-                found.append(a.between(*found[b]))
+                bounds.append(a.between(*bounds[b]))
             elif op == FormulaOp.CONSTANT:
-                found.append((a, a))
+                bounds.append((a, a))
             elif op == FormulaOp.ROWS:
-                found.append((first, last))
+                bounds.append((first, last))
             else:
-                found.append(_bounds(op, found[a], found[b]))
-        return found[self.result]
+                bounds.append(_bounds(op, bounds[a], bounds[b]))
+        return bounds[self.result]
 
 
 def _bounds(op: FormulaOp, one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
@@ -185,8 +185,8 @@ class Interval:
     __slots__ = ("high", "line", "low", "place", "trace")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, low: int, high: int, place: int, trace: Trace, line: Line | None) -> None:
-        self.low, self.high, self.place, self.trace, self.line = low, high, place, trace, line
+    def __init__(self, low: int, high: int, number: int, trace: Trace, line: Line | None) -> None:
+        self.low, self.high, self.place, self.trace, self.line = low, high, number, trace, line
 
     def __repr__(self) -> str:
         return f"Span({self.low}, {self.high})"
@@ -296,11 +296,11 @@ def smallest(*values: Any) -> Any:
 
 def _one_of(op: FormulaOp, values: Sequence[Any]) -> Any:
     if any(isinstance(value, Interval) for value in values):
-        found = values[0]
+        result = values[0]
         for value in values[1:]:
-            span = found if isinstance(found, Interval) else value
-            found = span.apply(op, found, value) if isinstance(span, Interval) else _one_of(op, (found, value))
-        return found
+            span = result if isinstance(result, Interval) else value
+            result = span.apply(op, result, value) if isinstance(span, Interval) else _one_of(op, (result, value))
+        return result
     return max(values) if op is FormulaOp.LARGEST else min(values)
 
 
@@ -330,8 +330,8 @@ class Ticks:
             return -(-ticks * rows // size)
         if rows <= points[0][0]:
             return points[0][1]
-        place = next((i for i, (size, _) in enumerate(points) if rows <= size), len(points) - 1)
-        (low, first), (high, last) = points[place - 1], points[place]
+        upper = next((i for i, (size, _) in enumerate(points) if rows <= size), len(points) - 1)
+        (low, first), (high, last) = points[upper - 1], points[upper]
         return first + -(-(last - first) * (rows - low) // (high - low))
 
     @property
@@ -376,8 +376,8 @@ class Ticks:
             if r <= points[0][0]:
                 rates.append(Fraction(points[0][1], r))
                 continue
-            place = next((i for i, (size, _) in enumerate(points) if r <= size), len(points) - 1)
-            (low, first), (high, last) = points[place - 1], points[place]
+            upper = next((i for i, (size, _) in enumerate(points) if r <= size), len(points) - 1)
+            (low, first), (high, last) = points[upper - 1], points[upper]
             rates.append((first + Fraction((last - first) * (r - low), high - low)) / r)
         return min(rates)
 
@@ -425,11 +425,11 @@ class Curve(Ticks):
 
     def at(self, rows: int) -> int:
         """The ticks of a shard of so many rows."""
-        found = self._known.get(rows)
-        if found is None:
+        ticks = self._known.get(rows)
+        if ticks is None:
             formula = self._formula(rows, rows)
-            found = self._known[rows] = self._exact(rows) if formula is None else self._up(formula.at(rows))
-        return found
+            ticks = self._known[rows] = self._exact(rows) if formula is None else self._up(formula.at(rows))
+        return ticks
 
     @property
     def key(self) -> object:
@@ -464,11 +464,11 @@ class Curve(Ticks):
         """No shard of `first` to `last` rows takes less: what a look at all of them together tells."""
         if first == last:
             return self.at(first)
-        found = self._parts.get((first, last))
-        if found is None:
+        floor = self._parts.get((first, last))
+        if floor is None:
             formula = self._formula(first, last)
-            found = self._parts[first, last] = 0 if formula is None else self._up(formula.between(first, last)[0])
-        return found
+            floor = self._parts[first, last] = 0 if formula is None else self._up(formula.between(first, last)[0])
+        return floor
 
     def roughly(self, first: int, last: int) -> int:
         """As `least`, at one look."""

@@ -121,7 +121,7 @@ class Work:
     chained: bool
 
     @property
-    def own(self) -> int:
+    def footprint(self) -> int:
         """Bytes that the phase itself touches."""
         return sum(stream.size for stream in self.reads) + sum(size for _, size in self.written)
 
@@ -135,7 +135,7 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     steps = [strides(read, extents, shape) for read, shape in zip(phase.reads, shapes, strict=True)]
     kinds = [types[read.value].element.kind for read in phase.reads]
     reduces = bool(phase.axes) and phase.axes[-1].kind is AxisKind.REDUCE
-    bytes_ = [tuple(s * kind.bytes for s in own) for own, kind in zip(steps, kinds, strict=True)]
+    bytes_ = [tuple(s * kind.bytes for s in by_axis) for by_axis, kind in zip(steps, kinds, strict=True)]
     nest = plan_nest(extents, reduces, bytes_, {len(extents) - 1} if chained else ())  # rows of a chain stay rows
     inner = _inner(nest)
     streams = _streams(phase, reads, shapes, steps, kinds, extents, inner)
@@ -155,8 +155,8 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     across = nest.form is Form.ACROSS
     lines = 1 if nest.form is Form.ALONG else prod(nest.sizes[: -2 if across else -1])
     line = nest.sizes[-2 if across else -1] if nest.sizes and nest.form is not Form.ALONG else 0
-    made = [(types[r.value].element.kind, prod(map(number, types[r.value].shape))) for r in phase.results]
-    written = tuple((kind, smallest(cells, whole) * kind.bytes) for kind, whole in made)
+    sizes = [(types[r.value].element.kind, prod(map(number, types[r.value].shape))) for r in phase.results]
+    written = tuple((kind, smallest(cells, size) * kind.bytes) for kind, size in sizes)
     seen = 0 if body is None else tiering.work(body, prod(extents))
     return Work(Tier.CALLS if body is None else Tier.KERNEL, prod(extents), streams, written, applied, reduced, chain,
                 lines, line, seen, nest, chained)  # fmt: skip
@@ -187,47 +187,47 @@ def strides(read: Read, extents: Sequence[int], shape: Sequence[int]) -> tuple[i
         return _row_major(shape)
     if len(stages) > 1 or not isinstance(only := stages[0], Affine):
         return _row_major(extents)
-    found = [0] * len(extents)
+    steps = [0] * len(extents)
     for index, step in zip(only.indices, _row_major(shape), strict=True):
         for term in index.terms:
-            found[term.axis] += term.coefficient * step
-    return tuple(found)
+            steps[term.axis] += term.coefficient * step
+    return tuple(steps)
 
 
 def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
     steps = [1] * len(shape)
-    for place in range(len(shape) - 2, -1, -1):
-        steps[place] = steps[place + 1] * shape[place + 1]
+    for axis in range(len(shape) - 2, -1, -1):
+        steps[axis] = steps[axis + 1] * shape[axis + 1]
     return tuple(steps)
 
 
 def _inner(nest: LoopOrder) -> Axes:
     """The axes of the vector loop."""
-    place = -2 if nest.form is Form.ACROSS and len(nest.groups) > 1 else -1
-    return frozenset(nest.groups[place]) if nest.groups else frozenset()
+    group = -2 if nest.form is Form.ACROSS and len(nest.groups) > 1 else -1
+    return frozenset(nest.groups[group]) if nest.groups else frozenset()
 
 
 def _streams(phase: Structured, reads: Sequence[Axes], shapes: Sequence[tuple[int, ...]], steps: Sequence[tuple[int, ...]],
              kinds: Sequence[Kind], extents: Sequence[int], inner: Axes) -> tuple[MemoryStream, ...]:  # fmt: skip
     """Bytes of each operand once, however often and shifted it is read."""
-    found: dict[ValueId, MemoryStream] = {}
-    for read, on, shape, own, kind in zip(phase.reads, reads, shapes, steps, kinds, strict=True):
-        moving = [abs(own[axis]) for axis in inner & on]
+    streams: dict[ValueId, MemoryStream] = {}
+    for read, on, shape, by_axis, kind in zip(phase.reads, reads, shapes, steps, kinds, strict=True):
+        moving = [abs(by_axis[axis]) for axis in inner & on]
         apart = largest(1, smallest(LINE // kind.bytes, *moving or (1,)))  # what lies between is read too, in lines of the cache
         size = smallest(prod(shape), prod(extents[axis] for axis in on) * apart) * kind.bytes
         across = bool(moving) and smallest(*moving) > 1
-        before = found.get(read.value)
+        before = streams.get(read.value)
         if before is None or (size, across) > (before.size, before.across):
-            found[read.value] = MemoryStream(read.value, kind, size, across or (before is not None and before.across))
-    return tuple(found.values())
+            streams[read.value] = MemoryStream(read.value, kind, size, across or (before is not None and before.across))
+    return tuple(streams.values())
 
 
 # ---------------------------------------------------------------------------------------- applications
 
 
-def _is_count(body: Body, place: int) -> bool:
+def _is_count(body: Body, number: int) -> bool:
     """Truth values are counted as they are: no conversion is made for a sum of them."""
-    node = body.nodes[place]
+    node = body.nodes[number]
     return isinstance(node, KernelApply) and node.function == "convert" and body.kinds[node.args[0]] is Kind.BOOL
 
 
@@ -237,9 +237,9 @@ def _kernel(
     """See Note [What counts]; and the longest chain, of which transcendental functions take most."""
     varying: list[Axes] = []
     chains: list[tuple[Applied, ...]] = []
-    found: list[Applied] = []
-    whole = prod(extents)
-    for place, node in enumerate(body.nodes):
+    applied_nodes: list[Applied] = []
+    all_points = prod(extents)
+    for number, node in enumerate(body.nodes):
         match node:
             case KernelLoad(operand):
                 varying.append(reads[operand])
@@ -248,19 +248,19 @@ def _kernel(
             case KernelApply():
                 on = frozenset[int]().union(*(varying[a] for a in node.args))
                 varying.append(on - {len(extents) - 1} if node.function.startswith(ALONG) else on)
-                points = whole if on & inner else prod(extents[axis] for axis in on)
+                points = all_points if on & inner else prod(extents[axis] for axis in on)
                 each = node.kind.bytes + sum(body.kinds[a].bytes for a in node.args)
                 constant = any(isinstance(body.nodes[a], KernelLiteral) for a in node.args)
                 applied = Applied(node.function, node.compute, node.kind, points, each, node.parameter, constant)
-                if place not in counted:
-                    found.append(applied)
+                if number not in counted:
+                    applied_nodes.append(applied)
                 chains.append((*max((chains[a] for a in node.args), key=_length, default=()), applied))
                 continue
             case _:
                 varying.append(frozenset())
         chains.append(())
-        assert len(chains) == place + 1
-    return tuple(found), max(chains, key=_length, default=())
+        assert len(chains) == number + 1
+    return tuple(applied_nodes), max(chains, key=_length, default=())
 
 
 def _length(chain: tuple[Applied, ...]) -> tuple[int, int]:
@@ -270,7 +270,7 @@ def _length(chain: tuple[Applied, ...]) -> tuple[int, int]:
 def calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> tuple[Applied, ...]:
     """The applications of a body as they are, in its order."""
     varying: list[Axes] = []
-    found: list[Applied] = []
+    applied: list[Applied] = []
     for node in phase.body:
         match node:
             case ReadNode():
@@ -282,11 +282,11 @@ def calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> t
                 each = node.kind.bytes + sum(_kind_of(phase.body[a]).bytes for a in node.args)
                 constant = any(isinstance(phase.body[a], ConstantNode) for a in node.args)
                 points = prod(extents[axis] for axis in on)
-                found.append(Applied(_plain(phase, node), compute, node.kind, points, each, node.parameter, constant))
+                applied.append(Applied(_plain(phase, node), compute, node.kind, points, each, node.parameter, constant))
             case _:
                 axis = getattr(node, "axis", None)
                 varying.append(frozenset({axis}) if axis is not None and extents[axis] != 1 else frozenset())
-    return tuple(found)
+    return tuple(applied)
 
 
 _POWERS: Final = {2.0: "mul", 0.5: "sqrt"}
@@ -324,17 +324,18 @@ def surroundings(bound: BoundGraph, number: Number) -> dict[PhaseId, Around]:
     """Of every phase; kept with the graph."""
 
     def make() -> dict[PhaseId, Around]:
-        made: dict[PhaseId, Around] = {}
-        _walk(bound.graph.phases, bound.graph.types, number, made, outermost=True)
-        return made
+        contexts: dict[PhaseId, Around] = {}
+        _walk(bound.graph.phases, bound.graph.types, number, contexts, outermost=True)
+        return contexts
 
     return _kept.of(id(bound), (bound,), make)
 
 
-def _walk(phases: Sequence[Phase], types: Types, number: Number, made: dict[PhaseId, Around], *, outermost: bool = False) -> int:
+def _walk(phases: Sequence[Phase], types: Types, number: Number, contexts: dict[PhaseId, Around], *,
+    outermost: bool = False) -> int:
     """Enter the phases of a block, and of blocks inside; the bytes that one pass through it touches."""
     roots: dict[ValueId, ValueId] = {}
-    touched = [_touched(phase, types, number, roots, made) for phase in phases]
+    touched = [_touched(phase, types, number, roots, contexts) for phase in phases]
     total = sum(size for size, _ in touched)
     by_library = {value for phase in phases if isinstance(phase, LibraryPhase) for value in phase.results}
     binary = _binary(phases)
@@ -348,7 +349,7 @@ def _walk(phases: Sequence[Phase], types: Types, number: Number, made: dict[Phas
             given = traverse.operands(phase)
             alike = len(set(given)) > 1 and len({roots.get(value, value) for value in given}) == 1
             handed = any(roots.get(value, value) in by_library for value in given)
-            made[phase.id] = Around(
+            contexts[phase.id] = Around(
                 total, since, _is_unknown(phase, types), alike, handed, before, total - size, phase.id in binary
             )
             last.update((value, clock) for value in values)
@@ -380,9 +381,9 @@ def _is_unknown(phase: Phase, types: Types) -> bool:
 
 
 def _touched(
-    phase: Phase, types: Types, number: Number, roots: dict[ValueId, ValueId], made: dict[PhaseId, Around]
+    phase: Phase, types: Types, number: Number, roots: dict[ValueId, ValueId], contexts: dict[PhaseId, Around]
 ) -> tuple[int, tuple[ValueId, ...]]:
-    inside = [_walk(graph.phases, types, number, made) for graph in traverse.subgraphs(phase)]
+    inside = [_walk(graph.phases, types, number, contexts) for graph in traverse.subgraphs(phase)]
     if isinstance(phase, Input | Output | Print):
         return 0, ()
     if is_view(phase):
@@ -440,17 +441,17 @@ class SharedWork:
 ALONE: Final = SharedWork()
 
 
-def shared_out(nest: LoopOrder, reduces: bool, nanoseconds: int, threads: int, turns: int = 1) -> SharedWork:
+def shared_out(nest: LoopOrder, reduces: bool, nanoseconds: int, threads: int, iterations: int = 1) -> SharedWork:
     """How work is shared of which the policy takes one turn for so long."""
     if threads <= 1 or nanoseconds < tiering.SHARED_NANOSECONDS:
         return ALONE
     joined = not _has_cells(nest, reduces, threads)
     if joined and (not reduces or nest.sizes[-1] < 2 * BLOCK * threads):
         return ALONE
-    whole = nanoseconds * max(1, turns)
-    if turns > 1 and whole >= tiering.LONG_NANOSECONDS:
+    total = nanoseconds * max(1, iterations)
+    if iterations > 1 and total >= tiering.LONG_NANOSECONDS:
         return SharedWork(WorkSharing.LONG)
-    return SharedWork(WorkSharing.WOKEN if whole > tiering.WORTH_WAKING else WorkSharing.CUT, joined)
+    return SharedWork(WorkSharing.WOKEN if total > tiering.WORTH_WAKING else WorkSharing.CUT, joined)
 
 
 def rows_shared_out(nest: LoopOrder, nanoseconds: int, threads: int, moves: bool) -> SharedWork:

@@ -169,8 +169,8 @@ class _Time:
         if not vector:
             return max(_SCALAR, far)
         steps = [form for form in one.indices if any(name == vector for name, _ in form.terms)]
-        beside = not steps or (steps == [one.indices[-1]] and view.unit and abs(dict(steps[0].terms)[vector]) == 1)
-        return far + (_SCALAR * view.kind.bytes / _VECTOR if beside else _SCATTERED)
+        adjacent = not steps or (steps == [one.indices[-1]] and view.unit and abs(dict(steps[0].terms)[vector]) == 1)
+        return far + (_SCALAR * view.kind.bytes / _VECTOR if adjacent else _SCATTERED)
 
     def loop(self, one: For, known: Mapping[str, int]) -> float:
         lower = max((_value(form, known, 0) for form in one.lower), default=0)
@@ -180,7 +180,7 @@ class _Time:
             return 0.0
         vector = one.index if one.kind is LoopKind.VECTOR else ""
         if any(isinstance(inner, For) and _bounds(inner, one.index) for inner in walk(one.body)):
-            places = [lower + (trips - 1) * place // 4 * one.step for place in range(5)]
+            places = [lower + (trips - 1) * quarter // 4 * one.step for quarter in range(5)]
             each = sum(w * self.block(one.body, {**known, one.index: at}, vector) for w, at in zip(BOOLE, places, strict=True))
             each /= sum(BOOLE)
         else:
@@ -263,20 +263,20 @@ def chains_in(bound: BoundGraph) -> dict[PhaseId, RowsUnit]:
     """By the last member of each; kept with the graph."""
 
     def make() -> dict[PhaseId, RowsUnit]:
-        made: dict[PhaseId, RowsUnit] = {}
-        _walk(bound.graph.phases, (), bound.graph, made)
-        return made
+        units: dict[PhaseId, RowsUnit] = {}
+        _walk(bound.graph.phases, (), bound.graph, units)
+        return units
 
     return _kept.of(id(bound), (bound,), make)
 
 
-def _walk(phases: Sequence[Phase], results: Sequence[ValueId], graph: Graph, made: dict[PhaseId, RowsUnit]) -> None:
+def _walk(phases: Sequence[Phase], results: Sequence[ValueId], graph: Graph, units: dict[PhaseId, RowsUnit]) -> None:
     for unit in units_of(phases, graph, results):
         if isinstance(unit, RowsUnit):
-            made[unit.ids[-1]] = unit
+            units[unit.ids[-1]] = unit
     for phase in phases:
         for inside in traverse.subgraphs(phase):
-            _walk(inside.phases, inside.results, graph, made)
+            _walk(inside.phases, inside.results, graph, units)
 
 
 # ---------------------------------------------------------------------------------------------------- structured
@@ -320,9 +320,9 @@ def structured_grains(phase: Structured, types: Types, rates: Rates, number: For
         work = work_of(phase, types, space.extents, number, kernels=rates.kernels)
         around = ALONE if cut is not None else rates.around.get(phase.id, ALONE)
         return Grains(work_grains(work, rates, around) + _padding(phase, types, rates, number, space))
-    found = _one_application(phase, types, rates, space, number)
-    if found is not None:
-        return found
+    single = _one_application(phase, types, rates, space, number)
+    if single is not None:
+        return single
     return Grains(_declared(phase, types, rates, number, space) + _padding(phase, types, rates, number, space))
 
 
@@ -343,11 +343,11 @@ def _fills(read: Read) -> bool:
 
 def _copied(read: Read, number: FormsNumber) -> int:
     """Elements that are copied because a view of them cannot be reshaped."""
-    found = 0
-    for place, stage in enumerate(read.projection.stages):
-        if isinstance(stage, Reshaped) and any(isinstance(later, Affine) for later in read.projection.stages[place + 1 :]):
-            found += prod(map(number, stage.target))
-    return found
+    items = 0
+    for index, stage in enumerate(read.projection.stages):
+        if isinstance(stage, Reshaped) and any(isinstance(later, Affine) for later in read.projection.stages[index + 1 :]):
+            items += prod(map(number, stage.target))
+    return items
 
 
 def _inner(phase: Structured, types: Types, space: _IterationSpace, number: FormsNumber) -> tuple[int | None, tuple[tuple[int,
@@ -365,8 +365,8 @@ def _inner(phase: Structured, types: Types, space: _IterationSpace, number: Form
 def _bytes(read: Read, on: frozenset[int], types: Types, space: _IterationSpace, number: FormsNumber) -> int:
     """Bytes of the operand that the space reads, once each."""
     type = types[read.value]
-    whole = prod(map(number, type.shape))
-    return Grains(smallest(whole, space.along(on))) * type.element.kind.bytes
+    items = prod(map(number, type.shape))
+    return Grains(smallest(items, space.along(on))) * type.element.kind.bytes
 
 
 # ------------------------------------------------------------------------------------ whole phases
@@ -436,14 +436,14 @@ def _reduced(function: str, kind: Kind, rates: Rates, layout: str, size: int) ->
 # ------------------------------------------------------------------------------------ fused phases
 
 
-def _widens(phase: Structured, place: int) -> bool:
+def _widens(phase: Structured, number: int) -> bool:
     """Truth values are counted as they are: no conversion is made for a sum of them."""
-    node = phase.body[place]
+    node = phase.body[number]
     if not isinstance(node, ApplyNode) or node.function != "convert":
         return False
     source = phase.body[node.args[0]]
     counted = isinstance(source, ReadNode | ApplyNode) and source.kind is Kind.BOOL
-    return counted and any(r.node == place and r.reduction == "add" for r in phase.results)
+    return counted and any(r.node == number and r.reduction == "add" for r in phase.results)
 
 
 def _padding(phase: Structured, types: Types, rates: Rates, number: FormsNumber, space: _IterationSpace) -> Grains:
@@ -471,15 +471,15 @@ def _declared(phase: Structured, types: Types, rates: Rates, number: FormsNumber
     kinds = [types[r.value].element.kind for r in phase.results]
     times = [rates.grains(("copy", "add"), kinds[0], size)]
     extra = unknown = 0
-    nodes = [(place, node) for place, node in enumerate(phase.body) if isinstance(node, ApplyNode)]
-    for (place, node), one in zip(nodes, calls(phase, space.reads, space.extents), strict=True):
-        if _widens(phase, place):
+    nodes = [(number, node) for number, node in enumerate(phase.body) if isinstance(node, ApplyNode)]
+    for (index, node), one in zip(nodes, calls(phase, space.reads, space.extents), strict=True):
+        if _widens(phase, index):
             continue
-        (stems, kind), own = _table_of(node, one), one.points * one.each
-        times.append(rates.grains(stems, kind, smallest(size, own)))
+        (stems, kind), applications = _table_of(node, one), one.points * one.each
+        times.append(rates.grains(stems, kind, smallest(size, applications)))
         if rates.table(stems, kind) is None:
             unknown += one.points
-        extra += largest(0, rates.grains(stems, kind, own) - rates.grains(("add",), kind, own))
+        extra += largest(0, rates.grains(stems, kind, applications) - rates.grains(("add",), kind, applications))
     if unknown and rates.device.roofline is not None:
         times.append(CostTable.of_rate(rates.device.roofline.flops).at(unknown))
     inner, _ = _inner(phase, types, space, number)

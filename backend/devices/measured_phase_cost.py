@@ -44,12 +44,12 @@ def work_grains(work: Work, rates: Rates, around: Around = ALONE) -> Grains:
     return Grains(start + fresh + overlapped(moved, computed))
 
 
-def shared_work(work: Work, rates: Rates, turns: int = 1, *, handed: bool = False) -> SharedWork:
+def shared_work(work: Work, rates: Rates, iterations: int = 1, *, handed: bool = False) -> SharedWork:
     threads = rates.device.threads
     if work.chained:
         written = sum(size for _, size in work.written)
-        return rows_shared_out(work.nest, work.nanoseconds, threads, 2 * written >= work.own - written)
-    return replace(shared_out(work.nest, bool(work.reduced), work.nanoseconds, threads, turns), handed=handed)
+        return rows_shared_out(work.nest, work.nanoseconds, threads, 2 * written >= work.footprint - written)
+    return replace(shared_out(work.nest, bool(work.reduced), work.nanoseconds, threads, iterations), handed=handed)
 
 
 def _fresh(size: int, rates: Rates) -> int:
@@ -66,8 +66,8 @@ def more(work: Work) -> int:
 def step(rates: Rates, around: Around, calls: int = 0) -> Grains:
     """What running a phase takes beside its work; `calls`: those after the first."""
     table = rates.table(("call",), Kind.F64)
-    own = rates.require(("step",), Kind.F64)
-    return Grains(cooled(own, around) + (0 if table is None else calls * table.at(max(1, around.before))))
+    step_table = rates.require(("step",), Kind.F64)
+    return Grains(cooled(step_table, around) + (0 if table is None else calls * table.at(max(1, around.before))))
 
 
 def cooled(table: CostTable, around: Around) -> Grains:
@@ -89,29 +89,29 @@ def applied_grains(work: Work, rates: Rates) -> int:
 
 def chained_grains(work: Work, rates: Rates) -> int:
     """What the applications take that wait for one another, where nothing else goes on meanwhile."""
-    turn = rates.require(("turn",), Kind.F64).rate(3 * Kind.F64.bytes * work.points)
+    loop_overhead = rates.require(("turn",), Kind.F64).rate(3 * Kind.F64.bytes * work.points)
     alone, among = rates.table(("turn.exp",), Kind.F64), rates.table(("point.exp",), Kind.F64)
     total = 0
     for one in work.chain:
-        waits = turn
+        waits = loop_overhead
         if class_of(one.function) == "transcendental" and alone is not None and among is not None:
             size = among.size[0]  # a series waits for itself: so much longer as `exp` does
-            waits = largest(turn, _each(one, "point.", rates) * alone.rate(size) // among.rate(size))
+            waits = largest(loop_overhead, _each(one, "point.", rates) * alone.rate(size) // among.rate(size))
         total += waits
     return total
 
 
 def moved_grains(work: Work, rates: Rates, around: Around) -> int:
     """See Note [Moving]."""
-    moved, own = 0, work.own
+    moved, footprint = 0, work.footprint
     for stream in work.reads:
-        where = largest(around.since.get(stream.value, own), stream.size)
+        where = largest(around.since.get(stream.value, footprint), stream.size)
         moved += _stream("read", stream.size, where, rates)
         if stream.across and (strided := rates.table(("strided",), stream.kind)) is not None:
             moved += strided.rate(stream.size)
     if not work.reduced:
         for _, size in work.written:
-            where = size if rates.reuses else largest(own, around.total)
+            where = size if rates.reuses else largest(footprint, around.total)
             moved += _stream("read" if rates.reuses else "write", size, where, rates)
     return moved
 

@@ -92,22 +92,22 @@ class Rates:
             self._found[key] = next((self.device.ops[name] for name in names if name in self.device.ops), None)
         return self._found[key]
 
-    def whole(self, stems: Iterable[str], kind: Kind) -> CostTable | None:
+    def phase_table(self, stems: Iterable[str], kind: Kind) -> CostTable | None:
         """The table of a whole phase: of a declared device without one, what its roofline says."""
         wanted = tuple(stems)
-        found, roof = self.table(wanted, kind), self.device.roofline
-        if found is not None or roof is None or self.measured:
-            return found
+        table, roof = self.table(wanted, kind), self.device.roofline
+        if table is not None or roof is None or self.measured:
+            return table
         if wanted[0].partition(".")[0] in BY_WORK:
             return CostTable.of_rate(roof.flops)
         return CostTable.of_rate(min(roof.bandwidth, roof.flops * OPERANDS * kind.bytes))
 
     def require(self, stems: Iterable[str], kind: Kind) -> CostTable:
         wanted = tuple(stems)
-        found = self.whole(wanted, kind)
-        if found is None:
+        table = self.phase_table(wanted, kind)
+        if table is None:
             raise NoTable(f"{wanted[0]}.{kind.value}")
-        return found
+        return table
 
     def grains(self, stems: Iterable[str], kind: Kind, size: int) -> Grains:
         """The time of `size`; NoTable."""
@@ -141,10 +141,10 @@ def profile_from(path: str) -> Profile:
 
     def give() -> object:
         exec(compile(text, path, "exec"), names)
-        made = names.get("profile")
-        if not callable(made):
+        function = names.get("profile")
+        if not callable(function):
             raise TypeError("there is no function `profile()`, whose result is the profile")
-        return made()
+        return function()
 
     values = _run(give, path, text)
     if not isinstance(values, Mapping):
@@ -173,40 +173,41 @@ def _refused(path: str, text: str, line: int, message: str) -> Refused:
     return Refused([Diagnostic(Code.E705, message, Span(path, start, start + length))])
 
 
-def _plain(value: object, path: str, text: str, place: str, depth: int) -> Any:
+def _plain(value: object, path: str, text: str, path_within: str, depth: int) -> Any:
     """Values as a file has them: dicts, lists, texts, whole numbers, decimals; tables in place of functions."""
     if depth > DEEPEST:
-        raise _refused(path, text, 0, f"{place}: nested too deeply")
+        raise _refused(path, text, 0, f"{path_within}: nested too deeply")
     match value:
         case bool() | str():
             return value
         case Mapping():
             if callable(function := value.get("ns")) and set(value) <= {"size", "ns"}:
-                sizes = _plain(value.get("size", SIZES), path, text, f"{place}.size", depth + 1)
-                return _table(function, sizes, path, text, place)
-            return {str(name): _plain(one, path, text, f"{place}.{name}".lstrip("."), depth + 1) for name, one in value.items()}
+                sizes = _plain(value.get("size", SIZES), path, text, f"{path_within}.size", depth + 1)
+                return _table(function, sizes, path, text, path_within)
+            return {str(name): _plain(one, path, text, f"{path_within}.{name}".lstrip("."), depth + 1) for name,
+                one in value.items()}
         case Sequence():
-            return [_plain(one, path, text, f"{place}[{i}]", depth + 1) for i, one in enumerate(value)]
+            return [_plain(one, path, text, f"{path_within}[{i}]", depth + 1) for i, one in enumerate(value)]
         case float():
             return Decimal(repr(value))
         case _ if hasattr(value, "__index__"):
             return int(value)
         case _ if callable(value):
-            return _table(value, list(SIZES), path, text, place)
+            return _table(value, list(SIZES), path, text, path_within)
         case _ if hasattr(value, "isoformat"):
             return value
-    raise _refused(path, text, 0, f"{place}: {type(value).__name__} has no place in a profile")
+    raise _refused(path, text, 0, f"{path_within}: {type(value).__name__} has no place in a profile")
 
 
-def _table(function: Callable[[int], object], sizes: object, path: str, text: str, place: str) -> dict[str, Any]:
+def _table(function: Callable[[int], object], sizes: object, path: str, text: str, path_within: str) -> dict[str, Any]:
     """What a function says at some sizes, rounded up."""
     if not isinstance(sizes, list) or not all(isinstance(size, int) for size in sizes):
-        raise _refused(path, text, 0, f"{place}.size: must be whole numbers, not {shown(sizes)}")
+        raise _refused(path, text, 0, f"{path_within}.size: must be whole numbers, not {shown(sizes)}")
     times: list[int] = []
     for size in sizes:
         ns = _run(lambda size=size: function(size), path, text)  # type: ignore[misc]
         number = float(ns) if isinstance(ns, int | float) or hasattr(ns, "__float__") else float("nan")
         if not (isfinite(number) and 0 <= number <= LARGEST):
-            raise _refused(path, text, 0, f"{place}: at size {size} it says {shown(ns)}, not a number of nanoseconds")
+            raise _refused(path, text, 0, f"{path_within}: at size {size} it says {shown(ns)}, not a number of nanoseconds")
         times.append(ceil(number))
     return {"size": sizes, "ns": times}

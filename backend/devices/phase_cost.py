@@ -75,8 +75,8 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
     points = prod(results[0][:frame]) if results else 1
     framed = framed_of(phase)
     cells = [shape[frame if carries else 0 :] for shape, carries in zip(args, framed, strict=True)]
-    made = [shape[frame:] for shape in results]
-    if 0 in (points, *(prod(shape) for shape in made)) and not phase.defines:
+    item_shapes = [shape[frame:] for shape in results]
+    if 0 in (points, *(prod(shape) for shape in item_shapes)) and not phase.defines:
         return Grains(0)
     kind = types[phase.args[0]].element.kind if phase.args else types[phase.results[0]].element.kind
     if is_unread(phase):
@@ -189,21 +189,21 @@ def _product(left: Shape, right: Shape, kind: Kind, rates: Rates, alike: bool) -
         return rates.grains(("gemv",) if smallest(rows, columns) == 1 else ("gemm.thin", "gemv"), kind, touched)
     most, rest = largest(rows, columns), largest(shared, smallest(rows, columns))
     shape = "square" if most < TALL * rest else "tall" if rows >= columns else "wide"
-    own = ("gemm.own",) if alike and rows == columns else ()
-    return rates.grains((*own, f"gemm.{shape}", "gemm.square", "gemm"), kind, work)
+    symmetric = ("gemm.own",) if alike and rows == columns else ()
+    return rates.grains((*symmetric, f"gemm.{shape}", "gemm.square", "gemm"), kind, work)
 
 
 def _cut(phase: LibraryPhase, args: list[Shape], results: list[Shape], cut: tuple[int, int]) -> tuple[list[Shape], list[Shape]]:
     """Shapes of a shard: the axes that the signature cuts together have `rows`."""
     entry, rows = phase.signature[cut[0]], cut[1]
-    own = [
+    operands = [
         shape if axis is None else (*shape[:axis], rows, *shape[axis + 1 :])
         for shape, axis in zip(args, entry.operands, strict=True)
     ]
     if entry.result is None:
-        return own, results
+        return operands, results
     axis = entry.result
-    return own, [(*shape[:axis], rows, *shape[axis + 1 :]) for shape in results]
+    return operands, [(*shape[:axis], rows, *shape[axis + 1 :]) for shape in results]
 
 
 # ---------------------------------------------------------------------------------------------------- cost
@@ -269,8 +269,8 @@ def phase_ticks(
         except NoTable:
             raise Undecided from None
 
-    def up(found: int) -> int:
-        return _up(found, tick_ns)
+    def up(count: int) -> int:
+        return _up(count, tick_ns)
 
     try:
         if axis is None or rows < 1:
@@ -296,7 +296,7 @@ def making_ticks(phases: Iterable[Phase], profile: Profile, group: str, tick_ns:
 def combine_ticks(partial_bytes: int, profile: Profile, tick_ns: int = 1) -> int:
     """Ticks for home to merge one partial result of that many bytes."""
     home = profile.home
-    table = Rates(home).whole(("copy", "add"), Kind.F64)
+    table = Rates(home).phase_table(("copy", "add"), Kind.F64)
     grains = (home.launch_ns + home.host_dispatch_ns) * GRAIN + (0 if table is None else table.at(3 * partial_bytes))
     return _up(grains, tick_ns)
 
@@ -328,28 +328,28 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
         case Loop():
             if (merged := repeated_grains(phase, types, rates, number, where)) is not None:
                 return merged
-            if cut is None and (whole := region_grains(phase, types, rates, number, called)) is not None:
-                return whole
+            if cut is None and (region := region_grains(phase, types, rates, number, called)) is not None:
+                return region
             trip = number(phase.trip)
             once, each = _block(phase.body, types, rates, number, cut) if phase.index is None else (0, 0)
-            turns = trip * each if phase.index is None else 0
+            later = trip * each if phase.index is None else 0
             if phase.index is not None:
-                once, turns = _turns(phase, phase.index, types, rates, number, trip)
+                once, later = _turns(phase, phase.index, types, rates, number, trip)
             if phase.until is not None:
                 first, again = _block(phase.until, types, rates, number)
-                once, turns = once + first, turns + trip * again
-            return Grains(once + turns)
+                once, later = once + first, later + trip * again
+            return Grains(once + later)
         case Map():
-            if (whole := region_grains(phase, types, rates, number, called)) is not None:
-                return whole
+            if (region := region_grains(phase, types, rates, number, called)) is not None:
+                return region
             once, each = _block(phase.body, types, rates, number)
             cells = 1
             for size in phase.frame:
                 cells *= number(size)
             return Grains(once + cells * each)
         case Fold():
-            if (whole := region_grains(phase, types, rates, number, called)) is not None:
-                return whole
+            if (region := region_grains(phase, types, rates, number, called)) is not None:
+                return region
             once, each = _block(phase.body, types, rates, number)
             return Grains(once + max(0, number(types[phase.args[0]].shape[0]) - 1) * each)
         case Branch():
@@ -362,8 +362,8 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
 def _turns(phase: Loop, index: SizeVariable, types: Types, rates: Rates, number: Number, trip: int) -> tuple[int, int]:
     """What a loop with an index costs once and in all its turns, by those at five places (Boole's rule)."""
     once = total = 0
-    for place, weight in enumerate(BOOLE):
-        at = {index: size_number(max(0, trip - 1) * place // 4)}
+    for quarter, weight in enumerate(BOOLE):
+        at = {index: size_number(max(0, trip - 1) * quarter // 4)}
         first, each = _block(phase.body, types, rates, lambda size, at=at: number(size.substitute(at)))  # type: ignore[misc]
         once, total = max(once, first), total + weight * each
     return once, total * trip // sum(BOOLE)
@@ -406,9 +406,9 @@ def making_grains(phase: Phase, rates: Rates) -> Grains:
     if rates.measured:
         around = rates.around.get(phase.id, Around())
         first = rates.table(("first",), Kind.F64) if isinstance(phase, Structured) else None
-        made = rates.table(("first.made",), Kind.F64) if isinstance(phase, Structured) and around.unknown else None
-        found = Grains(0) if first is None else cooled(first, around)
-        return found if made is None or is_view(phase) else Grains(found + cooled(made, around))
+        allocation = rates.table(("first.made",), Kind.F64) if isinstance(phase, Structured) and around.unknown else None
+        start = Grains(0) if first is None else cooled(first, around)
+        return start if allocation is None or is_view(phase) else Grains(start + cooled(allocation, around))
     return Grains(rates.device.host_dispatch_ns * GRAIN)
 
 
@@ -431,10 +431,10 @@ def numbers_of(bound: BoundGraph) -> Callable[[Size], int]:
         value = size.constant
         if value is not None:
             return value
-        found = known.get(size)
-        if found is None:
-            found = known[size] = capacity(size).evaluate({})
-        return found
+        result = known.get(size)
+        if result is None:
+            result = known[size] = capacity(size).evaluate({})
+        return result
 
     return number
 

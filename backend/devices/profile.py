@@ -82,10 +82,10 @@ class CostTable:
             return Grains(times[0] * GRAIN)
         if size >= sizes[-1]:
             return Grains(times[-1] * GRAIN * size // sizes[-1])
-        place = bisect_left(sizes, size)
-        if sizes[place] == size:
-            return Grains(times[place] * GRAIN)
-        return Grains(_between(sizes[place - 1], times[place - 1], sizes[place], times[place], size))
+        upper = bisect_left(sizes, size)
+        if sizes[upper] == size:
+            return Grains(times[upper] * GRAIN)
+        return Grains(_between(sizes[upper - 1], times[upper - 1], sizes[upper], times[upper], size))
 
     def between(self, low: int, high: int) -> tuple[int, int]:
         """The least and greatest time of sizes from `low` to `high`: between two points time goes one way only."""
@@ -95,16 +95,16 @@ class CostTable:
 
     def rate(self, size: int, where: int | None = None) -> Grains:
         """`size` at the rate that holds at `where` (left out: at `size`): in proportion below the first point, too."""
-        place = smallest(largest(size if where is None else where, self.size[0]), self.size[-1])
-        return Grains(self.at(place) * size // place)
+        measured = smallest(largest(size if where is None else where, self.size[0]), self.size[-1])
+        return Grains(self.at(measured) * size // measured)
 
 
 def _between(low: int, first: int, high: int, last: int, size: int) -> int:
     """Grains at `size`, strictly between two points."""
     sizes, times = _means(low, first, high, last)
     x = size << _SHIFT
-    place = bisect_left(sizes, x)
-    a, s, b, t = sizes[place - 1], times[place - 1], sizes[place], times[place]
+    upper = bisect_left(sizes, x)
+    a, s, b, t = sizes[upper - 1], times[upper - 1], sizes[upper], times[upper]
     grains = (s << 16) * (b - a) + ((t - s) << 16) * (x - a)
     return grains // ((b - a) << _SHIFT)
 
@@ -196,8 +196,8 @@ class DeviceProfile:
 
     def same_times(self, other: DeviceProfile) -> bool:
         """Does every phase take as long on the other?"""
-        own = (self.backend, self.launch_ns, self.host_dispatch_ns, self.alloc_ns, self.roofline, self.ops)
-        return own == (other.backend, other.launch_ns, other.host_dispatch_ns, other.alloc_ns, other.roofline, other.ops)
+        times = (self.backend, self.launch_ns, self.host_dispatch_ns, self.alloc_ns, self.roofline, self.ops)
+        return times == (other.backend, other.launch_ns, other.host_dispatch_ns, other.alloc_ns, other.roofline, other.ops)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,11 +259,11 @@ class Profile:
 
     def store_of(self, path: str) -> str | None:
         """The store in which a file lies, by its real path: the one that names it, or the nearest folder around it."""
-        found = [
-            (len(own), device.name) for device in self.devices for own in device.paths
-            if path == own or path.startswith(own.rstrip("/") + "/")
+        matches = [
+            (len(prefix), device.name) for device in self.devices for prefix in device.paths
+            if path == prefix or path.startswith(prefix.rstrip("/") + "/")
         ]  # fmt: skip
-        return max(found)[1] if found else None
+        return max(matches)[1] if matches else None
 
     def class_of(self, device: DeviceProfile) -> str:
         """See Note [Classes]; a store is like no other."""

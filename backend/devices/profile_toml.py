@@ -64,11 +64,11 @@ class Places:
 
     file: str
     text: str
-    found: Mapping[str, tuple[int, int]]
+    spans: Mapping[str, tuple[int, int]]
 
     @staticmethod
     def of(file: str, text: str) -> Places:
-        found: dict[str, tuple[int, int]] = {}
+        spans: dict[str, tuple[int, int]] = {}
         counts: dict[str, int] = {}
         section, start = "", 0
         for line in text.splitlines(keepends=True):
@@ -79,18 +79,18 @@ class Places:
                 if header[1] == "[[":
                     counts[top] = counts.get(top, -1) + 1
                 section = f"{top}[{counts[top]}]{dot}{rest}" if top in counts else name
-                found.setdefault(section, span)
+                spans.setdefault(section, span)
             elif (name_of := _FIELD.match(line)) is not None:
                 key = name_of[1].strip("\"'")
-                found.setdefault(f"{section}.{key}" if section else key, span)
+                spans.setdefault(f"{section}.{key}" if section else key, span)
             start += len(line)
-        return Places(file, text, found)
+        return Places(file, text, spans)
 
     def span(self, path: str) -> Span:
         """Of the line that says `path`, or the nearest section around it."""
         while path:
-            if path in self.found:
-                return Span(self.file, *self.found[path])
+            if path in self.spans:
+                return Span(self.file, *self.spans[path])
             path = path.rpartition(".")[0]
         return Span(self.file, 0, max(1, len(self.text.partition("\n")[0])) if self.text else 0)
 
@@ -102,12 +102,12 @@ class Problems:
     places: Places
     largest: int = LARGEST
     record: str = "a table"
-    found: list[Diagnostic] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def add(self, path: str, message: str, *notes: str, code: Code = Code.E705) -> None:
         """Refused: there are very many."""
-        self.found.append(Diagnostic(code, f"{path}: {message}" if path else message, self.places.span(path), notes=notes))
-        if len(self.found) >= MOST_PROBLEMS:
+        self.diagnostics.append(Diagnostic(code, f"{path}: {message}" if path else message, self.places.span(path), notes=notes))
+        if len(self.diagnostics) >= MOST_PROBLEMS:
             self.stop()
 
     def fail(self, path: str, message: str, *notes: str) -> NoReturn:
@@ -117,18 +117,18 @@ class Problems:
 
     def stop(self) -> None:
         """Refused: there are any, in the order of the file."""
-        if self.found:
+        if self.diagnostics:
             raise Refused(self._in_order())
 
     def _in_order(self) -> list[Diagnostic]:
-        return sorted(self.found, key=lambda found: found.span.start)
+        return sorted(self.diagnostics, key=lambda diagnostic: diagnostic.span.start)
 
-    def whole(self, value: object) -> Fields:
+    def root_fields(self, value: object) -> Fields:
         """The fields of a file.  Refused: it is no table."""
-        found = self.fields(value)
+        fields = self.fields(value)
         self.stop()
-        assert found is not None
-        return found
+        assert fields is not None
+        return fields
 
     def fields(self, value: object, path: str = "") -> Fields | None:
         """Those of a table."""
@@ -178,7 +178,7 @@ class Fields:
             self.trouble(name, f"must be visible characters without spaces around them, not {shown(value)}")
         return value
 
-    def whole(self, name: str, default: int | None, least: int = 0) -> int | None:
+    def integer(self, name: str, default: int | None, least: int = 0) -> int | None:
         value = self.take(name)
         if value is None:
             return default
@@ -192,8 +192,8 @@ class Fields:
     def number(self, name: str, default: int | None = None, least: int = 0) -> int:
         if default is None and name not in self.values:
             self.missing(name)
-        found = self.whole(name, default, least)
-        return default or least if found is None else found
+        number = self.integer(name, default, least)
+        return default or least if number is None else number
 
     def switch(self, name: str, default: bool = False) -> bool:
         value = self.take(name)
@@ -225,12 +225,12 @@ class Fields:
         value = self.take(name)
         if value is None:
             return default
-        found = {kind.value: kind for kind in kinds}
-        if isinstance(value, str) and value in found:
-            return found[value]
-        guess = nearest(value, list(found)) if isinstance(value, str) else None
+        choices = {kind.value: kind for kind in kinds}
+        if isinstance(value, str) and value in choices:
+            return choices[value]
+        guess = nearest(value, list(choices)) if isinstance(value, str) else None
         meant = f"; did you mean `{guess}`?" if guess else ""
-        self.trouble(name, f"must be one of {', '.join(map(str, found))}, not {shown(value)}{meant}")
+        self.trouble(name, f"must be one of {', '.join(map(str, choices))}, not {shown(value)}{meant}")
         return default
 
     def numbers(self, name: str) -> tuple[int, ...] | None:
@@ -254,16 +254,16 @@ class Fields:
         if len(value) > most:
             self.trouble(name, f"has {len(value)} elements; at most {most} are read")
             return []
-        return [(f"{self.at(name)}[{place}]", item) for place, item in enumerate(value)]
+        return [(f"{self.at(name)}[{index}]", item) for index, item in enumerate(value)]
 
     def texts(self, name: str, most: int) -> list[str]:
-        found: list[str] = []
+        texts: list[str] = []
         for path, item in self.items(name, most):
             if isinstance(item, str):
-                found.append(item)
+                texts.append(item)
             else:
                 self.problems.add(path, f"must be a text, not {shown(item)}")
-        return found
+        return texts
 
     def table(self, name: str) -> Fields | None:
         value = self.take(name)
@@ -271,8 +271,8 @@ class Fields:
 
     def tables(self, name: str, most: int = LARGEST) -> list[Fields]:
         """Those of a list (`[[name]]`), each of which is to be finished."""
-        found = (self.problems.fields(item, path) for path, item in self.items(name, most))
-        return [fields for fields in found if fields is not None]
+        tables = (self.problems.fields(item, path) for path, item in self.items(name, most))
+        return [fields for fields in tables if fields is not None]
 
     def finish(self) -> None:
         for name in self.values:
@@ -351,10 +351,10 @@ def profile_of(values: Mapping[str, object], problems: Problems) -> Profile:
 def _not_toml(file: str, text: str, error: Exception) -> Diagnostic:
     message = str(error) if not isinstance(error, RecursionError) else "nested too deeply"
     start = 0
-    if (found := _AT_LINE.search(message)) is not None:
+    if (location := _AT_LINE.search(message)) is not None:
         lines = text.splitlines(keepends=True)
-        start = sum(map(len, lines[: int(found[1]) - 1])) + int(found[2]) - 1 if found[1] else len(text)
-        message = message[: found.start()].strip()
+        start = sum(map(len, lines[: int(location[1]) - 1])) + int(location[2]) - 1 if location[1] else len(text)
+        message = message[: location.start()].strip()
     start = min(start, len(text))
     return Diagnostic(Code.E705, f"this is not TOML: {message}", Span(file, start, min(start + 1, len(text))))
 
@@ -385,7 +385,7 @@ def _device(fields: Fields) -> DeviceProfile:
         fields.trouble("count", f"must be at most {MOST_DEVICES:,}, not {count:,}")
     device = DeviceProfile(
         name, kind, fields.choice("backend", _COMPUTING, BackendKind.CPU), fields.text("node", "n0"), count,
-        fields.number("threads", 1, 1), fields.whole("memory_bytes", None, 1),
+        fields.number("threads", 1, 1), fields.integer("memory_bytes", None, 1),
         fields.fraction("memory_reserve", Fraction(0), below=1), fields.switch("home"), fields.number("launch_ns", 0),
         fields.number("sync_ns", 0), fields.number("host_dispatch_ns", 0), fields.number("alloc_ns", 0),
         _power(fields.table("power")), _roofline(fields.table("roofline")), _operations(fields.table("op")), _reserved(fields),
@@ -395,16 +395,16 @@ def _device(fields: Fields) -> DeviceProfile:
 
 
 def _reserved(fields: Fields) -> dict[str, object]:
-    kept: dict[str, object] = {}
+    options: dict[str, object] = {}
     for name in RESERVED:
         value = fields.take(name)
         if value is None:
             continue
         if _plain(value):
-            kept[name] = value
+            options[name] = value
         else:
             fields.trouble(name, "may hold texts, numbers, lists and tables only")
-    return kept
+    return options
 
 
 def _plain(value: object) -> bool:
@@ -448,7 +448,7 @@ def _roofline(fields: Fields | None) -> Roofline | None:
 def _operations(fields: Fields | None) -> dict[str, CostTable]:
     if fields is None:
         return {}
-    made: dict[str, CostTable] = {}
+    tables: dict[str, CostTable] = {}
     for name in tuple(fields.values):
         inner = fields.table(name)
         if not profile.is_key(name):
@@ -464,8 +464,8 @@ def _operations(fields: Fields | None) -> dict[str, CostTable]:
         table = _table(inner, required=True)
         inner.finish()
         if table is not None:
-            made[name] = table
-    return made
+            tables[name] = table
+    return tables
 
 
 def _table(fields: Fields, *, required: bool) -> CostTable | None:
@@ -516,17 +516,17 @@ def _calibration(fields: Fields | None) -> Calibration:
 
 
 def _with_home(devices: list[DeviceProfile], problems: Problems) -> list[DeviceProfile]:
-    said = [place for place, device in enumerate(devices) if device.home]
+    said = [index for index, device in enumerate(devices) if device.home]
     if not said:
-        first = next((place for place, device in enumerate(devices) if device.backend is BackendKind.CPU), None)
+        first = next((index for index, device in enumerate(devices) if device.backend is BackendKind.CPU), None)
         if first is None:
             if devices:
                 problems.add("", 'no device is home: one needs `home = true` or `backend = "cpu"`')
             return devices
         said = [first]
         devices = [*devices[:first], replace(devices[first], home=True), *devices[first + 1 :]]
-    for place in said[1:]:
-        problems.add(f"device[{place}].home", f"`{devices[said[0]].name}` is home already")
+    for index in said[1:]:
+        problems.add(f"device[{index}].home", f"`{devices[said[0]].name}` is home already")
     return devices
 
 
@@ -542,33 +542,33 @@ def _check_names(devices: list[DeviceProfile], links: list[LinkProfile], problem
             problems.add(f"{path}.name", f"`{device.name}` is the name of {seen[device.name]} already")
         seen.setdefault(device.name, path)
     counts = {device.name: device.count for device in devices if device.name}
-    for place, link in enumerate(links):
+    for index, link in enumerate(links):
         for name, end in (("from", link.source), ("to", link.target)):
             if end and not _exists(end, counts):
                 guess = nearest(end, list(counts))
                 meant = f"; did you mean `{guess}`?" if guess else ""
-                problems.add(f"link[{place}].{name}", f"there is no device `{end}`{meant}")
+                problems.add(f"link[{index}].{name}", f"there is no device `{end}`{meant}")
         if link.group in counts:
-            problems.add(f"link[{place}].group", f"`{link.group}` is the name of a device: queues are named after both")
+            problems.add(f"link[{index}].group", f"`{link.group}` is the name of a device: queues are named after both")
     joined: dict[tuple[str, str], int] = {}
-    for place, link in enumerate(links):
+    for index, link in enumerate(links):
         if link.source == link.target and counts.get(link.source, 2) == 1:
-            problems.add(f"link[{place}].to", f"`{link.target}` is one device, and the link's other end already")
-        before = joined.setdefault((link.source, link.target), place)
-        if before != place and link.source and link.target:
-            problems.add(f"link[{place}].to", f"link[{before}] leads from `{link.source}` to `{link.target}` already")
+            problems.add(f"link[{index}].to", f"`{link.target}` is one device, and the link's other end already")
+        before = joined.setdefault((link.source, link.target), index)
+        if before != index and link.source and link.target:
+            problems.add(f"link[{index}].to", f"link[{before}] leads from `{link.source}` to `{link.target}` already")
     home = next((device.name for device in devices if device.home), None)
-    for place, store in enumerate(devices[first:]):
+    for index, store in enumerate(devices[first:]):
         if links and home not in (None, store.name) and not {(store.name, home), (home, store.name)} & joined.keys():
-            problems.add(f"store[{place}].name", f"no link joins `{store.name}` and `{home}`, which is home")
+            problems.add(f"store[{index}].name", f"no link joins `{store.name}` and `{home}`, which is home")
 
 
 def _exists(end: str, counts: dict[str, int]) -> bool:
     """Is it a group, or an instance of one?"""
     if end in counts:
         return True
-    found = _INSTANCE.fullmatch(end)
-    return found is not None and 1 < counts.get(found[1], 0) > int(found[2])
+    instance = _INSTANCE.fullmatch(end)
+    return instance is not None and 1 < counts.get(instance[1], 0) > int(instance[2])
 
 
 # ---------------------------------------------------------------------------------------------------- writing
@@ -690,9 +690,9 @@ def _escaped(character: str) -> str:
 
 def _decimal(value: Fraction) -> str:
     scaled = round(value * 10**9)
-    whole, part = divmod(abs(scaled), 10**9)
+    integer, part = divmod(abs(scaled), 10**9)
     digits = f"{part:09}".rstrip("0") or "0"
-    return f"{'-' if scaled < 0 else ''}{whole}.{digits}"
+    return f"{'-' if scaled < 0 else ''}{integer}.{digits}"
 
 
 def fingerprint(profile: Profile) -> str:

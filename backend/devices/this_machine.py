@@ -140,12 +140,12 @@ def stored_calibration(path: Path, bare: Profile) -> Profile | None:
     if head != _digest_line(text):
         raise UnusableCalibration("was changed after it was measured")
     try:
-        found = read_profile(str(path), text.decode("utf-8"))
+        profile = read_profile(str(path), text.decode("utf-8"))
     except (ValueError, RecursionError, Refused):
         raise UnusableCalibration("is not a profile") from None
-    if dict(found.calibration.facts) != dict(bare.calibration.facts) or len(found.devices) != 1:
+    if dict(profile.calibration.facts) != dict(bare.calibration.facts) or len(profile.devices) != 1:
         raise UnusableCalibration("was measured on another machine, or by another version")
-    return found
+    return profile
 
 
 def _digest_line(text: bytes) -> bytes:
@@ -165,11 +165,11 @@ def with_default_tables(bare: Profile) -> Profile:
     return replace(bare, devices=(_with_times_of(bare.home, known.home),), calibration=declared)
 
 
-def merged(known: Profile, found: Profile) -> Profile:
+def merged(known: Profile, measured: Profile) -> Profile:
     """Two calibrations of one machine: the mean where both measured a size, else what was found last."""
-    device, before = found.home, known.home
+    device, before = measured.home, known.home
     ops = {name: _mean(before.ops.get(name), table) for name, table in device.ops.items()}
-    return replace(found, devices=(replace(device, ops=ops),))
+    return replace(measured, devices=(replace(device, ops=ops),))
 
 
 def _mean(before: CostTable | None, table: CostTable) -> CostTable:
@@ -192,5 +192,5 @@ def keep_calibration(profile: Profile, folder: Path | None = None) -> Path:
 def cache_file(profile: Profile, folder: Path | None = None) -> Path | None:
     """Where the calibration of a machine is kept: `rho/devices` in the user's cache folder; None for a user who has none."""
     facts = "\n".join(f"{name}={value}" for name, value in sorted(profile.calibration.facts.items()))
-    place = folder or cache_folder("devices")
-    return None if place is None else place / f"{sha256(facts.encode()).hexdigest()[:16]}.toml"
+    parent = folder or cache_folder("devices")
+    return None if parent is None else parent / f"{sha256(facts.encode()).hexdigest()[:16]}.toml"

@@ -62,14 +62,14 @@ class Content:
         return os.path.getsize(self.path)
 
     @property
-    def kept(self) -> int:
+    def cached_bytes(self) -> int:
         """Bytes that the process keeps of it beside what it is read into.  OSError; FileTrouble."""
         if self.held is not None:
             return len(self.held)
         if is_url(self.path):
-            from .remote import KEPT
+            from .remote import CACHE_BYTES
 
-            return min(self.version.size, KEPT)
+            return min(self.version.size, CACHE_BYTES)
         return 0
 
     def identity(self, file: BinaryIO | None = None) -> tuple[int | str, ...]:
@@ -79,10 +79,10 @@ class Content:
         if is_url(self.path):
             from .remote import known
 
-            version = self.version if self.version.told else known(self.path)  # else every answer is compared with it
+            version = self.version if self.version.validators else known(self.path)  # else every answer is compared with it
             return version.size, version.digest
-        found = os.stat(self.path) if file is None else os.fstat(file.fileno())
-        return found.st_ino, found.st_dev, found.st_size, found.st_mtime_ns
+        status = os.stat(self.path) if file is None else os.fstat(file.fileno())
+        return status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns
 
 
 def suffix_of(path: str) -> str:
@@ -156,10 +156,10 @@ def stored_at(content: Content, info: zipfile.ZipInfo) -> int | None:
         return None
     with content.open() as file:
         file.seek(info.header_offset)
-        own = file.read(_LOCAL.size)
-    if len(own) < _LOCAL.size or not own.startswith(b"PK\3\4"):
+        header = file.read(_LOCAL.size)
+    if len(header) < _LOCAL.size or not header.startswith(b"PK\3\4"):
         raise damaged("has a damaged member: it does not begin as the list of members says")
-    _, name, more = _LOCAL.unpack(own)
+    _, name, more = _LOCAL.unpack(header)
     return int(info.header_offset + _LOCAL.size + name + more)
 
 
@@ -257,12 +257,12 @@ def fill_with_items(file: BinaryIO, room: Any, stored: Any) -> None:
         return
     items = room.reshape(-1) if room.flags.c_contiguous else room.flat
     some = numpy.empty(min(BLOCK // stored.itemsize, len(items)), stored)
-    for place in range(0, len(items), max(1, len(some))):
-        part = some[: len(items) - place]
+    for start in range(0, len(items), max(1, len(some))):
+        part = some[: len(items) - start]
         fill(file, part.view(numpy.uint8).data)
         if stored.kind == "U":
             require_characters(part)
-        items[place : place + len(part)] = part.view(numpy.uint8) != 0 if stored.kind == "b" else within(part, room.dtype)
+        items[start : start + len(part)] = part.view(numpy.uint8) != 0 if stored.kind == "b" else within(part, room.dtype)
 
 
 def require_characters(items: Any) -> None:

@@ -135,7 +135,7 @@ def text_of(number: int, reading: ColumnFormat) -> str:
 
 def _formatted(moment: date, pattern: str) -> str:
     """By strftime, but years have four digits on every system, as strptime reads them."""
-    return moment.strftime(_DIRECTIVE.sub(lambda found: f"{moment.year:04d}" if found[0] == "%Y" else found[0], pattern))
+    return moment.strftime(_DIRECTIVE.sub(lambda match: f"{moment.year:04d}" if match[0] == "%Y" else match[0], pattern))
 
 
 # ---------------------------------------------------------------------------------------------------- advice
@@ -151,8 +151,8 @@ _AS_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d.*")
 def for_cell(text: str, kind: Kind, reading: ColumnFormat) -> tuple[str, ...]:
     """A note with the clause that reads a cell that is no item, date or time; none if no clause would."""
     dated = reading.form in (CellFormat.DATE, CellFormat.TIME)
-    if not dated and not reading.separator and (found := for_line(text, ",")):
-        return found
+    if not dated and not reading.separator and (column := for_line(text, ",")):
+        return column
     clauses = _decimal(text, kind) if not dated and reading.decimal == "." else []
     if dated or (kind is Kind.I64 and not clauses):
         clauses = _dates(text)
@@ -323,11 +323,11 @@ def _presence(cells: list[str], room: Any) -> None:
 
 
 def _numbers(cells: list[str], room: Any, make: Callable[[str], Any], reading: ColumnFormat) -> None:
-    whole = "".join(cells)
-    if not whole.isascii() or "_" in whole:
+    text = "".join(cells)
+    if not text.isascii() or "_" in text:
         raise NotAtOnce
     if reading.decimal != ".":
-        if "." in whole:
+        if "." in text:
             raise NotAtOnce
         cells = [cell.replace(reading.decimal, ".") for cell in cells]
     if reading.missing is not None:
@@ -444,8 +444,8 @@ def from_numpy(items: Any) -> tuple[Any, Any, CellFormat]:
     if unit in MICROSECONDS:
         return multiplied(values, each * MICROSECONDS[unit], CellFormat.TIME), present, CellFormat.TIME
     if unit in PARTS:
-        whole, rest = np.divmod(values, PARTS[unit])
-        return multiplied(whole, each, CellFormat.TIME) + rest * each // PARTS[unit], present, CellFormat.TIME
+        quotient, rest = np.divmod(values, PARTS[unit])
+        return multiplied(quotient, each, CellFormat.TIME) + rest * each // PARTS[unit], present, CellFormat.TIME
     if present.any():
         raise disagrees("holds dates without a unit", 'give them one: `.astype("M8[s]")`')
     return values, present, CellFormat.TIME
@@ -468,11 +468,11 @@ def multiplied(values: Any, count: int, form: CellFormat, most: int = _MOST) -> 
 def number_in(text: str) -> float:
     """The number that a text says, blanks around it left out; NaN if it says none (`⎕number`)."""
     try:
-        found = item_of(text.strip(), Kind.F64)
+        number = item_of(text.strip(), Kind.F64)
     except Unsuitable:
         return math.nan
-    assert isinstance(found, float)
-    return found
+    assert isinstance(number, float)
+    return number
 
 
 def date_in(text: str) -> int:

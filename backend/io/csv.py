@@ -159,7 +159,7 @@ class RecordBlock:
     _records: tuple[list[int], list[list[str]]] | None = field(default=None, repr=False)
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         return self.ends and not self.column
 
     @property
@@ -182,13 +182,13 @@ class RecordBlock:
         reader = csv.reader(marked, delimiter=self.separator, strict=True, skipinitialspace=True)
         try:
             while begins < count and (row := next(reader, None)) is not None:
-                if len(row) > 1 or (row and row[0].strip()) or not self.whole:
+                if len(row) > 1 or (row and row[0].strip()) or not self.is_complete:
                     lines.append(self.line + begins)
                     rows.append(row)
                 begins = reader.line_num
         except csv.Error as error:
-            told, *notes = _told(error)
-            raise damaged(f"line {self.line + begins}: {told}", *notes) from None
+            message, *notes = _told(error)
+            raise damaged(f"line {self.line + begins}: {message}", *notes) from None
         return lines, rows
 
     def plain(self) -> list[list[str]]:
@@ -197,22 +197,22 @@ class RecordBlock:
         return [[cell.removeprefix(QUOTED) for cell in row] for row in rows] if self.quoted else rows
 
 
-def blocks(content: Content, separator: str, place: Place = START) -> Iterator[RecordBlock]:
+def blocks(content: Content, separator: str, start: Place = START) -> Iterator[RecordBlock]:
     """The text of a table from a place on."""
     with system_errors(), content.open() as file:
-        _, byte, line = place
+        _, byte, line = start
         file.seek(byte)
         while data := file.read(_TOGETHER):
             rest = b"" if data.endswith(b"\n") else file.readline(_PIECE)
             data += rest
             if len(rest) == _PIECE and not rest.endswith(b"\n"):
-                above, found, long = data.rpartition(b"\n")
-                if not found:
+                above, newline, long = data.rpartition(b"\n")
+                if not newline:
                     yield from _parts(file, data, byte, line, separator)
                     byte, line = file.tell(), line + 1
                     continue
                 file.seek(-len(long), io.SEEK_CUR)
-                data = above + found
+                data = above + newline
             block = RecordBlock(line, _decoded(data, line), separator, byte=byte)
             byte, line = byte + len(data), line + data.count(b"\n")
             if not data.strip(b"\n"):
@@ -251,10 +251,10 @@ def _parts(file: BinaryIO, data: bytes, byte: int, line: int, separator: str) ->
         more = file.readline(_PIECE)
         ends = more.endswith(b"\n") or len(more) < _PIECE
         data += more
-        cells, found, data = (data, b"", b"") if ends else data.rpartition(separator.encode())
+        cells, delimiter, data = (data, b"", b"") if ends else data.rpartition(separator.encode())
         if b"\r" in (cells or data).removesuffix(b"\n").removesuffix(b"\r"):
             raise damaged(f"line {line}: {_LONE_RETURN[0]}", _LONE_RETURN[1])
-        if not ends and (not found or len(data) >= _PIECE):
+        if not ends and (not delimiter or len(data) >= _PIECE):
             raise damaged(f"line {line} has a cell of more than {_PIECE} bytes")
         block = RecordBlock(line, _decoded(cells, line, first=not column), separator, column, ends, byte)
         if block.quoted:
@@ -263,13 +263,13 @@ def _parts(file: BinaryIO, data: bytes, byte: int, line: int, separator: str) ->
         column += block.text.count(separator) + 1
 
 
-def _following(file: BinaryIO, line: int, kept: list[str]) -> Iterator[str]:
+def _following(file: BinaryIO, line: int, lines: list[str]) -> Iterator[str]:
     """The lines that follow, which are kept as they are taken."""
     while data := file.readline(_PIECE):
         if len(data) == _PIECE and not data.endswith(b"\n"):
             raise damaged(f"line {line} has quotes and more than {_PIECE} bytes")
-        kept.append(_decoded(data, line))
-        yield kept[-1]
+        lines.append(_decoded(data, line))
+        yield lines[-1]
         line += 1
 
 
@@ -357,12 +357,12 @@ def measured(content: Content, separator: str, known: tuple[Place, ...] = ()) ->
         if count is not None:
             records += count
             continue
-        lines = block.records[0] if block.whole else [block.line]
-        lengths = map(len, block.records[1]) if block.whole else [block.text.count(separator) + 1]
+        lines = block.records[0] if block.is_complete else [block.line]
+        lengths = map(len, block.records[1]) if block.is_complete else [block.text.count(separator) + 1]
         for line, length in zip(lines, lengths, strict=True):
             cells += length
             if not records and not columns:
-                first.append(_alone(block, lines) if block.whole else replace(block, _records=None))
+                first.append(_alone(block, lines) if block.is_complete else replace(block, _records=None))
                 begins = line
             if block.ends:
                 columns = columns or cells
@@ -388,7 +388,7 @@ def _uniform(block: RecordBlock, columns: int) -> int | None:
     import numpy
 
     data = block.text.encode()
-    if not block.whole or not data.endswith(b"\n") or any(sign in data for sign in b'" ') or not block.text.isascii():
+    if not block.is_complete or not data.endswith(b"\n") or any(sign in data for sign in b'" ') or not block.text.isascii():
         return None
     codes = numpy.frombuffer(data, "u1")
     ends = numpy.flatnonzero(codes == _LINE_END)
@@ -404,7 +404,7 @@ def _count(cells: int) -> str:
 # ---------------------------------------------------------------------------------------------------- columns
 
 _PLACE: Final = re.compile(r"#([0-9]{1,6})")
-BESIDE: Final = 6 << 20
+WORKING_MEMORY: Final = 6 << 20
 """Bytes that a block takes while its cells become items."""
 _SHOWN: Final = 4
 _MOST_TOLD: Final = 1_000
@@ -418,7 +418,7 @@ class _ParseTask:
 
     wanted: ConversionsColumn
     array: Any
-    place: int | None
+    column: int | None
     headed: bool
     convert: Any
 
@@ -458,7 +458,7 @@ class Table:
     def _rows(self) -> Iterator[tuple[list[list[str]], list[int]]]:
         for block in blocks(self._content, self._separator):
             lines, rows = block.records
-            if not block.whole:
+            if not block.is_complete:
                 raise damaged(f"line {block.line} is too long for a table with text")
             if rows:
                 yield block.plain(), lines
@@ -467,14 +467,14 @@ class Table:
         """The shape that the file gives it; from here on it is read with the others."""
         if not wanted.member and wanted.kind is Kind.CHAR:
             raise disagrees("is a table of numbers, its declared type is char", "name a column, or a txt file for text")
-        place, headed = self._place(wanted)
+        column, headed = self._place(wanted)
         lines = self._measure.records - headed
-        if place is None:
+        if column is None:
             shape = _as_rank(lines, self._measure.columns, wanted.rank)
         else:
             shape = (lines,)
             if wanted.kind is Kind.CHAR:
-                shape = (lines, max(self._widths[place][headed], len(str(wanted.reading.missing or ""))))
+                shape = (lines, max(self._widths[column][headed], len(str(wanted.reading.missing or ""))))
             if len(shape) != wanted.rank:
                 held = "two axes" if len(shape) == 2 else "one axis"
                 text = "a column of text is `char[n w]`, w its longest cell"
@@ -493,21 +493,21 @@ class Table:
     def items(self, wanted: ConversionsColumn, first: int) -> tuple[int, Iterator[Any]]:
         """A row that is not behind row `first`, and the items from there on, some at a time, as vectors."""
         task = _ParseTask(wanted, None, *self._place(wanted), converter(wanted))
-        place = self._measure.place_of(first + task.headed) if self._measure.records > 1 else START
-        return max(0, place[0] - task.headed), self._items(task, place)
+        start = self._measure.place_of(first + task.headed) if self._measure.records > 1 else START
+        return max(0, start[0] - task.headed), self._items(task, start)
 
-    def _items(self, task: _ParseTask, place: Place) -> Iterator[Any]:
-        found: list[Any] = []
+    def _items(self, task: _ParseTask, start: Place) -> Iterator[Any]:
+        arrays: list[Any] = []
 
         def room(task: _ParseTask, done: int, column: int, count: int) -> Any:
-            found.append(new_array((count,), task.wanted.kind))
-            return found[-1]
+            arrays.append(new_array((count,), task.wanted.kind))
+            return arrays[-1]
 
-        done = place[0]
-        for block in blocks(self._content, self._separator, place):
+        done = start[0]
+        for block in blocks(self._content, self._separator, start):
             done += self._fill(block, [task], done, room)
-            yield from found
-            found.clear()
+            yield from arrays
+            arrays.clear()
 
     @property
     def doubt(self) -> str:
@@ -535,10 +535,10 @@ class Table:
         names = self._measure.names
         number = _PLACE.fullmatch(wanted.member)
         if number is not None and wanted.member not in names:
-            place = int(number[1])
-            if not 1 <= place <= len(names):
-                raise FileTrouble(Code.E704, f"has no column {place}: it has {len(names)}")
-            return place - 1, self._is_header(place - 1, wanted)
+            ordinal = int(number[1])
+            if not 1 <= ordinal <= len(names):
+                raise FileTrouble(Code.E704, f"has no column {ordinal}: it has {len(names)}")
+            return ordinal - 1, self._is_header(ordinal - 1, wanted)
         places = [at for at, name in enumerate(names) if name == wanted.member]
         if not places:
             meant = nearest(wanted.member, names)
@@ -551,11 +551,11 @@ class Table:
             raise damaged(f"has two columns named {wanted.member}: columns {numbers} of its header", note)
         return places[0], True
 
-    def _is_header(self, place: int | None, wanted: ConversionsColumn) -> bool:
+    def _is_header(self, column: int | None, wanted: ConversionsColumn) -> bool:
         """Is the first record a header for who wants the column at a place (None: all)?"""
         if not self._headed or wanted.kind is Kind.CHAR or wanted.reading.form is CellFormat.PRESENT:
             return self._headed
-        cells = self._measure.names if place is None else [self._measure.names[place]]
+        cells = self._measure.names if column is None else [self._measure.names[column]]
         try:
             return any(cell in MISSING or filled(cell, wanted) is None for cell in cells)
         except Unsuitable:
@@ -587,16 +587,16 @@ class Table:
                 count = len(items)
                 room_of(task, done, block.column, items.size)[...] = items.reshape(-1)
                 continue
-            if task.headed and not done and not block.whole:
+            if task.headed and not done and not block.is_complete:
                 count = 1
                 continue
             lines, rows = block.records
             count, skip = len(rows), int(task.headed and not done)
-            if task.place is None:
+            if task.column is None:
                 cells = list(chain.from_iterable(rows[skip:]))
             else:
-                place = task.place - block.column
-                cells = [row[place] for row in rows[skip:] if 0 <= place < len(row)]
+                column = task.column - block.column
+                cells = [row[column] for row in rows[skip:] if 0 <= column < len(row)]
             if not cells:
                 continue
             if block.quoted and not task.wanted.takes_quoted:
@@ -612,18 +612,18 @@ class Table:
         """Where the items of a block go."""
         start = done - task.headed
         array = task.array
-        if task.place is None:
+        if task.column is None:
             start, array = start * self._measure.columns + column, array.reshape(-1)
         if start + count > len(array):
             raise changed()
         return array[start : start + count]
 
     def _one_by_one(self, task: _ParseTask, cells: list[str], lines: list[int], column: int, room: Any) -> None:
-        wanted, names = task.wanted, self._measure.names if task.place is not None and task.headed else []
+        wanted, names = task.wanted, self._measure.names if task.column is not None and task.headed else []
         for at, cell in enumerate(cells):
-            record, place = (at, task.place) if task.place is not None else divmod(at, len(cells) // len(lines))
-            place += column * (task.place is None)
-            where = f"line {lines[record]}, column {place + 1}" + (f" ({names[place]})" if names and names[place] else "")
+            record, index = (at, task.column) if task.column is not None else divmod(at, len(cells) // len(lines))
+            index += column * (task.column is None)
+            where = f"line {lines[record]}, column {index + 1}" + (f" ({names[index]})" if names and names[index] else "")
             try:
                 put(room, at, filled(cell, wanted))
             except Unsuitable as trouble:
@@ -650,18 +650,18 @@ def _at_once(block: RecordBlock, task: _ParseTask, columns: int) -> Any:
     import numpy
 
     kind = _ONCE.get(task.wanted.kind) if replace(task.wanted.reading, separator="") == AS_WRITTEN else None
-    place = task.place if block.whole else None
-    if kind is None or block.quoted or place != task.place:
+    column = task.column if block.is_complete else None
+    if kind is None or block.quoted or column != task.column:
         return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             items = numpy.loadtxt(
-                block.text.split("\n"), kind, comments=None, delimiter=block.separator, usecols=place, ndmin=2
+                block.text.split("\n"), kind, comments=None, delimiter=block.separator, usecols=column, ndmin=2
             )
     except (ValueError, OverflowError, Warning):
         return None
-    expected = len(items) * columns if block.whole else items.size
+    expected = len(items) * columns if block.is_complete else items.size
     return items if block.text.count(block.separator) == expected - len(items) else None
 
 
@@ -690,7 +690,7 @@ class CsvColumn:
 class TextSink(OrderedSink):
     """Rows of a new csv or tsv file of numbers."""
 
-    beside: ClassVar[int] = ITEMS * 288
+    working_memory: ClassVar[int] = ITEMS * 288
     """A block of items as numbers, as texts, as lines and as bytes."""
 
     def require(self) -> None:

@@ -52,23 +52,23 @@ def mark_of(path: str) -> Mark | None:
         if os.path.isdir(path):
             return _mark_of_folder(path)
         with open_regular(path) as file:
-            found = os.fstat(file.fileno())
-            return found.st_size, found.st_mtime_ns, sha256(file.read(_HEADER)).hexdigest()
+            status = os.fstat(file.fileno())
+            return status.st_size, status.st_mtime_ns, sha256(file.read(_HEADER)).hexdigest()
     except (OSError, ValueError, FileTrouble):
         return None
 
 
 def _mark_of_folder(path: str) -> Mark | None:
-    sizes, times, told, count = 0, 0, sha256(), 0
+    sizes, times, digest, count = 0, 0, sha256(), 0
     for folder, inner, names in os.walk(path):
         inner.sort()
         for name in sorted(names):
-            found = os.lstat(os.path.join(folder, name))
-            sizes, times, count = sizes + found.st_size, max(times, found.st_mtime_ns), count + 1
-            told.update(f"{os.path.relpath(folder, path)}/{name} {found.st_size} {found.st_mtime_ns}\n".encode())
+            status = os.lstat(os.path.join(folder, name))
+            sizes, times, count = sizes + status.st_size, max(times, status.st_mtime_ns), count + 1
+            digest.update(f"{os.path.relpath(folder, path)}/{name} {status.st_size} {status.st_mtime_ns}\n".encode())
             if count > MOST_FILES:
                 return None
-    return sizes, times, told.hexdigest()
+    return sizes, times, digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -97,14 +97,14 @@ class StoredInput:
             if mark_of(self.file) != self.mark:
                 raise damaged("changed while it was read, or is another file for a worker")
             wanted = Wanted(self.kind, len(self.shape), self.span, self.reading, self.shown)
-            found = row_source(self.path, wanted, self.shape, self.places)
-        assert found is not None, "stored inputs can be read in rows"
-        return found
+            source = row_source(self.path, wanted, self.shape, self.places)
+        assert source is not None, "stored inputs can be read in rows"
+        return source
 
     def window(self, box: Box) -> StoredInput:
-        made = replace(self, box=box)
-        made.__dict__["source"] = self.source
-        return made
+        window = replace(self, box=box)
+        window.__dict__["source"] = self.source
+        return window
 
     def read(self) -> Any:
         """The box as an array.  RunFailed."""
@@ -113,27 +113,27 @@ class StoredInput:
             with located(self.shown, self.span), system_errors():
                 handle = source.open()
                 try:
-                    made = self._filled(source, handle, box)
+                    result = self._filled(source, handle, box)
                     source.require_same(handle)
                 finally:
                     source.close(handle)
         except Refused as refused:  # while the program runs all is a failure of it
             raise RunFailed(refused.diagnostics) from None
-        return made
+        return result
 
     def _filled(self, source: RowSource, handle: Any, box: Box) -> Any:
-        made = new_array(tuple(stop - start for start, stop in box), self.kind)
+        result = new_array(tuple(stop - start for start, stop in box), self.kind)
         (first, stop), *inner = box
         if inner == [(0, size) for size in self.shape[1:]]:
-            source.read(handle, first, made, stop)
-            return made
+            source.read(handle, first, result, stop)
+            return result
         step = max(1, _BLOCK // max(1, bytes_of(self.kind, self.shape[1:])))
         part = tuple(slice(*axis) for axis in inner)
         for at in range(first, stop, step):
             rows = new_array((min(step, stop - at), *self.shape[1:]), self.kind)
             source.read(handle, at, rows, at + len(rows))
-            made[at - first : at - first + len(rows)] = rows[(slice(None), *part)]
-        return made
+            result[at - first : at - first + len(rows)] = rows[(slice(None), *part)]
+        return result
 
     def facts(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -208,10 +208,10 @@ class StoredOutput:
 def from_facts(facts: Mapping[str, Any]) -> StoredInput | StoredOutput:
     kind, shape, shown, span = Kind(facts["kind"]), tuple(facts["shape"]), facts["shown"], Span(*facts["span"])
     if "mark" not in facts:
-        made = stored_output(shown, kind, shape, "", AS_WRITTEN, span)
-        assert made is not None, "what is shipped is written in place"
-        made.path = facts["path"]
-        return made
+        output = stored_output(shown, kind, shape, "", AS_WRITTEN, span)
+        assert output is not None, "what is shipped is written in place"
+        output.path = facts["path"]
+        return output
     size, time, begins = facts["mark"]
     form, *clauses = facts["reading"]
     places = tuple((record, byte, line) for record, byte, line in facts["places"])

@@ -121,14 +121,14 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
     """The shape, after checking the stored type and that all the data is there."""
     with system_errors(), content.open() as file:
         length = length_of(file)
-        found = parse_header(file)
-        _check_length(found, length)
-    require_accepted(found.stored, wanted.kind)
-    return found.shape
+        parsed = parse_header(file)
+        _check_length(parsed, length)
+    require_accepted(parsed.stored, wanted.kind)
+    return parsed.shape
 
 
-def _check_length(found: Header, length: int) -> None:
-    expected = found.start + found.data_bytes
+def _check_length(header: Header, length: int) -> None:
+    expected = header.start + header.data_bytes
     if length < expected:
         raise damaged(f"is truncated: its header promises {expected} bytes, it has {length}")
     if length > expected:
@@ -139,25 +139,25 @@ def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind."""
     with system_errors(), content.open() as file:
         length = length_of(file)
-        found = parse_header(file)
-        _check_length(found, length)
-        return fill(file, found, wanted.kind, shape)
+        parsed = parse_header(file)
+        _check_length(parsed, length)
+        return fill(file, parsed, wanted.kind, shape)
 
 
-def beside_bytes(content: Content, wanted: Column) -> int:
+def working_memory(content: Content, wanted: Column) -> int:
     """What reading takes beside the array."""
     with system_errors(), content.open() as file:
-        found = parse_header(file)
-    direct = is_direct(new_array((0,), wanted.kind).dtype, found.dtype) and not (found.fortran and wanted.rank > 1)
-    return 0 if direct else min(4 * found.data_bytes, 8 * BLOCK)
+        parsed = parse_header(file)
+    direct = is_direct(new_array((0,), wanted.kind).dtype, parsed.dtype) and not (parsed.fortran and wanted.rank > 1)
+    return 0 if direct else min(4 * parsed.data_bytes, 8 * BLOCK)
 
 
-def fill(file: BinaryIO, found: Header, kind: Kind, shape: tuple[int, ...]) -> Any:
+def fill(file: BinaryIO, header: Header, kind: Kind, shape: tuple[int, ...]) -> Any:
     """The data that follow a header, as a NumPy array of the kind."""
-    require_accepted(found.stored, kind)
-    require_shape(found.shape, shape)
+    require_accepted(header.stored, kind)
+    require_shape(header.shape, shape)
     array = new_array(shape, kind)
-    fill_with_items(file, array.T if found.fortran else array, found.dtype)
+    fill_with_items(file, array.T if header.fortran else array, header.dtype)
     return array
 
 
@@ -214,10 +214,10 @@ class NpySource:
         return int(prod(self.shape[1:])) * int(self.dtype.itemsize)
 
     @property
-    def beside(self) -> int:
+    def working_memory(self) -> int:
         """Memory that reading takes."""
         direct = is_direct(new_array((0,), self.kind).dtype, self.dtype) and not self.fortran
-        return self.content.kept + (0 if direct else 2 * BLOCK)
+        return self.content.cached_bytes + (0 if direct else 2 * BLOCK)
 
     @property
     def bytes(self) -> int:
@@ -236,8 +236,8 @@ class NpySource:
 
     def require_same(self, handle: BinaryIO) -> None:
         with system_errors():
-            found = self.content.identity(handle)
-        if found != self.identity:
+            current = self.content.identity(handle)
+        if current != self.identity:
             raise damaged("changed while it was read")
 
     def read(self, handle: BinaryIO, first: int, into: Any, keep: int) -> None:
@@ -252,8 +252,8 @@ class NpySource:
             if len(into) == self.shape[0]:
                 self._fill(handle, columns, 0)
                 return
-            for place, column in enumerate(numpy.ndindex(columns.shape[:-1])):
-                self._fill(handle, columns[column], (place * self.shape[0] + first) * int(self.dtype.itemsize))
+            for position, column in enumerate(numpy.ndindex(columns.shape[:-1])):
+                self._fill(handle, columns[column], (position * self.shape[0] + first) * int(self.dtype.itemsize))
 
     def _fill(self, handle: BinaryIO, into: Any, at: int) -> None:
         handle.seek(self.start + at)
@@ -320,12 +320,12 @@ def _find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 
 
 def _parse(stream: BinaryIO, length: int, kind: Kind) -> Header:
-    found = parse_header(stream)
-    expected = found.start + found.data_bytes
+    parsed = parse_header(stream)
+    expected = parsed.start + parsed.data_bytes
     if length != expected:
         raise damaged(f"has a member of {length} bytes whose header promises {expected}")
-    require_accepted(found.stored, kind)
-    return found
+    require_accepted(parsed.stored, kind)
+    return parsed
 
 
 def npz_header(content: Content, wanted: Column) -> tuple[int, ...]:
@@ -340,7 +340,7 @@ def place_of(content: Content, name: str) -> int | None:
         return stored_at(content, _find(archive, name))
 
 
-def npz_beside_bytes(content: Content, wanted: Column) -> int:
+def npz_working_memory(content: Content, wanted: Column) -> int:
     """What reading takes beside the array: blocks as they are stored, inflated and converted."""
     return 1 << 20
 

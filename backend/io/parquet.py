@@ -84,48 +84,48 @@ def arrow_columns_of(value: Any) -> tuple[list[ArrowColumn], bool]:
     import pyarrow
 
     try:
-        found = pyarrow.chunked_array(value if hasattr(value, "__arrow_c_stream__") else [pyarrow.array(value)])
+        chunked = pyarrow.chunked_array(value if hasattr(value, "__arrow_c_stream__") else [pyarrow.array(value)])
     except pyarrow.ArrowException as error:
         raise FileTrouble(Code.E704, f"cannot be read: {first_line(error)}") from None
-    if not pyarrow.types.is_struct(found.type):
-        return [column_of("", found)], False
-    return [column_of(field.name, part) for field, part in zip(found.type, found.flatten(), strict=True)], True
+    if not pyarrow.types.is_struct(chunked.type):
+        return [column_of("", chunked)], False
+    return [column_of(field.name, part) for field, part in zip(chunked.type, chunked.flatten(), strict=True)], True
 
 
-def column_of(name: str, found: Any) -> ArrowColumn:
+def column_of(name: str, chunked: Any) -> ArrowColumn:
     """A `ChunkedArray` of pyarrow.  FileTrouble: a type that is not read."""
     import pyarrow
 
     of = f" in column `{name}`" if name else ""
-    if pyarrow.types.is_dictionary(found.type):
-        found = found.cast(found.type.value_type)
-    type, present = found.type, found.is_valid().to_numpy()
-    told = str(type)
-    if told in _TEXTS:
-        return ArrowColumn(name, padded_texts([text or "" for text in found.to_pylist()]), present)
-    if told == "null":
+    if pyarrow.types.is_dictionary(chunked.type):
+        chunked = chunked.cast(chunked.type.value_type)
+    type, present = chunked.type, chunked.is_valid().to_numpy()
+    type_name = str(type)
+    if type_name in _TEXTS:
+        return ArrowColumn(name, padded_texts([text or "" for text in chunked.to_pylist()]), present)
+    if type_name == "null":
         return ArrowColumn(name, np.zeros(len(present)), present)
     if pyarrow.types.is_date(type):
         if pyarrow.types.is_date64(type):
-            return ArrowColumn(name, _plain(found.cast(pyarrow.int64())) // _DAY_OF_MILLISECONDS, present, CellFormat.DATE)
-        return ArrowColumn(name, _plain(found.cast(pyarrow.int32())).astype("int64"), present, CellFormat.DATE)
+            return ArrowColumn(name, _plain(chunked.cast(pyarrow.int64())) // _DAY_OF_MILLISECONDS, present, CellFormat.DATE)
+        return ArrowColumn(name, _plain(chunked.cast(pyarrow.int32())).astype("int64"), present, CellFormat.DATE)
     if pyarrow.types.is_timestamp(type):
-        ticks = _plain(found.cast(pyarrow.int64()))
+        ticks = _plain(chunked.cast(pyarrow.int64()))
         times = ticks // PARTS["ns"] if type.unit == "ns" else multiplied(ticks, MICROSECONDS[type.unit], CellFormat.TIME)
         return ArrowColumn(name, times, present, CellFormat.TIME)
-    if told not in _WIDENED:
-        raise disagrees(f"has{of} items of Arrow's type `{told}`, which no element type stores")
-    values = _plain(found).astype(_WIDENED[told])
-    if told == "uint64":
+    if type_name not in _WIDENED:
+        raise disagrees(f"has{of} items of Arrow's type `{type_name}`, which no element type stores")
+    values = _plain(chunked).astype(_WIDENED[type_name])
+    if type_name == "uint64":
         if len(values) and int(values.max()) >= _MOST:
             raise disagrees(f"has{of} integers beyond 2*63-1")
         values = values.astype("int64")
     return ArrowColumn(name, values, present)
 
 
-def _plain(found: Any) -> Any:
+def _plain(chunked: Any) -> Any:
     """Numbers as a NumPy array; 0 where there is none."""
-    return found.fill_null(False if str(found.type) == "bool" else 0).to_numpy()
+    return chunked.fill_null(False if str(chunked.type) == "bool" else 0).to_numpy()
 
 
 def items_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
@@ -263,7 +263,7 @@ def _groups(file: Any, name: str) -> list[list[Any]]:
     return [[one for one in group if not name or one.path_in_schema == name] for group in columns]
 
 
-def beside_bytes(content: Content, wanted: ConversionsColumn) -> int:
+def working_memory(content: Content, wanted: ConversionsColumn) -> int:
     """What reading may take beside the array: the pages of a column of one group of rows, stored and decoded, and a batch."""
     return _beside(content, "", lambda group: max(group, default=0))
 
@@ -305,21 +305,21 @@ def _one_column(content: Content, asked: ConversionsColumn) -> Any:
 def read(content: Content, wanted: ConversionsColumn, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind."""
     if _by_arrow(wanted):
-        found = _one_column(content, wanted)
-        require_shape(tuple(map(int, found.shape)), shape)
-        return found
+        values = _one_column(content, wanted)
+        require_shape(tuple(map(int, values.shape)), shape)
+        return values
     with _opened(content) as file:
         columns = _columns(file, wanted)
         require_shape(_shape(file, columns, wanted), shape)
         array = new_array(shape, wanted.kind)
         table = array.reshape(-1, len(columns))
         rows = len(table)
-        for place, column in enumerate(columns):
+        for number, column in enumerate(columns):
             count = 0
             for part in _batches(file, [column], wanted):
                 if count + len(part) > rows:
                     raise changed()
-                table[count : count + len(part), place] = part[:, 0]
+                table[count : count + len(part), number] = part[:, 0]
                 count += len(part)
             if count != rows:
                 raise damaged(f"is not a valid parquet file: it says {rows} rows, and column `{column}` has {count}")
@@ -352,11 +352,11 @@ def _batches(file: Any, columns: list[str], wanted: ConversionsColumn, groups: l
     size = max(1, _BATCH // max(1, len(columns)))
     for batch in file.iter_batches(batch_size=size, row_groups=groups, columns=columns, use_threads=False):
         table = new_array((batch.num_rows, len(columns)), wanted.kind)
-        for place, column in enumerate(columns):
+        for number, column in enumerate(columns):
             items = batch.column(batch.schema.get_field_index(column))
             if items.null_count:
                 raise disagrees(f"has missing values in column `{column}`", "say what stands for them: `missing 0`")
-            table[:, place] = within(items.to_numpy(zero_copy_only=False), table.dtype)
+            table[:, number] = within(items.to_numpy(zero_copy_only=False), table.dtype)
         yield table
 
 
@@ -369,7 +369,7 @@ def _batches(file: Any, columns: list[str], wanted: ConversionsColumn, groups: l
 
 _GROUP: Final = 1 << 19
 """Items of a group of rows."""
-BESIDE: Final = 5 * 8 * _GROUP + (16 << 20)
+WORKING_MEMORY: Final = 5 * 8 * _GROUP + (16 << 20)
 """Bytes: a group of rows as it waits, as Arrow has it, encoded and compressed, and what pyarrow's allocator holds."""
 _COMPLEX: Final = (Kind.C64, Kind.C128)
 
@@ -386,7 +386,7 @@ def columns_of(column: DelimitedWritingColumn) -> list[DelimitedWritingColumn]:
     if column.kind is Kind.CHAR or column.values.ndim < 2:
         return [replace(column, values=column.values if column.values.ndim else column.values.reshape(1))]
     count = column.values.shape[1]
-    return [replace(column, name=f"column{place}", values=column.values[:, place]) for place in range(count)]
+    return [replace(column, name=f"column{number}", values=column.values[:, number]) for number in range(count)]
 
 
 def require_storable(kind: Kind, shape: tuple[int, ...]) -> None:
@@ -460,7 +460,7 @@ def _items(part: Any, type: Any) -> Any:
 class ParquetSink(OrderedSink):
     """Rows of a new parquet file, which wait until a group is full."""
 
-    beside: ClassVar[int] = BESIDE
+    working_memory: ClassVar[int] = WORKING_MEMORY
 
     _groups: Any = None
     _waiting: Any = None
@@ -473,7 +473,7 @@ class ParquetSink(OrderedSink):
         import numpy
 
         OrderedSink.prepare(self)
-        names = [self.name] if len(self.shape) == 1 else [f"column{place}" for place in range(self.shape[1])]
+        names = [self.name] if len(self.shape) == 1 else [f"column{number}" for number in range(self.shape[1])]
         self._groups = _RowGroups(self.file, [(column, self.kind, CellFormat.ITEM) for column in names])
         self._waiting = numpy.empty((self._groups.rows, len(names)), NUMPY_NAMES[self.kind])
 

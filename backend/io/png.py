@@ -117,10 +117,10 @@ def _restore_diagonals(rows: Any, filters: Any, step: int, above: Any) -> Any:
         same, aside, corner = flat[diagonal - 1, here], flat[diagonal - 1, before], flat[diagonal - 2, before]
         left, up = (same, aside) if upright else (aside, same)
         start = (first - 1) * step if upright else (height - diagonal + first) * step
-        own = slice(start, start + (last - first) * step)
+        cells = slice(start, start + (last - first) * step)
         restored = flat[diagonal, here]
         for kind, mask in masks.items():
-            restored += mask[own] * _predicted(kind, left, up, corner)
+            restored += mask[cells] * _predicted(kind, left, up, corner)
         restored &= 0xFF
     return pixels[1:, 1:].astype("u1").reshape(rows.shape)
 
@@ -207,20 +207,20 @@ def _chunks(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
             raise damaged("has a chunk of an impossible length")
         if name in _SMALL and length > _SMALL[name]:
             raise damaged(f"has a chunk {name.decode()} of {length} bytes, more than {_SMALL[name]}")
-        sum, whole = zlib.crc32(name), b""
+        sum, data = zlib.crc32(name), b""
         for block in _blocks(file, length, name):
             sum = zlib.crc32(block, sum)
             if name == _PIXELS:
                 yield name, block
             elif name in _SMALL:
-                whole += block
+                data += block
         check = file.read(4)
         if len(check) < 4:
             raise damaged(f"is truncated inside its chunk {name.decode('latin-1')!r}")
         if sum != struct.unpack(">I", check)[0]:
             raise damaged(f"has a wrong checksum in its chunk {name.decode('latin-1')!r}")
         if name in _SMALL or name == b"IEND":
-            yield name, whole
+            yield name, data
         if name == b"IEND":
             return
     raise damaged(f"has more than {MOST_CHUNKS} chunks")
@@ -282,7 +282,7 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
     return image.shape
 
 
-def beside_bytes(content: Content, wanted: Column) -> int:
+def working_memory(content: Content, wanted: Column) -> int:
     """What reading takes beside the array: a band, inflated, restored and as samples."""
     with system_errors(), content.open() as file:
         image = _parse(file)
@@ -329,22 +329,22 @@ class _Pixels:
 
     def read(self, count: int) -> bytearray:
         """So many bytes.  E705: there are fewer."""
-        found = self._inflate(count)
-        if len(found) < count:
+        inflated = self._inflate(count)
+        if len(inflated) < count:
             raise damaged("has fewer pixels than its header promises")
-        return found
+        return inflated
 
     def require_end(self) -> None:
         if self._inflate(1):
             raise damaged("has more pixels than its header promises")
 
     def _inflate(self, most: int) -> bytearray:
-        found = bytearray()
+        inflated = bytearray()
         try:
-            while len(found) < most:
-                piece = self._engine.decompress(self._left, most - len(found))
+            while len(inflated) < most:
+                piece = self._engine.decompress(self._left, most - len(inflated))
                 self._left = self._engine.unconsumed_tail
-                found += piece
+                inflated += piece
                 if not piece and not self._left:
                     block = None if self._engine.eof else next(self._blocks, None)
                     if block is None:
@@ -352,7 +352,7 @@ class _Pixels:
                     self._left = block
         except zlib.error as error:
             raise damaged(f"has damaged pixels: {error}") from None
-        return found
+        return inflated
 
 
 def _samples(image: Image, rows: Any) -> Any:

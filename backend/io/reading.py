@@ -87,10 +87,10 @@ def _codes(content: Content) -> Iterator[Any]:
 
     held = ""
     for text in itertools.chain(_texts(content), ("",)):
-        whole = held + text
-        held = "\r" if whole.endswith("\r") and text else ""
-        whole = whole.removesuffix(held).replace("\r\n", "\n")
-        yield numpy.frombuffer(whole.encode("utf-32-le"), "<u4")
+        characters = held + text
+        held = "\r" if characters.endswith("\r") and text else ""
+        characters = characters.removesuffix(held).replace("\r\n", "\n")
+        yield numpy.frombuffer(characters.encode("utf-32-le"), "<u4")
 
 
 def header(content: Content, wanted: Column) -> tuple[int, ...]:
@@ -111,7 +111,7 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
     return lines + (column > 0), max(longest, column)
 
 
-def beside_bytes(content: Content, wanted: Column) -> int:
+def working_memory(content: Content, wanted: Column) -> int:
     """What reading takes beside the array: blocks as bytes, as text, and as code points with their places."""
     return min(64 * content.size(), 64 * _PLAIN_BLOCK)
 
@@ -170,25 +170,25 @@ class _FileFormat(NamedTuple):
     """The shape, after checking all that can be checked without the data."""
     read: Callable[[Content, Column, tuple[int, ...]], Any]
     """The data as a NumPy array of the kind (text: dtype U1)."""
-    beside_bytes: Callable[[Content, Column], int]
+    working_memory: Callable[[Content, Column], int]
     """What reading takes beside the array, at most."""
 
 
 FORMATS: Final[Mapping[str, _FileFormat]] = {
-    ".npy": _FileFormat(npy.header, npy.read, npy.beside_bytes),
-    ".npz": _FileFormat(npz.npz_header, npz.npz_read, npz.npz_beside_bytes),
-    ".parquet": _FileFormat(parquet.header, parquet.read, parquet.beside_bytes),
-    ".zarr": _FileFormat(zarr.header, zarr.read, zarr.beside_bytes),
-    ".png": _FileFormat(png.header, png.read, png.beside_bytes),
-    ".txt": _FileFormat(header, read, beside_bytes),
+    ".npy": _FileFormat(npy.header, npy.read, npy.working_memory),
+    ".npz": _FileFormat(npz.npz_header, npz.npz_read, npz.npz_working_memory),
+    ".parquet": _FileFormat(parquet.header, parquet.read, parquet.working_memory),
+    ".zarr": _FileFormat(zarr.header, zarr.read, zarr.working_memory),
+    ".png": _FileFormat(png.header, png.read, png.working_memory),
+    ".txt": _FileFormat(header, read, working_memory),
 }
 """All but tables that are text (`table_of`)."""
 
 
 def split_member(path: str) -> tuple[str, str]:
     """`a.npz:name` is the file `a.npz` and its member `name`, as in `.parquet` and `.zarr`; other paths have no member."""
-    found = _WITH_MEMBERS.fullmatch(path)
-    return (path, "") if found is None else (found[1], found[2])
+    match = _WITH_MEMBERS.fullmatch(path)
+    return (path, "") if match is None else (match[1], match[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,24 +350,24 @@ class _Cursor:
     """How far a file has been read: the items that are kept, the first of which is item `at`; None: not at all."""
 
     at: int = 0
-    kept: list[Any] = field(default_factory=list)
+    blocks: list[Any] = field(default_factory=list)
     more: Iterator[Any] | None = None
 
     @property
     def end(self) -> int:
-        return self.at + sum(map(len, self.kept))
+        return self.at + sum(map(len, self.blocks))
 
 
 @dataclass(frozen=True, slots=True)
 class InOrder:
-    """See the module.  `size` bytes are read for all of it, which takes `beside` bytes of memory; `identify` tells what is there
-    now, which was `identity`."""
+    """See the module.  `size` bytes are read for all of it, which takes `working_memory` bytes of memory; `identify` tells what
+    is there now, which was `identity`."""
 
     content: Content
     kind: Kind
     shape: tuple[int, ...]
     bytes: int
-    beside: int
+    working_memory: int
     blocks: Blocks
     identify: Callable[[], tuple[int | str, ...]]
     identity: tuple[int | str, ...]
@@ -394,28 +394,28 @@ class InOrder:
 
     def require_same(self, cursor: _Cursor) -> None:
         with system_errors():
-            found = self.identify()
-        if found != self.identity:
+            current = self.identify()
+        if current != self.identity:
             raise damaged("changed while it was read")
 
     def read(self, cursor: _Cursor, first: int, into: Any, keep: int) -> None:
         """Rows from `first` on, as many as `into` has; those from `keep` on will be wanted again.  FileTrouble."""
         items, wanted = into.reshape(-1), first * self._width
         more = self._begin(cursor, first)
-        filled, start, place = 0, cursor.at, 0
+        filled, start, index = 0, cursor.at, 0
         while filled < len(items):
-            if place == len(cursor.kept):
+            if index == len(cursor.blocks):
                 block = next(more, None)
                 if block is None:
                     raise damaged("ended while it was read")
-                cursor.kept.append(block)
-            block = cursor.kept[place]
+                cursor.blocks.append(block)
+            block = cursor.blocks[index]
             part = block[wanted + filled - start :][: len(items) - filled]
             items[filled : filled + len(part)] = part
-            filled, start, place = filled + len(part), start + len(block), place + 1
-            while cursor.kept and cursor.at + len(cursor.kept[0]) <= min(keep * self._width, wanted + filled):
-                cursor.at += len(cursor.kept.pop(0))
-                place -= 1
+            filled, start, index = filled + len(part), start + len(block), index + 1
+            while cursor.blocks and cursor.at + len(cursor.blocks[0]) <= min(keep * self._width, wanted + filled):
+                cursor.at += len(cursor.blocks.pop(0))
+                index -= 1
 
     def _begin(self, cursor: _Cursor, first: int) -> Iterator[Any]:
         """What goes on to row `first`, without what lies between where that can be left out."""
@@ -424,7 +424,7 @@ class InOrder:
             row, more = self.blocks(first)
             if cursor.more is None or before or row * self._width > cursor.end:
                 self.close(cursor)
-                cursor.at, cursor.kept, cursor.more = row * self._width, [], more
+                cursor.at, cursor.blocks, cursor.more = row * self._width, [], more
                 return more
         return cursor.more
 
@@ -437,7 +437,7 @@ _BLOCK: Final = 1 << 20
 
 
 class RowSource(Protocol):
-    """An input of `bytes` stored bytes whose rows are read as they are wanted, with `beside` bytes of memory for it."""
+    """An input of `bytes` stored bytes whose rows are read as they are wanted, with `working_memory` bytes of memory for it."""
 
     @property
     def path(self) -> str: ...
@@ -448,7 +448,7 @@ class RowSource(Protocol):
     @property
     def bytes(self) -> int: ...
     @property
-    def beside(self) -> int: ...
+    def working_memory(self) -> int: ...
 
     def open(self) -> Any:
         """A handle, if the file is still the one that was planned for.  FileTrouble."""
@@ -481,19 +481,19 @@ def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[
     identify = partial(identity_of, content, suffix, column)
     match suffix:
         case ".parquet" if wanted.reading == AS_WRITTEN:
-            size, beside = parquet.stored_bytes(content, column), parquet.largest_group(content, column) + _BLOCK
+            size, working_memory = parquet.stored_bytes(content, column), parquet.largest_group(content, column) + _BLOCK
             blocks = lambda first: parquet.blocks(content, column, first)  # noqa: E731
         case ".zarr":
             size = bytes_of(kind, shape)
-            beside = zarr.beside_bytes(content, column)
-            beside += 2 * zarr.band_bytes(content, column, bytes_of(kind, shape[1:]))
+            working_memory = zarr.working_memory(content, column)
+            working_memory += 2 * zarr.band_bytes(content, column, bytes_of(kind, shape[1:]))
             blocks = lambda first: zarr.blocks(content, column, first)  # noqa: E731
         case ".csv" | ".tsv":
-            beside, table = csv.BESIDE, table_of(content, suffix, wanted, places)
+            working_memory, table = csv.WORKING_MEMORY, table_of(content, suffix, wanted, places)
             blocks = lambda first: table.items(column, first)  # noqa: E731
         case _:
             return None
-    return InOrder(content, kind, shape, size, content.kept + beside, blocks, identify, identify())
+    return InOrder(content, kind, shape, size, content.cached_bytes + working_memory, blocks, identify, identify())
 
 
 def places_of(path: str, wanted: Wanted) -> tuple[Place, ...]:
@@ -518,8 +518,8 @@ def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, 
         file, member = split_member(path)
         content, suffix = content_of(file, held)
         wanted = Column(member, kind, len(shape), AS_WRITTEN)
-        needed = FORMATS[suffix].beside_bytes(content, wanted) if suffix in FORMATS else min(80 * content.size(), 20 * _MB)
-        return needed + content.kept
+        needed = FORMATS[suffix].working_memory(content, wanted) if suffix in FORMATS else min(80 * content.size(), 20 * _MB)
+        return needed + content.cached_bytes
 
 
 def writing_bytes(path: str, kind: Kind, shape: tuple[int, ...]) -> int:
@@ -529,7 +529,7 @@ def writing_bytes(path: str, kind: Kind, shape: tuple[int, ...]) -> int:
         case ".npy":
             return min(2 * most, 4 * _MB)
         case ".parquet":
-            return min(40 * items, parquet.BESIDE)
+            return min(40 * items, parquet.WORKING_MEMORY)
         case ".zarr":
             return zarr.writing_bytes(kind, shape)
         case ".png":

@@ -30,7 +30,7 @@ PATIENCE: Final = 20.0
 _LEAST: Final = 1 << 14
 _MOST: Final = 1 << 20
 """Bytes that are fetched at a time where less is asked for."""
-KEPT: Final = 4 << 20
+CACHE_BYTES: Final = 4 << 20
 """Bytes that are kept of what was fetched."""
 _NAMES: Final = ("ETag", "Last-Modified")
 
@@ -38,15 +38,15 @@ _NAMES: Final = ("ETag", "Last-Modified")
 class _HttpResponse(Exception):
     """What a server says instead of the file."""
 
-    def __init__(self, status: int, reason: str, place: str) -> None:
+    def __init__(self, status: int, reason: str, location: str) -> None:
         super().__init__(f"{status} {reason}".strip())
-        self.status, self.place = status, place
+        self.status, self.location = status, location
 
 
 async def _require_the_file(response: Any) -> None:
     """It is, and what it tells of its version is kept."""
     if response.status < 300:
-        _TOLD[str(response.url)] = tuple([response.headers.get(name) for name in _NAMES])
+        _LATEST_VALIDATORS[str(response.url)] = tuple([response.headers.get(name) for name in _NAMES])
     else:
         named = response.headers.get("Location")
         raise _HttpResponse(response.status, response.reason or "", urljoin(str(response.url), named) if named else "")
@@ -93,8 +93,9 @@ def _as_file_trouble() -> Iterator[None]:
 def _trouble(error: BaseException | None) -> FileTrouble:
     raised = {kind.__name__ for kind in type(error).__mro__}
     match error:
-        case _HttpResponse() if error.place:
-            return FileTrouble(Code.E704, f"is not there: the server answers {error} and names `{error.place}`", "name that URL")
+        case _HttpResponse() if error.location:
+            return FileTrouble(Code.E704, f"is not there: the server answers {error} and names `{error.location}`",
+                "name that URL")
         case _HttpResponse(status=404):
             return FileTrouble(Code.E704, f"does not exist: the server answers {error}")
         case _HttpResponse():
@@ -116,21 +117,22 @@ def _trouble(error: BaseException | None) -> FileTrouble:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The size of a file, and what tells it from another.  `told`: `ETag` and `Last-Modified`, where every answer tells them;
-    `place`: whose answers these are."""
+    """The size of a file, and what tells it from another.  `validators`: `ETag` and `Last-Modified`, where every answer tells
+    them; `location`: whose answers these are."""
 
     size: int
     digest: str
-    told: tuple[str | None, ...]
-    place: str
+    validators: tuple[str | None, ...]
+    location: str
 
     def require_same(self) -> None:
         """FileTrouble: the latest answer told another one."""
-        if any(one and other and one != other for one, other in zip(self.told, _TOLD.get(self.place, ()), strict=False)):
+        if any(one and other and one != other for one, other in zip(self.validators, _LATEST_VALIDATORS.get(self.location, ()),
+            strict=False)):
             raise damaged("changed while it was read")
 
 
-_TOLD: Final[dict[str, tuple[str | None, ...]]] = {}
+_LATEST_VALIDATORS: Final[dict[str, tuple[str | None, ...]]] = {}
 """What the latest answer of a URL told of its version."""
 
 
@@ -139,13 +141,13 @@ def known(url: str) -> Version:
     system, path = _system_of(url)
     with _as_file_trouble():
         system.invalidate_cache()
-        found = system.info(path)
-    if found.get("size") is None or found.get("type") != "file":
+        facts = system.info(path)
+    if facts.get("size") is None or facts.get("type") != "file":
         raise FileTrouble(Code.E704, "cannot be read: its server does not say how large it is")
-    place = str(found.get("url", ""))
-    told = tuple(found.get(name) for name in _NAMES) if place in _TOLD else ()
-    digest = sha256(repr(sorted(found.items(), key=str)).encode()).hexdigest()
-    return Version(int(found["size"]), digest, told, place)
+    location = str(facts.get("url", ""))
+    validators = tuple(facts.get(name) for name in _NAMES) if location in _LATEST_VALIDATORS else ()
+    digest = sha256(repr(sorted(facts.items(), key=str)).encode()).hexdigest()
+    return Version(int(facts["size"]), digest, validators, location)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,7 +160,7 @@ class _ByteRange:
 
 
 class _Parts:
-    """The parts that were used last, of all readers of this process: `KEPT` bytes.
+    """The parts that were used last, of all readers of this process: `CACHE_BYTES` bytes.
 
     A part that goes on where another one ends is twice as long, so that whoever reads in order asks seldom, also where several
     do, each its own part.  With many parts each is shorter: none goes before it is used."""
@@ -177,20 +179,20 @@ class _Parts:
         """The part that has a byte, and whether the caller has to fetch it; `count` bytes are asked for."""
         with self._lock:
             same = [part for of, part in self._parts if of == key]
-            found = next((part for part in same if part.first <= at < part.stop), None)
-            if found is None:
+            cached = next((part for part in same if part.first <= at < part.stop), None)
+            if cached is None:
                 before = next((part.stop - part.first for part in same if part.stop == at), 0)
-                ahead = max(_LEAST, min(2 * before, _MOST, KEPT // (1 + len(self._parts))))
+                ahead = max(_LEAST, min(2 * before, _MOST, CACHE_BYTES // (1 + len(self._parts))))
                 stop = min([at + max(count, ahead), size, *(part.first for part in same if part.first > at)])
-                made = _ByteRange(at, stop)
+                part = _ByteRange(at, stop)
             else:
-                made = found
-                self._parts.remove((key, found))
-            if made.stop - made.first <= _MOST:
-                self._parts.append((key, made))
-            while sum(part.stop - part.first for _, part in self._parts) > KEPT:
+                part = cached
+                self._parts.remove((key, cached))
+            if part.stop - part.first <= _MOST:
+                self._parts.append((key, part))
+            while sum(part.stop - part.first for _, part in self._parts) > CACHE_BYTES:
                 del self._parts[0]
-            return made, found is None
+            return part, cached is None
 
     def drop(self, key: tuple[str, str], part: _ByteRange) -> None:
         """It could not be fetched."""
@@ -248,11 +250,11 @@ class Remote(io.RawIOBase):
     def _fetch(self, first: int, stop: int) -> bytes:
         with _as_file_trouble():
             self._file.seek(first)
-            found: bytes = self._file.read(stop - first)
+            data: bytes = self._file.read(stop - first)
         self._version.require_same()
-        if len(found) != stop - first:
-            raise damaged(f"ended while it was read: of {stop - first} bytes its server sent {len(found)}")
-        return found
+        if len(data) != stop - first:
+            raise damaged(f"ended while it was read: of {stop - first} bytes its server sent {len(data)}")
+        return data
 
     def close(self) -> None:
         self._part = _NOTHING

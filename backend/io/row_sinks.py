@@ -25,10 +25,10 @@ from .errors import FileTrouble
 
 @dataclass(slots=True)
 class RowSink(ABC):
-    """`beside`: bytes of memory that writing takes; `any_axis`: may slabs be along any axis in any order, or are they rows in
-    order?  `name`: of the output; `came`: bytes of items that have been put."""
+    """`working_memory`: bytes of memory that writing takes; `any_axis`: may slabs be along any axis in any order, or are they
+    rows in order?  `name`: of the output; `came`: bytes of items that have been put."""
 
-    beside: ClassVar[int] = 0
+    working_memory: ClassVar[int] = 0
     any_axis: ClassVar[bool] = False
 
     path: str
@@ -177,8 +177,8 @@ class PlacedSink(RowSink):
 
         runs = numpy.ascontiguousarray(slab, self.dtype).reshape(prod(self.shape[:axis]), -1).view(numpy.uint8)
         across, step = prod(self.shape[axis : axis + 1]), prod(self.shape[axis + 1 :]) * self.dtype.itemsize
-        for place, run in enumerate(runs):
-            for chunk, at, start, stop in self.pieces((place * across + first) * step, len(run)):
+        for position, run in enumerate(runs):
+            for chunk, at, start, stop in self.pieces((position * across + first) * step, len(run)):
                 write_at(self.handle, run.data[start:stop], self.start_of(chunk) + at)
                 self.came += stop - start
 
@@ -186,13 +186,13 @@ class PlacedSink(RowSink):
         """All items, as the file has them.  OSError."""
         import numpy
 
-        made = numpy.empty(self.shape, self.dtype)
-        data = made.reshape(-1).view(numpy.uint8).data
+        result = numpy.empty(self.shape, self.dtype)
+        data = result.reshape(-1).view(numpy.uint8).data
         with os.fdopen(self.handle, "rb", closefd=False) as file:
             for chunk, at, start, stop in self.pieces(0, len(data)):
                 file.seek(self.start_of(chunk) + at)
                 fill(file, data[start:stop])
-        return made
+        return result
 
     @property
     def temporary(self) -> str:

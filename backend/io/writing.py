@@ -136,9 +136,9 @@ def _characters(values: Any) -> Iterator[str]:
         if not last.endswith("\n"):
             yield "\n"
         return
-    for number, place in enumerate(numpy.ndindex(values.shape[:-1])):
+    for number, index in enumerate(numpy.ndindex(values.shape[:-1])):
         yield _blank_lines(number, values.shape)
-        for block in blocks_of(values[place]):
+        for block in blocks_of(values[index]):
             yield characters_of(block)
         yield "\n"
 

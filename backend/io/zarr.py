@@ -104,9 +104,9 @@ class _StoreFolder:
     def identity(self, parts: Key, depth: int) -> Identity:
         count, total = 0, 0
         for key, entry in self._entries(parts, (), depth):
-            found = entry.stat(follow_symlinks=False)
-            told = f"{key} {found.st_ino} {found.st_size} {found.st_mtime_ns}".encode("utf-8", "surrogateescape")
-            count, total = count + 1, total ^ int.from_bytes(sha256(told).digest()[:16])
+            status = entry.stat(follow_symlinks=False)
+            description = f"{key} {status.st_ino} {status.st_size} {status.st_mtime_ns}".encode("utf-8", "surrogateescape")
+            count, total = count + 1, total ^ int.from_bytes(sha256(description).digest()[:16])
         return count, total
 
     def _entries(self, parts: Key, inner: Key, depth: int) -> Iterator[tuple[Key, os.DirEntry[str]]]:
@@ -125,8 +125,8 @@ def _link(part: str) -> FileTrouble:
 
 
 class _Archive:
-    def __init__(self, found: zipfile.ZipFile, content: Content) -> None:
-        self._found, self._content = found, content
+    def __init__(self, archive: zipfile.ZipFile, content: Content) -> None:
+        self._found, self._content = archive, content
 
     def open(self, parts: Key) -> BinaryIO | None:
         try:
@@ -158,8 +158,8 @@ def opened(content: Content) -> Iterator[ZarrStore]:
         if content.held is None and os.path.isdir(content.path):
             yield _StoreFolder(content.path)
             return
-        with byte_source.opened(content, "is not a zarr array or group") as found:
-            yield _Archive(found, content)
+        with byte_source.opened(content, "is not a zarr array or group") as archive:
+            yield _Archive(archive, content)
 
 
 # ---------------------------------------------------------------------------------------------------- zarr_store
@@ -184,8 +184,8 @@ def _metadata(store: ZarrStore, parts: tuple[str, ...]) -> tuple[str, dict[str, 
     return None
 
 
-def _is_array(found: tuple[str, dict[str, Any]] | None) -> bool:
-    return found is not None and (found[0] == ".zarray" or found[1].get("node_type") == "array")
+def _is_array(metadata: tuple[str, dict[str, Any]] | None) -> bool:
+    return metadata is not None and (metadata[0] == ".zarray" or metadata[1].get("node_type") == "array")
 
 
 def _array(store: ZarrStore, name: str) -> tuple[tuple[str, ...], ZarrArray]:
@@ -204,27 +204,27 @@ def _array(store: ZarrStore, name: str) -> tuple[tuple[str, ...], ZarrArray]:
     parts = tuple(name.split("/"))
     if not all(map(is_name, parts)):
         raise FileTrouble(Code.E704, f"cannot have an array named {name}: a name is made of names of folders and `/`")
-    found = _metadata(store, parts)
-    if found is None or not _is_array(found):
+    metadata = _metadata(store, parts)
+    if metadata is None or not _is_array(metadata):
         raise FileTrouble(Code.E704, f"has no array named {name}", f"its arrays: {listed(_arrays(store))}")
-    return parts, _parsed(found)
+    return parts, _parsed(metadata)
 
 
-def _parsed(found: tuple[str, dict[str, Any]]) -> ZarrArray:
-    return zarr_codecs.version_2(found[1]) if found[0] == ".zarray" else zarr_codecs.version_3(found[1])
+def _parsed(metadata: tuple[str, dict[str, Any]]) -> ZarrArray:
+    return zarr_codecs.version_2(metadata[1]) if metadata[0] == ".zarray" else zarr_codecs.version_3(metadata[1])
 
 
 def _arrays(store: ZarrStore) -> list[str]:
     """The arrays directly in a group, some of them if they are many."""
     names = sorted(name for name, _ in zip(store.names(), range(_MOST_SHOWN), strict=False) if is_name(name))
-    found = []
+    arrays = []
     for name in names:
         try:
             if name not in METADATA and _is_array(_metadata(store, (name,))):
-                found.append(name)
+                arrays.append(name)
         except FileTrouble:
             continue
-    return found
+    return arrays
 
 
 def header(content: Content, wanted: Column) -> tuple[int, ...]:
@@ -235,7 +235,7 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
         return array.shape
 
 
-def beside_bytes(content: Content, wanted: Column) -> int:
+def working_memory(content: Content, wanted: Column) -> int:
     """What reading takes beside the array: one chunk as it is stored, decoded step by step, and in its place."""
     with opened(content) as store:
         parts, array = _array(store, wanted.member)
@@ -297,15 +297,15 @@ def _depth(array: ZarrArray) -> int:
 
 def _present(store: ZarrStore, parts: tuple[str, ...], array: ZarrArray) -> Any:
     """Numbers of the chunks that are there, in the order of the array; all others are of fill values."""
-    counts, found = _counts(array), Numbers("q")
+    counts, present = _counts(array), Numbers("q")
     for key in store.below(parts, _depth(array)):
-        place = _place(array, key)
-        if place is not None and all(at < count for at, count in zip(place, counts, strict=True)):
+        indices = _place(array, key)
+        if indices is not None and all(at < count for at, count in zip(indices, counts, strict=True)):
             number = 0
-            for at, count in zip(place, counts, strict=True):
+            for at, count in zip(indices, counts, strict=True):
                 number = number * count + at
-            found.append(number)
-    return np.unique(np.frombuffer(found, np.int64)) if found else np.zeros(0, np.int64)
+            present.append(number)
+    return np.unique(np.frombuffer(present, np.int64)) if present else np.zeros(0, np.int64)
 
 
 def _fill(store: ZarrStore, parts: tuple[str, ...], array: ZarrArray, room: Any, present: Any, start: int = 0) -> None:
@@ -318,22 +318,22 @@ def _fill(store: ZarrStore, parts: tuple[str, ...], array: ZarrArray, room: Any,
         first, last = np.searchsorted(present, [row * math.prod(counts[1:]) for row in rows])
         present = present[first:last]
     for number in map(int, present):
-        place = list[int]()
+        indices = list[int]()
         for count in reversed(counts):
             number, at = divmod(number, count)
-            place.insert(0, at)
-        file = store.open((*parts, *_key(array, place)))
+            indices.insert(0, at)
+        file = store.open((*parts, *_key(array, indices)))
         if file is None:
             raise damaged("changed while it was read")
-        first = [at * chunk - zero for at, chunk, zero in zip(place, array.chunks, origin, strict=True)]
+        first = [at * chunk - zero for at, chunk, zero in zip(indices, array.chunks, origin, strict=True)]
         with file:
             for inner, items in decoded(file, array.pipeline, array.chunks):
                 _put(room, tuple(a + b for a, b in zip(first, inner, strict=True)), items)
 
 
-def _key(array: ZarrArray, place: Sequence[int]) -> tuple[str, ...]:
+def _key(array: ZarrArray, indices: Sequence[int]) -> tuple[str, ...]:
     """The name of a chunk below the array's."""
-    names = [*([array.prefix] if array.prefix else []), *map(str, place)] or ["0"]
+    names = [*([array.prefix] if array.prefix else []), *map(str, indices)] or ["0"]
     return (".".join(names),) if array.separator == "." else tuple(names)
 
 
@@ -411,9 +411,9 @@ def complete(handle: int, members: Sequence[ZarrMember]) -> None:
         file.seek(members[0].at)
         with zipfile.ZipFile(file, "w") as archive:
             for member in members:
-                found = zipfile.ZipInfo(member.name)
-                found.create_system, found.external_attr, found.file_size = 3, 0o600 << 16, member.size
-                with archive.open(found, "w") as target:
+                header = zipfile.ZipInfo(member.name)
+                header.create_system, header.external_attr, header.file_size = 3, 0o600 << 16, member.size
+                with archive.open(header, "w") as target:
                     file.comes = True
                     for start in range(0, member.size, BLOCK):
                         target.write(file.read(min(BLOCK, member.size - start)))
@@ -488,20 +488,20 @@ def _layout(kind: Kind, shape: tuple[int, ...]) -> _ShardLayout:
     cut = max((axis for axis, chunk in enumerate(chunks) if chunk < shape[axis]), default=0)
     places = product(*(range(-(-size // chunk)) for size, chunk in zip(shape, chunks, strict=True)))
     chunk = math.prod(chunks) * kind.bytes
-    named = (("/".join(map(str, ("c", *place))), chunk) for place in places)
+    named = (("/".join(map(str, ("c", *indices))), chunk) for indices in places)
     head = ("zarr.json", len(_zarr_writing_metadata(kind, shape)))
     return _ShardLayout(tuple(members_of((head, *named))), math.prod(shape[cut:]) * kind.bytes, chunk)
 
 
 def _zarr_writing_metadata(kind: Kind, shape: tuple[int, ...]) -> bytes:
     fill: Any = {Kind.BOOL: False, Kind.C64: [0.0, 0.0], Kind.C128: [0.0, 0.0]}.get(kind, 0)
-    found = {
+    metadata = {
         "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": NUMPY_NAMES[kind], "fill_value": fill,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks_of(shape, kind.bytes)}},
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
         "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "attributes": {},
     }  # fmt: skip
-    return json.dumps(found, indent=2).encode()
+    return json.dumps(metadata, indent=2).encode()
 
 
 def writing_bytes(kind: Kind, shape: tuple[int, ...]) -> int:
@@ -533,9 +533,9 @@ class ZarrSink(PlacedSink):
         layout, done = self.layout, 0
         while done < count:
             line, along = divmod(at + done, layout.line)
-            chunk, place = divmod(along, layout.chunk)
-            taken = min(count - done, layout.chunk - place, layout.line - along)
-            yield 1 + line * layout.of_line + chunk, place, done, done + taken
+            chunk, offset = divmod(along, layout.chunk)
+            taken = min(count - done, layout.chunk - offset, layout.line - along)
+            yield 1 + line * layout.of_line + chunk, offset, done, done + taken
             done += taken
 
     def start_of(self, chunk: int) -> int:

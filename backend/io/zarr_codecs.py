@@ -37,8 +37,8 @@ class Codec:
 
 def _inflated(window: int, data: bytes, size: int, settings: Mapping[str, Any]) -> bytes:
     engine = zlib.decompressobj(window)
-    found = engine.decompress(data, size + 1)
-    return found + engine.decompress(b"", size + 1 - len(found)) if len(found) <= size else found
+    inflated = engine.decompress(data, size + 1)
+    return inflated + engine.decompress(b"", size + 1 - len(inflated)) if len(inflated) <= size else inflated
 
 
 def _bz2(data: bytes, size: int, settings: Mapping[str, Any]) -> bytes:
@@ -122,10 +122,10 @@ def decode_bytes(data: bytes, codecs: tuple[Codec, ...], size: int) -> bytes:
     """The bytes that `codecs` encoded, in the order in which they were applied: `size` of them."""
     for codec, given in zip(reversed(codecs), reversed(_sizes(codecs, size)), strict=True):
         try:
-            found = _DECODERS[codec.name](data, given or 0, codec.settings)
+            decoded = _DECODERS[codec.name](data, given or 0, codec.settings)
         except (ValueError, RuntimeError, TypeError, EOFError, OSError, zlib.error) as error:
             raise damaged(f"has a chunk that is not {codec.name}: {error}") from None
-        data = found if isinstance(found, bytes) else memoryview(found).tobytes()
+        data = decoded if isinstance(decoded, bytes) else memoryview(decoded).tobytes()
         if given is not None and len(data) != given:
             raise damaged(f"has a chunk of {len(data)} bytes, not {given}, by {codec.name}")
     if len(data) != size:
@@ -229,19 +229,19 @@ class ZarrArray:
 def parse(raw: bytes) -> Mapping[str, Any]:
     """The object of a metadata file.  E705."""
     try:
-        found = parsing.decode(raw.decode("utf-8"), 1 << 17)
+        value = parsing.decode(raw.decode("utf-8"), 1 << 17)
     except (ValueError, RecursionError) as error:
         raise damaged(f"is not a zarr array or group: its metadata are not JSON ({error})") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise damaged("is not a zarr array or group: its metadata are not an object")
-    return found
+    return value
 
 
-def version_2(found: Mapping[str, Any]) -> ZarrArray:
+def version_2(metadata: Mapping[str, Any]) -> ZarrArray:
     """An array by its `.zarray`, which says in other words what version 3 says."""
-    if found.get("zarr_format") != 2:
-        raise damaged(f"has metadata of format {_shown(found.get('zarr_format'))}, not 2")
-    name, filters, compressor = found.get("dtype"), found.get("filters") or [], found.get("compressor")
+    if metadata.get("zarr_format") != 2:
+        raise damaged(f"has metadata of format {_shown(metadata.get('zarr_format'))}, not 2")
+    name, filters, compressor = metadata.get("dtype"), metadata.get("filters") or [], metadata.get("compressor")
     if not isinstance(name, str):
         raise disagrees("holds records with fields, not numbers of one type")
     if not isinstance(filters, list):
@@ -249,36 +249,36 @@ def version_2(found: Mapping[str, Any]) -> ZarrArray:
     stored = stored_type(name, "zarr")
     named = [_object(one, "codec") for one in (*filters, *([] if compressor is None else [compressor]))]
     codecs = [
-        {"name": "transpose", "configuration": {"order": found.get("order")}},
+        {"name": "transpose", "configuration": {"order": metadata.get("order")}},
         {"name": "bytes", "configuration": {"endian": "big" if name[0] == ">" else "little"}},
         *({"name": _text(one, "id"), "configuration": one} for one in named),
     ]
     return version_3({
-        "zarr_format": 3, "shape": found.get("shape"), "data_type": _TEXT if stored == "str1" else stored, "codecs": codecs,
-        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": found.get("chunks")}},
-        "chunk_key_encoding": {"name": "v2", "configuration": {"separator": found.get("dimension_separator", ".")}},
-        "fill_value": found.get("fill_value"),
+        "zarr_format": 3, "shape": metadata.get("shape"), "data_type": _TEXT if stored == "str1" else stored, "codecs": codecs,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": metadata.get("chunks")}},
+        "chunk_key_encoding": {"name": "v2", "configuration": {"separator": metadata.get("dimension_separator", ".")}},
+        "fill_value": metadata.get("fill_value"),
     })  # fmt: skip
 
 
-def version_3(found: Mapping[str, Any]) -> ZarrArray:
+def version_3(metadata: Mapping[str, Any]) -> ZarrArray:
     """An array by its `zarr.json`."""
-    for key, value in found.items():
+    for key, value in metadata.items():
         if key not in _UNDERSTOOD and not (isinstance(value, dict) and value.get("must_understand") is False):
             raise damaged(f"has metadata that are not understood: {_shown(key)}")
-    if found.get("zarr_format") != 3 or found.get("storage_transformers"):
+    if metadata.get("zarr_format") != 3 or metadata.get("storage_transformers"):
         raise damaged("has metadata of another format than 3, or storage transformers, which are not read")
-    shape = _zarr_metadata_sizes(found, "shape")
-    grid, keys = _object(found.get("chunk_grid"), "chunk grid"), _object(found.get("chunk_key_encoding"), "names of chunks")
+    shape = _zarr_metadata_sizes(metadata, "shape")
+    grid, keys = _object(metadata.get("chunk_grid"), "chunk grid"), _object(metadata.get("chunk_key_encoding"), "names of chunks")
     if grid.get("name") != "regular" or keys.get("name") not in ("default", "v2"):
         raise damaged("has a grid of chunks, or names of them, that are not read")
     chunks = _zarr_metadata_sizes(_object(grid.get("configuration"), "chunk grid"), "chunk_shape")
-    code = _data_type(found.get("data_type"))
+    code = _data_type(metadata.get("data_type"))
     settings = _object(keys.get("configuration") or {}, "names of chunks")
     default = keys["name"] == "default"
     separator = _separator(settings.get("separator", "/" if default else "."))
-    pipeline = _pipeline(found.get("codecs"), chunks, code, _MOST_DEPTH)
-    fill = _fill(found.get("fill_value"), _dtype("<" + code))
+    pipeline = _pipeline(metadata.get("codecs"), chunks, code, _MOST_DEPTH)
+    fill = _fill(metadata.get("fill_value"), _dtype("<" + code))
     return _sound(ZarrArray(shape, chunks, stored_type("<" + code, "zarr"), pipeline, fill, "c" if default else "", separator))
 
 
@@ -362,16 +362,16 @@ def _dtype(name: str) -> Any:
     return numpy.dtype(name)
 
 
-def _data_type(found: Any) -> str:
-    if isinstance(found, str) and found in _NAMES:
-        return _NAMES[found]
-    if found == _TEXT:
+def _data_type(value: Any) -> str:
+    if isinstance(value, str) and value in _NAMES:
+        return _NAMES[value]
+    if value == _TEXT:
         return "U1"
-    raise disagrees(f"holds items of type {_shown(found)}, which no element type stores")
+    raise disagrees(f"holds items of type {_shown(value)}, which no element type stores")
 
 
-def _zarr_metadata_sizes(found: Mapping[str, Any], key: str) -> tuple[int, ...]:
-    sizes = found.get(key)
+def _zarr_metadata_sizes(metadata: Mapping[str, Any], key: str) -> tuple[int, ...]:
+    sizes = metadata.get(key)
     if not isinstance(sizes, list) or len(sizes) > MOST_AXES:
         raise damaged(f"has no {key} in its metadata")
     if not all(isinstance(size, int) and not isinstance(size, bool) and 0 <= size <= _LARGEST_SIZE for size in sizes):
@@ -379,58 +379,58 @@ def _zarr_metadata_sizes(found: Mapping[str, Any], key: str) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _order(found: Any, rank: int) -> tuple[int, ...]:
-    if found in ("C", "F"):
-        return tuple(range(rank)) if found == "C" else tuple(reversed(range(rank)))
-    if not isinstance(found, list) or not all(isinstance(axis, int) for axis in found) or sorted(found) != list(range(rank)):
+def _order(value: Any, rank: int) -> tuple[int, ...]:
+    if value in ("C", "F"):
+        return tuple(range(rank)) if value == "C" else tuple(reversed(range(rank)))
+    if not isinstance(value, list) or not all(isinstance(axis, int) for axis in value) or sorted(value) != list(range(rank)):
         raise damaged("has an order of axes that is not a permutation")
-    return tuple(found)
+    return tuple(value)
 
 
-def _separator(found: Any) -> str:
-    if found not in (".", "/"):
-        raise damaged(f"has names of chunks that are not read: {_shown(found)}")
-    return str(found)
+def _separator(value: Any) -> str:
+    if value not in (".", "/"):
+        raise damaged(f"has names of chunks that are not read: {_shown(value)}")
+    return str(value)
 
 
-def _object(found: Any, what: str) -> Mapping[str, Any]:
-    if not isinstance(found, dict):
+def _object(value: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
         raise damaged(f"has a broken {what} in its metadata")
-    return found
+    return value
 
 
-def _text(found: Mapping[str, Any], key: str) -> str:
-    value = found.get(key)
+def _text(metadata: Mapping[str, Any], key: str) -> str:
+    value = metadata.get(key)
     if not isinstance(value, str):
         raise damaged("has a codec without a name")
     return value
 
 
-def _shown(found: Any) -> str:
-    return "`" + "".join(c if c.isprintable() else "?" for c in str(found)[:60]) + "`"
+def _shown(value: Any) -> str:
+    return "`" + "".join(c if c.isprintable() else "?" for c in str(value)[:60]) + "`"
 
 
 _WORDS: Final[Mapping[Any, float]] = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
-def _fill(found: Any, dtype: Any) -> Any:
+def _fill(value: Any, dtype: Any) -> Any:
     """The item of chunks that are not there, of the stored dtype."""
     import numpy
 
     try:
         if dtype.kind == "U":
-            text = str(found or "")
+            text = str(value or "")
             if len(text) > 1:
                 raise ValueError
             return numpy.array(text, "U1")[()]
-        if found is None:
+        if value is None:
             return dtype.type(0)
-        if isinstance(found, str) and found.startswith("0x"):
-            raw = bytes.fromhex(found[2:])
+        if isinstance(value, str) and value.startswith("0x"):
+            raw = bytes.fromhex(value[2:])
             return numpy.frombuffer(raw, dtype.newbyteorder(">"), 1)[0].astype(dtype.newbyteorder("="))
-        if isinstance(found, list) and dtype.kind == "c" and len(found) == 2:
-            return dtype.type(complex(*(_WORDS[part] if part in _WORDS else float(part) for part in found)))
-        number = _WORDS[found] if isinstance(found, str) else found
+        if isinstance(value, list) and dtype.kind == "c" and len(value) == 2:
+            return dtype.type(complex(*(_WORDS[part] if part in _WORDS else float(part) for part in value)))
+        number = _WORDS[value] if isinstance(value, str) else value
         if isinstance(number, list | dict):
             raise ValueError
         if dtype.kind == "b" and number not in (0, 1):
@@ -441,7 +441,7 @@ def _fill(found: Any, dtype: Any) -> Any:
             number = int(number)
         return dtype.type(number)
     except (ValueError, TypeError, KeyError, OverflowError):
-        raise damaged(f"has an item for chunks that are not there, {_shown(found)}, that is not of its type") from None
+        raise damaged(f"has an item for chunks that are not there, {_shown(value)}, that is not of its type") from None
 
 
 # ---------------------------------------------------------------------------------------------------- zarr_shards
@@ -479,12 +479,12 @@ class _Bytes:
 def _decoded(bytes: _Bytes, pipeline: Pipeline, shape: tuple[int, ...]) -> Iterator[tuple[Place, Any]]:
     order = pipeline.order
     inner = shape if order is None else tuple(shape[axis] for axis in order)
-    for place, part in _parts(bytes, pipeline, inner):
+    for indices, part in _parts(bytes, pipeline, inner):
         if order is None:
-            yield place, part
+            yield indices, part
         else:
             back = tuple(order.index(axis) for axis in range(len(order)))
-            yield tuple(place[axis] for axis in back), part.transpose(back)
+            yield tuple(indices[axis] for axis in back), part.transpose(back)
 
 
 def _parts(bytes: _Bytes, pipeline: Pipeline, shape: tuple[int, ...]) -> Iterator[tuple[Place, Any]]:
@@ -522,10 +522,10 @@ def _inner(bytes: _Bytes, shards: Shards, shape: tuple[int, ...]) -> Iterator[tu
     index = numpy.frombuffer(raw, shards.order + "u8").reshape(-1, 2)
     present = numpy.flatnonzero(~((index[:, 0] == _ABSENT) & (index[:, 1] == _ABSENT)))
     places = numpy.stack(numpy.unravel_index(present, counts), axis=1) if counts else numpy.zeros((len(present), 0), int)
-    for which, place in zip(present.tolist(), places.tolist(), strict=True):
+    for which, indices in zip(present.tolist(), places.tolist(), strict=True):
         start, size = int(index[which, 0]), int(index[which, 1])
         if start + size > bytes.size:
             raise damaged("has a shard whose index leads out of it")
-        first = tuple(at * part for at, part in zip(place, shards.shape, strict=True))
+        first = tuple(at * part for at, part in zip(indices, shards.shape, strict=True))
         for at, items in _decoded(replace(bytes, start=bytes.start + start, size=size), shards.inner, shards.shape):
             yield tuple(a + b for a, b in zip(first, at, strict=True)), items

@@ -49,9 +49,9 @@ class Hashing:
         w = IrBuilder()
         w.label("start")
         words = []
-        for place in range(7):
-            address = w.let(f"getelementptr i64, ptr %words, i64 {place}")
-            words.append(w.let(f"load {'ptr' if place in (1, 2, 4, 6) else 'i64'}, ptr {address}, align 8"))
+        for operand in range(7):
+            address = w.let(f"getelementptr i64, ptr %words, i64 {operand}")
+            words.append(w.let(f"load {'ptr' if operand in (1, 2, 4, 6) else 'i64'}, ptr {address}, align 8"))
         count, items, table, mask, known, absent, result = words
         lost = w.new_label()
         last = w.word("sub", count, 1)
@@ -74,8 +74,8 @@ class Hashing:
         w.branch(w.test("slt", position, 0), free, held)
         w.label(held)
         other = w.let(f"load i64, ptr {w.at(known, w.word('shl', position, 3))}, align 8")
-        found, again = w.new_label(), w.new_label()
-        w.branch(w.test("eq", other, item), found, again)
+        occupied, again = w.new_label(), w.new_label()
+        w.branch(w.test("eq", other, item), occupied, again)
         w.label(again)
         next_slot = w.word("and", w.word("add", slot, 1), mask)
         next_tries = w.word("add", tries, 1)
@@ -89,7 +89,7 @@ class Hashing:
             w.do(f"store i32 {w.let(f'trunc i64 {loop.index} to i32')}, ptr {address}, align 4")
         self._put(w, result, loop.index, absent if self.form is HashForm.FIND else "1")
         w.jump(ready)
-        w.label(found)
+        w.label(occupied)
         self._put(w, result, loop.index, position if self.form is HashForm.FIND else "0")
         w.jump(ready)
         w.label(ready)
@@ -165,9 +165,9 @@ def _table(count: int) -> NumArray:
 def _call(address: int, words: NumArray, table: NumArray, known: NumArray, result: NumArray, each: int = 0, team: int = 1
           ) -> bool:  # fmt: skip
     """Could all words be placed or found?  `each`: words of a piece, or all."""
-    own, slots, others, target = [array.__array_interface__["data"][0] for array in (words, table, known, result)]
+    queries, slots, others, target = [array.__array_interface__["data"][0] for array in (words, table, known, result)]
     calls = [
-        (min(each or len(words), len(words) - start), own + start * words.itemsize, slots, len(table) - 1, others, len(known),
+        (min(each or len(words), len(words) - start), queries + start * words.itemsize, slots, len(table) - 1, others, len(known),
          target + start * result.itemsize)
         for start in range(0, len(words), each or len(words))
     ]  # fmt: skip
@@ -415,13 +415,13 @@ def first_positions(table: NumArray, words: NumArray, threads: int = 1) -> NumAr
     low, high = int(table.min()), int(table.max())
     if high - low <= 2 * (count + words.size) + 1024:
         return _looked_up(table, words, low, high)
-    made = positions(table.astype(np.int64, copy=False), words.reshape(-1).astype(np.int64, copy=False), threads)
-    if made is not None:
-        return made.reshape(words.shape)
+    indices = positions(table.astype(np.int64, copy=False), words.reshape(-1).astype(np.int64, copy=False), threads)
+    if indices is not None:
+        return indices.reshape(words.shape)
     order = stable_order(table)
     ordered = table[order]
     flat = words.reshape(-1)
-    found = np.empty(len(flat), np.int64)
+    result = np.empty(len(flat), np.int64)
     for start in range(0, len(flat), QUERIES):
         wanted = flat[start : start + QUERIES]
         if min(count, len(wanted)) > 1 << 15:  # ordered queries walk the table instead of jumping in it
@@ -431,8 +431,8 @@ def first_positions(table: NumArray, words: NumArray, threads: int = 1) -> NumAr
         else:
             places = np.searchsorted(ordered, wanted)
         np.minimum(places, count - 1, out=places)
-        found[start : start + QUERIES] = np.where(ordered[places] == wanted, order[places], count)
-    return found.reshape(words.shape)
+        result[start : start + QUERIES] = np.where(ordered[places] == wanted, order[places], count)
+    return result.reshape(words.shape)
 
 
 def _looked_up(table: NumArray, words: NumArray, low: int, high: int) -> NumArray:
@@ -443,11 +443,11 @@ def _looked_up(table: NumArray, words: NumArray, low: int, high: int) -> NumArra
         start = max(stop - LOOKED_UP, 0)
         first[_from_zero(table[start:stop], low)[::-1]] = np.arange(stop - 1, start - 1, -1, dtype=first.dtype)
     flat = words.reshape(-1)
-    found = np.empty(len(flat), np.int64)
+    result = np.empty(len(flat), np.int64)
     for start in range(0, len(flat), LOOKED_UP):
         wanted = flat[start : start + LOOKED_UP].astype(np.int64)
         outside = (wanted < low) | (wanted > high)
         wanted -= low
         wanted[outside] = high - low + 1
-        found[start : start + LOOKED_UP] = first[wanted]
-    return found.reshape(words.shape)
+        result[start : start + LOOKED_UP] = first[wanted]
+    return result.reshape(words.shape)

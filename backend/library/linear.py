@@ -19,7 +19,7 @@ import numpy as np
 from ...lang.diagnostics.model import Code
 from ..cpu.views import DTYPES, NumArray
 from ..vm.backend_interface import CheckFailed
-from .operation import Again, Arrays, Operation, OperationCall, Prepare, whole
+from .operation import Again, Arrays, Operation, OperationCall, Prepare, on_operands
 from .products import alone, found_library
 
 # ---------------------------------------------------------------------------------------------------- lapack
@@ -44,13 +44,13 @@ def _functions(kind: str, *, short: bool) -> Mapping[str, Callable[..., Any]] | 
     if library is None:
         return None
     prototype = ctypes.PYFUNCTYPE if short else ctypes.CFUNCTYPE
-    made: dict[str, Callable[..., Any]] = {}
+    routines: dict[str, Callable[..., Any]] = {}
     for name in _NAMES[kind]:
         address = library.address(f"{name}_")
         if address is None:
             return None
-        made[name[1:]] = prototype(ctypes.c_double if name[1:] == "lange" else None)(address)
-    return made
+        routines[name[1:]] = prototype(ctypes.c_double if name[1:] == "lange" else None)(address)
+    return routines
 
 
 def _places(array: Any, count: int) -> list[ctypes.c_void_p]:
@@ -164,7 +164,7 @@ def _library(work: Work, prepare: Prepare | None = None) -> Operation:
             for result, dtype, shape in zip(results, dtypes, shapes, strict=True)
         )
 
-    return whole(run, prepare=prepare)
+    return on_operands(run, prepare=prepare)
 
 
 def _matrices(arg: NumArray, depth: int) -> NumArray:
@@ -344,11 +344,11 @@ def _again(make: Callable[[Sequence[NumArray], Sequence[NumArray], Any], Again |
         run = make(operands, targets, dtype)
         if run is None or len(a) * max(array.shape[-1] for array in (a, *targets)) < _ALONE:
             return run
-        whole = run
+        unpacked = run
 
         def guarded(operands: Sequence[NumArray], targets: Sequence[NumArray]) -> None:
             with alone():
-                whole(operands, targets)
+                unpacked(operands, targets)
 
         return guarded
 
@@ -378,17 +378,17 @@ def _solving(operands: Sequence[NumArray], targets: Sequence[NumArray], dtype: A
 
 def _factoring(operands: Sequence[NumArray], targets: Sequence[NumArray], dtype: Any) -> Again | None:
     rows, columns = operands[0].shape
-    made = factors(rows, columns, dtype)
-    if made is None:
+    factoring = factors(rows, columns, dtype)
+    if factoring is None:
         return None
-    below = np.tri(len(made.r), columns, -1, dtype=np.bool_)
-    diagonal = np.einsum("ii->i", made.r[:, : len(made.r)])
+    below = np.tri(len(factoring.r), columns, -1, dtype=np.bool_)
+    diagonal = np.einsum("ii->i", factoring.r[:, : len(factoring.r)])
 
     def run(operands: Sequence[NumArray], targets: Sequence[NumArray]) -> None:
-        made.run(operands[0])
-        np.copyto(made.r, 0.0, where=below)
-        _with_signs(made.q, made.r, diagonal)
-        for target, array in zip(targets, (made.q, made.r), strict=True):
+        factoring.run(operands[0])
+        np.copyto(factoring.r, 0.0, where=below)
+        _with_signs(factoring.q, factoring.r, diagonal)
+        for target, array in zip(targets, (factoring.q, factoring.r), strict=True):
             np.copyto(target, array, casting="unsafe")
 
     return run
@@ -421,7 +421,7 @@ def _along_last(transform: Transform) -> Operation:
         moved = np.asarray(transform(wide, shape[-1]))
         return (moved if dtype.kind == "c" else moved.real).astype(dtype, copy=False)
 
-    return whole(run)
+    return on_operands(run)
 
 
 TRANSFORMS: Final[dict[str, Operation]] = {

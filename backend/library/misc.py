@@ -22,7 +22,7 @@ from ..io.cells import date_in, number_in
 from ..vm.specialization import Later, Specialization, Unbound
 from ..vm.values import fixed_items, format_items
 from .hash import stable_order
-from .operation import Arrays, Operation, OperationCall, cell_by_cell, whole
+from .operation import Arrays, Operation, OperationCall, cell_by_cell, on_operands
 from .products import products
 from .select import check_indices, define
 
@@ -73,7 +73,8 @@ def _reader(read: Callable[[str], float | int]) -> Callable[[OperationCall, Arra
 
 
 MAKING: Final[dict[str, Operation]] = {
-    "random": cell_by_cell(random), "format": whole(format), "number": whole(_reader(number_in)), "date": whole(_reader(date_in)),
+    "random": cell_by_cell(random), "format": on_operands(format), "number": on_operands(_reader(number_in)),
+    "date": on_operands(_reader(date_in)),
 }  # fmt: skip
 
 
@@ -122,12 +123,12 @@ def _decoded(kind: Kind, radices: NumArray, digits: NumArray, threads: int) -> N
     total = np.zeros(shape, digits.dtype)
     step = max(1, _TOGETHER // max(1, shape[1] * shape[2]))
     for start in range(0, shape[0], step):  # cells that stay in cache from digit to digit
-        own = total[start : start + step]
+        partial = total[start : start + step]
         bases = radices[start : start + step] if len(radices) > 1 else radices
         items = digits[start : start + step] if len(digits) > 1 else digits
         for i in range(length):
-            np.multiply(own, bases[:, :, i, np.newaxis], own)
-            np.add(own, items[:, i, np.newaxis, :], own)
+            np.multiply(partial, bases[:, :, i, np.newaxis], partial)
+            np.add(partial, items[:, i, np.newaxis, :], partial)
     return total
 
 
@@ -135,9 +136,9 @@ def _horner_by_item(radices: NumArray, digits: NumArray, shape: tuple[int, int, 
     result = np.empty(shape, digits.dtype)
     for n, row, column in np.ndindex(shape):
         total: Any = digits.dtype.type(0).item()
-        bases, own = radices[n if len(radices) > 1 else 0, row], digits[n if len(digits) > 1 else 0, :, column]
+        bases, digit_row = radices[n if len(radices) > 1 else 0, row], digits[n if len(digits) > 1 else 0, :, column]
         for start in range(0, len(bases), CHUNK):
-            for base, digit in zip(bases[start : start + CHUNK].tolist(), own[start : start + CHUNK].tolist(), strict=True):
+            for base, digit in zip(bases[start : start + CHUNK].tolist(), digit_row[start : start + CHUNK].tolist(), strict=True):
                 total = total * base + digit
         result[n, row, column] = total
     return result
@@ -149,10 +150,10 @@ def encode(call: OperationCall, arrays: Arrays) -> Arrays:
     kind, count = call.kind(), math.prod(call.frame)
     scalar = radix.ndim == 1
     places = radix[:, np.newaxis] if scalar else radix
-    columns, own = places.shape[2:], arg.shape[1:]
-    bases = places.reshape(*places.shape, *[1] * len(own))
-    number = np.broadcast_to(arg.reshape(len(arg), *[1] * len(columns), *own), (count, *columns, *own))
-    result = np.empty((count, places.shape[1], *columns, *own), arg.dtype)
+    columns, cell = places.shape[2:], arg.shape[1:]
+    bases = places.reshape(*places.shape, *[1] * len(cell))
+    number = np.broadcast_to(arg.reshape(len(arg), *[1] * len(columns), *cell), (count, *columns, *cell))
+    result = np.empty((count, places.shape[1], *columns, *cell), arg.dtype)
     for i in range(places.shape[1] - 1, -1, -1):
         number = _divide(kind, bases[:, i], number, result[:, i])
     return call.unbatched(result[:, 0] if scalar else result)
@@ -185,7 +186,7 @@ def _divide_integers(base: NumArray, number: NumArray, digit: NumArray) -> NumAr
         return np.asarray(np.where(zero, base.dtype.type(0), number // safe))
 
 
-RADIX: Final[dict[str, Operation]] = {"decode": whole(decode), "encode": whole(encode)}
+RADIX: Final[dict[str, Operation]] = {"decode": on_operands(decode), "encode": on_operands(encode)}
 
 
 # ---------------------------------------------------------------------------------------------------- scans
@@ -245,10 +246,10 @@ def key_reduce(call: OperationCall, arrays: Arrays) -> Arrays:
     width = math.prod(cell)
     if width == 1 and not call.rank:
         values = np.broadcast_to(arg, (1, *arg.shape[1:])).reshape(-1)
-        made = reduce_by_key(call.function(), call.kind(), indices.reshape(-1), values, bins, call.threads)
-        if made is not None:
-            return call.unbatched(made.reshape(result_shape))
-    check_indices(indices, bins, checked=call.flag("checked"), place=call.phase.indexing)
+        by_key = reduce_by_key(call.function(), call.kind(), indices.reshape(-1), values, bins, call.threads)
+        if by_key is not None:
+            return call.unbatched(by_key.reshape(result_shape))
+    check_indices(indices, bins, checked=call.flag("checked"), indexing=call.phase.indexing)
     keys = (np.arange(count)[:, np.newaxis] * bins + indices).reshape(-1)
     items = np.broadcast_to(arg, (count, *arg.shape[1:])).reshape(len(keys), width)
     if not width:
@@ -287,12 +288,12 @@ def _scattered(ufunc: np.ufunc, keys: NumArray, items: NumArray, bins: int, star
     result = np.full((width, bins) if few else (bins, width), start, items.dtype)
     rows = max(1, BINNED // width)
     for first in range(0, len(keys), rows):
-        own, block = keys[first : first + rows], items[first : first + rows]
+        chunk, block = keys[first : first + rows], items[first : first + rows]
         if few:
             for column, part in zip(result, np.ascontiguousarray(block.T), strict=True):
-                ufunc.at(column, own, part)
+                ufunc.at(column, chunk, part)
         else:
-            places = own[:, np.newaxis] * width + np.arange(width)
+            places = chunk[:, np.newaxis] * width + np.arange(width)
             ufunc.at(result.reshape(-1), places.reshape(-1), np.ascontiguousarray(block).reshape(-1))
     return np.ascontiguousarray(result.T) if few else result
 
@@ -334,4 +335,4 @@ def _step_together(apply: Callable[..., Any], ordered: NumArray, starts: NumArra
             result[bins] = apply(result[bins], ordered[starts + k])
 
 
-KEYED: Final[dict[str, Operation]] = {"key_reduce": whole(key_reduce)}
+KEYED: Final[dict[str, Operation]] = {"key_reduce": on_operands(key_reduce)}

@@ -145,9 +145,9 @@ class Operation:
         """The results; a failed check is blamed on the phase."""
         try:
             if self.compiled is not None:
-                made = self.compiled(OperationCall(phase, context), arrays)
-                if made is not None:
-                    return (made,)
+                result = self.compiled(OperationCall(phase, context), arrays)
+                if result is not None:
+                    return (result,)
             if not is_unread(phase):  # such a result takes no memory
                 trim()
             return self.meaning(phase, arrays, context)
@@ -189,7 +189,7 @@ def cell_by_cell(cell: Cell, compiled: Compiled | None = None, short: Short | No
     return Operation(run, compiled, short, native)
 
 
-def whole(function: Callable[[OperationCall, Arrays], Any], compiled: Compiled | None = None, short: Short | None = None,
+def on_operands(function: Callable[[OperationCall, Arrays], Any], compiled: Compiled | None = None, short: Short | None = None,
           native: Native | None = None, prepare: Prepare | None = None) -> Operation:  # fmt: skip
     """An operation by a function of the call and its whole operands, frames included, which gives the one result."""
 
@@ -199,9 +199,9 @@ def whole(function: Callable[[OperationCall, Arrays], Any], compiled: Compiled |
     return Operation(run, compiled, short, native, prepare)
 
 
-def in_order(made: NumArray) -> NumArray:
+def in_order(result: NumArray) -> NumArray:
     """Row by row, as native programs take it: NumPy keeps the order of operands that lie column by column."""
-    return made if made.flags.c_contiguous else made.copy()
+    return result if result.flags.c_contiguous else result.copy()
 
 
 def _tuple(results: Any) -> Arrays:

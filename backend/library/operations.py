@@ -132,8 +132,8 @@ class OperationRoutines:
         self.block, self.raised = block, list[BaseException]()
         places = calls_at(program)
         self.sites = [
-            _OperationSite(routines[call.routine], call, program, block, place, following, types, backend, threads)
-            for call, place, following in zip(calls_of(program), places, places[1:], strict=False)
+            _OperationSite(routines[call.routine], call, program, block, offset, following, types, backend, threads)
+            for call, offset, following in zip(calls_of(program), places, places[1:], strict=False)
         ]
 
     def serve(self) -> Generator[int, int, None]:
@@ -177,12 +177,12 @@ class _OperationSite:
             for variable in routine.defines:
                 self.types.check(variable)
             return
-        place = tuple(words)
-        bound = self.bound.get(place)
+        key = tuple(words)
+        bound = self.bound.get(key)
         if bound is None:
             if len(self.bound) >= _MOST_BOUND:
                 self.bound.clear()
-            bound = self.bound[place] = self.bind(words)
+            bound = self.bound[key] = self.bind(words)
         try:
             if bound.direct is not None:
                 bound.direct()
@@ -192,14 +192,14 @@ class _OperationSite:
                 self.kernels.clear()
                 kernel = self.kernels[numbers] = self.kernel()
             targets = bound.targets
-            made = kernel(bound.memory, None)
+            results = kernel(bound.memory, None)
         except CheckFailed as failure:
             raise failure.at(routine.phase.span) from None
-        for target, array in zip(targets, made, strict=False):
+        for target, array in zip(targets, results, strict=False):
             if routine.defines:
                 target = target[tuple(map(slice, array.shape))]
             target[...] = array
-        for target, variable in zip(targets[len(made) :], routine.defines, strict=True):
+        for target, variable in zip(targets[len(results) :], routine.defines, strict=True):
             target[...] = sizes[variable]
 
     def kernel(self) -> Kernel:
@@ -212,8 +212,8 @@ class _OperationSite:
     def short(self, phase: LibraryPhase) -> Kernel | None:
         """By NumPy's calls alone, as native programs have it, where the region finds no size of the phase."""
 
-        made = None if self.routine.sizes else OPERATIONS[phase.op].routine(phase, self.types)
-        return None if made is None else lambda memory, _: (made(*[memory[value] for value in phase.args]),)
+        run = None if self.routine.sizes else OPERATIONS[phase.op].routine(phase, self.types)
+        return None if run is None else lambda memory, _: (run(*[memory[value] for value in phase.args]),)
 
     def bind(self, words: Sequence[int]) -> BoundOperation:
         """What is read and written at these places."""
@@ -228,7 +228,7 @@ class _OperationSite:
             arrays.append(np.asarray(_ScratchMemory(address, shape, strides, dtype)))
         count = len(self.call.reads)
         memory = dict(zip(self.routine.operands, arrays[:count], strict=True))
-        memory.update((own, memory[other].transpose(axes)) for own, other, axes in self.routine.turned)
+        memory.update((alias, memory[other].transpose(axes)) for alias, other, axes in self.routine.turned)
         return BoundOperation(memory, arrays[count:], self.direct(memory, arrays[count:]))
 
     def direct(self, memory: Mapping[ValueId, NumArray], targets: Sequence[NumArray]) -> Callable[[], object] | None:
@@ -260,11 +260,11 @@ class _OperationSite:
 
 def _strides(program: LoopProgram, block: Any) -> dict[str, list[int]]:
     """Of each view, in bytes."""
-    strides, place = {}, len(program.parameters)
+    strides, offset = {}, len(program.parameters)
     for view in program.views:
-        last = place + 1 + strides_of(view)
-        strides[view.name] = [*block[place + 1 : last], view.kind.bytes][: len(view.shape)]
-        place = last
+        last = offset + 1 + strides_of(view)
+        strides[view.name] = [*block[offset + 1 : last], view.kind.bytes][: len(view.shape)]
+        offset = last
     return strides
 
 

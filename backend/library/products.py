@@ -45,7 +45,7 @@ from ..jit.compiler import LruCache, address_of
 from ..vm.run_state import room
 from ..vm.runtime import native
 from ..vm.specialization import Later, Specialization, Unbound, bind_structured
-from .operation import Arrays, Operation, OperationCall, whole
+from .operation import Arrays, Operation, OperationCall, on_operands
 
 # ---------------------------------------------------------------------------------------------------- blas
 #
@@ -102,8 +102,8 @@ def found_library() -> BlasLibrary | None:
         handle = ctypes.PyDLL(path)
     except OSError:
         return None
-    found = (BlasLibrary(handle, before, after) for before, after in _AFFIXES)
-    return next((library for library in found if library.address("openblas_get_num_threads") is not None), None)
+    libraries = (BlasLibrary(handle, before, after) for before, after in _AFFIXES)
+    return next((library for library in libraries if library.address("openblas_get_num_threads") is not None), None)
 
 
 @cache
@@ -114,11 +114,11 @@ def blas() -> Blas | None:
         return None
     addresses = {name: library.address(f"cblas_{name}") or 0 for name in BLAS_PRODUCTS}
     try:
-        asked, told = library.function("openblas_get_num_threads"), library.function("openblas_set_num_threads")
+        asked, set_threads = library.function("openblas_get_num_threads"), library.function("openblas_set_num_threads")
     except AttributeError:
         return None
-    asked.restype, asked.argtypes, told.restype, told.argtypes = ctypes.c_int, (), None, (ctypes.c_int,)
-    return Blas(addresses, asked, told) if all(addresses.values()) else None
+    asked.restype, asked.argtypes, set_threads.restype, set_threads.argtypes = ctypes.c_int, (), None, (ctypes.c_int,)
+    return Blas(addresses, asked, set_threads) if all(addresses.values()) else None
 
 
 class _Alone:
@@ -151,35 +151,35 @@ _held: set[weakref.ref[_Alone]] = set()
 _before = 1
 
 
-def _enter(own: weakref.ref[_Alone]) -> None:
+def _enter(reference: weakref.ref[_Alone]) -> None:
     global _before
-    found = blas()
+    library = blas()
     with _lock:
-        if found is not None:
-            now = found.threads()
+        if library is not None:
+            now = library.threads()
             if now > 1 or not _held:
                 _before = now
             if now > 1:  # also where somebody has set it since
-                found.set_threads(1)
-        _held.add(own)
+                library.set_threads(1)
+        _held.add(reference)
 
 
-def _leave(own: weakref.ref[_Alone]) -> None:
-    found = blas()
+def _leave(reference: weakref.ref[_Alone]) -> None:
+    library = blas()
     with _lock:
-        if own not in _held:
+        if reference not in _held:
             return
-        _held.discard(own)
+        _held.discard(reference)
         _held.difference_update([other for other in _held if other() is None])
-        if found is not None and not _held and _before > 1 and found.threads() == 1:
-            found.set_threads(_before)
+        if library is not None and not _held and _before > 1 and library.threads() == 1:
+            library.set_threads(_before)
 
 
 def _after_fork() -> None:
     """The threads that were inside are not in the child."""
-    found = blas() if _held else None
-    if found is not None and _before > 1:
-        found.set_threads(_before)
+    library = blas() if _held else None
+    if library is not None and _before > 1:
+        library.set_threads(_before)
     _held.clear()
 
 
@@ -206,9 +206,9 @@ def summed_products(kind: Kind, left: NumArray, right: NumArray, threads: int) -
     first, second = [np.broadcast_to(array, (count, *array.shape[1:])) for array in (left, right)]
     phase = _phase(kind, tuple(map(number, first.shape)), tuple(map(number, second.shape)), 1, (LEFT, RIGHT, RESULT))
     run = compile_structured(phase, lambda value: kind, lambda size: size.evaluate({}), threads)
-    (made,) = run({LEFT: first, RIGHT: second}, None)
-    found: NumArray = np.ascontiguousarray(made)
-    return found
+    (product,) = run({LEFT: first, RIGHT: second}, None)
+    contiguous: NumArray = np.ascontiguousarray(product)
+    return contiguous
 
 
 # ---------------------------------------------------------------------------------------------------- products
@@ -274,15 +274,15 @@ def products_of(kind: Kind, left: NumArray, right: NumArray, threads: int) -> Nu
         np.matmul(left, right, out=result)
         return result
     left, right = [array[:1] if array.strides[0] == 0 else array for array in (left, right)]
-    made = result[: max(len(left), len(right))]
+    distinct = result[: max(len(left), len(right))]
     if blas() is None:
-        np.matmul(np.ascontiguousarray(left), np.ascontiguousarray(right), out=made)
+        np.matmul(np.ascontiguousarray(left), np.ascontiguousarray(right), out=distinct)
     elif _is_mirrored(left, right):
-        _symmetric(left, made, threads)
+        _symmetric(left, distinct, threads)
     else:
-        _products(kind, left, right, made, threads)
-    if len(made) < count:
-        result[len(made) :] = made
+        _products(kind, left, right, distinct, threads)
+    if len(distinct) < count:
+        result[len(distinct) :] = distinct
     return result
 
 
@@ -335,9 +335,9 @@ def _layout(array: NumArray) -> Layout:
 
 
 def _in_rows(array: NumArray) -> NumArray:
-    made: NumArray = room(array.shape, array.dtype)
-    np.copyto(made, array)
-    return made
+    copy: NumArray = room(array.shape, array.dtype)
+    np.copyto(copy, array)
+    return copy
 
 
 def bound_product(kind: Kind, left: NumArray, right: NumArray, threads: int) -> BoundProduct | None:
@@ -408,7 +408,7 @@ def _cuts(kind: Kind, shape: tuple[int, int, int]) -> list[ProductSplit]:
     count = min(most, int(work / _SPEED[kind] / SHARED_NANOSECONDS), size // GRAIN)
     if count < 2:
         return [ProductSplit(of_rows, 0, size)]
-    even = [(2 * size * place + count * GRAIN) // (2 * count * GRAIN) * GRAIN for place in range(count)]  # the nearest multiples
+    even = [(2 * size * part + count * GRAIN) // (2 * count * GRAIN) * GRAIN for part in range(count)]  # the nearest multiples
     return [ProductSplit(of_rows, start, stop) for start, stop in pairwise([*even,
         size])]  # no piece is one line: that is a vector
 
@@ -430,8 +430,8 @@ def _form(layout: Layout, item: int) -> tuple[int, int] | None:
 
 
 def _words(kind: Kind, left: Layout, right: Layout, cut: ProductSplit) -> ArgumentBlock:
-    found, item = blas(), kind.bytes
-    assert found is not None
+    library, item = blas(), kind.bytes
+    assert library is not None
     first, second = _form(left, item), _form(right, item)
     assert first is not None
     assert second is not None
@@ -441,7 +441,7 @@ def _words(kind: Kind, left: Layout, right: Layout, cut: ProductSplit) -> Argume
     steps = [layout[1][0] if layout[0][0] > 1 else 0 for layout in (left, right)]
     after = rows * columns * item
     words = [first[0], second[0], *sizes, first[1], second[1], columns, int(mirrored), cut.last - cut.first, *steps, after,
-             list(PRODUCTS).index(kind), found.addresses[PRODUCTS[kind]]]  # fmt: skip
+             list(PRODUCTS).index(kind), library.addresses[PRODUCTS[kind]]]  # fmt: skip
     ahead = [cut.first * steps[0], cut.first * steps[1], cut.first * after]
     if cut.of_rows:
         ahead = [ahead[0] + cut.start * left[1][1], ahead[1], ahead[2] + cut.start * columns * item]
@@ -491,7 +491,7 @@ def _symmetric(items: NumArray, result: NumArray, threads: int) -> None:
     count = max(1, rows // _TILE) if rows * rows * shared > _TURNED else 1
     ends = [*(rows * tile // count // GRAIN * GRAIN for tile in range(count)), rows]
     bands = [slice(start, stop) for start, stop in pairwise(ends)]
-    lower = [(band, other) for place, band in enumerate(bands) for other in bands[: place + 1]]
+    lower = [(band, other) for index, band in enumerate(bands) for other in bands[: index + 1]]
     tiles = [(cell, *pair) for cell in range(len(items)) for pair in lower]
 
     def work(tile: tuple[int, slice, slice]) -> None:
@@ -542,8 +542,8 @@ def contract(call: OperationCall, arrays: Arrays) -> Arrays:
 
 def product(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
     """The product of two matrices."""
-    made: NumArray = products(kind, a[np.newaxis], b[np.newaxis], threads)[0]
-    return made
+    result: NumArray = products(kind, a[np.newaxis], b[np.newaxis], threads)[0]
+    return result
 
 
 def products(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
@@ -594,10 +594,10 @@ def _count(bits: int, width: int) -> int:
     return max(1, -(-bits // width))
 
 
-def _limb(items: NumArray, place: int, bits: int, width: int) -> NumArray:
+def _limb(items: NumArray, limb: int, bits: int, width: int) -> NumArray:
     """Limb `place` in binary64, least significant first; the last one carries the sign."""
-    part: NumArray = items.astype(np.int64, copy=False) >> (place * width)
-    if place < _count(bits, width) - 1:
+    part: NumArray = items.astype(np.int64, copy=False) >> (limb * width)
+    if limb < _count(bits, width) - 1:
         part &= (1 << width) - 1
     return part.astype(np.float64)
 
@@ -623,9 +623,9 @@ def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
     if binding.apart and start_of(batches[0]) == start_of(batches[1]):
         raise Later
     bases: list[Base] = [(binding.places[arg], 0) for arg in args]
-    for place, is_copied in enumerate(into_rows):
+    for operand, is_copied in enumerate(into_rows):
         if is_copied:
-            batches[place], bases[place] = _contracting_in_rows(binding, batches[place], bases[place])
+            batches[operand], bases[operand] = _contracting_in_rows(binding, batches[operand], bases[operand])
     bound = bound_product(kind, batches[0], batches[1], binding.threads)
     if bound is None or bound.pieces is None:
         raise Unbound
@@ -649,4 +649,4 @@ def _contracting_in_rows(binding: Specialization, array: NumArray, source: Base)
     return target, room
 
 
-CONTRACTING: Final[dict[str, Operation]] = {"contract": whole(contract, _contract_floats, native=_bind_product)}
+CONTRACTING: Final[dict[str, Operation]] = {"contract": on_operands(contract, _contract_floats, native=_bind_product)}

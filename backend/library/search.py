@@ -47,7 +47,7 @@ from .hash import (
     row_words,
     stable_order,
 )
-from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, whole
+from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, on_operands
 from .sort import rows_of
 
 # ---------------------------------------------------------------------------------------------------- few_pairs
@@ -141,13 +141,13 @@ def _positions(table: NumArray, arg: NumArray, threads: int) -> NumArray:
         del numbers
         words, wanted = keys[: len(words)], keys[len(words) :]
     total = len(words)
-    found = first_positions(words, wanted, threads)
+    indices = first_positions(words, wanted, threads)
     if lost is not None:
-        found[lost] = total
-    found = found.reshape(count, queries)
+        indices[lost] = total
+    indices = indices.reshape(count, queries)
     if many:
-        found = np.where(found == total, height, found - np.arange(count)[:, np.newaxis] * height)
-    return found
+        indices = np.where(indices == total, height, indices - np.arange(count)[:, np.newaxis] * height)
+    return indices
 
 
 # -------------------------------------------------------------------------------- search in a table
@@ -166,12 +166,12 @@ def index_of(call: OperationCall, arrays: Arrays) -> Arrays:
         table = table[:, np.newaxis]
     height, cell = table.shape[1], table.shape[2:]
     rank = max(0, arg.ndim - 1 - len(cell))
-    own = arg.shape[1 : 1 + rank]
+    frame = arg.shape[1 : 1 + rank]
     if arg.shape[1 + rank :] != cell or (math.prod(cell) and not comparable(call)):
-        return call.unbatched(np.full((len(arg), *own), height, np.int64))
-    rows = arg.reshape(len(arg), math.prod(own), math.prod(cell))
-    found = _positions(table.reshape(len(table), height, math.prod(cell)), rows, call.threads)
-    return call.unbatched(found.reshape(len(arg), *own))
+        return call.unbatched(np.full((len(arg), *frame), height, np.int64))
+    rows = arg.reshape(len(arg), math.prod(frame), math.prod(cell))
+    indices = _positions(table.reshape(len(table), height, math.prod(cell)), rows, call.threads)
+    return call.unbatched(indices.reshape(len(arg), *frame))
 
 
 def member_of(call: OperationCall, arrays: Arrays) -> Arrays:
@@ -182,8 +182,8 @@ def member_of(call: OperationCall, arrays: Arrays) -> Arrays:
         return call.unbatched(np.zeros(arg.shape, np.bool_))
     size = math.prod(table.shape[1:])
     queries = arg.reshape(len(arg), math.prod(arg.shape[1:]), 1)
-    found = _positions(table.reshape(len(table), size, 1), queries, call.threads)
-    return call.unbatched((found < size).reshape(arg.shape))
+    indices = _positions(table.reshape(len(table), size, 1), queries, call.threads)
+    return call.unbatched((indices < size).reshape(arg.shape))
 
 
 def first_occurrence(call: OperationCall, arrays: Arrays) -> Arrays:
@@ -209,9 +209,9 @@ def _firsts(words: NumArray) -> NumArray:
     low, high = int(words.min()), int(words.max())
     if high - low <= 4 * count + 1024:
         return np.asarray(first_positions(words, words) == np.arange(count))
-    made = first_of_equal(words.astype(np.int64, copy=False))
-    if made is not None:
-        return made
+    firsts = first_of_equal(words.astype(np.int64, copy=False))
+    if firsts is not None:
+        return firsts
     order = stable_order(words)
     ordered = words[order]
     result[order[1:]] = ordered[1:] != ordered[:-1]
@@ -236,11 +236,11 @@ def interval_index(call: OperationCall, table: NumArray, arg: NumArray) -> NumAr
     if lost is None and items.ndim == 1 and len(items) >= max(_MERGED, len(bounds)) and is_ordered(items):
         ends = _passed(items, bounds)
         return np.repeat(np.arange(-1, len(bounds)), np.diff(ends, prepend=0, append=len(items)))
-    found = np.asarray(np.searchsorted(bounds, items, side="right")).astype(np.int64, copy=False)
-    found -= 1
+    intervals = np.asarray(np.searchsorted(bounds, items, side="right")).astype(np.int64, copy=False)
+    intervals -= 1
     if lost is not None:
-        found[lost] = -1
-    return found
+        intervals[lost] = -1
+    return intervals
 
 
 def _passed(items: NumArray, bounds: NumArray) -> NumArray:
@@ -289,16 +289,16 @@ def _matched(left: NumArray, right: NumArray) -> NumArray:
 
 def _bind_pairs(binding: Specialization, phase: LibraryPhase) -> None:
     """Few items in few."""
-    made = every_pair(phase, binding.types)
-    if made is None:
+    pairs = every_pair(phase, binding.types)
+    if pairs is None:
         raise Unbound
-    bind_structured(binding, made)
+    bind_structured(binding, pairs)
 
 
 SEARCHING: Final[dict[str, Operation]] = {
-    "index_of": whole(index_of, native=_bind_pairs), "member_of": whole(member_of, native=_bind_pairs),
-    "first_occurrence": whole(first_occurrence, native=_bind_pairs), "interval_index": cell_by_cell(interval_index),
-    "match": whole(match, short=_short_match),
+    "index_of": on_operands(index_of, native=_bind_pairs), "member_of": on_operands(member_of, native=_bind_pairs),
+    "first_occurrence": on_operands(first_occurrence, native=_bind_pairs), "interval_index": cell_by_cell(interval_index),
+    "match": on_operands(match, short=_short_match),
 }  # fmt: skip
 
 
@@ -328,11 +328,11 @@ def find(call: OperationCall, pattern: NumArray, arg: NumArray) -> NumArray:
     items = pattern.reshape(-1)
     offsets = np.indices(shape).reshape(arg.ndim, pattern.size).T
     alive = np.ones(box, np.bool_)
-    for place, (item, offset) in enumerate(zip(items, offsets, strict=True)):
+    for index, (item, offset) in enumerate(zip(items, offsets, strict=True)):
         alive &= arg[tuple(slice(int(o), int(o) + size) for o, size in zip(offset, box, strict=True))] == item
         left = int(np.count_nonzero(alive))
         if left <= alive.size // _FEW:
-            alive = _survivors(alive, arg, items[place + 1 :], offsets[place + 1 :])
+            alive = _survivors(alive, arg, items[index + 1 :], offsets[index + 1 :])
             break
     result[inside] = alive
     return result

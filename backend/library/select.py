@@ -25,14 +25,14 @@ from ..loopir.templates import Counting, SelectionForm, SelectTemplate
 from ..vm.backend_interface import NOTHING, CheckFailed, Types, outside
 from ..vm.run_state import LEAST as POOL_LEAST
 from ..vm.specialization import MOST_CELLS, Fault, Later, Specialization, Unbound, bind_kernel
-from .operation import Arrays, Function, Native, Operation, OperationCall, cell_by_cell, in_order, whole
+from .operation import Arrays, Function, Native, Operation, OperationCall, cell_by_cell, in_order, on_operands
 from .sort import LEAST, is_short, plain_order, selects, sorted_items, sorted_rows, sorted_vector
 
 # ---------------------------------------------------------------------------------------------------- selecting
 
 def check_indices(
-    indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None, place: Indexing | None = None,
-    beside: Mapping[int, int] = NOTHING,
+    indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None, indexing: Indexing | None = None,
+    fixed: Mapping[int, int] = NOTHING,
 ) -> None:  # fmt: skip
     """Fail with the first index that is not in `least` … size-1; `beside`: those of other axes."""
     if not indices.size or (int(indices.min()) >= least and int(indices.max()) < size):
@@ -41,38 +41,39 @@ def check_indices(
     index = int(indices[wrong].reshape(-1)[0])
     if not checked:
         raise AssertionError(f"index {index} was proved to be below {size}")
-    raise outside(index, size, shift, place, beside)
+    raise outside(index, size, shift, indexing, fixed)
 
 
 def check_gather(phase: LibraryPhase, cell: Sequence[int], indices: NumArray, others: Sequence[NumArray]) -> None:
     """Fail with the first item whose index is outside: those of axes before it that are numbers are those of the first item."""
-    told, axis, place = phase.attributes.get("beside", ()), phase.attributes["axis"], phase.indexing
-    assert isinstance(told, tuple) and isinstance(axis, int)
-    beside = {other: int(number.reshape(-1)[0]) for other, number in zip(told, others, strict=True)}
-    if place is not None and place.axis == axis and indices.size:
-        for other in sorted(other for other in beside if other < axis):
-            every = {**beside, axis: int(indices.reshape(-1)[0])}
+    fixed_axes, axis, indexing = phase.attributes.get("beside", ()), phase.attributes["axis"], phase.indexing
+    assert isinstance(fixed_axes, tuple) and isinstance(axis, int)
+    fixed = {other: int(number.reshape(-1)[0]) for other, number in zip(fixed_axes, others, strict=True)}
+    if indexing is not None and indexing.axis == axis and indices.size:
+        for other in sorted(other for other in fixed if other < axis):
+            every = {**fixed, axis: int(indices.reshape(-1)[0])}
             number = every.pop(other)
-            check_indices(np.array([number]), cell[other], checked=True, place=place.on(other), beside=every)
+            check_indices(np.array([number]), cell[other], checked=True, indexing=indexing.on(other), fixed=every)
     check_indices(indices, cell[axis], checked=phase.attributes["checked"] is True, least=-1 if phase.attributes["fills"] else 0,
-                  shift=phase.attributes.get("shift"), place=place, beside=beside)  # fmt: skip
+                  shift=phase.attributes.get("shift"), indexing=indexing, fixed=fixed)  # fmt: skip
 
 
 def check_update(phase: LibraryPhase, chosen: Mapping[int, NumArray], cell: Sequence[int]) -> None:
     """Fail with the first item, in the order of cells and of items, that has an index outside its axis.
 
     `chosen`: indices by axis, with a batch axis each."""
-    wrong = {axis: ((own < 0) | (own >= cell[axis])).reshape(len(own), -1) for axis, own in chosen.items()}
+    wrong = {axis: ((axis_indices < 0) | (axis_indices >= cell[axis])).reshape(len(axis_indices), -1) for axis,
+        axis_indices in chosen.items()}
     if not any(bad.any() for bad in wrong.values()):
         return
     assert phase.attributes["checked"] is True, "an index was proved to be inside"
     at = min(int(bad.any(1).argmax()) for bad in wrong.values() if bad.any())
     here = {axis: bad[at % len(bad)] for axis, bad in wrong.items()}
-    rows = {axis: own.reshape(len(own), -1)[at % len(own)] for axis, own in chosen.items()}
+    rows = {axis: axis_indices.reshape(len(axis_indices), -1)[at % len(axis_indices)] for axis, axis_indices in chosen.items()}
     first = next((axis for axis, bad in here.items() if bad[:1].any()), None)
     axis = max(axis for axis, bad in here.items() if bad.any()) if first is None else first
     places = {**dict.fromkeys(rows, 0), axis: int(here[axis].argmax())}
-    every = {own: int(row[places[own]]) for own, row in rows.items() if row.size}
+    every = {along: int(row[places[along]]) for along, row in rows.items() if row.size}
     raise outside(every.pop(axis), cell[axis], None, phase.indexing and phase.indexing.on(axis), every)
 
 
@@ -83,8 +84,8 @@ def gather(call: OperationCall, arrays: Arrays) -> Arrays:
         return sort(call, arrays)
     arg, indices, *others = call.batched(arrays)
     count = math.prod(call.frame)
-    own, cell = indices.shape[1:], arg.shape[1:]
-    shape = (count, *cell[:axis], *own, *cell[axis + 1 :])
+    frame, cell = indices.shape[1:], arg.shape[1:]
+    shape = (count, *cell[:axis], *frame, *cell[axis + 1 :])
     if not count:
         return call.unbatched(np.empty(shape, arg.dtype))
     length = cell[axis]
@@ -102,9 +103,9 @@ def gather(call: OperationCall, arrays: Arrays) -> Arrays:
         return call.unbatched(np.empty(shape, arg.dtype))
     if len(indices) == 1:
         result = np.take(arg, indices[0], axis + 1, mode="clip")
-        place = (slice(None),) * (axis + 1)
+        leading = (slice(None),) * (axis + 1)
         if absent is not None:
-            result[(*place, absent[0])] = fill
+            result[(*leading, absent[0])] = fill
         return call.unbatched(np.broadcast_to(result, shape).copy() if len(result) < count else result)
     # each cell has its own indices: positions in the rows of arg, all axes before the selected one flattened
     before = math.prod(cell[:axis])
@@ -173,8 +174,8 @@ def _gather_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
         return None if run is None else run.gathered(arrays[0], arrays[1])
     if call.rank or selects(len(arrays[0]), wanted_of(call.phase)):
         return sort(call, arrays)[0]
-    made = sorted_vector(arrays[0], call.operand_kind(0), order == "down", call.threads)
-    return sort(call, arrays)[0] if made is None else made
+    ordered = sorted_vector(arrays[0], call.operand_kind(0), order == "down", call.threads)
+    return sort(call, arrays)[0] if ordered is None else ordered
 
 
 def _bind_gather(binding: Specialization, phase: LibraryPhase) -> None:
@@ -207,12 +208,12 @@ def _sorted(kind: Kind, *, descending: bool) -> Function:
     order_of = plain_order(kind, descending=descending)
 
     def run(items: NumArray, *order: object) -> NumArray:
-        made = items.copy()
-        made.sort()
-        first, last = made.item(0), made.item(-1)
+        ordered = items.copy()
+        ordered.sort()
+        first, last = ordered.item(0), ordered.item(-1)
         if kind.is_float and not ((first > 0 or last < 0) and last == last):  # zeros of both signs, or NaN
             return items[order_of(items)] if len(items) < LEAST[True] else sorted_items(items, descending=descending)
-        return made[::-1].copy() if descending else made
+        return ordered[::-1].copy() if descending else ordered
 
     return run
 
@@ -243,15 +244,15 @@ def _short_update(phase: LibraryPhase, types: Types, otherwise: Function) -> Fun
         at = np.asarray(places)
         if at.size and (int(at.min()) < 0 or int(at.max()) >= len(items)):
             return otherwise(items, at, np.asarray(value, dtype))
-        made = items.copy()
-        made[at if at.dtype.kind == "i" else at.astype(np.int64)] = value
-        return made
+        result = items.copy()
+        result[at if at.dtype.kind == "i" else at.astype(np.int64)] = value
+        return result
 
     return run
 
 
 SELECTING: Final[dict[str, Operation]] = {
-    "gather": whole(gather, _gather_large, _short_gather, _bind_gather), "update": whole(update, short=_short_update),
+    "gather": on_operands(gather, _gather_large, _short_gather, _bind_gather), "update": on_operands(update, short=_short_update),
 }  # fmt: skip
 
 
@@ -302,20 +303,20 @@ def expand(call: OperationCall, mask: NumArray, arg: NumArray) -> NumArray:
     kind = call.kind()
     shape = (*arg.shape[:axis], len(chosen), *arg.shape[axis + 1 :])
     result = np.full(shape, FILLS[kind], DTYPES[kind])
-    place: tuple[Any, ...] = (*(slice(None),) * axis, np.flatnonzero(chosen))
-    result[place] = arg
+    selection: tuple[Any, ...] = (*(slice(None),) * axis, np.flatnonzero(chosen))
+    result[selection] = arg
     return result
 
 
 def where(call: OperationCall, arrays: Arrays) -> NumArray:
     """Positions of true items: a vector, or one row of coordinates each for a mask of rank above 1."""
     mask = arrays[0]
-    found: NumArray = np.flatnonzero(mask)
+    positions: NumArray = np.flatnonzero(mask)
     if mask.ndim > 1:
-        coordinates = np.unravel_index(found, mask.shape) if math.prod(mask.shape) else [found] * mask.ndim
-        found = np.stack(coordinates, 1)
-    define(call, len(found))
-    return found.astype(np.int64, copy=False)
+        coordinates = np.unravel_index(positions, mask.shape) if math.prod(mask.shape) else [positions] * mask.ndim
+        positions = np.stack(coordinates, 1)
+    define(call, len(positions))
+    return positions.astype(np.int64, copy=False)
 
 
 def runtime_size(call: OperationCall, arrays: Arrays) -> Arrays:
@@ -329,17 +330,17 @@ def runtime_size(call: OperationCall, arrays: Arrays) -> Arrays:
 def _compress_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     mask, arg = arrays
     axis = call.axis()
-    made = compressed(mask.reshape(-1), arg, axis, call.threads) if arg.ndim else None
-    if made is not None:
-        define(call, made.shape[axis])
-    return made
+    kept_items = compressed(mask.reshape(-1), arg, axis, call.threads) if arg.ndim else None
+    if kept_items is not None:
+        define(call, kept_items.shape[axis])
+    return kept_items
 
 
 def _where_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    made = places(arrays[0], call.threads)
-    if made is not None:
-        define(call, len(made))
-    return made
+    positions = places(arrays[0], call.threads)
+    if positions is not None:
+        define(call, len(positions))
+    return positions
 
 
 # ---------------------------------------------------------------------------------------- native code
@@ -375,7 +376,7 @@ def _bound(make: Callable[[Specialization, LibraryPhase, NumArray], Selection]) 
         work = mask.size * _SELECT_NANOSECONDS
         binding.launch(words_of(counting, [ArgumentBlock([mask.size, 0, 0], counted)], 0, work), work)
         target = len(words) - 1 - (code.form is SelectionForm.CELLS)
-        written = [*((place, masks) for place in templates.MASKS), (target, (result, 0))]
+        written = [*((view, masks) for view in templates.MASKS), (target, (result, 0))]
         written += [(templates.DUE, (counter + 1, 0)), *places]
         binding.launch(words_of(start, [ArgumentBlock(words, written)], 0, work), work)
 
@@ -403,9 +404,9 @@ def _where_held(binding: Specialization, phase: LibraryPhase, mask: NumArray) ->
 
 
 MASKING: Final[dict[str, Operation]] = {
-    "mask_update": cell_by_cell(mask_update), "compress": whole(compress, _compress_large, native=_bound(_compressed)),
-    "expand": cell_by_cell(expand), "where": whole(where, _where_large, native=_bound(_where_held)),
-    "runtime_size": whole(runtime_size),
+    "mask_update": cell_by_cell(mask_update), "compress": on_operands(compress, _compress_large, native=_bound(_compressed)),
+    "expand": cell_by_cell(expand), "where": on_operands(where, _where_large, native=_bound(_where_held)),
+    "runtime_size": on_operands(runtime_size),
 }  # fmt: skip
 
 
@@ -439,23 +440,23 @@ def rotate(call: OperationCall, arg: NumArray, amount: NumArray) -> NumArray:
     if amount.ndim == 0:
         return np.concatenate(_turned(arg, amount, axis), axis)
     amounts = amount.astype(np.int64) % length
-    rows, turns = np.moveaxis(arg, axis, -1), amounts.reshape(-1)
+    rows, offsets = np.moveaxis(arg, axis, -1), amounts.reshape(-1)
     result = np.empty_like(arg)
     if length < _LONG_ROW:
         places = (np.arange(length) + amounts[..., np.newaxis]) % length
         np.moveaxis(result, axis, -1)[...] = np.take_along_axis(rows, places, -1)
         return result
     moved = np.moveaxis(result, axis, -1)
-    for point, turn in zip(np.ndindex(rows.shape[:-1]), turns.tolist(), strict=True):
-        moved[point][: length - turn] = rows[point][turn:]
-        moved[point][length - turn :] = rows[point][:turn]
+    for point, offset in zip(np.ndindex(rows.shape[:-1]), offsets.tolist(), strict=True):
+        moved[point][: length - offset] = rows[point][offset:]
+        moved[point][length - offset :] = rows[point][:offset]
     return result
 
 
 def _turned(arg: NumArray, amount: Any, axis: int) -> tuple[NumArray, NumArray]:
     """What comes first after one rotation, and what follows it."""
-    turn, lead = int(amount) % arg.shape[axis], (slice(None),) * axis
-    return arg[(*lead, slice(turn, None))], arg[(*lead, slice(0, turn))]
+    offset, lead = int(amount) % arg.shape[axis], (slice(None),) * axis
+    return arg[(*lead, slice(offset, None))], arg[(*lead, slice(0, offset))]
 
 
 def reshape_cycle(call: OperationCall, arg: NumArray) -> NumArray:
@@ -531,6 +532,6 @@ def _joined(axis: int) -> Function:
 
 
 MOVING: Final[dict[str, Operation]] = {
-    "size_vector": whole(size_vector), "join": cell_by_cell(join, _join_large, _short_join), "stack": cell_by_cell(stack),
+    "size_vector": on_operands(size_vector), "join": cell_by_cell(join, _join_large, _short_join), "stack": cell_by_cell(stack),
     "rotate": cell_by_cell(rotate, _rotate_large, _short_rotate), "reshape_cycle": cell_by_cell(reshape_cycle, _cycle_large),
 }  # fmt: skip

@@ -30,7 +30,7 @@ from ..vm.backend_interface import Types
 from ..vm.run_state import room, trim
 from ..vm.runtime import numpy_functions
 from .hash import first_positions, is_ordered, lexicographic_keys, row_columns, stable_order
-from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, whole
+from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, on_operands
 from .sort_codegen import (
     HEAD,
     ITEMS_PLACE,
@@ -69,25 +69,25 @@ def sorted_items(value: NumArray, *, descending: bool, wanted: Window | None = N
         trim()
         keys = lexicographic_keys(order_columns(value, descending=descending), len(value))
         return np.asarray(value[stable_order(keys)])
-    made: NumArray = room(value.shape, value.dtype)
+    result: NumArray = room(value.shape, value.dtype)
     if value.itemsize == 1 and len(value) >= _COUNTED:
-        _put_in_order(made, _counts(value.view(np.uint8)), descending=descending)
-        return made
-    made[...] = value
-    if wanted is None or not selects(len(made), wanted) or not _select(value, made, wanted, descending=descending):
-        made.sort()
-        settle(value, made, descending=descending)
-    return made
+        _put_in_order(result, _counts(value.view(np.uint8)), descending=descending)
+        return result
+    result[...] = value
+    if wanted is None or not selects(len(result), wanted) or not _select(value, result, wanted, descending=descending):
+        result.sort()
+        settle(value, result, descending=descending)
+    return result
 
 
 def sorted_rows(rows: NumArray, *, descending: bool, wanted: Window | None, threads: int) -> NumArray:
     """The same of each row of a matrix, in pieces that threads share."""
-    made: NumArray = room(rows.shape, rows.dtype)
+    result: NumArray = room(rows.shape, rows.dtype)
     length = rows.shape[1]
     piece = max(1, _ROWS // max(1, length))
 
     def work(start: int) -> None:
-        source, part = rows[start : start + piece], made[start : start + piece]
+        source, part = rows[start : start + piece], result[start : start + piece]
         if selects(length, wanted) or piece == 1:
             for items, row in zip(source, part, strict=True):
                 row[...] = sorted_items(items, descending=descending, wanted=wanted)
@@ -97,15 +97,15 @@ def sorted_rows(rows: NumArray, *, descending: bool, wanted: Window | None, thre
         odd = _odd_rows(source, part) if part.dtype.kind == "f" and length else ()
         if descending:
             low, high = part[:, : length // 2], part[:, length - length // 2 :]
-            kept = low.copy()
+            saved = low.copy()
             low[...] = high[:, ::-1]
-            high[...] = kept[:, ::-1]
+            high[...] = saved[:, ::-1]
         if len(odd):
             keys = order_columns(source[odd], descending=descending)[0]
             part[odd] = np.take_along_axis(source[odd], np.argsort(keys, axis=1, kind="stable"), 1)
 
     run_boxes(range(0, len(rows), piece), lambda: work, threads if rows.size > _ROWS else 1)
-    return made
+    return result
 
 
 def _odd_rows(source: NumArray, ordered: NumArray) -> NumArray:
@@ -122,12 +122,12 @@ def some_places(value: NumArray, wanted: Window, *, descending: bool) -> NumArra
     if value.ndim != 1 or value.dtype.kind == "c" or not selects(len(value), wanted):
         return None
     first, end = _ascending(len(value), wanted, descending=descending)
-    kept = value.copy()
-    _partition(kept, first, end)
-    low, high = kept[first:end].min(), kept[first:end].max()
-    if high != high or (descending and kept[end - 1 :].max() != kept[end - 1 :].max()):
+    partitioned = value.copy()
+    _partition(partitioned, first, end)
+    low, high = partitioned[first:end].min(), partitioned[first:end].max()
+    if high != high or (descending and partitioned[end - 1 :].max() != partitioned[end - 1 :].max()):
         return None  # NaN
-    del kept
+    del partitioned
     inside = value >= low
     inside &= value <= high
     places = np.flatnonzero(inside)
@@ -135,12 +135,12 @@ def some_places(value: NumArray, wanted: Window, *, descending: bool) -> NumArra
         return None  # most are equal
     before = np.count_nonzero(value > high) if descending else np.count_nonzero(value < low)
     order = stable_order(order_columns(value[places], descending=descending)[0])
-    found = places[order[wanted[0] - before : wanted[1] - before]]
-    if len(found) == 1:
-        return np.broadcast_to(found, value.shape)
-    made = np.zeros(len(value), np.int64)
-    made[wanted[0] : wanted[1]] = found
-    return made
+    selected = places[order[wanted[0] - before : wanted[1] - before]]
+    if len(selected) == 1:
+        return np.broadcast_to(selected, value.shape)
+    result = np.zeros(len(value), np.int64)
+    result[wanted[0] : wanted[1]] = selected
+    return result
 
 
 def _ascending(count: int, wanted: Window, *, descending: bool) -> Window:
@@ -161,17 +161,17 @@ def _partition(items: NumArray, first: int, end: int) -> None:
         items[:end].partition(first)
 
 
-def _select(value: NumArray, made: NumArray, wanted: Window, *, descending: bool) -> bool:
+def _select(value: NumArray, result: NumArray, wanted: Window, *, descending: bool) -> bool:
     """Put the wanted part of the order of the items, which `made` has, in its place; not so if a NaN is in the way."""
-    count = len(made)
+    count = len(result)
     first, end = _ascending(count, wanted, descending=descending)
-    _partition(made, first, end)
-    part = made[first:end]
+    _partition(result, first, end)
+    part = result[first:end]
     part.sort()
     if value.dtype.kind == "f":
-        last = made[end - 1 :].max() if descending else part[-1]
+        last = result[end - 1 :].max() if descending else part[-1]
         if last != last:
-            made[...] = value
+            result[...] = value
             return False
         if part[0] <= 0 <= part[-1]:
             low, high = (first + int(np.searchsorted(part, 0, side)) for side in ("left", "right"))
@@ -181,7 +181,7 @@ def _select(value: NumArray, made: NumArray, wanted: Window, *, descending: bool
             zeros = _taken(value, start, high - low)
             part[low - first : high - first] = zeros[::-1] if descending else zeros
     if descending:
-        made[wanted[0] : wanted[1]] = part[::-1].copy()
+        result[wanted[0] : wanted[1]] = part[::-1].copy()
     return True
 
 
@@ -192,34 +192,34 @@ def _count(value: NumArray, compare: np.ufunc) -> int:
 
 def _taken(value: NumArray, start: int, count: int) -> NumArray:
     """Zeros in their order, from the one numbered `start`."""
-    made, passed = np.empty(count, value.dtype), 0
+    result, passed = np.empty(count, value.dtype), 0
     for at in range(0, len(value), PIECE):
         part = value[at : at + PIECE]
         zeros = part[np.logical_not(part)]
         low, high = max(0, start - passed), max(0, start + count - passed)
-        own = zeros[low:high]
+        run = zeros[low:high]
         filled = max(0, passed - start)
-        made[filled : filled + len(own)] = own
+        result[filled : filled + len(run)] = run
         passed += len(zeros)
         if passed >= start + count:
             break
-    return made
+    return result
 
 
-def settle(value: NumArray, made: NumArray, *, descending: bool) -> None:
+def settle(value: NumArray, ordered: NumArray, *, descending: bool) -> None:
     """Of sorted items what equal ones are, and the order turned round."""
-    numbers, zeros = len(made), slice(0, 0)
+    numbers, zeros = len(ordered), slice(0, 0)
     if value.dtype.kind == "f" and numbers:
-        if made[-1] != made[-1]:
-            numbers = int(np.searchsorted(made, np.nan))
-            _put_back(value, np.isnan, made[numbers:])
-        if numbers and made[0] <= 0 <= made[numbers - 1]:  # 0.0 and -0.0 are equal, and stay in their order
-            zeros = slice(*(int(np.searchsorted(made[:numbers], 0, side)) for side in ("left", "right")))
+        if ordered[-1] != ordered[-1]:
+            numbers = int(np.searchsorted(ordered, np.nan))
+            _put_back(value, np.isnan, ordered[numbers:])
+        if numbers and ordered[0] <= 0 <= ordered[numbers - 1]:  # 0.0 and -0.0 are equal, and stay in their order
+            zeros = slice(*(int(np.searchsorted(ordered[:numbers], 0, side)) for side in ("left", "right")))
     if descending:
-        _reverse(made[:numbers])
+        _reverse(ordered[:numbers])
         zeros = slice(numbers - zeros.stop, numbers - zeros.start)
     if zeros.start != zeros.stop and _has_negative_zeros(value):
-        _put_back(value, np.logical_not, made[zeros])
+        _put_back(value, np.logical_not, ordered[zeros])
 
 
 def _has_negative_zeros(value: NumArray) -> bool:
@@ -237,11 +237,11 @@ def _counts(value: NumArray) -> list[int]:
     return [int(count) for count in total]
 
 
-def _put_in_order(made: NumArray, counts: list[int], *, descending: bool) -> None:
+def _put_in_order(result: NumArray, counts: list[int], *, descending: bool) -> None:
     at = 0
     for byte, count in sorted(enumerate(counts), reverse=descending):
         if count:
-            made[at : at + count] = byte
+            result[at : at + count] = byte
             at += count
 
 
@@ -250,9 +250,9 @@ def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
     at = 0
     for start in range(0, len(value), PIECE):
         part = value[start : start + PIECE]
-        found = part[test(part)][: len(places) - at]
-        places[at : at + len(found)] = found
-        at += len(found)
+        matches = part[test(part)][: len(places) - at]
+        places[at : at + len(matches)] = matches
+        at += len(matches)
 
 
 def _reverse(items: NumArray) -> None:
@@ -261,9 +261,9 @@ def _reverse(items: NumArray) -> None:
     for start in range(0, half, PIECE):
         stop = min(start + PIECE, half)
         low, high = items[start:stop], items[len(items) - stop : len(items) - start]
-        kept = low.copy()
+        saved = low.copy()
         low[...] = high[::-1]
-        high[...] = kept[::-1]
+        high[...] = saved[::-1]
 
 
 # ---------------------------------------------------------------------------------------------------- numpy_sorts
@@ -293,7 +293,7 @@ def _numpy_sorts_sort_of(dtype: np.dtype[Any]) -> int | None:
     table = numpy_functions() if platform.python_implementation() == "CPython" and ctypes.sizeof(ctypes.c_void_p) == 8 else None
     if table is None or not dtype.isnative or dtype.kind not in "fiub":
         return None
-    version, of_type = (ctypes.c_void_p.from_address(table + 8 * place).value for place in (_VERSION_PLACE, _OF_TYPE_PLACE))
+    version, of_type = (ctypes.c_void_p.from_address(table + 8 * slot).value for slot in (_VERSION_PLACE, _OF_TYPE_PLACE))
     if version is None or of_type is None or ctypes.CFUNCTYPE(ctypes.c_uint)(version)() != _VERSION:
         return None
     functions: int | None = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(of_type)(dtype)
@@ -403,7 +403,7 @@ class _Sort:
             items = (ITEMS_PLACE, (0, start * task.kind.bytes))
             return ArgumentBlock(words, [items, (TARGET_PLACE, (1, 0)), (NOTES_PLACE, (2, 0))])
 
-        whole, ordered = [block(0, count, 0)], [block(0, count, part) for part in range(parts)]
+        single, ordered = [block(0, count, 0)], [block(0, count, part) for part in range(parts)]
         cut = [block(start, min(each, count - start), piece) for piece, start in enumerate(starts)]
         for code, call in zip(task.steps(parts), calls, strict=True):
             if isinstance(code, Dealing):
@@ -411,7 +411,7 @@ class _Sort:
             elif isinstance(code, Sorting) and code.form in (SortForm.SORT, SortForm.ORDER):
                 self.launches.append(_pieces(call, ordered, task.threads, count * _SORTING[self.dtype.itemsize]))
             else:
-                self.launches.append(_pieces(call, whole, 1, count * 1.0))
+                self.launches.append(_pieces(call, single, 1, count * 1.0))
 
     def by_rows(self, rows: int, call: int, function: int) -> Pieces:
         """Pieces of whole rows, each with notes of its own."""
@@ -422,22 +422,22 @@ class _Sort:
             ahead = start * task.count
             words = [task.count, 0, 0, function, 0, task.count - 1, 0, min(each, rows - start), 0]
             places = (ITEMS_PLACE, ahead * task.kind.bytes), (TARGET_PLACE, 8 * ahead), (NOTES_PLACE, 8 * HEAD * len(blocks))
-            blocks.append(ArgumentBlock(words, [(place, (base, by)) for base, (place, by) in enumerate(places)]))
+            blocks.append(ArgumentBlock(words, [(slot, (base, by)) for base, (slot, by) in enumerate(places)]))
         self.notes = HEAD * len(blocks)
         return _pieces(call, blocks, task.threads, items * _SORTING[8])
 
     def run(self, items: NumArray) -> NumArray | None:
         """The result; None where a kernel gives up."""
-        made: NumArray = room(self.shape, self.dtype)
+        result: NumArray = room(self.shape, self.dtype)
         notes = np.empty(self.notes, np.int64)
-        arrays = (items, made, notes)
+        arrays = (items, result, notes)
         addresses = [int(array.__array_interface__["data"][0]) for array in arrays]
-        for place, launch in enumerate(self.launches):
-            if self.parts > 1 and place == int(self.task.keyed):  # behind SPAN
+        for number, launch in enumerate(self.launches):
+            if self.parts > 1 and number == int(self.task.keyed):  # behind SPAN
                 self.choose(items, notes)
             if launch.run(addresses):
                 return None
-        return made
+        return result
 
     def choose(self, items: NumArray, notes: NumArray) -> None:
         """The pivots, from items all over the vector.  See Note [Pivots]."""
@@ -455,10 +455,10 @@ class _Sort:
         size = max(1, int(np.count_nonzero(sample == sample)))
         pivots = notes.view(sample.dtype)[:: notes.itemsize // sample.itemsize]
         for part in range(1, parts):
-            place = size * part // parts
-            before, after = (int(np.searchsorted(sample[:size], sample[place], side)) for side in ("left", "right"))
-            is_near = after == size or place - before <= after - place
-            pivots[part - 1] = sample[place if is_near else after]
+            rank = size * part // parts
+            before, after = (int(np.searchsorted(sample[:size], sample[rank], side)) for side in ("left", "right"))
+            is_near = after == size or rank - before <= after - rank
+            pivots[part - 1] = sample[rank if is_near else after]
 
 
 def _pieces(address: int, blocks: Sequence[ArgumentBlock], threads: int, nanoseconds: float) -> Pieces:
@@ -470,9 +470,9 @@ _bound: Final[LruCache[_Sort]] = LruCache(64)
 
 def _sort_of(task: _SortTask) -> _Sort | None:
     """The task bound, once that is worth the time and if it can be."""
-    found = _bound.get(task)
-    if found is not None:
-        return found
+    cached = _bound.get(task)
+    if cached is not None:
+        return cached
     dtype = np.dtype(np.uint64) if task.keyed else DTYPES[task.kind]
     codes, function = task.steps(task.parts()), numpy_sort(dtype)
     saved = _SAVED_CALLS * task.keyed + task.count * max(1, task.rows) * _SAVED[task.keyed]
@@ -518,8 +518,8 @@ def graded(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumAr
         trim()
         return np.arange(len(items))
     rows = len(items) if items.ndim == 2 else 0
-    found = _sort_of(_SortTask(kind, True, descending, items.shape[-1], threads, rows))
-    return None if found is None else found.run(items)
+    grading = _sort_of(_SortTask(kind, True, descending, items.shape[-1], threads, rows))
+    return None if grading is None else grading.run(items)
 
 
 def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumArray | None:
@@ -527,11 +527,11 @@ def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int) -
     if kind not in SORTED_KINDS or items.ndim != 1 or not _is_asked(items, kind, False):
         return None
     task = _SortTask(kind, False, descending, len(items), threads)
-    found = _sort_of(task) if task.parts() > 1 else None
-    made = None if found is None else found.run(items)
-    if made is not None:
-        settle(items, made, descending=descending)
-    return made
+    sorting = _sort_of(task) if task.parts() > 1 else None
+    result = None if sorting is None else sorting.run(items)
+    if result is not None:
+        settle(items, result, descending=descending)
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------- grading
@@ -609,8 +609,8 @@ def _grade_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     if items.ndim != call.rank + 1 or wanted_of(call.phase) is not None:
         return None
     rows = call.batched(arrays)[0] if call.rank else items
-    made = graded(rows, call.operand_kind(0), call.flag("descending"), call.threads)
-    return None if made is None else made.reshape(items.shape)
+    grades = graded(rows, call.operand_kind(0), call.flag("descending"), call.threads)
+    return None if grades is None else grades.reshape(items.shape)
 
 
 def _short_grade(phase: LibraryPhase, types: Types, otherwise: Function) -> Function | None:
@@ -623,5 +623,5 @@ def _short_grade(phase: LibraryPhase, types: Types, otherwise: Function) -> Func
 
 
 GRADING: Final[dict[str, Operation]] = {
-    "grade": whole(grade, _grade_large, _short_grade), "grade_by": cell_by_cell(grade_by),
+    "grade": on_operands(grade, _grade_large, _short_grade), "grade_by": cell_by_cell(grade_by),
 }  # fmt: skip

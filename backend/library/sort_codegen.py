@@ -115,23 +115,23 @@ class Sorting:
 def words_of(w: IrBuilder) -> SortKeys:
     """The words of an argument block."""
     words = []
-    for place in range(WORDS):
-        address = w.let(f"getelementptr i64, ptr %words, i64 {place}")
-        words.append(w.let(f"load {'ptr' if place in _ADDRESSES else 'i64'}, ptr {address}, align 8"))
+    for slot in range(WORDS):
+        address = w.let(f"getelementptr i64, ptr %words, i64 {slot}")
+        words.append(w.let(f"load {'ptr' if slot in _ADDRESSES else 'i64'}, ptr {address}, align 8"))
     return SortKeys(*words)
 
 
-def note(w: IrBuilder, notes: str, place: int) -> str:
-    return w.let(f"load i64, ptr {w.at(notes, 8 * place)}, align 8")
+def note(w: IrBuilder, notes: str, slot: int) -> str:
+    return w.let(f"load i64, ptr {w.at(notes, 8 * slot)}, align 8")
 
 
 def below(w: IrBuilder, words: SortKeys, parts: int, pieces: str, part: int | str) -> str:
     """How many items of the first pieces are in parts before this one: none before the first."""
     column = w.word("sub", part, 1)
     loop = w.begin(0, pieces, 1, [("i64", "0")])
-    place = w.word("add", w.word("add", w.word("mul", loop.index, parts), column), HEAD)
-    found = w.let(f"load i64, ptr {w.at(words.notes, w.word('mul', place, 8))}, align 8")
-    w.end(loop, [w.word("add", loop.carried[0], found)])
+    index = w.word("add", w.word("add", w.word("mul", loop.index, parts), column), HEAD)
+    tally = w.let(f"load i64, ptr {w.at(words.notes, w.word('mul', index, 8))}, align 8")
+    w.end(loop, [w.word("add", loop.carried[0], tally)])
     return loop.carried[0]
 
 
@@ -148,10 +148,10 @@ def call_sort(w: IrBuilder, function: str, address: str, count: str) -> None:
     w.do(f"call i32 {function}(ptr {address}, i64 {count}, ptr null)")
 
 
-def key_of(v: Vectors, kind: Kind, descending: bool, base: str, place: str) -> str:
+def key_of(v: Vectors, kind: Kind, descending: bool, base: str, position: str) -> str:
     """The keys of the items from a place on, as i64."""
     w = v.w
-    x = w.let(f"load {v.stored(kind)}, ptr {w.at(base, w.word('mul', place, kind.bytes))}, align 1")
+    x = w.let(f"load {v.stored(kind)}, ptr {w.at(base, w.word('mul', position, kind.bytes))}, align 1")
     if not kind.is_float:
         wide = x
         if kind is not Kind.I64:
@@ -169,11 +169,11 @@ def key_of(v: Vectors, kind: Kind, descending: bool, base: str, place: str) -> s
     return ordered if integer is Kind.I64 else v.cast("sext", integer, Kind.I64, ordered)
 
 
-def word_of(v: Vectors, key: str, place: str, least: str, cut: str, up: str) -> str:
+def word_of(v: Vectors, key: str, index: str, least: str, cut: str, up: str) -> str:
     """A key as a word (Note [Words]), with the position (of the first lane) below."""
     key = v.binary("sub", Kind.I64, key, v.splat(Kind.I64, least))
     key = v.binary("shl", Kind.I64, v.binary("lshr", Kind.I64, key, v.splat(Kind.I64, cut)), v.splat(Kind.I64, up))
-    places = v.splat(Kind.I64, place)
+    places = v.splat(Kind.I64, index)
     if v.lanes > 1:
         places = v.binary("add", Kind.I64, places, v.counting())
     return v.binary("or", Kind.I64, key, places)
@@ -184,11 +184,11 @@ class _Writing:
         self.code, self.w, self.words = code, w, words
         self.one, self.v = Vectors(w, 1), Vectors(w, code.lanes)
 
-    def key(self, v: Vectors, base: str, place: str) -> str:
-        return key_of(v, self.code.kind, self.code.descending, base, place)
+    def key(self, v: Vectors, base: str, position: str) -> str:
+        return key_of(v, self.code.kind, self.code.descending, base, position)
 
-    def at(self, base: str, place: str) -> str:
-        return self.w.at(base, self.w.word("mul", place, 8))
+    def at(self, base: str, index: str) -> str:
+        return self.w.at(base, self.w.word("mul", index, 8))
 
     # ------------------------------------------------------------------------------------------ words
 
@@ -198,8 +198,8 @@ class _Writing:
         type, narrow = v.type(Kind.I64), one.type(Kind.I64)
         first = w.let(f"extractelement {narrow} {self.key(one, items, '0')}, i64 0")
         wide = v.splat(Kind.I64, first)
-        whole = w.word("and", count, -lanes)
-        vectors = w.begin(0, whole, lanes, [(type, wide), (type, wide), (type, "zeroinitializer")])
+        vectorized = w.word("and", count, -lanes)
+        vectors = w.begin(0, vectorized, lanes, [(type, wide), (type, wide), (type, "zeroinitializer")])
         key = self.key(v, items, vectors.index)
         w.end(vectors, self._spanned(v, vectors.carried, key, wide))
         folded = []
@@ -207,7 +207,7 @@ class _Writing:
             folded.append(w.call("i64", f"llvm.vector.reduce.{name}.v{lanes}i64", (type, value)))
         starts = [(narrow, one.splat(Kind.I64, value)) for value in folded]
         single = one.splat(Kind.I64, first)
-        rest = w.begin(whole, count, 1, starts)
+        rest = w.begin(vectorized, count, 1, starts)
         w.end(rest, self._spanned(one, rest.carried, self.key(one, items, rest.index), single))
         low, high, bits = (w.let(f"extractelement {narrow} {value}, i64 0") for value in rest.carried)
         w.declarations["declare i64 @llvm.ctlz.i64(i64, i1 immarg)"] = None
@@ -219,11 +219,11 @@ class _Writing:
         over = w.word("sub", w.word("add", used, up), w.word("add", idle, 64))
         lost = w.call("i64", "llvm.smax.i64", ("i64", over), ("i64", "0"))
         cut = w.smaller(w.word("add", idle, lost), 63)
-        for place, value in ((Moves.LEAST, low), (Moves.CUT, cut), (Moves.UP, up), (Moves.LOST, lost)):
-            w.do(f"store i64 {value}, ptr {w.at(notes, 8 * place)}, align 8")
+        for slot, value in ((Moves.LEAST, low), (Moves.CUT, cut), (Moves.UP, up), (Moves.LOST, lost)):
+            w.do(f"store i64 {value}, ptr {w.at(notes, 8 * slot)}, align 8")
 
-    def _spanned(self, v: Vectors, found: tuple[str, ...], key: str, first: str) -> list[str]:
-        least, most, bits = found
+    def _spanned(self, v: Vectors, range_of_keys: tuple[str, ...], key: str, first: str) -> list[str]:
+        least, most, bits = range_of_keys
         changed = v.binary("or", Kind.I64, bits, v.binary("xor", Kind.I64, key, first))
         return [v.intrinsic("smin", Kind.I64, least, key), v.intrinsic("smax", Kind.I64, most, key), changed]
 
@@ -233,16 +233,16 @@ class _Writing:
         self.span(w.word("mul", words.length, words.pieces), words.items, words.notes)
         loop = w.begin(0, words.pieces)
         start = w.word("mul", loop.index, words.length)
-        own, target = w.at(words.items, w.word("mul", start, self.code.kind.bytes)), self.at(words.target, start)
-        self._packed(words.length, own, target)
-        self.ordered(words.length, target, own, words.last)
+        source, target = w.at(words.items, w.word("mul", start, self.code.kind.bytes)), self.at(words.target, start)
+        self._packed(words.length, source, target)
+        self.ordered(words.length, target, source, words.last)
         w.end(loop)
 
     def _packed(self, count: str, items: str, target: str) -> None:
         w, lanes = self.w, self.code.lanes
-        moves = [note(w, self.words.notes, place) for place in (Moves.LEAST, Moves.CUT, Moves.UP)]
-        whole = w.word("and", count, -lanes)
-        for v, start, stop, step in ((self.v, "0", whole, lanes), (self.one, whole, count, 1)):
+        moves = [note(w, self.words.notes, slot) for slot in (Moves.LEAST, Moves.CUT, Moves.UP)]
+        vectorized = w.word("and", count, -lanes)
+        for v, start, stop, step in ((self.v, "0", vectorized, lanes), (self.one, vectorized, count, 1)):
             loop = w.begin(start, stop, step)
             v.store(Kind.I64, word_of(v, self.key(v, items, loop.index), loop.index, *moves), self.at(target, loop.index))
             w.end(loop)
@@ -262,22 +262,22 @@ class _Writing:
         self._repaired(count, words, items, (last, limit, mask))
         w.jump(ready)
         w.label(ready)
-        whole = w.word("and", count, -lanes)
-        for v, start, stop, step in ((self.v, "0", whole, lanes), (self.one, whole, count, 1)):
+        vectorized = w.word("and", count, -lanes)
+        for v, start, stop, step in ((self.v, "0", vectorized, lanes), (self.one, vectorized, count, 1)):
             masks, most = v.splat(Kind.I64, mask), v.splat(Kind.I64, last)
             loop = w.begin(start, stop, step)
             address = self.at(words, loop.index)
-            place = v.binary("and", Kind.I64, v.load(Kind.I64, address), masks)
-            v.store(Kind.I64, v.intrinsic("umin", Kind.I64, place, most), address)
+            index = v.binary("and", Kind.I64, v.load(Kind.I64, address), masks)
+            v.store(Kind.I64, v.intrinsic("umin", Kind.I64, index, most), address)
             w.end(loop)
 
     def _repaired(self, count: str, words: str, items: str, bounds: tuple[str, str, str]) -> None:
         """Each word goes back over those alike with greater keys; see Note [Long repairs]."""
         w, lanes = self.w, self.code.lanes
         pairs = w.word("sub", count, 1)
-        whole = w.word("and", pairs, -lanes)
+        vectorized = w.word("and", pairs, -lanes)
         left = w.word("mul", count, PATIENCE)
-        for v, start, stop, step in ((self.v, "0", whole, lanes), (self.one, whole, pairs, 1)):
+        for v, start, stop, step in ((self.v, "0", vectorized, lanes), (self.one, vectorized, pairs, 1)):
             bound = v.splat(Kind.I64, bounds[1])
             loop = w.begin(start, stop, step, [("i64", left)])
             address = self.at(words, loop.index)
@@ -296,12 +296,12 @@ class _Writing:
             w.end(loop, [w.let(f"phi i64 [ {loop.carried[0]}, %{before} ], [ {inner.carried[0]}, %{settled} ]")])
             left = loop.carried[0]
 
-    def _moved_back(self, place: str, words: str, items: str, bounds: tuple[str, str, str], left: str) -> str:
+    def _moved_back(self, position: str, words: str, items: str, bounds: tuple[str, str, str], left: str) -> str:
         """The word at a place goes back; how many moves are left."""
         w, limit = self.w, bounds[1]
-        own = w.let(f"load i64, ptr {self.at(words, place)}, align 8")
+        moving = w.let(f"load i64, ptr {self.at(words, position)}, align 8")
         head, alike, compare, move, out, late, goes = (w.new_label() for _ in range(7))
-        key = self._one_key(items, own, bounds)
+        key = self._one_key(items, moving, bounds)
         start = w.block
         w.jump(head)
         w.label(head)
@@ -311,7 +311,7 @@ class _Writing:
         w.label(alike)
         before = w.word("sub", at, 1)
         other = w.let(f"load i64, ptr {self.at(words, before)}, align 8")
-        w.branch(w.test("ult", w.word("xor", other, own), limit), compare, out)
+        w.branch(w.test("ult", w.word("xor", other, moving), limit), compare, out)
         w.label(compare)
         w.branch(w.test("sgt", self._one_key(items, other, bounds), key), move, out)
         w.label(move)
@@ -322,15 +322,15 @@ class _Writing:
         w.do("ret i64 1")
         w.label(goes)
         w.jump(head)
-        w.fill(at_line, f"{at} = phi i64 [ {place}, %{start} ], [ {before}, %{goes} ]")
+        w.fill(at_line, f"{at} = phi i64 [ {position}, %{start} ], [ {before}, %{goes} ]")
         w.fill(rest_line, f"{rest} = phi i64 [ {left}, %{start} ], [ {less}, %{goes} ]")
         w.label(out)
-        w.do(f"store i64 {own}, ptr {self.at(words, at)}, align 8")
+        w.do(f"store i64 {moving}, ptr {self.at(words, at)}, align 8")
         return rest
 
     def _one_key(self, items: str, word: str, bounds: tuple[str, str, str]) -> str:
-        place = self.w.smaller(self.w.word("and", word, bounds[2]), bounds[0])
-        return self.w.let(f"extractelement <1 x i64> {self.key(self.one, items, place)}, i64 0")
+        position = self.w.smaller(self.w.word("and", word, bounds[2]), bounds[0])
+        return self.w.let(f"extractelement <1 x i64> {self.key(self.one, items, position)}, i64 0")
 
 
 # ---------------------------------------------------------------------------------------------------- deal_text
@@ -382,19 +382,19 @@ class _DealTextWriting:
         self.kind = Kind.I64 if code.keyed else code.kind
         self.integer = Kind.I64 if self.kind.bytes == 8 else Kind.I32
         self.type = STORED[self.kind]
-        self.moves = [note(w, self.words.notes, place) for place in (Moves.LEAST, Moves.CUT, Moves.UP)] if code.keyed else []
+        self.moves = [note(w, self.words.notes, slot) for slot in (Moves.LEAST, Moves.CUT, Moves.UP)] if code.keyed else []
 
     def pivots(self) -> list[str]:
         w, notes = self.w, self.words.notes
-        return [w.let(f"load {self.type}, ptr {w.at(notes, 8 * place)}, align 8") for place in range(self.code.parts - 1)]
+        return [w.let(f"load {self.type}, ptr {w.at(notes, 8 * slot)}, align 8") for slot in range(self.code.parts - 1)]
 
-    def loaded(self, v: Vectors, place: str) -> str:
+    def loaded(self, v: Vectors, index: str) -> str:
         """The items from a place on, or their words."""
         w, code, items = self.w, self.code, self.words.items
         if not code.keyed:
-            return v.load(self.kind, w.at(items, w.word("mul", place, self.kind.bytes)))
-        position = w.word("add", self.words.first, place)
-        return word_of(v, key_of(v, code.kind, code.descending, items, place), position, *self.moves)
+            return v.load(self.kind, w.at(items, w.word("mul", index, self.kind.bytes)))
+        position = w.word("add", self.words.first, index)
+        return word_of(v, key_of(v, code.kind, code.descending, items, index), position, *self.moves)
 
     def below(self, v: Vectors, item: str, pivot: str) -> str:
         return v.compare("ult" if self.code.keyed else "olt" if self.kind.is_float else "slt", self.kind, item, pivot)
@@ -405,9 +405,9 @@ class _DealTextWriting:
         w, words, lanes, one = self.w, self.words, self.code.lanes, Vectors(self.w, 1)
         many = Vectors(w, lanes)
         type, pivots = many.type(self.integer), self.pivots()
-        whole = w.word("and", words.length, -lanes)
+        vectorized = w.word("and", words.length, -lanes)
         wide = [many.splat(self.kind, pivot) for pivot in pivots]
-        loop = w.begin(0, whole, lanes, [(type, "zeroinitializer")] * len(pivots))
+        loop = w.begin(0, vectorized, lanes, [(type, "zeroinitializer")] * len(pivots))
         item = self.loaded(many, loop.index)
         counted = []
         for before, pivot in zip(loop.carried, wide, strict=True):
@@ -418,13 +418,13 @@ class _DealTextWriting:
         for value in loop.carried:
             total = w.call(narrow, f"llvm.vector.reduce.add.v{lanes}{narrow}", (type, value))
             totals.append(total if narrow == "i64" else w.let(f"zext i32 {total} to i64"))
-        rest = w.begin(whole, words.length, 1, [("i64", total) for total in totals])
+        rest = w.begin(vectorized, words.length, 1, [("i64", total) for total in totals])
         item = self.loaded(one, rest.index)
         flags = [self._one(self.below(one, item, one.splat(self.kind, pivot))) for pivot in pivots]
         w.end(rest, self._counted(rest.carried, flags))
         row = w.word("mul", w.word("add", w.word("mul", words.number, self.code.parts), HEAD), 8)
-        for place, value in enumerate((*rest.carried, words.length)):
-            w.do(f"store i64 {value}, ptr {w.at(words.notes, w.word('add', row, 8 * place))}, align 8")
+        for slot, value in enumerate((*rest.carried, words.length)):
+            w.do(f"store i64 {value}, ptr {w.at(words.notes, w.word('add', row, 8 * slot))}, align 8")
 
     def deal(self) -> None:
         w, words, parts = self.w, self.words, self.code.parts
@@ -436,11 +436,11 @@ class _DealTextWriting:
         vector = self.loaded(one, loop.index)
         flags = [self._one(self.below(one, vector, one.splat(self.kind, pivot))) for pivot in pivots]
         item = w.let(f"extractelement <1 x {type}> {vector}, i64 0")
-        place = loop.carried[-1]
+        target = loop.carried[-1]
         for flag, other in zip(reversed(flags), reversed(loop.carried[:-1]), strict=True):
-            place = w.let(f"select i1 {flag}, i64 {other}, i64 {place}")
-        own = w.word("mul", w.smaller(place, words.last), self.kind.bytes)
-        w.do(f"store {type} {item}, ptr {w.at(words.target, own)}, align {self.kind.bytes}")
+            target = w.let(f"select i1 {flag}, i64 {other}, i64 {target}")
+        offset = w.word("mul", w.smaller(target, words.last), self.kind.bytes)
+        w.do(f"store {type} {item}, ptr {w.at(words.target, offset)}, align {self.kind.bytes}")
         w.end(loop, self._counted(loop.carried, self._own_parts(flags)))
 
     def _own_parts(self, flags: list[str]) -> list[str]:

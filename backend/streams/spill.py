@@ -86,7 +86,7 @@ class SelectedRows(Temporary):
         return self.count * self.row_bytes
 
     @property
-    def beside(self) -> int:
+    def working_memory(self) -> int:
         return 0
 
     # ------------------------------------------------------------------------------------- written
@@ -159,8 +159,8 @@ class SortedRuns(Temporary):
         return self.scratch.bytes
 
     @property
-    def beside(self) -> int:
-        return self.scratch.beside
+    def working_memory(self) -> int:
+        return self.scratch.working_memory
 
     # ------------------------------------------------------------------------------------- written
 
@@ -189,7 +189,7 @@ class SortedRuns(Temporary):
 
     def open(self) -> tuple[_Merged, Any]:
         content, blocks = Content(self.path), lambda first: (0, self._blocks())
-        merged = _Merged(content, self.kind, self.shape, self.bytes, self.beside, blocks, tuple, ())
+        merged = _Merged(content, self.kind, self.shape, self.bytes, self.working_memory, blocks, tuple, ())
         return merged, merged.open()
 
     def read(self, handle: tuple[_Merged, Any], first: int, into: Any, keep: int) -> None:
@@ -205,7 +205,7 @@ class SortedRuns(Temporary):
 
     def _blocks(self) -> Iterator[Any]:
         """The items, or their places, in order.  See Note [Merging]."""
-        room = max(FEWEST, self.beside // (max(1, len(self.runs)) * WORDS * 8))
+        room = max(FEWEST, self.working_memory // (max(1, len(self.runs)) * WORDS * 8))
         heads = [_Head(self, start, count, room) for start, count in self.runs]
         while heads := [head for head in heads if head.filled()]:
             lasts = [head.keys[-1] for head in heads if head.left]

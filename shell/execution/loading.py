@@ -41,7 +41,7 @@ class InputFile:
     wanted: Wanted
     stored: tuple[int, ...]
     shape: tuple[int, ...]
-    beside: int = 0
+    working_memory: int = 0
     """Bytes that reading it takes beside its array."""
 
     @property

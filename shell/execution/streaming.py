@@ -66,7 +66,7 @@ def sinks_of(request: RunRequest, core: Core, *, runs: bool) -> dict[str, Target
             continue
         sink = sink_type(path, core.types[entry.value].element.kind, entry.reading)
         if sink is not None:
-            found[entry.name] = Target(sink.beside, sink.any_axis)
+            found[entry.name] = Target(sink.working_memory, sink.any_axis)
     return found
 
 
@@ -124,7 +124,7 @@ def streamed_plan(
         rows = tuple(step.rows for step in passes_of(kept.plan))
     if not sources:
         raise CannotStream(bound.graph.phases[0], "")
-    stored = {name: Stored(source.bytes, source.beside) for name, source in sources.items()}
+    stored = {name: Stored(source.bytes, source.working_memory) for name, source in sources.items()}
     streaming = Streaming(bound, stored, asked.sinks, limit, rows)
     if kept is not None:  # with all that a stored plan says
         device, detail = replace(device, threads=kept.plan.devices[0].threads if kept.plan.devices else 1), Detail.FULL

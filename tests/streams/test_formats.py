@@ -142,7 +142,7 @@ def test_all_columns_of_a_group_of_rows_are_in_the_plan(tmp_path: Path) -> None:
     single = row_source(f"{path}:c0", Wanted(Kind.F64, 1, span), (170_000,))
     assert every is not None
     assert single is not None
-    assert every.beside - single.beside >= 2 * 5 * 17_000 * 8
+    assert every.working_memory - single.working_memory >= 2 * 5 * 17_000 * 8
 
 
 def test_a_group_of_rows_that_does_not_fit_is_said(tmp_path: Path) -> None:

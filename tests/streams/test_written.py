@@ -87,9 +87,9 @@ def test_chunks_are_written_in_any_order(tmp_path: Path) -> None:
 
 
 def test_what_a_block_of_text_takes_is_in_the_plan(folder: Path) -> None:
-    assert loaded(TEXTS["a vector"], folder, TextSink.beside // 2).plan.stores
+    assert loaded(TEXTS["a vector"], folder, TextSink.working_memory // 2).plan.stores
     with pytest.raises(Refused, match="E702") as caught:
-        loaded(TEXTS["a vector"], folder, TextSink.beside // 2, suffix="csv")
+        loaded(TEXTS["a vector"], folder, TextSink.working_memory // 2, suffix="csv")
     assert "bytes for a tile of 4,096 rows" in " ".join(caught.value.diagnostics[0].notes)
 
 

@@ -112,7 +112,7 @@ def topology_of(fields: Fields, *, required: bool = True) -> Topology:
 def _group(of: Fields) -> DeviceGroup:
     id = of.name("id")
     group = DeviceGroup(
-        id, of.name("class", id), of.number("count", 1, 1), of.whole("mem", None), of.switch("home"), of.number("sync", 0),
+        id, of.name("class", id), of.number("count", 1, 1), of.integer("mem", None), of.switch("home"), of.number("sync", 0),
         of.number("idle_mw", 0), of.number("active_mw", 0),
     )  # fmt: skip
     of.finish()
@@ -131,7 +131,7 @@ def _link(of: Fields, id: str) -> Link:
 def _ratio(of: Fields, name: str, least: int) -> Fraction | None:
     """`[numerator, denominator]`, or a whole number."""
     if not isinstance(of.values.get(name), list):
-        found = of.whole(name, None, least)
+        found = of.integer(name, None, least)
         return None if found is None else Fraction(found)
     parts = of.numbers(name) or (1, 1)
     if len(parts) != 2 or parts[0] < least or parts[1] < 1:
@@ -328,7 +328,7 @@ def decode(value: object, problems: Problems, devices: Devices | None = None) ->
     """The problem of a JSON value; `devices` replaces those it has (a number: as many of its only class).
 
     Refused: E705, SCH201.  Directives that cannot be meant raise Rejected with their SCH codes."""
-    whole = problems.whole(value)
+    whole = problems.root_fields(value)
     if whole.take("schema") != SCHEMA:
         whole.trouble("schema", f'must be "{SCHEMA}"')
     if "phases" not in whole.values:
@@ -426,7 +426,8 @@ class _InstanceNames:
         if of.values.keys() >= {"bytes", "ticks"}:
             of.problems.add(of.path, "says both `bytes` and `ticks`: bytes take a link, ticks are a delay; give one")
         edge = Edge(
-            self.phase(of, "from"), self.phase(of, "to"), of.whole("bytes", None), of.whole("ticks", None), of.switch("whole"),
+            self.phase(of, "from"), self.phase(of, "to"), of.integer("bytes", None), of.integer("ticks", None),
+            of.switch("whole"),
             of.number("halo", 0),
         )  # fmt: skip
         of.finish()
@@ -495,7 +496,7 @@ def devices_of(said: str) -> Devices:
             text = read_text(said, MOST_CHARACTERS, Pipes.READ)
         except (OSError, ValueError) as error:
             problems.fail("", f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}")
-        topology = topology_of(problems.whole(load_json(text, problems)))  # of a whole instance the rest is not looked at
+        topology = topology_of(problems.root_fields(load_json(text, problems)))  # of a whole instance the rest is not looked at
         problems.stop()
         return lambda _: topology
     profile = load_profile(said)

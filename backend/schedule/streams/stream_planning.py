@@ -61,18 +61,18 @@ class Scratch:
         return self.size * (self.kind.bytes + (8 if self.grades else 0))
 
     @property
-    def beside(self) -> int:
+    def working_memory(self) -> int:
         """Memory that merging takes."""
         return min(32 << 20, max(1 << 18, self.bytes // 64))
 
     @property
     def merged(self) -> int:
         """Items that are merged at a time."""
-        return self.beside // (WORDS * 8)
+        return self.working_memory // (WORDS * 8)
 
     @property
     def most_runs(self) -> int:
-        return self.beside // (FEWEST * WORDS * 8)
+        return self.working_memory // (FEWEST * WORDS * 8)
 
     def sorting(self, rows: int) -> int:
         """Bytes of memory that making a run of so many items takes."""
@@ -234,7 +234,7 @@ class Stored:
     again without beginning at the start."""
 
     bytes: int
-    beside: int = 0
+    working_memory: int = 0
     going_back: bool = True
 
 
@@ -243,7 +243,7 @@ class Target:
     """A file that takes an output as it comes: bytes of memory that writing takes, and whether tiles may lie along any axis or
     only be rows."""
 
-    beside: int = 0
+    working_memory: int = 0
     any_axis: bool = True
 
 
@@ -262,7 +262,7 @@ class Streaming:
 
     def with_scratch(self, bound: BoundGraph, scratch: Scratch) -> Streaming:
         """With a store that is written and read."""
-        store = Stored(scratch.bytes, scratch.beside, going_back=False)
+        store = Stored(scratch.bytes, scratch.working_memory, going_back=False)
         sources, sinks = {**self.sources, scratch.name: store}, {**self.sinks, scratch.name: Target()}
         return replace(self, bound=bound, sources=sources, sinks=sinks, scratch=(*self.scratch, scratch))
 
@@ -531,14 +531,15 @@ def _joined_bytes(flow: Flow, one: TilePass, rows: int) -> int:
 
 
 def _beside(asked: Streaming, one: TilePass) -> int:
-    read = sum(asked.sources[phase.name].beside for phase in one.phases if isinstance(phase, Input))
-    return read + sum(asked.sinks[sink.phase.name].beside for sink in one.sinks if isinstance(sink.phase, Output))
+    read = sum(asked.sources[phase.name].working_memory for phase in one.phases if isinstance(phase, Input))
+    return read + sum(asked.sinks[sink.phase.name].working_memory for sink in one.sinks if isinstance(sink.phase, Output))
 
 
 def _store_takes(asked: Streaming, one: TilePass) -> str:
     """The store that takes most of the memory beside its rows, if that is a quarter of it."""
-    taken = {("reading", p.name): asked.sources[p.name].beside for p in one.phases if isinstance(p, Input)}
-    taken |= {("writing", s.phase.name): asked.sinks[s.phase.name].beside for s in one.sinks if isinstance(s.phase, Output)}
+    taken = {("reading", p.name): asked.sources[p.name].working_memory for p in one.phases if isinstance(p, Input)}
+    taken |= {("writing", s.phase.name): asked.sinks[s.phase.name].working_memory for s in one.sinks if isinstance(s.phase,
+        Output)}
     (act, name), most = max(taken.items(), key=lambda item: item[1], default=(("", ""), 0))
     if not name or most * 4 < asked.limit:
         return ""
