@@ -131,9 +131,9 @@ _HEAD: Final = f'extern "C" __global__ void __launch_bounds__({THREADS})'
 def cuda_text(program: LoopProgram) -> CudaText:
     """The module of a program."""
     program = redundancy.eliminate_dead_code(program)
-    views, functions, made, grids = {view.name: view for view in program.views}, Functions(), list[str](), list[Grid]()
-    own = [view for view in program.views if view.role is ViewRole.SCRATCH and view.private]
-    scratch = tuple(view for view in program.views if view.role is ViewRole.SCRATCH and not view.private)
+    views, functions, kernels, grids = {view.name: view for view in program.views}, Functions(), list[str](), list[Grid]()
+    private_views = [view for view in program.views if view.role is Role.SCRATCH and view.private]
+    scratch = tuple(view for view in program.views if view.role is Role.SCRATCH and not view.private)
     is_checked = fails(walk(program.body))
     takes = [f"const i64 {_name(name)}" for name in program.parameters]
     for view in program.views:
@@ -151,21 +151,21 @@ def cuda_text(program: LoopProgram) -> CudaText:
         printer = _GridNest(views, functions, needed(pure, statement))
         grids.append(printer.nest(f"nest{len(grids)}", statement))
         rooms = [f"__shared__ {STORED[v.kind]} {v.name}[{prod(value(length, {}) for length in v.shape)}];"
-                 for v in own if v.name in printer.touched]  # fmt: skip
+                 for v in private_views if v.name in printer.touched]  # fmt: skip
         lines = "\n".join(f"  {line}" for line in (*rooms, *printer.lines))
-        made.append(f"{_HEAD} {grids[-1].name}({', '.join(takes)}) {{\n{lines}\n}}\n")
-    source = PRELUDE + "\n".join((*functions.texts.values(), *made))
+        kernels.append(f"{_HEAD} {grids[-1].name}({', '.join(takes)}) {{\n{lines}\n}}\n")
+    source = PRELUDE + "\n".join((*functions.texts.values(), *kernels))
     return CudaText(source, program.parameters, tuple(grids), scratch, is_checked)
 
 
 def needed(pure: Sequence[Statement], nest: For) -> list[Statement]:
     """The numbers that a nest needs, and the nest."""
-    wanted, found = _used((nest,)), list[Statement]()
+    wanted, statements = _used((nest,)), list[Statement]()
     for statement in reversed(pure):
         if not wanted.isdisjoint(defined(statement)) or fails((statement,)):
-            found.append(statement)
+            statements.append(statement)
             wanted.update(uses(statement))
-    return [*reversed(found), nest]
+    return [*reversed(statements), nest]
 
 
 def _used(body: tuple[Statement, ...]) -> set[str]:
@@ -255,11 +255,11 @@ class _GridNest:
             for length in reversed(lengths[1:]):
                 places.insert(0, self.fresh())
                 self.put(f"const i64 {places[0]} = {places[1]} / {length};")
-            for loop, axis, place, length, before in zip(space.loops, space.axes, places, lengths, space.before, strict=True):
+            for loop, axis, position, length, before in zip(space.loops, space.axes, places, lengths, space.before, strict=True):
                 assert not loop.carried, "threads of a card join nothing by themselves"
                 for statement in before:
                     self.statement(statement)
-                here = place if loop is space.loops[0] else f"{place} % {length}"
+                here = position if loop is space.loops[0] else f"{position} % {length}"
                 if axis.step != 1:
                     here = f"{here} * {axis.step}LL"
                 self.let(Kind.I64, loop.index, here if axis.lower == ZERO else f"{here} + {self.index(axis.lower)}")
@@ -308,13 +308,13 @@ class _GridNest:
 
     def item(self, view: View, indices: Sequence[Index]) -> str:
         """Where an item is."""
-        if view.role is ViewRole.SCRATCH:
-            place = ""
+        if view.role is Role.SCRATCH:
+            offset = ""
             for length, index in zip(view.shape, indices, strict=True):
                 here = self.index(index)
-                place = f"{_factor(place)} * {_factor(self.index(length))} + {here}" if place else here
+                offset = f"{_factor(offset)} * {_factor(self.index(length))} + {here}" if offset else here
             base = view.name if view.private else f"(({STORED[view.kind]} *){view.name})"
-            return f"{base}[{place or '0'}]"
+            return f"{base}[{offset or '0'}]"
         terms = [view.name]
         for axis, index in enumerate(indices):
             if index != ZERO:
@@ -376,9 +376,9 @@ class _GridNest:
                 self.statement(statement)
             following = [_name(c.yielded) for c in node.carried]
             if len(following) > 1:  # all change at once
-                for place, c in enumerate(node.carried):
-                    following[place] = self.fresh()
-                    self.put(f"const {TYPES[c.kind]} {following[place]} = {_name(c.yielded)};")
+                for slot, c in enumerate(node.carried):
+                    following[slot] = self.fresh()
+                    self.put(f"const {TYPES[c.kind]} {following[slot]} = {_name(c.yielded)};")
             for name, c in zip(following, node.carried, strict=True):
                 self.put(f"{_name(c.inside)} = {name};")
             if node.until is not None:

@@ -252,11 +252,11 @@ class CudaFunction:
         return self.let(Kind.F64, f"{where.name} ? {name}({x.name}) : {value.name}")
 
 
-def defined(name: str, found: Definition, arity: int) -> tuple[str, ...]:
+def defined(name: str, meaning: Definition, arity: int) -> tuple[str, ...]:
     """The tables and the text of a definition as the function `name`, of the kind that it computes in."""
-    function, type = CudaFunction(), TYPES[found.kind]
+    function, type = CudaFunction(), TYPES[meaning.kind]
     names = "xy"[:arity]
-    result = found.compute(*(Expression(function, found.kind, x) for x in names), function)
+    result = meaning.compute(*(Expression(function, meaning.kind, x) for x in names), function)
     body = "\n".join((*function.lines, f"  return {result.name};"))
     operands = ", ".join(f"{type} {x}" for x in names)
     return (*function.tables.values(), f"__device__ static {type} {name}({operands}) {{\n{body}\n}}")
@@ -304,12 +304,12 @@ class Functions:
     def need(self, helper: str) -> None:
         self.texts.setdefault(helper, _HELPERS[helper])
 
-    def define(self, function: str, parameter: int, found: Definition, kind: Kind, arity: int) -> str:
+    def define(self, function: str, parameter: int, meaning: Definition, kind: Kind, arity: int) -> str:
         """The name of a function that `mathematics` defines."""
         which = f"_{parameter}".replace("-", "m") if function == "circular" else ""
         name = f"rho_{function}{which}" + ("_single" if kind is Kind.F32 else "")
         if name not in self.texts:
-            *tables, text = defined(name, found, arity)
+            *tables, text = defined(name, meaning, arity)
             for table in tables:
                 self.texts.setdefault(table.split("[")[0], table)
             self.texts[name] = text
@@ -362,7 +362,8 @@ def apply(functions: Functions, node: KernelApply, args: list[str]) -> str:
         return f"(float){name}({', '.join(f'(double){arg}' for arg in args)})"
     machine = InPlace(functions, node.kind)
     kinds = (Kind.BOOL, kind, kind) if function == "select" else (kind,) * len(args)
-    value: str = meaning.compute(*(Expression(machine, own, text) for own, text in zip(kinds, args, strict=True)), machine).name
+    value: str = meaning.compute(*(Expression(machine, operand_kind, text) for operand_kind, text in zip(kinds, args,
+        strict=True)), machine).name
     return value[1:-1] if value.startswith("(") and value not in args else value
 
 

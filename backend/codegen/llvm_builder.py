@@ -166,10 +166,10 @@ class Rooms:
 
     def entry(self) -> list[str]:
         """The function's first block, which goes on to `start`."""
-        found: list[str] = []
+        stack_test: list[str] = []
         if self._far:
             self.w.declarations[_BLOCK_OF_THREAD] = None
-            found = [
+            stack_test = [
                 f"  %rooms = call noalias ptr @block_of_thread(i64 {self._beside})",
                 "  %no.rooms = icmp eq ptr %rooms, null",
                 "  br i1 %no.rooms, label %rooms.missing, label %rooms.there",
@@ -177,7 +177,7 @@ class Rooms:
                 f"  ret i64 {NO_MEMORY}",
                 "rooms.there:",
             ]
-        return ["entry:", *self._near, *found, *self._far, "  br label %start"]
+        return ["entry:", *self._near, *stack_test, *self._far, "  br label %start"]
 
 
 _BLOCK_OF_THREAD: Final = f"""

@@ -151,9 +151,9 @@ class Tiles:
         for statement in body:
             if isinstance(statement, Load | Store):
                 accesses.setdefault(statement.view, []).append(statement)
-        for view, own in accesses.items():
-            if len(own) % lanes == 0 and self.is_row(self.views[view], own):
-                self.places.update((id(access), place % lanes) for place, access in enumerate(own))
+        for view, same_view in accesses.items():
+            if len(same_view) % lanes == 0 and self.is_row(self.views[view], same_view):
+                self.places.update((id(access), lane % lanes) for lane, access in enumerate(same_view))
 
     def is_row(self, view: View, accesses: Sequence[Load | Store]) -> bool:
         """Are they all loads, or all stores, one behind the other, of lanes that are apart?"""
@@ -165,8 +165,8 @@ class Tiles:
         *outer, last = first.indices
         return all(
             type(access) is type(first) and access.mask is None
-            and access.indices == (*outer, replace(last, constant=last.constant + place))
-            for place, access in enumerate(accesses)
+            and access.indices == (*outer, replace(last, constant=last.constant + lane))
+            for lane, access in enumerate(accesses)
         )  # fmt: skip
 
     def varies(self, indices: Iterable[Index]) -> bool:
@@ -177,11 +177,11 @@ class Tiles:
 
     def load(self, node: Load) -> str:
         """A place of each lane."""
-        view, place = self.views[node.view], self.places[id(node)]
-        if place == 0:
+        view, lane = self.views[node.view], self.places[id(node)]
+        if lane == 0:
             v = Vectors(self.registers.w, self.registers.lanes)
             self.rows[node.view] = self.turned(view, [v.load(view.kind, address) for address in self.lines(node, view)])
-        return self.rows[node.view][place]
+        return self.rows[node.view][lane]
 
     def store(self, node: Store, value: str) -> None:
         view, lanes = self.views[node.view], self.registers.lanes
@@ -199,27 +199,27 @@ class Tiles:
         """Where each lane's items begin."""
         r, first = self.registers, self.addresses.address(view, access.indices)
         apart = self.addresses.distance(view, [coefficient(index, r.vector_index) for index in access.indices])
-        found = [first]
+        addresses = [first]
         for lane in range(1, r.lanes):
             far = str(lane * int(apart)) if apart.isdigit() else r.let(0, f"mul i64 {apart}, {lane}")
             address = r.w.at(first, far)
             if r.mask:
                 present = r.w.let(f"extractelement {r.mask_type} {r.mask}, i64 {lane}")
                 address = r.w.let(f"select i1 {present}, ptr {address}, ptr {first}")
-            found.append(address)
-        return found
+            addresses.append(address)
+        return addresses
 
     def turned(self, view: View, rows: list[str]) -> list[str]:
         """Lane i of vector j becomes lane j of vector i: halves of pairs change places, then quarters, and so on."""
         w, lanes, step = self.registers.w, self.registers.lanes, 1
         type = Vectors(w, lanes).type(view.kind)
         while step < lanes:
-            for low in (place for place in range(lanes) if not place & step):
+            for low in (row for row in range(lanes) if not row & step):
                 pair = f"{type} {rows[low]}, {type} {rows[low + step]}"
-                for place, ahead in ((low, 0), (low + step, step)):
+                for row, ahead in ((low, 0), (low + step, step)):
                     order = [lanes + lane - step + ahead if lane & step else lane + ahead for lane in range(lanes)]
                     picked = ", ".join(f"i32 {lane}" for lane in order)
-                    rows[place] = w.let(f"shufflevector {pair}, <{lanes} x i32> <{picked}>")
+                    rows[row] = w.let(f"shufflevector {pair}, <{lanes} x i32> <{picked}>")
             step *= 2
         return rows
 
@@ -288,7 +288,7 @@ class MemoryAccess:
         return self.shuffled(self.registers.mask_type, present, places) if apart != 1 else present
 
     def shuffled(self, type: str, value: str, places: Sequence[int], other: str = "poison") -> str:
-        order = ", ".join(f"i32 {place}" if place >= 0 else "i32 poison" for place in places)
+        order = ", ".join(f"i32 {lane}" if lane >= 0 else "i32 poison" for lane in places)
         return self.registers.w.let(f"shufflevector {type} {value}, {type} {other}, <{len(places)} x i32> <{order}>")
 
     def load(self, node: Load) -> None:
@@ -313,12 +313,12 @@ class MemoryAccess:
             address, piece, stored = self.start(node, view, apart), Vectors(r.w, abs(apart) * lanes), _AS_STORED.get(kind, kind)
             if view.streamed and apart == 1 and not present:
                 self.ask(address, lanes * kind.bytes)
-            found = piece.load_present(stored, address, self.spread(apart, present)) if present else piece.load(stored, address)
+            vector = piece.load_present(stored, address, self.spread(apart, present)) if present else piece.load(stored, address)
             if apart != 1:
                 first = node.indices[-1].constant % apart
                 places = range(lanes)[::-1] if apart == -1 else range(first, apart * lanes, apart)
-                found = self.shuffled(piece.stored(kind), found, places)
-            return v.from_stored(kind, found)
+                vector = self.shuffled(piece.stored(kind), vector, places)
+            return v.from_stored(kind, vector)
         pointers = self.addresses.addresses(view, node.indices)
         type = v.stored(kind)
         value = r.w.call(type, f"llvm.masked.gather.{_suffix(lanes, type)}.v{lanes}p0", (f"<{lanes} x ptr>", pointers),
@@ -387,14 +387,14 @@ class MemoryAccess:
 
     def joined(self, type: str, items: Sequence[str]) -> str:
         """The items of rows as they lie in memory."""
-        lanes, whole, count = self.registers.lanes, items[0], 1
+        lanes, merged, count = self.registers.lanes, items[0], 1
         element = type.split(" x ")[1].rstrip(">")
         for item in items[1:]:
             wide = f"<{count * lanes} x {element}>"
             item = self.shuffled(type, item, [*range(lanes), *(-1 for _ in range((count - 1) * lanes))])
-            whole, count = self.shuffled(wide, whole, range((count + 1) * lanes), item), count + 1
+            merged, count = self.shuffled(wide, merged, range((count + 1) * lanes), item), count + 1
         places = [item * lanes + lane for lane in range(lanes) for item in range(count)]
-        return self.shuffled(f"<{count * lanes} x {element}>", whole, places)
+        return self.shuffled(f"<{count * lanes} x {element}>", merged, places)
 
 
 _Row: TypeAlias = tuple[type, int, str, tuple[Index, ...], str | None]

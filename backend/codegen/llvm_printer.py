@@ -101,7 +101,7 @@ class Prefix:
         return combine(self.v, self.carried.reduction or "", self.carried.kind, left, right)
 
     def shuffled(self, type: str, value: str, places: Sequence[int], other: str = "poison") -> str:
-        order = ", ".join(f"i32 {place}" for place in places)
+        order = ", ".join(f"i32 {lane}" for lane in places)
         return self.w.let(f"shufflevector {type} {value}, {type} {other}, <{len(places)} x i32> <{order}>")
 
 
@@ -143,8 +143,8 @@ class StatementPrinter:
         """Where a vector loop goes when a check fails."""
         self.has_left = False
 
-    def load_word(self, place: int) -> str:
-        return self.w.let(f"load i64, ptr {self.w.at('%words', 8 * place)}, align 8")
+    def load_word(self, slot: int) -> str:
+        return self.w.let(f"load i64, ptr {self.w.at('%words', 8 * slot)}, align 8")
 
     def constant(self, node: ConstantStatement) -> None:
         text = literal_bits(KernelLiteral(node.kind, node.bits))
@@ -199,8 +199,8 @@ class StatementPrinter:
         else:
             w.branch(failed, bad, going)
             w.label(bad)
-            for place, (kind, value) in enumerate(values):
-                w.do(f"store i64 {self.widened(kind, value)}, ptr {w.at('%words', 8 * (self.calls[-1] + place))}, align 8")
+            for position, (kind, value) in enumerate(values):
+                w.do(f"store i64 {self.widened(kind, value)}, ptr {w.at('%words', 8 * (self.calls[-1] + position))}, align 8")
             self.iteration()
             w.do(f"ret i64 {number + 1}")
         w.label(going)
@@ -208,8 +208,8 @@ class StatementPrinter:
     def iteration(self) -> None:
         """The iteration of the outermost loop goes to the record."""
         if self.outermost is not None and runs_in_ranges(self.program):
-            place = self.w.at("%words", 8 * (self.calls[-1] + MOST_VALUES))
-            self.w.do(f"store i64 {self.addresses.index(index(self.outermost))}, ptr {place}, align 8")
+            address = self.w.at("%words", 8 * (self.calls[-1] + MOST_VALUES))
+            self.w.do(f"store i64 {self.addresses.index(index(self.outermost))}, ptr {address}, align 8")
 
     def call(self, node: Call) -> None:
         w, a = self.w, self.addresses
@@ -218,8 +218,8 @@ class StatementPrinter:
             words.append(w.let(f"ptrtoint ptr {a.address(self.views[box.view], box.start)} to i64"))
             words += [a.index(size) for size in box.shape if size is not None]
         words += map(a.index, node.numbers)
-        for place, word in enumerate(words, self.calls[self.called]):
-            w.do(f"store i64 {word}, ptr {w.at('%words', 8 * place)}, align 8")
+        for slot, word in enumerate(words, self.calls[self.called]):
+            w.do(f"store i64 {word}, ptr {w.at('%words', 8 * slot)}, align 8")
         function = w.let(f"inttoptr i64 {self.load_word(self.calls[0] - 1)} to ptr")
         failed = w.test("ne", w.let(f"call i64 {function}(i64 {self.called})"), 1)
         self.called += 1
@@ -286,19 +286,19 @@ class Printer(StatementPrinter):
     # ------------------------------------------------------------------------------------------- module
 
     def module(self) -> str:
-        w, place = self.w, 0
+        w, slot = self.w, 0
         w.label("start")
-        for place, name in enumerate(self.program.parameters):
-            self.registers.define_word(name, self.load_word(place), 0)
-        place = len(self.program.parameters)
+        for slot, name in enumerate(self.program.parameters):
+            self.registers.define_word(name, self.load_word(slot), 0)
+        slot = len(self.program.parameters)
         for view in self.program.views:
             if is_own(self.program, view):
-                self.own(view)
+                self.allocate_private(view)
                 continue
-            self.addresses.bases[view.name] = w.let(f"inttoptr i64 {self.load_word(place)} to ptr")
-            place += 1
-            strides: list[str | int] = [self.load_word(place + axis) for axis in range(strides_of(view))]
-            place += len(strides)
+            self.addresses.bases[view.name] = w.let(f"inttoptr i64 {self.load_word(slot)} to ptr")
+            slot += 1
+            strides: list[str | int] = [self.load_word(slot + axis) for axis in range(strides_of(view))]
+            slot += len(strides)
             self.addresses.strides[view.name] = (*strides, view.kind.bytes) if len(strides) < len(view.shape) else tuple(strides)
         self.registers.open()
         self.block(self.program.body)
@@ -306,8 +306,8 @@ class Printer(StatementPrinter):
         self.registers.close()
         return function_text(w, [*self.rooms.entry(), *w.lines])
 
-    def own(self, view: View) -> None:
-        """Memory of the function's own."""
+    def allocate_private(self, view: View) -> None:
+        """Address and strides of a private view, which lies in the scratch memory of the function."""
         strides = [view.kind.bytes]
         for length in reversed(view.shape):
             strides.insert(0, strides[0] * length.constant)
@@ -367,18 +367,18 @@ class Printer(StatementPrinter):
             ends.append((w.block, values))
             w.jump(after)
         w.label(after)
-        for place, result in enumerate(node.results):
-            arms = [(label, values[place]) for label, values in ends]
+        for position, result in enumerate(node.results):
+            arms = [(label, values[position]) for label, values in ends]
             r.define(result.name, self.phi(f"<1 x {COMPUTED[result.kind]}>", arms))
 
     def phi(self, type: str, sources: Sequence[tuple[str, str]]) -> str:
         return self.w.let(f"phi {type} " + ", ".join(f"[ {value}, %{label} ]" for label, value in sources))
 
     def bound(self, indices: tuple[Index, ...], extreme: str) -> str:
-        made = self.addresses.index(indices[0])
+        limit = self.addresses.index(indices[0])
         for other in indices[1:]:
-            made = self.w.call("i64", f"llvm.{extreme}.i64", ("i64", made), ("i64", self.addresses.index(other)))
-        return made
+            limit = self.w.call("i64", f"llvm.{extreme}.i64", ("i64", limit), ("i64", self.addresses.index(other)))
+        return limit
 
     def loop(self, node: For) -> None:
         r = self.registers
@@ -469,11 +469,11 @@ class Printer(StatementPrinter):
         r.lanes, r.vector_index = lanes, node.index
         self.scans = scans = {name: Prefix(self.w, c, lanes) for name, c in scanned(node).items()}
         entry = [v.constant(c.kind, neutral(c.reduction or "", c.kind)) if c.yielded not in scans
-                 else scans[c.yielded].everywhere(own) for c, own in zip(node.carried, initial, strict=True)]  # fmt: skip
+                 else scans[c.yielded].everywhere(start) for c, start in zip(node.carried, initial, strict=True)]  # fmt: skip
         lower, values = self.counted(node, lower, upper, entry, lanes, steps)
         r.lanes, r.vector_index, self.scans = 1, "", {}
-        return lower, [scans[c.yielded].first(value) if c.yielded in scans else self.joined(c, lanes, own, value)
-                       for c, own, value in zip(node.carried, initial, values, strict=True)]  # fmt: skip
+        return lower, [scans[c.yielded].first(value) if c.yielded in scans else self.joined(c, lanes, start, value)
+                       for c, start, value in zip(node.carried, initial, values, strict=True)]  # fmt: skip
 
     def counted(self, node: For, lower: str, upper: str, initial: Sequence[str], step: int, steps: PrefixSteps
                 ) -> tuple[str, list[str]]:  # fmt: skip
@@ -504,13 +504,13 @@ class Printer(StatementPrinter):
         if node.until is not None and not by_lane:
             going = w.let(f"select i1 {r.truth(node.until)}, i1 false, i1 {going}")
         yielded = [w.let(f"insertelement <1 x i64> poison, i64 {following}, i64 0"), *map(self.yielded, node.carried)]
-        if steps is PrefixSteps.MASKED:
-            for place, (name, _) in enumerate(phis[1:], 1):
-                yielded[place] = w.let(f"select {r.mask_type} {r.mask}, {types[place]} {yielded[place]}, {types[place]} {name}")
+        if steps is Steps.MASKED:
+            for slot, (name, _) in enumerate(phis[1:], 1):
+                yielded[slot] = w.let(f"select {r.mask_type} {r.mask}, {types[slot]} {yielded[slot]}, {types[slot]} {name}")
             r.mask = ""
         if by_lane and node.until is not None:
-            for place, (name, _) in enumerate(phis[1:], 1):
-                yielded[place] = w.let(f"select {r.mask_type} {ended}, {types[place]} {name}, {types[place]} {yielded[place]}")
+            for slot, (name, _) in enumerate(phis[1:], 1):
+                yielded[slot] = w.let(f"select {r.mask_type} {ended}, {types[slot]} {name}, {types[slot]} {yielded[slot]}")
             following_ended = w.let(f"or {r.mask_type} {ended}, {r.vector(node.until)}")
             every = w.call("i1", f"llvm.vector.reduce.and.v{r.lanes}i1", (r.mask_type, following_ended))
             going = w.let(f"select i1 {every}, i1 false, i1 {going}")
@@ -529,7 +529,8 @@ class Printer(StatementPrinter):
             sources.append((self.leave, [now, *(name for name, _ in phis[1:])]))
         w.label(after)
         rest, *values = [
-            self.phi(type, [(label, ends[place]) for label, ends in sources]) for place, type in enumerate(["i64", *types[1:]])
+            self.phi(type, [(label, ends[position]) for label, ends in sources]) for position, type in enumerate(["i64",
+            *types[1:]])
         ]
         return rest, values
 

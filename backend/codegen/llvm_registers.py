@@ -141,28 +141,28 @@ _MANY_REGISTERS: Final = 13
 def _most_alive(statements: Sequence[Statement]) -> int:
     last: dict[str, int] = {}
     first: dict[str, int] = {}
-    for place, statement in enumerate(statements):
+    for position, statement in enumerate(statements):
         if isinstance(statement, Apply | Load):
-            first.setdefault(statement.name, place)
+            first.setdefault(statement.name, position)
         if isinstance(statement, Apply | Store):
-            last.update(dict.fromkeys(uses(statement), place))
-    for place, statement in enumerate(statements):
+            last.update(dict.fromkeys(uses(statement), position))
+    for position, statement in enumerate(statements):
         if isinstance(statement, For):  # what comes from outside is needed in the next iteration, too
-            end = place + sum(1 for _ in walk(statement.body))
-            outside = (name for name, use in last.items() if place < use <= end and first.get(name, end) < place)
+            end = position + sum(1 for _ in walk(statement.body))
+            outside = (name for name, use in last.items() if position < use <= end and first.get(name, end) < position)
             last.update(dict.fromkeys(outside, end))
     ends: dict[int, int] = {}
     alive = most = 0
     seen: set[str] = set()
-    for place, statement in enumerate(statements):
+    for position, statement in enumerate(statements):
         names = {statement.name} if isinstance(statement, Apply | Load) else set[str]()
         names |= set(uses(statement)) if isinstance(statement, Apply) else set()
         for name in names - seen:  # what comes from outside is alive from its first use on
             seen.add(name)
             alive += 1
-            ends[last.get(name, place)] = ends.get(last.get(name, place), 0) + 1
+            ends[last.get(name, position)] = ends.get(last.get(name, position), 0) + 1
         most = max(most, alive)
-        alive -= ends.pop(place, 0)
+        alive -= ends.pop(position, 0)
     return most
 
 
@@ -272,8 +272,8 @@ class Registers:
         self.places.append(InsertionPoint(self.w.hole(), counter))
 
     def close(self) -> None:
-        place = self.places.pop()
-        self.w.lines[place.hole] = "\n".join(place.lines)
+        preheader = self.places.pop()
+        self.w.lines[preheader.hole] = "\n".join(preheader.lines)
 
     def stepping(self, counter: str, height: int, base: str, distance: str) -> str | None:
         """A pointer that moves so many bytes with a loop's counter, added up from iteration to iteration: a multiplication in
@@ -294,11 +294,11 @@ class Registers:
         """A value that depends on others up to a height."""
         if height >= len(self.places):
             return self.w.let(text)
-        place = self.places[height]
-        name = place.names.get(text)
+        preheader = self.places[height]
+        name = preheader.names.get(text)
         if name is None:
-            name = place.names[text] = self.w.fresh()
-            place.lines.append(f"  {name} = {text}")
+            name = preheader.names[text] = self.w.fresh()
+            preheader.lines.append(f"  {name} = {text}")
         return name
 
     def height(self, names: Iterable[str]) -> int:

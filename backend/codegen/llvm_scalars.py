@@ -89,8 +89,8 @@ class Vectors:
         letter = {"double": "f64", "float": "f32"}.get(STORED[kind], STORED[kind])
         name = f"llvm.masked.load.v{lanes}{letter}.p0"
         self.w.declarations[f"declare {stored} @{name}(ptr, i32 immarg, <{lanes} x i1>, {stored})"] = None
-        found = self.w.let(f"call {stored} @{name}(ptr {address}, i32 1, <{lanes} x i1> {present}, {stored} zeroinitializer)")
-        return self.from_stored(kind, found)
+        loaded = self.w.let(f"call {stored} @{name}(ptr {address}, i32 1, <{lanes} x i1> {present}, {stored} zeroinitializer)")
+        return self.from_stored(kind, loaded)
 
     def from_stored(self, kind: Kind, value: str) -> str:
         if kind is Kind.BOOL:
@@ -190,7 +190,7 @@ def convert(v: Vectors, source: Kind, target: Kind, x: str) -> str:
 _BOUNDS: Final = {Kind.BOOL: (0, 1), Kind.CHAR: (0, 0x10FFFF), Kind.U8: (0, 255), Kind.I32: (-(1 << 31), (1 << 31) - 1)}
 
 
-def convert_checked(v: Vectors, place: int, source: Kind, target: Kind, x: str) -> str:
+def convert_checked(v: Vectors, node: int, source: Kind, target: Kind, x: str) -> str:
     """As `convert`, noting the lanes whose value does not fit."""
     if source is target:
         return x
@@ -199,36 +199,36 @@ def convert_checked(v: Vectors, place: int, source: Kind, target: Kind, x: str) 
         if source is Kind.F64:
             far = v.compare("oeq", target, v.intrinsic("fabs", target, result), v.constant(target, math.inf))
             near = v.compare("one", source, v.intrinsic("fabs", source, x), v.constant(source, math.inf))
-            v.checks.append(DomainCheck(place, v.w.let(f"and <{v.lanes} x i1> {far}, {near}"), x, source))
+            v.checks.append(Check(node, v.w.let(f"and <{v.lanes} x i1> {far}, {near}"), x, source))
         return result
     if source.is_float:
-        whole = whole_checked(v, place, source, x, x, target)
-        return convert(v, Kind.I64, target, whole)
+        integer = whole_checked(v, node, source, x, x, target)
+        return convert(v, Kind.I64, target, integer)
     if target is not Kind.I64 and source is not Kind.BOOL:
         wide = convert(v, source, Kind.I64, x)
-        _check_range(v, place, target, wide, x, source)
+        _check_range(v, node, target, wide, x, source)
     return convert(v, source, target, x)
 
 
-def _check_range(v: Vectors, place: int, target: Kind, wide: str, value: str, kind: Kind) -> None:
+def _check_range(v: Vectors, node: int, target: Kind, wide: str, value: str, kind: Kind) -> None:
     low, high = _BOUNDS[target]
     below = v.compare("slt", Kind.I64, wide, v.constant(Kind.I64, low))
     above = v.compare("sgt", Kind.I64, wide, v.constant(Kind.I64, high))
-    v.checks.append(DomainCheck(place, v.w.let(f"or <{v.lanes} x i1> {below}, {above}"), value, kind))
+    v.checks.append(Check(node, v.w.let(f"or <{v.lanes} x i1> {below}, {above}"), value, kind))
 
 
-def whole_checked(v: Vectors, place: int, kind: Kind, x: str, value: str, target: Kind) -> str:
+def whole_checked(v: Vectors, node: int, kind: Kind, x: str, value: str, target: Kind) -> str:
     """A float that must be a whole number of the target's range, as an i64; 0 in the lanes that are noted as bad."""
     limit = float(1 << 63)
     inside = v.binary("and", Kind.BOOL, v.compare("oge", kind, x, v.constant(kind, -limit)),
                       v.compare("olt", kind, x, v.constant(kind, limit)))  # fmt: skip
     if x == value:
         inside = v.binary("and", Kind.BOOL, inside, v.compare("oeq", kind, v.intrinsic("floor", kind, x), x))
-    v.checks.append(DomainCheck(place, v.binary("xor", Kind.BOOL, inside, v.constant(Kind.BOOL, 1)), value, kind))
-    whole = v.cast("fptosi", kind, Kind.I64, v.choose(kind, inside, x, v.constant(kind, 0.0)))
+    v.checks.append(Check(node, v.binary("xor", Kind.BOOL, inside, v.constant(Kind.BOOL, 1)), value, kind))
+    integer = v.cast("fptosi", kind, Kind.I64, v.choose(kind, inside, x, v.constant(kind, 0.0)))
     if target is not Kind.I64:
-        _check_range(v, place, target, whole, value, kind)
-    return whole
+        _check_range(v, node, target, integer, value, kind)
+    return integer
 
 
 # ---------------------------------------------------------------------------------------------------- permutes
@@ -456,8 +456,8 @@ def _of_floats(v: Vectors, kind: Kind, x: str, y: str) -> str:
     below = v.binary("xor", Kind.BOOL, v.compare("olt", kind, x, zero), v.compare("olt", kind, left, zero))
     moved = v.choose(kind, below, v.binary("fadd", kind, left, x), left)
     none = v.intrinsic("copysign", kind, zero, x)
-    made = v.choose(kind, v.compare("oeq", kind, left, zero), none, moved)
-    return v.choose(kind, v.compare("oeq", kind, x, zero), y, made)
+    signed = v.choose(kind, v.compare("oeq", kind, left, zero), none, moved)
+    return v.choose(kind, v.compare("oeq", kind, x, zero), y, signed)
 
 
 def _remainder(v: Vectors, x: str, y: str) -> str:
@@ -484,8 +484,8 @@ def _remainder(v: Vectors, x: str, y: str) -> str:
     w.branch(known, following, call)
     w.label(call)
     items = [("double", w.let(f"extractelement {type} {side}, i64 {loop.index}")) for side in (y, x)]
-    made = w.call("double", "rho_fmod", *items)
-    placed = w.let(f"insertelement {type} {loop.carried[0]}, double {made}, i64 {loop.index}")
+    remainder = w.call("double", "rho_fmod", *items)
+    placed = w.let(f"insertelement {type} {loop.carried[0]}, double {remainder}, i64 {loop.index}")
     w.jump(following)
     w.label(following)
     joined = w.let(f"phi {type} [ {loop.carried[0]}, %{asked} ], [ {placed}, %{call} ]")
@@ -498,8 +498,8 @@ def _remainder(v: Vectors, x: str, y: str) -> str:
 
 # ---------------------------------------------------------------------------------------------------- scalar_text
 
-def apply(v: Vectors, place: int, node: KernelApply, args: Sequence[str]) -> str:
-    """The value of body node `place`; what may fail is noted in `v.checks`."""
+def apply(v: Vectors, number: int, node: Apply, args: Sequence[str]) -> str:
+    """The value of body node `number`; what may fail is noted in `v.checks`."""
     if node.function == "outside":  # one test without signs: what is negative is then more than any number of items
         return v.compare("uge", node.compute, *args)
     kinds = (Kind.BOOL, node.compute, node.compute) if node.function == "select" else (node.compute,) * len(args)
@@ -507,8 +507,8 @@ def apply(v: Vectors, place: int, node: KernelApply, args: Sequence[str]) -> str
     assert meaning is not None, f"kernels do not have {node.function}"
     widens = node.compute is not meaning.kind
     names = [v.cast("fpext", node.compute, meaning.kind, x) for x in args] if widens else args
-    operands = [ScalarValue(v, meaning.kind if widens else kind, name) for kind, name in zip(kinds, names, strict=True)]
-    result = str(meaning.compute(*operands, LlvmVectors(v, node.kind, place)).name)
+    operands = [Value(v, meaning.kind if widens else kind, name) for kind, name in zip(kinds, names, strict=True)]
+    result = str(meaning.compute(*operands, LlvmVectors(v, node.kind, number)).name)
     return v.cast("fptrunc", meaning.kind, node.compute, result) if widens else result
 
 
@@ -521,11 +521,11 @@ def fold_lanes(w: IrBuilder, function: str, kind: Kind, value: str, count: int) 
     """The lanes of a vector by halving; a vector of one."""
     while count > 1:
         count //= 2
-        v, whole = Vectors(w, count), Vectors(w, 2 * count).type(kind)
+        v, wide_type = Vectors(w, count), Vectors(w, 2 * count).type(kind)
         parts = []
         for first in (0, count):
             order = "<" + ", ".join(f"i32 {first + lane}" for lane in range(count)) + ">"
-            parts.append(w.let(f"shufflevector {whole} {value}, {whole} poison, <{count} x i32> {order}"))
+            parts.append(w.let(f"shufflevector {wide_type} {value}, {wide_type} poison, <{count} x i32> {order}"))
         value = combine(v, function, kind, parts[0], parts[1])
     return value
 
@@ -619,10 +619,10 @@ class ScalarValue:
 
 
 class LlvmVectors:
-    """`backend.scalar.table.Machine` on LLVM vectors, for body node `place`, whose result is of the kind `target`."""
+    """`backend.scalar.table.Machine` on LLVM vectors, for body node `node`, whose result is of the kind `target`."""
 
-    def __init__(self, v: Vectors, target: Kind, place: int = 0) -> None:
-        self.v, self.target, self.place = v, target, place
+    def __init__(self, v: Vectors, target: Kind, node: int = 0) -> None:
+        self.v, self.target, self.node = v, target, node
 
     def _result(self, name: str) -> ScalarValue:
         return ScalarValue(self.v, self.target, name)
@@ -630,8 +630,8 @@ class LlvmVectors:
     def converted(self, x: ScalarValue) -> ScalarValue:
         return self._result(convert(self.v, x.kind, self.target, x.name))
 
-    def checked(self, x: ScalarValue) -> ScalarValue:
-        return self._result(convert_checked(self.v, self.place, x.kind, self.target, x.name))
+    def checked(self, x: Value) -> Value:
+        return self._result(convert_checked(self.v, self.node, x.kind, self.target, x.name))
 
     def rounded_down(self, x: ScalarValue) -> ScalarValue:
         return self._whole("floor", x)
@@ -641,7 +641,7 @@ class LlvmVectors:
 
     def _whole(self, rounding: str, x: ScalarValue) -> ScalarValue:
         rounded = self.v.intrinsic(rounding, x.kind, x.name)
-        return self._result(whole_checked(self.v, self.place, x.kind, rounded, x.name, Kind.I64))
+        return self._result(whole_checked(self.v, self.node, x.kind, rounded, x.name, Kind.I64))
 
     def residue(self, x: ScalarValue, y: ScalarValue) -> ScalarValue:
         return self._result(residue(self.v, x.kind, x.name, y.name))
@@ -749,8 +749,8 @@ class LlvmVectors:
         w.branch(wanted, call, following)
         w.label(call)
         item = w.let(f"extractelement {type} {x.name}, i64 {loop.index}")
-        made = w.call("double", f"rho_{name}", ("double", item))
-        placed = w.let(f"insertelement {type} {loop.carried[0]}, double {made}, i64 {loop.index}")
+        result = w.call("double", f"rho_{name}", ("double", item))
+        placed = w.let(f"insertelement {type} {loop.carried[0]}, double {result}, i64 {loop.index}")
         w.jump(following)
         w.label(following)
         joined = w.let(f"phi {type} [ {loop.carried[0]}, %{asked} ], [ {placed}, %{call} ]")

@@ -550,17 +550,17 @@ class CompileStatistics:
         self.longest = max(self.longest, nanoseconds)
 
 
-made: Final = CompileStatistics()
-_addresses: dict[MachineCode, int | None] = {}
+compilation_totals: Final = Made()
+_addresses: dict[Code, int | None] = {}
 _lock = processes.lock()
 """A child must not find LLVM in the middle of something."""
 
 
 def address_of(kernel: MachineCode) -> int | None:
     """Where the kernel's code is, compiled now if need be; None if this machine cannot have it."""
-    found = _addresses.get(kernel, 0)
-    if found != 0:
-        return found
+    address = _addresses.get(kernel, 0)
+    if address != 0:
+        return address
     with _lock:
         if kernel not in _addresses:
             _addresses[kernel] = _made(kernel)
@@ -587,7 +587,7 @@ def _made(kernel: MachineCode) -> int | None:
     if code is not None:
         with contextlib.suppress(Unsupported):
             address = link(code)
-            made.stored += 1
+            compilation_totals.stored += 1
             return _told(text, code, address)
     began = perf_counter_ns()
     try:
@@ -595,7 +595,7 @@ def _made(kernel: MachineCode) -> int | None:
         address = link(code)
     except Unsupported:
         return None
-    made.add(perf_counter_ns() - began)
+    compilation_totals.add(perf_counter_ns() - began)
     CACHE.write(key, code)
     if is_wanted():
         name = name_of(text)
@@ -632,24 +632,24 @@ class LruCache(Generic[_Made]):
 
     def of(self, key: Hashable, about: Sequence[object], make: Callable[[], _Made]) -> _Made:
         """What was made for a key that is about the same objects; made now if there is nothing."""
-        found = self._rows.get(key)
-        if found is not None and all(map(_is, found[0], about)):
-            return found[1]
+        entry = self._rows.get(key)
+        if entry is not None and all(map(_is, entry[0], about)):
+            return entry[1]
         return self.put(key, about, make())
 
     def get(self, key: Hashable) -> _Made | None:
-        found = self._rows.get(key)
-        return None if found is None else found[1]
+        entry = self._rows.get(key)
+        return None if entry is None else entry[1]
 
-    def put(self, key: Hashable, about: Sequence[object], made: _Made) -> _Made:
+    def put(self, key: Hashable, about: Sequence[object], value: _Made) -> _Made:
         while len(self._rows) >= self.most:
             self._rows.pop(next(iter(self._rows)), None)
-        self._rows[key] = about, made
-        return made
+        self._rows[key] = about, value
+        return value
 
     def values(self) -> list[_Made]:
         """All that was made."""
-        return [made for _, made in self._rows.values()]
+        return [value for _, value in self._rows.values()]
 
     def clear(self) -> None:
         self._rows.clear()

@@ -146,6 +146,6 @@ def starts(size: int, step: int, threads: int, nanoseconds: float) -> list[int]:
     small = threads if nanoseconds < FEW_NANOSECONDS else 2 * threads
     if nanoseconds >= LEVELLED_NANOSECONDS or len(equal) < small + 2 * threads:
         return equal
-    large = [(len(equal) - small) * place // threads for place in range(1, threads + 1)]
+    large = [(len(equal) - small) * thread // threads for thread in range(1, threads + 1)]
     front = large[0]
-    return [equal[place] for place in (0, *range(front, front + small), *(small + end for end in large[:-1]))]
+    return [equal[index] for index in (0, *range(front, front + small), *(small + end for end in large[:-1]))]

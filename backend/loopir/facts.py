@@ -426,7 +426,7 @@ class Facts:
     def _renamed(self, form: Index) -> Index:
         return index(*((name + _PRIME if name in self.inner else name, c) for name, c in form.terms), constant=form.constant)
 
-    def beside(self, other: Facts, loop: For, inner: frozenset[str]) -> Facts:
+    def across_iterations(self, other: Facts, loop: For, inner: frozenset[str]) -> Facts:
         """These facts, of an iteration of the loop, and `other`, of a later one; `inner`: what an iteration defines, which is
         renamed (`later`) in the other."""
         both = Facts(self.definitions, self.known, self, never=other.never, inner=inner)
@@ -443,7 +443,7 @@ class Facts:
         return self.proves(plus(form, Index((), -1))) or self.proves(minus(Index((), -1), form))
 
     def later(self, form: Index) -> Index:
-        """A form of the later iteration of `beside`."""
+        """A form of the later iteration of `across_iterations`."""
         return self._renamed(self.definitions.expand(form))
 
 

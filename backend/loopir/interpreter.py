@@ -147,7 +147,7 @@ class _LoopInterpreter:
             raise Undefined(f"{value} is not an i64")
         return int(value)
 
-    def place(self, access: Load | Store) -> int:
+    def offset(self, access: Load | Store) -> int:
         """The item of the view that an access means."""
         offset = 0
         indices = tuple(map(self.form, access.indices))
@@ -209,10 +209,10 @@ class _LoopInterpreter:
     def load(self, statement: Load) -> Any:
         if not self.holds(statement.mask):
             return _item(self.program_view(statement).kind, 0)
-        return self.memory[statement.view][self.place(statement)]
+        return self.memory[statement.view][self.offset(statement)]
 
     def store(self, statement: Store) -> None:
-        items, offset, value = self.memory[statement.view], self.place(statement), self.value(statement.value)
+        items, offset, value = self.memory[statement.view], self.offset(statement), self.value(statement.value)
         if statement.join is not None:
             if items[offset] is _UNWRITTEN:
                 raise Undefined(f"{statement.view} is joined to, and nothing was written there")

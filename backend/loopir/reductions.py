@@ -328,18 +328,18 @@ class _SumBlock:
         shape = Index((), count), *(Index((), cells.most) for cells in (self.cells,) if cells)
         return [self.b.view(prefix, s.kind, shape, ViewRole.SCRATCH, private=True).name for s in self.sums]
 
-    def place(self, lane: Index, cell: Index) -> tuple[Index, ...]:
+    def state_indices(self, lane: Index, cell: Index) -> tuple[Index, ...]:
         return (lane, cell) if self.cells else (lane,)
 
     def each(self) -> AbstractContextManager[Index]:
         return _each(self.b, self.cells)
 
     def load(self, views: Sequence[str], lane: Index, cell: Index) -> list[str]:
-        return [self.b.load(view, self.place(lane, cell)) for view in views]
+        return [self.b.load(view, self.state_indices(lane, cell)) for view in views]
 
     def store(self, views: Sequence[str], lane: Index, cell: Index, values: Sequence[str]) -> None:
         for view, value in zip(views, values, strict=True):
-            self.b.store(view, self.place(lane, cell), value)
+            self.b.store(view, self.state_indices(lane, cell), value)
 
     def join(self, lane: Index, cell: Index, values: Sequence[str], *, before: bool = False) -> None:
         """Values with those of a lane, before or behind these."""

@@ -775,7 +775,7 @@ class _ScanBuilder(Scanning):
                 self.follow(self.sums, (), Index((), _CARD_SCANS_RUNS), first)
             left = plus(at("length"), times(start, -1))
             with b.loop(LoopKind.VECTOR, (ZERO,), (Index((), BLOCK), left)) as item:
-                scanned = b.load(self.tile, (self.place(item.index),))
+                scanned = b.load(self.tile, (self.padded_index(item.index),))
                 shown = self.joined(b.load(self.sums, (self.run_of(item.index),)), scanned)
                 self.store("result", shown, at(line.index), plus(start, at(item.index)))
 
@@ -786,7 +786,7 @@ class _ScanBuilder(Scanning):
             is_there = b.compare("lt", at(item.index), left)
             item_or_zero = self.item(line, plus(start, at(item.index)), mask=is_there)
             item_or_zero = b.apply("select", (is_there, item_or_zero, self.nothing), self.kind, self.kind)
-            b.store(self.tile, (self.place(item.index),), item_or_zero)
+            b.store(self.tile, (self.padded_index(item.index),), item_or_zero)
         with b.range(LoopKind.VECTOR, Index((), _CARD_SCANS_RUNS)) as run:
             with b.range(LoopKind.SERIAL, Index((), RUN), self.entry()) as item:
                 here = (plus(times(at(run.index), RUN + 1), at(item.index)),)
@@ -805,5 +805,5 @@ class _ScanBuilder(Scanning):
     def run_of(self, item: str) -> Index:
         return at(integer(self.b, "shr", self.b.constant(Kind.I64, RUN.bit_length() - 1), item))
 
-    def place(self, item: str) -> Index:
+    def padded_index(self, item: str) -> Index:
         return plus(at(item), self.run_of(item))

@@ -134,7 +134,7 @@ def is_name(text: str) -> bool:
 
 class _LoopParser:
     def __init__(self, text: str) -> None:
-        self.text, self.place, self.tokens = text, 0, list[tuple[str, str, int]]()
+        self.text, self.position, self.tokens = text, 0, list[tuple[str, str, int]]()
         position = 0
         while position < len(text):
             matched = _TOKEN.match(text, position)
@@ -150,17 +150,17 @@ class _LoopParser:
         return TextError(line, position - self.text.rfind("\n", 0, position), message)
 
     def _expected(self, what: str) -> TextError:
-        _, token, position = self.tokens[self.place]
+        _, token, position = self.tokens[self.position]
         return self._error(position, f"expected {what}, found {token}")
 
     # -- tokens
 
     def at(self, *words: str, ahead: int = 0) -> bool:
-        group, token, _ = self.tokens[min(self.place + ahead, len(self.tokens) - 1)]
+        group, token, _ = self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
         return token in words and group != "end"
 
     def take(self, *words: str) -> bool:
-        self.place += (there := self.at(*words))
+        self.position += (there := self.at(*words))
         return there
 
     def need(self, word: str) -> None:
@@ -168,25 +168,25 @@ class _LoopParser:
             raise self._expected(word)
 
     def name(self, what: str = "a name") -> str:
-        group, token, _ = self.tokens[self.place]
+        group, token, _ = self.tokens[self.position]
         if group != "name" or token in KEYWORDS:
             raise self._expected(what)
-        self.place += 1
+        self.position += 1
         return token
 
-    def whole(self) -> int:
+    def whole_number(self) -> int:
         negative = self.take("-")
-        group, token, _ = self.tokens[self.place]
+        group, token, _ = self.tokens[self.position]
         if group != "number" or not token.isdigit():
             raise self._expected("a whole number")
-        self.place += 1
+        self.position += 1
         return -int(token) if negative else int(token)
 
     def one_of(self, table: dict[str, Item], what: str) -> Item:
-        word = self.tokens[self.place][1]
+        word = self.tokens[self.position][1]
         if word not in table:
             raise self._expected(f"{what} ({', '.join(table)})")
-        self.place += 1
+        self.position += 1
         return table[word]
 
     def kind(self) -> Kind:
@@ -207,8 +207,8 @@ class _LoopParser:
         terms: list[tuple[str, int]] = []
         constant, sign = 0, -1 if self.take("-") else 1
         while True:
-            if self.tokens[self.place][0] == "number":
-                factor = sign * self.whole()
+            if self.tokens[self.position][0] == "number":
+                factor = sign * self.whole_number()
                 if self.take("*"):
                     terms.append((self.name(), factor))
                 else:
@@ -218,11 +218,11 @@ class _LoopParser:
             if not self.at("+", "-"):
                 return index(*terms, constant=constant)
             sign = 1 if self.take("+") else -1
-            self.place += sign < 0
+            self.position += sign < 0
 
     def bounds(self, word: str) -> tuple[Index, ...]:
         if self.at(word) and self.at("(", ahead=1):
-            self.place += 1
+            self.position += 1
             return self.many(self.form)
         return (self.form(),)
 
@@ -239,7 +239,7 @@ class _LoopParser:
         while self.at(*(role.value for role in ViewRole)):
             views.append(self.view())
         body = self.body()
-        if self.place != len(self.tokens) - 1:
+        if self.position != len(self.tokens) - 1:
             raise self._expected("the end")
         return LoopProgram(name, parameters, tuple(views), body, tuple(facts))
 
@@ -264,11 +264,11 @@ class _LoopParser:
         if self.take("if"):
             return self.branch()
         if self.take("fail"):
-            check = self.whole()
+            check = self.whole_number()
             self.need("if")
             return Fail(check, self.name(), self.many(self.name) if self.at("(") else ())
         if self.take("call"):
-            routine, reads = self.whole(), self.many(self.box)
+            routine, reads = self.whole_number(), self.many(self.box)
             self.need("into")
             writes = self.many(self.box)
             return Call(routine, reads, writes, self.many(self.form) if self.take("given") else ())
@@ -298,24 +298,24 @@ class _LoopParser:
     def mask(self) -> str | None:
         # An `if` that follows is a mask unless a block follows its condition.
         if self.at("if") and not self.at("{", ahead=2):
-            self.place += 1
+            self.position += 1
             return self.name()
         return None
 
     def typed(self, name: str, kind: Kind) -> Statement:
         self.need("=")
-        if self.at("-", "bits", "true", "false", "nan", "inf") or self.tokens[self.place][0] == "number":
+        if self.at("-", "bits", "true", "false", "nan", "inf") or self.tokens[self.position][0] == "number":
             return self.constant(name, kind)
         function = self.name("a function or a literal")
         compute = self.kind() if self.take(":") else kind
-        parameter = self.whole() if self.take("/") else 0
+        parameter = self.whole_number() if self.take("/") else 0
         args = self.many(self.name)
-        return Apply(name, kind, function, args, compute, parameter, self.whole() if self.take("check") else -1)
+        return Apply(name, kind, function, args, compute, parameter, self.whole_number() if self.take("check") else -1)
 
     def constant(self, name: str, kind: Kind) -> ConstantStatement:
         bits, sign = self.take("bits"), "-" if self.take("-") else ""
-        token, position = self.tokens[self.place][1:]
-        self.place += 1
+        token, position = self.tokens[self.position][1:]
+        self.position += 1
         try:
             return ConstantStatement(name, kind, int(token, 16) if bits else literal_bits(kind, sign + token))
         except ValueError:
@@ -327,7 +327,7 @@ class _LoopParser:
         lower = self.bounds("max")
         self.need("..")
         upper = self.bounds("min")
-        step = self.whole() if self.take("step") else 1
+        step = self.whole_number() if self.take("step") else 1
         kind = self.one_of(_LOOPS, "a kind of loop")
         carried = self.many(self.carried) if self.take("carried") else ()
         until = self.name() if self.take("until") else None

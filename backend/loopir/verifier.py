@@ -345,7 +345,7 @@ def apart(access: ViewAccess, later: ViewAccess, loop: For, inner: frozenset[str
     """Is what `later` touches, in a later iteration of the loop, another item than what `access` touches?
 
     `inner`: all that an iteration defines."""
-    both = access.facts.beside(later.facts, loop, inner)
+    both = access.facts.across_iterations(later.facts, loop, inner)
     if both.never:
         return True
     pairs = [pair for pair in zip(access.node.indices, later.node.indices, strict=True) if ANY not in pair]

@@ -60,7 +60,7 @@ class _StateCell:
     """An item that each point hands on: where it lies, the registers that are loaded from there, and the one that is stored."""
 
     view: str
-    place: tuple[Index, ...]
+    indices: tuple[Index, ...]
     loads: list[str] = field(default_factory=list)
     item: str = ""
 
@@ -163,7 +163,7 @@ class _Interchanging:
             elif statement.join is None:
                 cell.item = statement.value
         ordered = list(cells.values())
-        pairs = [(one.place, other.place) for one, other in combinations(ordered, 2) if one.view == other.view]
+        pairs = [(one.indices, other.indices) for one, other in combinations(ordered, 2) if one.view == other.view]
         if not ordered or not all(cell.item for cell in ordered) or not all(any(map(_differ, *pair)) for pair in pairs):
             raise _NotInterchangeable
         return ordered
@@ -174,7 +174,7 @@ class _Interchanging:
         """The nest, with the loop inside."""
         before: list[Statement] = []
         items = [self.names.fresh("item") for _ in cells]
-        point: list[Statement] = [Load(item, cell.view, cell.place) for item, cell in zip(items, cells, strict=True)]
+        point: list[Statement] = [Load(item, cell.view, cell.indices) for item, cell in zip(items, cells, strict=True)]
         if any(name == around.index for s in walk(nest.point) for name in uses(s)):
             last = self.iterations(around, nest, cells, around.lower, around.upper, items)
         else:
@@ -191,7 +191,7 @@ class _Interchanging:
             point.append(short := self.iterations(around, nest, cells, (ZERO,), (index(rest),), items))
             last = self.stretches(around, nest, cells, index(stretches), [c.result for c in short.carried])
         point.append(last)
-        point += [Store(cell.view, cell.place, c.result) for cell, c in zip(cells, last.carried, strict=True)]
+        point += [Store(cell.view, cell.indices, c.result) for cell, c in zip(cells, last.carried, strict=True)]
         body = tuple(point)
         for loop in reversed(nest.loops):
             body = (replace(loop, body=body),)

@@ -77,9 +77,9 @@ class BodyPart:
 
 @dataclass(frozen=True, slots=True)
 class Producer:
-    """`place`: of its block; `loops` around `store`, and the scalars before it."""
+    """`position`: in its block; `loops` around `store`, and the scalars before it."""
 
-    place: int
+    position: int
     loops: tuple[For, ...]
     scalars: tuple[Statement, ...]
     store: Store
@@ -93,8 +93,8 @@ class Producer:
 class LoadSite:
     """An access behind producers: its statement's place in their block, the loops of that statement around it."""
 
-    place: int
-    access: ViewAccess
+    position: int
+    access: Access
     loops: tuple[For, ...]
 
 
@@ -248,12 +248,12 @@ class ForwardedItem:
         here = self.sites.index(self.site)
         for order, other in enumerate(self.sites):
             node = other.access.node
-            if not isinstance(node, Store) or node.view != load.node.view or other.place > self.site.place:
+            if not isinstance(node, Store) or node.view != load.node.view or other.position > self.site.position:
                 continue
-            if other.place <= producer.place:
+            if other.position <= producer.position:
                 continue
             common = []
-            if other.place == self.site.place:
+            if other.position == self.site.position:
                 pairs = zip(other.loops, self.site.loops, strict=False)
                 common = [loop for loop, _ in takewhile(lambda pair: pair[0] is pair[1], pairs)]
             for loop in common:
@@ -261,7 +261,7 @@ class ForwardedItem:
                 independent = loop.kind is not LoopKind.SERIAL
                 if not apart(other.access, load, loop, inner) or (independent and not apart(load, other.access, loop, inner)):
                     return False
-            if (other.place < self.site.place or order < here) and not self.is_elsewhere(other.access, load):
+            if (other.position < self.site.position or order < here) and not self.is_elsewhere(other.access, load):
                 return False
         return True
 
@@ -366,8 +366,8 @@ class _Forwarding:
             node = site.access.node
             if not isinstance(node, Load) or node.view != name:
                 continue
-            item = ForwardedItem(self.definitions, self.names, self.views, site, sites)
-            if site.place <= places[-1] or not all(self.is_worth(p, site, loads) and item.add(p) for p in producers):
+            item = Item(self.definitions, self.names, self.views, site, sites)
+            if site.position <= places[-1] or not all(self.is_worth(p, site, loads) and item.add(p) for p in producers):
                 return
             item.close()
             kind = self.views[name].kind
@@ -378,8 +378,8 @@ class _Forwarding:
         for segment in replacements.values():
             self.definitions.add(segment)
             self.count(segment, 1)
-        for position in {site.place for site in sites if site.access.node.view == name}:
-            parts[position] = BodyPart(_replaced(parts[position].segment, replacements), parts[position].facts)
+        for position in {site.position for site in sites if site.access.node.view == name}:
+            parts[position] = Part(_replaced(parts[position].segment, replacements), parts[position].facts)
         for position in places:
             self.count(parts[position].segment, -1)
             parts[position] = BodyPart((), parts[position].facts)

@@ -115,8 +115,8 @@ class _Tiling:
         levels = self.levels(loop.body)
         body = (*before, self.moving(loop, levels), *after)
         if self.rows is None or (self.wraps and self.heights(loop.body) != {self.rows}):
-            raise _NotTileable
-        return self.made(body, self.rows, len(levels.runs))
+            raise _NotOne
+        return self.result(body, self.rows, len(levels.runs))
 
     def has_rows(self, loop: Statement) -> bool:
         """Are items stored at its index, along the axis of rows?"""
@@ -132,9 +132,9 @@ class _Tiling:
             raise _NotTileable
         body = (*levels.counts, *self.limited(levels.runs[0], index(FROM), index(TO)))
         (height,) = heights
-        return self.made(body, height, 1)
+        return self.result(body, height, 1)
 
-    def made(self, body: tuple[Statement, ...], rows: Index, levels: int) -> Tiled:
+    def result(self, body: tuple[Statement, ...], rows: Index, levels: int) -> Tiled:
         program = replace(self.program, parameters=(*self.program.parameters, *PARAMETERS), body=body)
         return Tiled(program, rows, self.reach, levels, self.wraps)
 

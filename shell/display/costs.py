@@ -145,14 +145,14 @@ def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> O
     The back end is loaded first, so that the time of the run is that of reading the data and computing.  Phases are measured by
     further runs, with every kernel as warm as it gets: at most `RUNS`, in at most `MOST_SECONDS` or half the time allowed."""
     from ...backend.calibration.probes import warm_kernels
-    from ...backend.jit.compiler import made
+    from ...backend.jit.compiler import compilation_totals
     from ...backend.library import operations  # noqa: F401
     from ...backend.schedule.program_facts.partitioning import stores_of
     from ...backend.vm import executor  # noqa: F401
     from ..execution.stored_plans import this_machine
     from .analysis import Observed, rows
 
-    before = replace(made)
+    before = replace(compilation_totals)
     start = time.perf_counter()
     outcome = execute(None)
     seconds = time.perf_counter() - start
@@ -170,8 +170,8 @@ def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> O
     predicted = {str(device): count for device, count in loaded.plan.main.peak if device not in stores}
     phases = rows(loaded, observed, profile)
     code = {
-        "compiled": made.compiled - before.compiled, "from_cache": made.stored - before.stored,
-        "seconds": (made.nanoseconds - before.nanoseconds) / 1e9, "longest": made.longest / 1e9,
+        "compiled": compilation_totals.compiled - before.compiled, "from_cache": compilation_totals.stored - before.stored,
+        "seconds": (compilation_totals.nanoseconds - before.nanoseconds) / 1e9, "longest": compilation_totals.longest / 1e9,
     }  # fmt: skip
     found = {
         "machine_code": code,
