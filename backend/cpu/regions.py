@@ -236,8 +236,8 @@ class Ranges:
         """Arrays of the results, which the program writes."""
         made: list[NumArray] = []
         for view, source in self.views:
-            if isinstance(source, ScopeOutput):
-                result = traverse.results(self.phase)[source.place]
+            if isinstance(source, Made):
+                result = traverse.results(self.phase)[source.index]
                 made.append(room(self.types.shape(result), DTYPES[self.types.kind(result)]))
                 self.arrays[view.name] = in_parts(made[-1])
         return made
@@ -408,7 +408,7 @@ class Ranges:
             raise RunFailed([Diagnostic(Code.E204, "a reduction with a function needs at least one item", check.span)])
         if check.function == "index" or check.function.startswith("shift "):
             shift = check.function[6:] if check.function != "index" else None
-            failure = outside(values[0], values[1], shift, check.place, dict(zip(check.beside, values[2:], strict=False)))
+            failure = outside(values[0], values[1], shift, check.indexing, dict(zip(check.other_axes, values[2:], strict=False)))
             raise failure.at(check.span)
         if check.function.startswith("size "):
             message = f"{check.function[5:]} is {values[0]}, outside 0 to {values[1]}"
@@ -489,7 +489,7 @@ class Pointwise:
         for view in compiled.program.views:
             source = self.region.sources[view.name]
             if isinstance(source, role):
-                array = state[source.place]
+                array = state[source.index]
                 found[view.name] = in_parts(array.reshape(-1) if self.region.is_flat else array)
         return found
 

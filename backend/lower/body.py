@@ -128,8 +128,8 @@ class Complexes(Formulas[int]):
         """By a formula of binary64, rounded once."""
         if part is Kind.F64:
             return formula(*parts)
-        a, b = (self.do("convert", place, on=part, to=Kind.F64) for place in parts)
-        real, imaginary = (self.do("convert", place, on=Kind.F64, to=part) for place in formula(a, b))
+        a, b = (self.do("convert", operand, on=part, to=Kind.F64) for operand in parts)
+        real, imaginary = (self.do("convert", result, on=Kind.F64, to=part) for result in formula(a, b))
         return real, imaginary
 
     def apply(self, node: ApplyNode, args: Sequence[int | Parts], compute: Kind) -> int | Parts | None:
@@ -178,7 +178,7 @@ class Complexes(Formulas[int]):
         if isinstance(arg, tuple):
             if PART[source] is part:
                 return arg
-            real, imaginary = (self.do("convert", place, on=PART[source], to=part) for place in arg)
+            real, imaginary = (self.do("convert", operand, on=PART[source], to=part) for operand in arg)
             return real, imaginary
         real = arg if source is part else self.do("convert", arg, on=source, to=part)
         return real, self.number(0.0, part)
@@ -201,22 +201,22 @@ class Complexes(Formulas[int]):
         top = self.do("add", self.do("mul", a, one_or, on=part), self.do("mul", b, or_one, on=part), on=part)
         side = self.do("sub", self.do("mul", b, one_or, on=part), self.do("mul", a, or_one, on=part), on=part)
         nothing = self.do("eq", self.do("max", size_c, size_d, on=part), zero, on=part, to=Kind.BOOL)
-        found = []
-        for whole, own in ((top, a), (side, b)):
-            by_zero = self.do("div", own, zero, on=part)
-            found.append(self.do("select", nothing, by_zero, self.do("mul", whole, scale, on=part), on=part))
-        return found[0], found[1]
+        quotients = []
+        for numerator, operand in ((top, a), (side, b)):
+            by_zero = self.do("div", operand, zero, on=part)
+            quotients.append(self.do("select", nothing, by_zero, self.do("mul", numerator, scale, on=part), on=part))
+        return quotients[0], quotients[1]
 
     def magnitude(self, a: int, b: int, part: Kind) -> int:
         wide, infinite = Kind.F64, self.number(math.inf, Kind.F64)
         if part is Kind.F32:
-            a, b = (self.do("convert", place, on=part, to=wide) for place in (a, b))
+            a, b = (self.do("convert", operand, on=part, to=wide) for operand in (a, b))
         size_a, size_b = self.do("abs", a, on=wide), self.do("abs", b, on=wide)
         far = self.do("or", *(self.do("eq", size, infinite, on=wide, to=Kind.BOOL) for size in (size_a, size_b)), on=Kind.BOOL)
         squares = self.squares_of(size_a, size_b)
         if part is Kind.F32:
             root = self.do("sqrt", squares, on=wide)
-            made = self.do("convert", self.do("select", far, infinite, root, on=wide), on=wide, to=part)
+            magnitude = self.do("convert", self.do("select", far, infinite, root, on=wide), on=wide, to=part)
         else:
             most = self.do("max", size_a, size_b, on=wide)
             large = self.do("gt", most, self.number(LARGE, wide), on=wide, to=Kind.BOOL)
@@ -227,9 +227,9 @@ class Complexes(Formulas[int]):
             back = self.do("select", large, up, self.do("select", small, down, one, on=wide), on=wide)
             scaled = self.squares_of(*(self.do("mul", size, factor, on=wide) for size in (size_a, size_b)))
             root = self.do("sqrt", self.do("select", odd, scaled, squares, on=wide), on=wide)
-            made = self.do("select", far, infinite, self.do("mul", root, back, on=wide), on=wide)
-        self.squares[made] = (far, squares, 32 if part is Kind.F32 else 64)
-        return made
+            magnitude = self.do("select", far, infinite, self.do("mul", root, back, on=wide), on=wide)
+        self.squares[magnitude] = (far, squares, 32 if part is Kind.F32 else 64)
+        return magnitude
 
     def squares_of(self, a: int, b: int) -> int:
         return self.do("add", self.do("mul", a, a, on=Kind.F64), self.do("mul", b, b, on=Kind.F64), on=Kind.F64)
@@ -258,8 +258,8 @@ class Complexes(Formulas[int]):
 _TURNED: Final = {"lt": "gt", "le": "ge", "ge": "le", "gt": "lt"}
 
 
-def _real(phase: Structured, place: int) -> float | None:
-    node = phase.body[place]
+def _real(phase: Structured, index: int) -> float | None:
+    node = phase.body[index]
     while isinstance(node, ApplyNode) and node.function == "convert":
         node = phase.body[node.args[0]]
     if isinstance(node, ConstantNode) and isinstance(node.value, float | int):
@@ -269,13 +269,13 @@ def _real(phase: Structured, place: int) -> float | None:
 
 def _most_square(limit: float, *, below: bool) -> float:
     """The greatest number whose square root is at most `limit`, or below it."""
-    found = limit * limit
+    limit_squared = limit * limit
     fits: Callable[[float], bool] = (lambda s: math.sqrt(s) < limit) if below else (lambda s: math.sqrt(s) <= limit)
-    while not fits(found):
-        found = math.nextafter(found, 0.0)
-    while fits(math.nextafter(found, math.inf)):
-        found = math.nextafter(found, math.inf)
-    return found
+    while not fits(limit_squared):
+        limit_squared = math.nextafter(limit_squared, 0.0)
+    while fits(math.nextafter(limit_squared, math.inf)):
+        limit_squared = math.nextafter(limit_squared, math.inf)
+    return limit_squared
 
 
 # ---------------------------------------------------------------------------------------------------- constants
@@ -291,9 +291,9 @@ LOGARITHMS: Final[dict[float | None, str]] = {2.0: "log2", 10.0: "log10"}
 """Logarithms to a constant base that are one definition: what those to any base are made of there."""
 
 
-def real_constant(nodes: Sequence[PhasesNode], place: int) -> float | None:
+def real_constant(nodes: Sequence[PhasesNode], index: int) -> float | None:
     """The number that a body node always is, if that is plain; for small numbers, which every kind stores exactly."""
-    node = nodes[place]
+    node = nodes[index]
     while isinstance(node, ApplyNode) and node.function == "convert":
         node = nodes[node.args[0]]
     if isinstance(node, ConstantNode) and isinstance(node.value, int | float) and abs(node.value) < 100:
@@ -313,7 +313,7 @@ _PLAIN: Final = 1 << 53
 
 def spans_of(phase: Structured, nodes: Sequence[Node]) -> dict[int, Span]:
     """Where the functions of a phase's body that may fail are in the text, by their nodes in a kernel; none if not known."""
-    checked = [place for place, node in enumerate(nodes) if isinstance(node, KernelApply) and may_fail(node.function, node.kind)]
+    checked = [index for index, node in enumerate(nodes) if isinstance(node, Apply) and may_fail(node.function, node.kind)]
     spans = [node.span for node in phase.body if isinstance(node, ApplyNode) and node.span is not None]
     return dict(zip(checked, spans, strict=True)) if len(checked) == len(spans) else {}
 
@@ -403,60 +403,62 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
                 places.append(add(Coordinate(node.axis), Kind.I64))
             case ApplyNode():
                 compute = _kind_of(phase, node.args[1 if node.function == "select" else 0])
-                whole = [places[a] for a in node.args]
+                operands = [places[a] for a in node.args]
                 if complexes and (compute.is_complex or node.kind.is_complex):
-                    found = pairs.apply(node, whole, compute)
-                    if found is None:
+                    pair = pairs.apply(node, operands, compute)
+                    if pair is None:
                         return None
-                    places.append(found)
+                    places.append(pair)
                     continue
-                if complexes and pairs.squares and len(whole) == 2 and (compared := pairs.comparison(node, whole)) is not None:
+                if complexes and pairs.squares and len(operands) == 2 and (compared := pairs.comparison(node,
+                    operands)) is not None:
                     places.append(compared)
                     continue
-                args = tuple(arg for arg in whole if isinstance(arg, int))
-                if len(args) < len(whole) or compute not in KINDS or node.kind not in KINDS:
+                args = tuple(arg for arg in operands if isinstance(arg, int))
+                if len(args) < len(operands) or compute not in KINDS or node.kind not in KINDS:
                     return None
                 constant = _converted(nodes[args[0]], node) if node.function == "convert" else None
-                made: int | None
+                lowered: int | None
                 if node.function in _SELECTIVE_ALONG and compute.is_float:
                     args = (_of_one_zero(args[0], compute, add),)
                 if constant is not None:
-                    made = add(constant, node.kind)
+                    lowered = add(constant, node.kind)
                 elif node.function == "ipow":
-                    made = _whole_power(phase, node, args, compute, add)
-                    if made is None and loops:
-                        made = add(KernelApply("ipow", args, compute, node.kind), node.kind)
+                    lowered = _whole_power(phase, node, args, compute, add)
+                    if lowered is None and loops:
+                        lowered = add(Apply("ipow", args, compute, node.kind), node.kind)
                 elif node.function == "pow" and (fixed := _fixed_power(phase, node, args[0], compute, add)) is not None:
-                    made = fixed
-                elif node.function == "log" and (own := LOGARITHMS.get(real_constant(phase.body, node.args[0]))) is not None:
-                    made = add(KernelApply(own, args[1:], compute, node.kind), node.kind)
+                    lowered = fixed
+                elif node.function == "log" and (logarithm := LOGARITHMS.get(real_constant(phase.body,
+                    node.args[0]))) is not None:
+                    lowered = add(Apply(logarithm, args[1:], compute, node.kind), node.kind)
                 elif (function := _function(phase, node, compute)) is not None:
-                    made = add(KernelApply(function, args, compute, node.kind, node.parameter), node.kind)
+                    lowered = add(Apply(function, args, compute, node.kind, node.parameter), node.kind)
                 else:
-                    made = None
-                if made is None:
+                    lowered = None
+                if lowered is None:
                     return None
-                places.append(made)
-    results: list[KernelResult] = []
+                places.append(lowered)
+    results: list[Result] = []
     split: set[int] = set()
     for position, result in enumerate(phase.results):
-        place = places[result.node]
+        root = places[result.node]
         if position in following:
-            nodes_of = (place, *(places[at] for at in following[position]))
+            nodes_of = (root, *(places[at] for at in following[position]))
             item, before, after = ((node,) if isinstance(node, int) else node for node in nodes_of)
             imaginary = item[1] if len(item) > 1 else -1
             results.append(KernelResult(item[0], _kind_of(phase, result.node), result.reduction, imaginary, before, after))
             continue
-        if isinstance(place, tuple):
+        if isinstance(root, tuple):
             if result.reduction is None:
-                results.append(KernelResult(place[0], _kind_of(phase, result.node), None, place[1]))
+                results.append(Result(root[0], _kind_of(phase, result.node), None, root[1]))
             elif result.reduction == "add":
                 split.add(len(results))
-                results += [KernelResult(part, kinds[part], "add") for part in place]
+                results += [Result(part, kinds[part], "add") for part in root]
             else:
                 return None
             continue
-        kind = kinds[place]
+        kind = kinds[root]
         if result.reduction in PLACES:
             if kind is Kind.CHAR:
                 return None
@@ -464,17 +466,17 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
         elif result.reduction is not None and kind is Kind.CHAR:
             return None
         if result.reduction in SELECTIVE and kind.is_float:
-            place = _of_one_zero(place, kind, add)
-        results.append(KernelResult(place, kind, result.reduction))
+            root = _of_one_zero(root, kind, add)
+        results.append(Result(root, kind, result.reduction))
     axes = frozenset(node.axis for node in nodes if isinstance(node, Coordinate))
     hard = sum(isinstance(node, KernelApply) and node.function in TRANSCENDENTAL for node in nodes)
     return Body(tuple(nodes), tuple(kinds), tuple(sizes), tuple(results), axes, hard, split=frozenset(split))
 
 
-def _of_one_zero(place: int, kind: Kind, add: Callable[[Node, Kind], int]) -> int:
+def _of_one_zero(operand: int, kind: Kind, add: Callable[[Node, Kind], int]) -> int:
     """Items of which the greatest is the same in whatever order they are compared: a zero has no sign (x+0)."""
-    zero = add(KernelLiteral(kind, bits_of(kind, 0.0)), kind)
-    return add(KernelApply("add", (place, zero), kind, kind), kind)
+    zero = add(Literal(kind, bits_of(kind, 0.0)), kind)
+    return add(Apply("add", (operand, zero), kind, kind), kind)
 
 
 def _with_steps(phase: Structured) -> tuple[Structured, frozenset[int], dict[int, tuple[int, int]]]:
@@ -498,9 +500,9 @@ def _with_steps(phase: Structured) -> tuple[Structured, frozenset[int], dict[int
 def late_nodes(nodes: Sequence[Node]) -> frozenset[int]:
     """The nodes that are states of reductions from the right, or depend on these."""
     late: set[int] = set()
-    for place, node in enumerate(nodes):
-        if isinstance(node, Accumulator) or (isinstance(node, KernelApply) and not late.isdisjoint(node.args)):
-            late.add(place)
+    for index, node in enumerate(nodes):
+        if isinstance(node, Accumulator) or (isinstance(node, Apply) and not late.isdisjoint(node.args)):
+            late.add(index)
     return frozenset(late)
 
 
@@ -510,8 +512,8 @@ def joining_body(kind: Kind) -> Body:
     return Body((KernelLoad(0), KernelLoad(1)), (part, part), (), (KernelResult(0, kind, None, 1),), frozenset(), 0)
 
 
-def _kind_of(phase: Structured, place: int) -> Kind:
-    return getattr(phase.body[place], "kind", Kind.I64)
+def _kind_of(phase: Structured, index: int) -> Kind:
+    return getattr(phase.body[index], "kind", Kind.I64)
 
 
 def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
@@ -528,10 +530,10 @@ def _fixed_power(phase: Structured, node: ApplyNode, x: int, compute: Kind, add:
     exponent = real_constant(phase.body, node.args[1])
     if exponent not in FIXED_POWERS or not compute.is_float:
         return None
-    made = x
+    power = x
     for function in FIXED_POWERS[exponent]:
-        made = add(KernelApply(function, (made, x) if function == "mul" else (made,), compute, compute), compute)
-    return made
+        power = add(Apply(function, (power, x) if function == "mul" else (power,), compute, compute), compute)
+    return power
 
 
 def _whole_power(
@@ -541,14 +543,14 @@ def _whole_power(
     exponent = phase.body[node.args[1]]
     if not isinstance(exponent, ConstantNode) or not isinstance(exponent.value, int) or not 0 < exponent.value <= _MOST_FACTORS:
         return None
-    left, square, made = int(exponent.value), args[0], None
+    left, square, product = int(exponent.value), args[0], None
     while True:
         if left & 1:
-            made = square if made is None else add(KernelApply("mul", (made, square), compute, compute), compute)
+            product = square if product is None else add(Apply("mul", (product, square), compute, compute), compute)
         left >>= 1
         if not left:
-            return made
-        square = add(KernelApply("mul", (square, square), compute, compute), compute)
+            return product
+        square = add(Apply("mul", (square, square), compute, compute), compute)
 
 
 def _converted(source: Node, node: ApplyNode) -> KernelLiteral | None:
@@ -582,7 +584,7 @@ def build_kernel(body: Body, nest: LoopOrder, operands: Sequence[Kind], stores: 
         KernelOperand(kind, _step(strides[vector], kind.bytes), tuple(s != 0 for s in strides))
         for kind, strides in zip(operands, nest.strides, strict=True)
     )
-    loop_of = {axis: place for place, group in enumerate(nest.groups) for axis in group}
+    loop_of = {axis: loop for loop, group in enumerate(nest.groups) for axis in group}
     nodes = tuple(_placed(node, loop_of) for node in body.nodes)
     return Kernel(nest.form, axes, rows, len(body.sizes), nodes, body.results, stores)
 
@@ -603,9 +605,9 @@ def _step(stride: int, bytes: int) -> VectorStride:
 def used_nodes(nodes: Sequence[Node], roots: Sequence[int]) -> frozenset[int]:
     """The nodes that some nodes are made of, these included."""
     used = set(roots)
-    for place in range(len(nodes) - 1, -1, -1):
-        node = nodes[place]
-        if isinstance(node, KernelApply) and place in used:
+    for index in range(len(nodes) - 1, -1, -1):
+        node = nodes[index]
+        if isinstance(node, Apply) and index in used:
             used.update(node.args)
     return frozenset(used)
 
@@ -628,38 +630,38 @@ COMPARISONS: Final = frozenset({"lt", "le", "eq", "ge", "gt", "ne"})
 def narrow(body: Body) -> Body:
     """The body with small whole numbers in a narrow kind; itself where that gains nothing."""
     ranges = _ranges(body)
-    used = {arg for node in body.nodes if isinstance(node, KernelApply) and _is_small(node, body, ranges) for arg in node.args}
-    kind = narrowest([found for place, found in ranges.items() if place in used])
+    used = {arg for node in body.nodes if isinstance(node, Apply) and _is_small(node, body, ranges) for arg in node.args}
+    kind = narrowest([interval for index, interval in ranges.items() if index in used])
     if kind is None or not any(
         isinstance(n, KernelApply) and n.function in ARITHMETIC and p in ranges for p, n in enumerate(body.nodes)
     ):
         return body
     low, high = next((a, b) for k, a, b in LIMITS if k is kind)
-    fits = {place for place, (a, b) in ranges.items() if low <= a and b <= high}
+    fits = {index for index, (a, b) in ranges.items() if low <= a and b <= high}
     return _rewritten(body, kind, _closed(body, fits))
 
 
 def _ranges(body: Body) -> dict[int, Range]:
     """The values that i64 nodes may have, where something is known."""
-    found: dict[int, Range] = {}
-    for place, node in enumerate(body.nodes):
+    intervals: dict[int, Range] = {}
+    for index, node in enumerate(body.nodes):
         match node:
-            case KernelLiteral(Kind.I64, bits):
-                found[place] = (bits, bits)
-            case KernelApply(function="convert", compute=source, kind=Kind.I64, args=(arg,)):
+            case Literal(Kind.I64, bits):
+                intervals[index] = (bits, bits)
+            case Apply(function="convert", compute=source, kind=Kind.I64, args=(arg,)):
                 if source in SOURCES:
-                    found[place] = SOURCES[source]
-                elif arg in found:
-                    found[place] = found[arg]
-            case KernelApply(function="select", compute=Kind.I64, args=(_, x, y)) if x in found and y in found:
-                found[place] = (min(found[x][0], found[y][0]), max(found[x][1], found[y][1]))
-            case KernelApply(function=function, compute=Kind.I64, args=args) if function in ARITHMETIC and all(
-                a in found for a in args
+                    intervals[index] = SOURCES[source]
+                elif arg in intervals:
+                    intervals[index] = intervals[arg]
+            case Apply(function="select", compute=Kind.I64, args=(_, x, y)) if x in intervals and y in intervals:
+                intervals[index] = (min(intervals[x][0], intervals[y][0]), max(intervals[x][1], intervals[y][1]))
+            case Apply(function=function, compute=Kind.I64, args=args) if function in ARITHMETIC and all(
+                a in intervals for a in args
             ):
-                made = combined(function, [found[arg] for arg in args])
-                if made[0] > -(1 << 40) and made[1] < 1 << 40:
-                    found[place] = made
-    return found
+                interval = combined(function, [intervals[arg] for arg in args])
+                if interval[0] > -(1 << 40) and interval[1] < 1 << 40:
+                    intervals[index] = interval
+    return intervals
 
 
 def combined(function: str, args: list[Range]) -> Range:
@@ -699,11 +701,11 @@ def narrowest(ranges: list[Range]) -> Kind | None:
 def _closed(body: Body, fits: set[int]) -> set[int]:
     """The nodes that can be computed narrow: their operands are narrow too."""
     small = set(fits)
-    for place, node in enumerate(body.nodes):
-        if place in small and isinstance(node, KernelApply) and node.function != "convert":
+    for index, node in enumerate(body.nodes):
+        if index in small and isinstance(node, Apply) and node.function != "convert":
             args = [arg for arg in node.args if body.kinds[arg] is Kind.I64]
             if not all(arg in small for arg in args):
-                small.discard(place)
+                small.discard(index)
     return small
 
 
@@ -718,35 +720,33 @@ def _rewritten(body: Body, kind: Kind, small: set[int]) -> Body:
         kinds.append(of)
         return len(nodes) - 1
 
-    def widened(place: int) -> int:
-        if place not in small:
-            return places[place]
-        if place not in wide:
-            wide[place] = add(KernelApply("convert", (places[place],), kind, Kind.I64), Kind.I64)
-        return wide[place]
+    def widened(index: int) -> int:
+        if index not in small:
+            return places[index]
+        if index not in wide:
+            wide[index] = add(Apply("convert", (places[index],), kind, Kind.I64), Kind.I64)
+        return wide[index]
 
-    for place, node in enumerate(body.nodes):
+    for index, node in enumerate(body.nodes):
         match node:
-            case KernelLiteral(Kind.I64, bits) if place in small:
-                places[place] = add(KernelLiteral(kind, bits), kind)
-            case KernelApply() if place in small and node.function == "convert":
+            case Literal(Kind.I64, bits) if index in small:
+                places[index] = add(Literal(kind, bits), kind)
+            case Apply() if index in small and node.function == "convert":
                 (arg,) = node.args
                 source = kind if arg in small else node.compute
                 if source is kind:
-                    places[place] = places[arg]
+                    places[index] = places[arg]
                 else:
-                    places[place] = add(KernelApply("convert", (places[arg],), source, kind), kind)
-            case KernelApply() if place in small:
+                    places[index] = add(Apply("convert", (places[arg],), source, kind), kind)
+            case Apply() if index in small:
                 args = tuple(places[arg] for arg in node.args)
-                places[place] = add(replace(node, args=args, compute=kind, kind=kind), kind)
-            case KernelApply() if (
-                node.function in COMPARISONS and node.compute is Kind.I64 and all(arg in small for arg in node.args)
-            ):
-                places[place] = add(replace(node, args=tuple(places[arg] for arg in node.args), compute=kind), node.kind)
-            case KernelApply():
-                places[place] = add(replace(node, args=tuple(widened(arg) for arg in node.args)), node.kind)
+                places[index] = add(replace(node, args=args, compute=kind, kind=kind), kind)
+            case Apply() if node.function in COMPARISONS and node.compute is Kind.I64 and all(arg in small for arg in node.args):
+                places[index] = add(replace(node, args=tuple(places[arg] for arg in node.args), compute=kind), node.kind)
+            case Apply():
+                places[index] = add(replace(node, args=tuple(widened(arg) for arg in node.args)), node.kind)
             case _:
-                places[place] = add(node, body.kinds[place])
+                places[index] = add(node, body.kinds[index])
     results = tuple(
         replace(r, node=widened(r.node), imaginary=widened(r.imaginary) if r.imaginary >= 0 else -1,
                 states=tuple(places[s] for s in r.states), following=tuple(map(widened, r.following)))
@@ -773,13 +773,13 @@ class _BodyWriter:
         self.kinds.append(kind)
         return len(self.nodes) - 1
 
-    def whole(self, function: str, *args: int) -> int:
-        return self.add(KernelApply(function, args, Kind.I64, Kind.I64), Kind.I64)
+    def integer(self, function: str, *args: int) -> int:
+        return self.add(Apply(function, args, Kind.I64, Kind.I64), Kind.I64)
 
     def index(self, kind: Kind) -> int:
         """An item of operand 1 as an i64."""
-        made = self.add(KernelLoad(1), kind)
-        return made if kind is Kind.I64 else self.add(KernelApply("convert", (made,), kind, Kind.I64), Kind.I64)
+        loaded = self.add(Load(1), kind)
+        return loaded if kind is Kind.I64 else self.add(Apply("convert", (loaded,), kind, Kind.I64), Kind.I64)
 
     def scalars(self) -> tuple[int, int]:
         return self.add(KernelArgument(0), Kind.I64), self.add(KernelArgument(1), Kind.I64)
@@ -803,15 +803,15 @@ def operand_kinds(kind: Kind, index: Kind) -> list[Kind]:
 @cache
 def gathering(kind: Kind, index: Kind, fill: int | None, *, proved: bool) -> Body:
     """Items by index; with a `fill` the index ¯1 stands for it.  `proved`: nothing is checked."""
-    w = _BodyWriter()
-    place = w.index(index)
+    w = _Writer()
+    position = w.index(index)
     count, stride = w.scalars()
     function = PROVED if proved else FETCH
     if fill is None:
-        return w.body(kind, w.items(function, kind, (place, count, stride)))
-    nothing, first = (w.add(KernelLiteral(Kind.I64, value), Kind.I64) for value in (-1, 0))
-    absent = w.add(KernelApply("eq", (place, nothing), Kind.I64, Kind.BOOL), Kind.BOOL)
-    items = w.items(function, kind, (w.whole("select", absent, first, place), count, stride))
+        return w.body(kind, w.items(function, kind, (position, count, stride)))
+    nothing, first = (w.add(Literal(Kind.I64, value), Kind.I64) for value in (-1, 0))
+    absent = w.add(Apply("eq", (position, nothing), Kind.I64, Kind.BOOL), Kind.BOOL)
+    items = w.items(function, kind, (w.integer("select", absent, first, position), count, stride))
     part = PART.get(kind, kind)
     instead = w.add(KernelLiteral(part, bits_of(part, fill)), part)
     return w.body(kind, [w.add(KernelApply("select", (absent, instead, item), part, part), part) for item in items])
@@ -824,10 +824,10 @@ def rotating(kind: Kind, amount: Kind, axis: int) -> Body:
     by = w.index(amount)
     count, stride = w.scalars()
     here = w.add(Coordinate(axis), Kind.I64)
-    there = w.whole("add", here, w.whole("residue", count, by))
-    around = w.add(KernelApply("ge", (there, count), Kind.I64, Kind.BOOL), Kind.BOOL)
-    place = w.whole("select", around, w.whole("sub", there, count), there)
-    return w.body(kind, w.items(PROVED, kind, (place, count, stride)), frozenset({axis}))
+    there = w.integer("add", here, w.integer("residue", count, by))
+    around = w.add(Apply("ge", (there, count), Kind.I64, Kind.BOOL), Kind.BOOL)
+    position = w.integer("select", around, w.integer("sub", there, count), there)
+    return w.body(kind, w.items(PROVED, kind, (position, count, stride)), frozenset({axis}))
 
 
 @cache
@@ -835,8 +835,8 @@ def cycling(kind: Kind) -> Body:
     """Items one after the other, again from the first when they end.  Operand 1 is not read."""
     w = _BodyWriter()
     count, stride = w.scalars()
-    place = w.whole("residue", count, w.add(Coordinate(0), Kind.I64))
-    return w.body(kind, w.items(PROVED, kind, (place, count, stride)), frozenset({0}))
+    position = w.integer("residue", count, w.add(Coordinate(0), Kind.I64))
+    return w.body(kind, w.items(PROVED, kind, (position, count, stride)), frozenset({0}))
 
 
 # ---------------------------------------------------------------------------------------------------- short_rows
@@ -878,7 +878,7 @@ def _along(kernel: Kernel, nest: LoopOrder, used: frozenset[int], registers: int
     moving = [operand for operand in kernel.operands if operand.moves[-1]]
     if length > LANES or cells < _CELLS or any(row.step is not VectorStride.UNIT or row.kind.bytes < _MASKED for row in moving):
         return kernel
-    vectors = -(-length * max(kind_of(kernel, place).bytes for place in used) // (2 * registers))
+    vectors = -(-length * max(kind_of(kernel, index).bytes for index in used) // (2 * registers))
     most = _MOST_ALONG if any(is_ordered(r.reduction or "", r.kind) for r in kernel.results) else _MOST_ALONG // 2
     return replace(kernel, length=length) if vectors * len(used) <= most else kernel
 

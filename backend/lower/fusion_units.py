@@ -65,71 +65,71 @@ def may_write_over(unit: Unit) -> bool:
     return fusion_groups.may_write_over(unit.joined)
 
 
-def units_of(phases: Sequence[Phase], graph: Graph, kept: Iterable[ValueId], split: AbstractSet[PhaseId] = frozenset()
+def units_of(phases: Sequence[Phase], graph: Graph, live_out: Iterable[ValueId], split: AbstractSet[PhaseId] = frozenset()
              ) -> list[Unit]:  # fmt: skip
     """The phases of a block with its chains and groups as units, but for those whose last member is in `split`.
 
-    Values in `kept` are wanted at its end."""
-    wanted = frozenset(kept)
-    made: list[tuple[int, Several]] = [*_chains(phases, graph, wanted)]
-    inside = {member.id for _, unit in made for member in unit.members}
-    made += [(at, unit) for at, unit in _groups(phases, graph, wanted) if inside.isdisjoint(unit.ids)]
-    made = [(at, unit) for at, unit in made if unit.ids[-1] not in split]
-    while made:
-        units = list(_arranged(phases, made))
+    Values in `live_out` are read after it."""
+    wanted = frozenset(live_out)
+    units_at: list[tuple[int, Several]] = [*_chains(phases, graph, wanted)]
+    inside = {member.id for _, unit in units_at for member in unit.members}
+    units_at += [(at, unit) for at, unit in _groups(phases, graph, wanted) if inside.isdisjoint(unit.ids)]
+    units_at = [(at, unit) for at, unit in units_at if unit.ids[-1] not in split]
+    while units_at:
+        units = list(_arranged(phases, units_at))
         late = _late(units)
         if late is None:
             return units
-        made = [(at, unit) for at, unit in made if unit is not late]
+        units_at = [(at, unit) for at, unit in units_at if unit is not late]
     return list(phases)
 
 
-def _chains(phases: Sequence[Phase], graph: Graph, kept: frozenset[ValueId]) -> Iterator[tuple[int, RowsUnit]]:
+def _chains(phases: Sequence[Phase], graph: Graph, live_out: frozenset[ValueId]) -> Iterator[tuple[int, RowsUnit]]:
     if not any(isinstance(p, Structured) and p.axes and p.axes[-1].kind is AxisKind.REDUCE for p in phases):
         return
     from ..graph.fusion_groups import find_chains
     from .body import build_body
 
     for chain in find_chains(phases, graph, lambda phase: build_body(phase) is not None):
-        unit = _unit(chain.phases, phases, kept)
+        unit = _unit(chain.phases, phases, live_out)
         if unit is not None:
             yield chain.at, unit
 
 
-def _groups(phases: Sequence[Phase], graph: Graph, kept: frozenset[ValueId]) -> Iterator[tuple[int, GroupUnit]]:
+def _groups(phases: Sequence[Phase], graph: Graph, live_out: frozenset[ValueId]) -> Iterator[tuple[int, GroupUnit]]:
     from ..graph.fusion_groups import NEIGHBOURS_MOST_RESULTS, as_map, find_groups
 
-    for at, members in find_groups(phases, graph, kept):
-        wanted = _wanted(members, phases, kept)
+    for at, members in find_groups(phases, graph, live_out):
+        wanted = _wanted(members, phases, live_out)
         if 0 < len(wanted) <= NEIGHBOURS_MOST_RESULTS:
             yield at, GroupUnit(as_map(members, wanted))
 
 
-def _wanted(members: Sequence[Phase], phases: Sequence[Phase], kept: frozenset[ValueId]) -> tuple[ValueId, ...]:
+def _wanted(members: Sequence[Phase], phases: Sequence[Phase], live_out: frozenset[ValueId]) -> tuple[ValueId, ...]:
     """What others use of what phases make."""
     ids = {member.id for member in members}
-    used = kept.union(*(traverse.uses(phase) for phase in phases if phase.id not in ids))
+    used = live_out.union(*(traverse.uses(phase) for phase in phases if phase.id not in ids))
     return tuple(value for member in members for value in traverse.results(member) if value in used)
 
 
-def _unit(members: tuple[Structured, ...], phases: Sequence[Phase], kept: frozenset[ValueId]) -> RowsUnit | None:
+def _unit(members: tuple[Structured, ...], phases: Sequence[Phase], live_out: frozenset[ValueId]) -> RowsUnit | None:
     """The chain with the values that others use; None if joining it would save nothing."""
     from ..graph.fusion_groups import MOST_RESULTS, joined, levels
 
-    wanted = _wanted(members, phases, kept)
+    wanted = _wanted(members, phases, live_out)
     if not 0 < len(wanted) <= MOST_RESULTS:
         return None
-    whole = joined(members, wanted)
-    level = levels(whole.phase)
-    latest = [whole.is_row[i] * 1000 - level[r.node] for i, r in enumerate(whole.phase.results)]
+    fused = joined(members, wanted)
+    level = levels(fused.phase)
+    latest = [fused.is_row[i] * 1000 - level[r.node] for i, r in enumerate(fused.phase.results)]
     ordered = [value for _, value in sorted(zip(latest, wanted, strict=True), key=lambda pair: pair[0])]
     return RowsUnit(members, joined(members, ordered))
 
 
 def _arranged(phases: Sequence[Phase], units: Sequence[tuple[int, Several]]) -> Iterator[Unit]:
     inside = {member.id for _, unit in units for member in unit.members}
-    for place, phase in enumerate(phases):
-        yield from (unit for at, unit in units if at == place)
+    for position, phase in enumerate(phases):
+        yield from (unit for at, unit in units if at == position)
         if phase.id not in inside:
             yield phase
 

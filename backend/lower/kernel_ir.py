@@ -101,10 +101,10 @@ class KernelLiteral:
 
 
 @dataclass(frozen=True, slots=True)
-class KernelArgument:
-    """Scalar number `place` of the argument block, an i64."""
+class Argument:
+    """Scalar number `index` of the argument block, an i64."""
 
-    place: int
+    index: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +243,8 @@ def plan_nest(
     largest = sorted(strides, key=lambda s: -prod(n for n, step in zip(space, s, strict=True) if step))
 
     def before(a: int, b: int) -> int:
-        for own in largest:
-            left, right = abs(own[a]), abs(own[b])
+        for steps in largest:
+            left, right = abs(steps[a]), abs(steps[b])
             if left and right and left != right:
                 return right - left
         return a - b
@@ -266,7 +266,7 @@ def plan_nest(
     unit = [axis for axis in range(rank - reduces) if space[axis] == 1]
     return LoopOrder(
         form, (*unit, *order), tuple(map(tuple, groups)), tuple(prod(space[axis] for axis in g) for g in groups),
-        tuple(tuple(own[g[-1]] if g else 0 for g in groups) for own in strides),
+        tuple(tuple(of_operand[g[-1]] if g else 0 for g in groups) for of_operand in strides),
     )  # fmt: skip
 
 
@@ -280,7 +280,7 @@ def in_registers(nest: LoopOrder, *, is_free: bool, is_whole: bool) -> LoopOrder
     if nest.form is Form.MAP or len(nest.sizes) < 2:
         return nest
     cells, rows = nest.sizes[-2:]
-    moving = [own[-2:] for own in nest.strides if own[-1]]
+    moving = [of_operand[-2:] for of_operand in nest.strides if of_operand[-1]]
     is_outer = is_free and cells >= _VECTOR and not any(cell for cell, _ in moving)
     lies_along = bool(moving) and all(abs(row) >= _MASKED and not 0 < abs(cell) < abs(row) for cell, row in moving)
     if is_whole or is_outer:
@@ -296,21 +296,21 @@ def row_nest(space: Numbers, strides: Sequence[Numbers], form: Form = Form.MAP, 
     """Loops in the program's order, the last axis `apart`; axes that step evenly through every operand are one."""
     groups: list[list[int]] = []
     for axis in [axis for axis in range(len(space) - apart) if space[axis] != 1]:
-        if groups and all(own[groups[-1][-1]] == own[axis] * space[axis] for own in strides):
+        if groups and all(of_operand[groups[-1][-1]] == of_operand[axis] * space[axis] for of_operand in strides):
             groups[-1].append(axis)
         else:
             groups.append([axis])
     if apart or not groups:
         groups.append([len(space) - 1])
     sizes = tuple(prod(space[axis] for axis in group) for group in groups)
-    steps = tuple(tuple(own[group[-1]] for group in groups) for own in strides)
-    return LoopOrder(form, tuple(range(len(space))), tuple(map(tuple, groups)), sizes, steps)
+    steps = tuple(tuple(of_operand[group[-1]] for group in groups) for of_operand in strides)
+    return Nest(form, tuple(range(len(space))), tuple(map(tuple, groups)), sizes, steps)
 
 
 def _merge(outer: int, inner: int, space: Numbers, strides: Sequence[Numbers], coordinates: Collection[int]) -> bool:
     if outer in coordinates or inner in coordinates:
         return False
-    return all(own[outer] == own[inner] * space[inner] for own in strides)
+    return all(of_operand[outer] == of_operand[inner] * space[inner] for of_operand in strides)
 
 
 def _form(space: Numbers, last: int, inner: Sequence[int], cells: int, largest: Sequence[Numbers]) -> Form:
@@ -319,7 +319,7 @@ def _form(space: Numbers, last: int, inner: Sequence[int], cells: int, largest: 
         return Form.ALONG
     if space[last] < _FEW_ROWS:
         return Form.ACROSS
-    for own in largest:
-        if own[last] and own[inner[-1]]:
-            return Form.ALONG if abs(own[last]) < abs(own[inner[-1]]) else Form.ACROSS
+    for steps in largest:
+        if steps[last] and steps[inner[-1]]:
+            return Form.ALONG if abs(steps[last]) < abs(steps[inner[-1]]) else Form.ACROSS
     return Form.ALONG

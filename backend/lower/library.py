@@ -37,7 +37,7 @@ def call_routine(scope: LoweringScope, phase: Structured | LibraryPhase) -> None
         return
     operands, results, defines = tuple(dict.fromkeys(traverse.operands(phase))), traverse.results(phase), traverse.defines(phase)
     turned = tuple((v, *scope.turned[v]) for v in operands if v in scope.turned and scope.turned[v][0] in operands)
-    operands = tuple(v for v in operands if v not in [own for own, _, _ in turned])
+    operands = tuple(v for v in operands if v not in [transposed for transposed, _, _ in turned])
     numbers = _numbers(scope, phase)
     reads = [_box(scope, _where(scope, operand), scope.shape(operand)) for operand in operands]
     reads += [_box(scope, _number(scope, size), ()) for size in numbers.values()]
@@ -53,7 +53,7 @@ def call_routine(scope: LoweringScope, phase: Structured | LibraryPhase) -> None
     _call(scope, reads, writes, sizes)
     for variable, word in zip(defines, words, strict=True):
         (register,) = scope.read(word, ())
-        found(scope, variable, register, phase.span)
+        define_size(scope, variable, register, phase.span)
     for result, target in zip(results, targets, strict=True):
         scope.values[result] = target if scope.shape(result) else scope.read(target, ())
 
@@ -61,14 +61,14 @@ def call_routine(scope: LoweringScope, phase: Structured | LibraryPhase) -> None
 def _numbers(scope: LoweringScope, phase: Structured | LibraryPhase) -> dict[ValueId, Size]:
     """The sizes that the region has found and that items of a phase are made of."""
     sizes = [node.size for node in phase.body if isinstance(node, SizeNode)] if isinstance(phase, Structured) else []
-    own = [size for size in dict.fromkeys(sizes) if any(variable in scope.sizes for variable in size.variables())]
-    return {ValueId(-1 - at): size for at, size in enumerate(own)}
+    found_sizes = [size for size in dict.fromkeys(sizes) if any(variable in scope.sizes for variable in size.variables())]
+    return {ValueId(-1 - at): size for at, size in enumerate(found_sizes)}
 
 
-def _number(scope: LoweringScope, size: Size) -> ValueLocation:
-    place = scope.room(Kind.I64, ())
-    scope.write(place, (), (scope.b.number(scope.index_of(size)),))
-    return place
+def _number(scope: Scope, size: Size) -> Place:
+    target = scope.room(Kind.I64, ())
+    scope.write(target, (), (scope.b.number(scope.index_of(size)),))
+    return target
 
 
 def with_numbers(phase: Structured, numbers: Mapping[ValueId, Size]) -> Structured:
@@ -96,11 +96,11 @@ def hear(scope: LoweringScope, index: str, every: int) -> None:
     if every == 1:
         b.statements += there
         return
-    place = b.apply("band", (index, b.constant(Kind.I64, every - 1)), Kind.I64, Kind.I64)
-    b.choose(b.compare("le", at(place), ZERO), there, ())
+    phase_of_count = b.apply("band", (index, b.constant(Kind.I64, every - 1)), Kind.I64, Kind.I64)
+    b.choose(b.compare("le", at(phase_of_count), ZERO), there, ())
 
 
-def found(scope: LoweringScope, variable: SizeVariable, register: str, span: Span) -> None:
+def define_size(scope: Scope, variable: SizeVariable, register: str, span: Span) -> None:
     """A size is known, and fails where it is outside its bounds."""
     b = scope.b
     low = b.compare("lt", at(register), ZERO)
@@ -140,21 +140,21 @@ def _where(scope: LoweringScope, value: ValueId) -> ValueLocation:
     where = scope.where(value) if value not in scope.lazy else None
     if isinstance(where, ValueLocation):
         return where
-    shape, place = scope.shape(value), scope.room(scope.kind(value), scope.shape(value))
+    shape, target = scope.shape(value), scope.room(scope.kind(value), scope.shape(value))
     with scope.points(shape) as point:
-        scope.write(place, point, scope.items(value, tuple(point)))
-    return place
+        scope.write(target, point, scope.items(value, tuple(point)))
+    return target
 
 
-def _box(scope: LoweringScope, place: ValueLocation, shape: Sequence[Size]) -> Box:
+def _box(scope: Scope, location: Place, shape: Sequence[Size]) -> Box:
     """All items of a value of this shape that lies at a place."""
     free = iter(shape)
     axes: list[tuple[Index, Index | None]] = [
-        (ZERO, scope.index_of(next(free))) if fixed is None else (fixed, None) for fixed in place.fixed
+        (ZERO, scope.index_of(next(free))) if fixed is None else (fixed, None) for fixed in location.fixed
     ]
     axes += [(ZERO, scope.index_of(size)) for size in free]
-    axes += [(ZERO, Index((), 2))] if place.parts > 1 else []
-    return Box(place.view, tuple(first for first, _ in axes), tuple(size for _, size in axes))
+    axes += [(ZERO, Index((), 2))] if location.parts > 1 else []
+    return Box(location.view, tuple(first for first, _ in axes), tuple(size for _, size in axes))
 
 
 # ---------------------------------------------------------------------------------------------------- library
@@ -184,36 +184,35 @@ _NONE: Final[Mapping[int, str]] = {}
 
 
 def _checked(
-    scope: LoweringScope, phase: LibraryPhase, register: str, length: Size, place: Indexing | None, beside: Mapping[int,
-    str] = _NONE, *,
-    absent: bool = False,
+    scope: Scope, phase: LibraryPhase, register: str, length: Size, indexing: Indexing | None,
+    other_indices: Mapping[int, str] = _NONE, *, absent: bool = False,
 ) -> str:  # fmt: skip
-    """An index; with `checked` one outside its axis fails, but for ¯1 where that gives a fill.  `beside`: those of other axes."""
+    """An index; with `checked` one outside its axis fails, but for ¯1 where that gives a fill.  `other_indices`: by axis."""
     b = scope.b
     if phase.attributes["checked"]:
         low = b.compare("lt", at(register), Index((), -1 if absent else 0))
         high = b.compare("le", scope.index_of(length), at(register))
         outside = b.apply("or", (low, high), Kind.BOOL, Kind.BOOL)
         size = b.number(scope.index_of(length))
-        told = tuple(beside)[: MOST_VALUES - 2]
-        check = Check(phase.span, _function(phase), place=place, beside=told)
-        b.statements.append(Fail(scope.check(check), outside, (register, size, *(beside[axis] for axis in told))))
+        reported = tuple(other_indices)[: MOST_VALUES - 2]
+        check = Check(phase.span, _function(phase), indexing=indexing, other_axes=reported)
+        b.statements.append(Fail(scope.check(check), outside, (register, size, *(other_indices[axis] for axis in reported))))
     return register
 
 
 def _picked(scope: LoweringScope, phase: LibraryPhase, point: Sequence[Index]) -> str:
     """The index of a gather at a point; those of axes before it are checked first where they are numbers: each item has them."""
     arg, indices, *others = phase.args
-    axis, place, shape = _axis(phase), phase.indexing, scope.shape(arg)
-    told, register = phase.attributes.get("beside", ()), scope.integer(indices, tuple(point))
-    assert isinstance(told, tuple)
-    beside = {other: scope.integer(value, ()) for other, value in zip(told, others, strict=True)}
-    if place is not None and place.axis == axis:
-        every = {**beside, axis: register}
-        for other in sorted(other for other in beside if other < axis):
-            rest = {own: number for own, number in every.items() if own != other}
-            _checked(scope, phase, beside[other], shape[other], place.on(other), rest)
-    return _checked(scope, phase, register, shape[axis], place, beside, absent=bool(phase.attributes["fills"]))
+    axis, indexing, shape = _axis(phase), phase.indexing, scope.shape(arg)
+    other_axes, register = phase.attributes.get("beside", ()), scope.integer(indices, tuple(point))
+    assert isinstance(other_axes, tuple)
+    registers = {other: scope.integer(value, ()) for other, value in zip(other_axes, others, strict=True)}
+    if indexing is not None and indexing.axis == axis:
+        every = {**registers, axis: register}
+        for other in sorted(other for other in registers if other < axis):
+            rest = {checked_axis: number for checked_axis, number in every.items() if checked_axis != other}
+            _checked(scope, phase, registers[other], shape[other], indexing.on(other), rest)
+    return _checked(scope, phase, register, shape[axis], indexing, registers, absent=bool(phase.attributes["fills"]))
 
 
 def _unchecked(scope: LoweringScope, phase: LibraryPhase, point: Sequence[Index]) -> str:
@@ -229,19 +228,19 @@ def _gather(scope: LoweringScope, phase: LibraryPhase) -> None:
     fills = bool(phase.attributes["fills"])
     b, shape, rank = scope.b, scope.shape(result), len(scope.shape(indices))
     if not rank:
-        place = _picked(scope, phase, ())
+        index = _picked(scope, phase, ())
         where = scope.where(arg)
         assert isinstance(where, ValueLocation)
         if shape and not fills and result in scope.aliases:
-            scope.values[result] = where.cell(axis, at(place))
+            scope.values[result] = where.cell(axis, at(index))
             return
-        mask = b.compare("le", ZERO, at(place)) if fills else None
+        mask = b.compare("le", ZERO, at(index)) if fills else None
         if not shape:
-            scope.keep(result, scope.items(arg, (at(place),), mask))
+            scope.keep(result, scope.items(arg, (at(index),), mask))
             return
         target = scope.place_for(result)
         with scope.points(shape) as point:
-            scope.write(target, point, scope.items(arg, (*point[:axis], at(place), *point[axis:]), mask))
+            scope.write(target, point, scope.items(arg, (*point[:axis], at(index), *point[axis:]), mask))
         scope.values[result] = target
         return
     target = scope.place_for(result)
@@ -251,9 +250,9 @@ def _gather(scope: LoweringScope, phase: LibraryPhase) -> None:
             _picked(scope, phase, point)
         pick = _unchecked
     with scope.points(shape) as point:
-        place = pick(scope, phase, point[axis : axis + rank])
-        mask = b.compare("le", ZERO, at(place)) if fills else None
-        scope.write(target, point, scope.items(arg, (*point[:axis], at(place), *point[axis + rank :]), mask))
+        index = pick(scope, phase, point[axis : axis + rank])
+        mask = b.compare("le", ZERO, at(index)) if fills else None
+        scope.write(target, point, scope.items(arg, (*point[:axis], at(index), *point[axis + rank :]), mask))
     scope.values[result] = target
 
 
@@ -266,9 +265,9 @@ def _chosen(scope: LoweringScope, phase: LibraryPhase, choices: Mapping[int, Val
         registers[axis] = scope.integer(choice, tuple(point[used : used + rank]))
         used += rank
     for axis, register in registers.items() if checks else ():
-        beside = {other: number for other, number in registers.items() if other != axis}
-        place = phase.indexing
-        _checked(scope, phase, register, shape[axis], place and place.on(axis), beside)
+        others = {other: number for other, number in registers.items() if other != axis}
+        indexing = phase.indexing
+        _checked(scope, phase, register, shape[axis], indexing and indexing.on(axis), others)
     return registers
 
 
@@ -297,10 +296,10 @@ def _update(scope: LoweringScope, phase: LibraryPhase) -> None:
         with scope.points([size for axis in choices for size in spread[axis]], LoopKind.SERIAL) as point:
             _chosen(scope, phase, choices, point, checks=True)
     with scope.points(selection, LoopKind.SERIAL if len(shape) - 1 in choices else LoopKind.VECTOR) as point:
-        own = [axis for axis, sizes in enumerate(spread) for _ in sizes]
-        picked = [index for axis, index in zip(own, point, strict=True) if axis in choices]
+        axes = [axis for axis, sizes in enumerate(spread) for _ in sizes]
+        picked = [index for axis, index in zip(axes, point, strict=True) if axis in choices]
         registers = _chosen(scope, phase, choices, picked, checks=not apart)
-        places = [at(registers[axis]) if axis in choices else point[own.index(axis)] for axis in range(len(shape))]
+        places = [at(registers[axis]) if axis in choices else point[axes.index(axis)] for axis in range(len(shape))]
         scope.write(target, places, scope.items(value, tuple(point) if rank else ()))
     scope.values[result] = target
 
@@ -328,10 +327,10 @@ def _around(scope: LoweringScope, shape: Sequence[Size], start: Sequence[Index],
             return
         kind, end = LoopKind.VECTOR if axis == len(shape) - 1 else LoopKind.SERIAL, scope.index_of(shape[axis])
         parts = ((ZERO, start[axis]), (start[axis], stop[axis]), (stop[axis], end)) if is_inside else ((ZERO, end),)
-        for place, (lower, upper) in enumerate(parts):
+        for part, (lower, upper) in enumerate(parts):
             if lower != upper:
                 with scope.b.loop(kind, (lower,), (upper,)) as loop:
-                    along((*point, at(loop.index)), is_inside and place == 1)
+                    along((*point, at(loop.index)), is_inside and part == 1)
 
     along((), True)
 
@@ -351,9 +350,9 @@ def _join(scope: LoweringScope, phase: LibraryPhase) -> None:
         first, *others = pieces
         before = None if not others else b.compare("lt", point[axis], starts[1])
         value = scope.items(first[0], point, b.both(mask, before))
-        for place, (arg, start) in enumerate(others, 1):
+        for part, (arg, start) in enumerate(others, 1):
             there = b.compare("le", start, point[axis])
-            inside = there if place == len(others) else b.both(there, b.compare("lt", point[axis], starts[place + 1]))
+            inside = there if part == len(others) else b.both(there, b.compare("lt", point[axis], starts[part + 1]))
             moved = tuple(plus(i, times(start, -1)) if at_ == axis else i for at_, i in enumerate(point))
             value = scope.select(there, scope.items(arg, moved, b.both(mask, inside)), value, scope.kind(result))
         return value
@@ -364,7 +363,7 @@ def _join(scope: LoweringScope, phase: LibraryPhase) -> None:
     target = scope.place_for(result)
     for arg, start in pieces:
         with scope.points(scope.shape(arg)) as point:
-            moved = [plus(index, start) if place == axis else index for place, index in enumerate(point)]
+            moved = [plus(index, start) if a == axis else index for a, index in enumerate(point)]
             scope.write(target, moved, scope.items(arg, tuple(point)))
     scope.values[result] = target
 
@@ -372,9 +371,9 @@ def _join(scope: LoweringScope, phase: LibraryPhase) -> None:
 def _stack(scope: LoweringScope, phase: LibraryPhase) -> None:
     (result,), axis = phase.results, _axis(phase)
     target = scope.place_for(result)
-    for place, arg in enumerate(phase.args):
+    for layer, arg in enumerate(phase.args):
         with scope.points(scope.shape(arg)) as point:
-            moved = (*point[:axis], Index((), place), *point[axis:])
+            moved = (*point[:axis], Index((), layer), *point[axis:])
             scope.write(target, moved, scope.items(arg, tuple(point)))
     scope.values[result] = target
 
@@ -385,13 +384,13 @@ def _rotate(scope: LoweringScope, phase: LibraryPhase) -> None:
     if scope.shape(amount):
         raise NotLowerable("a rotation by many amounts")
     shape, length = scope.shape(arg), scope.index_of(scope.shape(arg)[axis])
-    turn = _turn(scope, amount, scope.shape(arg)[axis])
-    rest = plus(length, times(turn, -1))
+    amount_ahead = _turn(scope, amount, scope.shape(arg)[axis])
+    rest = plus(length, times(amount_ahead, -1))
 
     def item(point: tuple[Index, ...], mask: str | None) -> Registers:
         here = b.compare("lt", point[axis], rest)
-        ahead, behind = plus(point[axis], turn), plus(point[axis], times(rest, -1))
-        near, far = [tuple(own if at_ == axis else i for at_, i in enumerate(point)) for own in (ahead, behind)]
+        ahead, behind = plus(point[axis], amount_ahead), plus(point[axis], times(rest, -1))
+        near, far = [tuple(shifted if at_ == axis else i for at_, i in enumerate(point)) for shifted in (ahead, behind)]
         first = scope.items(arg, near, b.both(mask, here))
         second = scope.items(arg, far, b.both(mask, b.compare("le", rest, point[axis])))
         return scope.select(here, first, second, scope.kind(result))
@@ -400,16 +399,16 @@ def _rotate(scope: LoweringScope, phase: LibraryPhase) -> None:
         scope.lazy[result] = item
         return
     target = scope.place_for(result)
-    for upper, there, here in ((rest, turn, ZERO), (turn, ZERO, rest)):
+    for upper, there, here in ((rest, amount_ahead, ZERO), (amount_ahead, ZERO, rest)):
         with ExitStack() as loops:
             point: list[Index] = []
-            for place, size in enumerate(shape):
-                kind = LoopKind.VECTOR if place == len(shape) - 1 else LoopKind.SERIAL
+            for a, size in enumerate(shape):
+                kind = LoopKind.VECTOR if a == len(shape) - 1 else LoopKind.SERIAL
                 extent = scope.index_of(size)
-                uppers = (upper, extent) if place == axis else (extent,)
+                uppers = (upper, extent) if a == axis else (extent,)
                 point.append(at(loops.enter_context(b.loop(kind, (ZERO,), uppers)).index))
-            source = tuple(plus(i, there) if place == axis else i for place, i in enumerate(point))
-            moved = [plus(i, here) if place == axis else i for place, i in enumerate(point)]
+            source = tuple(plus(i, there) if a == axis else i for a, i in enumerate(point))
+            moved = [plus(i, here) if a == axis else i for a, i in enumerate(point)]
             scope.write(target, moved, scope.items(arg, source))
     scope.values[result] = target
 
@@ -429,8 +428,8 @@ def _size_vector(scope: LoweringScope, phase: LibraryPhase) -> None:
     (result,), sizes, b = phase.results, phase.attributes["sizes"], scope.b
     assert isinstance(sizes, tuple)
     target = scope.place_for(result)
-    for place, size in enumerate(sizes):
-        scope.write(target, (Index((), place),), (b.number(scope.index_of(size)),))
+    for position, size in enumerate(sizes):
+        scope.write(target, (Index((), position),), (b.number(scope.index_of(size)),))
     scope.values[result] = target
 
 
@@ -460,7 +459,7 @@ def _contract(scope: LoweringScope, phase: LibraryPhase) -> None:
 def _runtime_size(scope: LoweringScope, phase: LibraryPhase) -> None:
     """A number becomes a size."""
     (variable,) = phase.defines
-    found(scope, variable, scope.integer(phase.args[0]), phase.span)
+    define_size(scope, variable, scope.integer(phase.args[0]), phase.span)
     check_guards(scope, variable)
 
 
@@ -475,7 +474,7 @@ def _running(scope: LoweringScope, phase: LibraryPhase) -> None:
         raise NotLowerable(f"a scan by {function} is a routine")
     shape, target = scope.shape(arg), scope.place_for(result)
     one = Index((), 1)
-    with scope.points([s for place, s in enumerate(shape) if place != axis], LoopKind.SERIAL) as others:
+    with scope.points([s for a, s in enumerate(shape) if a != axis], LoopKind.SERIAL) as others:
 
         def point(index: Index) -> tuple[Index, ...]:
             return (*others[:axis], index, *others[axis:])
@@ -484,8 +483,8 @@ def _running(scope: LoweringScope, phase: LibraryPhase) -> None:
             scope.write(target, point(ZERO), scope.items(arg, point(ZERO)))
         with b.loop(LoopKind.SERIAL, (one,), (scope.index_of(shape[axis]),)) as loop:
             (before,) = scope.read(target, point(plus(at(loop.index), Index((), -1))))
-            made = b.apply(function, (before, scope.load(arg, point(at(loop.index)))), kind, kind)
-            scope.write(target, point(at(loop.index)), (made,))
+            total = b.apply(function, (before, scope.load(arg, point(at(loop.index)))), kind, kind)
+            scope.write(target, point(at(loop.index)), (total,))
     scope.values[result] = target
 
 

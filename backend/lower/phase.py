@@ -102,8 +102,8 @@ class PhaseNest:
             self.axes.append(self.depends(node))
         self.at_depth: list[list[int]] = [[] for _ in range(len(extents) + 1)]
         """The nodes that are known inside so many loops and not before."""
-        for place in sorted(used_nodes(nodes, [node for r in results for node in r.roots])):
-            self.at_depth[max(self.axes[place], default=-1) + 1].append(place)
+        for index in sorted(used_nodes(nodes, [node for r in results for node in r.roots])):
+            self.at_depth[max(self.axes[index], default=-1) + 1].append(index)
         self.known: dict[int, str] = {}
 
     # ------------------------------------------------------------------------------------------- items
@@ -116,19 +116,19 @@ class PhaseNest:
         """An operand's item, which is there if a mask is true."""
         raise NotImplementedError
 
-    def argument(self, place: int) -> str:
+    def argument(self, number: int) -> str:
         raise NotImplementedError
 
     def coordinate(self, axis: int, point: Sequence[Index]) -> Index:
         return point[axis]
 
-    def fetch(self, place: int, node: KernelApply, registers: Sequence[str], point: Sequence[Index]) -> str:
+    def fetch(self, number: int, node: Apply, registers: Sequence[str], point: Sequence[Index]) -> str:
         """An item by an index."""
         raise NotImplementedError
 
-    def check(self, place: int, node: KernelApply) -> int:
+    def check(self, number: int, node: Apply) -> int:
         """The number of a node's check."""
-        return place
+        return number
 
     def give(self, point: Sequence[Index], registers: Sequence[str]) -> None:
         """Takes the results at a point of the parallel axes, part after part."""
@@ -137,8 +137,8 @@ class PhaseNest:
     # ------------------------------------------------------------------------------------------- nodes
 
     def compute(self, places: Iterable[int], point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> None:
-        for place in places:
-            known[place] = self.node(place, point, known, mask)
+        for number in places:
+            known[number] = self.node(number, point, known, mask)
 
     def enter(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """Compute what is known first at a point of so many axes."""
@@ -146,23 +146,24 @@ class PhaseNest:
 
     def values(self, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> list[str]:
         """Registers of the parts at a point of all axes."""
-        own = dict(known)
-        self.compute([place for place in self.at_depth[len(point)] if place not in self.late], point, own, mask)
-        return [own[node] for node in self.parts]
+        values = dict(known)
+        self.compute([number for number in self.at_depth[len(point)] if number not in self.late], point, values, mask)
+        return [values[node] for node in self.parts]
 
     def states(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """Of the items at a point of all axes."""
         finds_places = any(one.finds_place for one in self.reductions)
         items, last = self.values(point, known), len(point) - 1
-        place = self.b.number(self.coordinate(last, point)) if finds_places else ""
-        return [own for one, item in zip(self.reductions, items, strict=True) for own in one.of_item(self.b, item, place)]
+        position = self.b.number(self.coordinate(last, point)) if finds_places else ""
+        return [register for one, item in zip(self.reductions, items, strict=True) for register in one.of_item(self.b, item,
+            position)]
 
     def outcomes(self, registers: Sequence[str]) -> list[str]:
         """Of states."""
-        return [one.result(self.b, own) for one, own in states(self.reductions, registers)]
+        return [one.result(self.b, state) for one, state in states(self.reductions, registers)]
 
-    def node(self, place: int, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> str:
-        b, node = self.b, self.nodes[place]
+    def node(self, index: int, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> str:
+        b, node = self.b, self.nodes[index]
         match node:
             case KernelLoad():
                 return self.load(node, point, mask)
@@ -171,18 +172,18 @@ class PhaseNest:
             case KernelArgument(number):
                 return self.argument(number)
             case Accumulator():
-                return known[place]
+                return known[index]
             case Coordinate(axis):
                 return b.number(self.coordinate(axis, point))
             case KernelApply(function, args, compute, kind, parameter):
                 registers: Sequence[str] = [known[arg] for arg in args]
                 if function in (FETCH, PROVED):
-                    return self.fetch(place, node, registers, point)
+                    return self.fetch(index, node, registers, point)
                 if function == "ipow":
                     return power(b, registers[0], registers[1], kind)
                 if not may_fail(function, kind):
                     return b.apply(function, registers, compute, kind, parameter)
-                return b.apply(function, b.where(mask, registers, compute), compute, kind, parameter, self.check(place, node))
+                return b.apply(function, b.where(mask, registers, compute), compute, kind, parameter, self.check(index, node))
 
     # ------------------------------------------------------------------------------------------- loops
 
@@ -216,25 +217,25 @@ class PhaseNest:
                     if self.form is Form.MAP:
                         self.give(here, self.values(here, known))
                     else:
-                        self.enter(here, own := dict(known))
-                        self.give(here, self.reduced(here, own))
+                        self.enter(here, local := dict(known))
+                        self.give(here, self.reduced(here, local))
 
     def few(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """See Note [Few items]."""
         column = len(self.extents) - 1
         rows, items = column - 1, [dict(known) for _ in range(self.last.length)]
-        alone = [place for place in self.at_depth[column + 1] if rows not in self.axes[place]]
-        both = [place for place in self.at_depth[column + 1] if rows in self.axes[place]]
-        for place, own in enumerate(items):
-            self.compute(alone, [*point, ZERO, Index((), place)], own)
+        alone = [number for number in self.at_depth[column + 1] if rows not in self.axes[number]]
+        both = [number for number in self.at_depth[column + 1] if rows in self.axes[number]]
+        for column_index, values in enumerate(items):
+            self.compute(alone, [*point, ZERO, Index((), column_index)], values)
         with self.b.range(LoopKind.VECTOR, self.extents[rows]) as loop:
             here, of_row = [*point, at(loop.index)], dict(known)
             self.enter(here, of_row)
-            for place, own in enumerate(items):
-                own.update(of_row)
-                self.compute(both, [*here, Index((), place)], own)
-            for place, own in enumerate(items):
-                self.give([*here, Index((), place)], [own[node] for node in self.parts])
+            for column_index, values in enumerate(items):
+                values.update(of_row)
+                self.compute(both, [*here, Index((), column_index)], values)
+            for column_index, values in enumerate(items):
+                self.give([*here, Index((), column_index)], [values[node] for node in self.parts])
 
     def across(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """Reductions of cells side by side, so many at once."""
@@ -242,9 +243,9 @@ class PhaseNest:
         with together(self.b, self.extents[-2], most) as (start, cells):
 
             def items(cell: Index) -> Items:
-                here, own = [*point, plus(start, cell)], dict(known)
-                self.enter(here, own)
-                return lambda place, mask: self.values([*here, place], own, mask)
+                here, values = [*point, plus(start, cell)], dict(known)
+                self.enter(here, values)
+                return lambda row, mask: self.values([*here, row], values, mask)
 
             def give(cell: Index, totals: Sequence[str]) -> None:
                 self.give([*point, plus(start, cell)], totals)
@@ -266,8 +267,8 @@ class PhaseNest:
     def ordered(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         b, length, sums, totals = self.b, self.last.length, self.reductions, list[str]()
 
-        def items(place: Index, mask: str | None = None) -> list[str]:
-            return self.values([*point, place], known, mask)
+        def items(index: Index, mask: str | None = None) -> list[str]:
+            return self.values([*point, index], known, mask)
 
         if 0 < length <= MOST_UNROLLED and (self.form is Form.COLUMNS or not point):
             return unrolled(b, sums, length, items)
@@ -276,15 +277,15 @@ class PhaseNest:
             return list(short.totals)
         if not self.last.is_some:
             return of_any_length(b, sums, self.extents[-1], items, self.last.most)
-        ordered(b, sums, self.extents[-1], lambda _: items, lambda _, own: totals.extend(own), most=self.last.most)
+        ordered(b, sums, self.extents[-1], lambda _: items, lambda _, registers: totals.extend(registers), most=self.last.most)
         return totals
 
     def in_any_order(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """Reductions that are exact in any order; one truth value may be decided before the last item."""
         b, size, (first, *others) = self.b, self.extents[-1], self.reductions
 
-        def items(place: Index) -> list[str]:
-            return self.values([*point, place], known)
+        def items(index: Index) -> list[str]:
+            return self.values([*point, index], known)
 
         if first.kind is Kind.BOOL and first.function in ("and", "or") and not others and self.last.most > BLOCK:
             with b.block() as early:
@@ -306,7 +307,7 @@ class PhaseNest:
 
     def one_by_one(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """Reductions that are exact in any order, and places of extremes, with their state in registers."""
-        b, entry = self.b, [own for one in self.reductions for own in one.entry(self.b)]
+        b, entry = self.b, [register for one in self.reductions for register in one.entry(self.b)]
         with b.range(LoopKind.SERIAL, self.extents[-1], entry) as loop:
             loop.yields = joined(b, self.reductions, loop.inside, self.states([*point, at(loop.index)], known))
         return self.outcomes(loop.results)
@@ -317,17 +318,17 @@ class PhaseNest:
         some = None if self.last.is_some else b.compare("lt", ZERO, self.extents[-1])
         nothing = [n for r in results for n in (identity_of(r.reduction or "", r.kind) or 0, 0)[: len(r.nodes)]]
 
-        def first(place: Index) -> list[str]:
-            items = self.values([*point, place], known, some)
+        def first(index: Index) -> list[str]:
+            items = self.values([*point, index], known, some)
             if some is None:
                 return items
             rows = zip(kinds, items, nothing, strict=True)
             return [b.apply("select", (some, item, b.constant(k, bits_of(k, value))), k, k) for k, item, value in rows]
 
-        def following(place: Index, states: Sequence[str]) -> list[str]:
-            own = known | dict(zip((state for r in results for state in r.states), states, strict=True))
-            self.compute(self.at_depth[-1], [*point, place], own)
-            return [own[node] for result in results for node in result.following]
+        def following(index: Index, states: Sequence[str]) -> list[str]:
+            values = known | dict(zip((state for r in results for state in r.states), states, strict=True))
+            self.compute(self.at_depth[-1], [*point, index], values)
+            return [values[node] for result in results for node in result.following]
 
         return from_the_right(b, kinds, self.extents[-1], first, following)
 
@@ -420,10 +421,10 @@ class _Phase(PhaseNest):
 
     def give(self, point: Sequence[Index], registers: Sequence[str]) -> None:
         supply = iter(registers)
-        for place, result in enumerate(self.phase.results):
+        for number, result in enumerate(self.phase.results):
             item = tuple(next(supply) for _ in self.scope.parts(result.value))
             if self.parallel:
-                self.scope.write(self.targets[place], point, item)
+                self.scope.write(self.targets[number], point, item)
             else:
                 self.scope.keep(result.value, item)
 
@@ -435,11 +436,11 @@ class _Phase(PhaseNest):
         indices, present = indices_of(self.scope, read.projection, point, sizes)
         return self.scope.items(read.value, indices, self.b.both(mask, present))[max(node.part, 0)]
 
-    def argument(self, place: int) -> str:
-        return self.b.number(self.scope.index_of(self.body.sizes[place]))
+    def argument(self, number: int) -> str:
+        return self.b.number(self.scope.index_of(self.body.sizes[number]))
 
-    def check(self, place: int, node: KernelApply) -> int:
-        span = self.spans.get(place, self.phase.span)
+    def check(self, number: int, node: Apply) -> int:
+        span = self.spans.get(number, self.phase.span)
         return self.scope.check(Check(span, node.function, node.compute, node.kind, node.parameter))
 
 
@@ -481,8 +482,8 @@ class Lowering(PhaseNest):
         self.kernel = kernel
         self.sizes = [f"n{axis}" for axis in range(kernel.axes)]
         self.origins = [f"o{axis}" for axis in range(kernel.axes)]
-        self.scalars = [f"s{place}" for place in range(kernel.scalars)]
-        kinds = [kind_of(kernel, place) for place in range(len(kernel.body))]
+        self.scalars = [f"s{number}" for number in range(kernel.scalars)]
+        kinds = [kind_of(kernel, number) for number in range(len(kernel.body))]
         extents, last = list(map(at, self.sizes)), Extent(kernel.length, kernel.length or MOST)
         if kernel.length:
             extents[-1] = Index((), kernel.length)
@@ -514,8 +515,8 @@ class Lowering(PhaseNest):
         self.views.append(View(name, parts[0], (*extents, last), ViewRole.INPUT, streamed=is_streamed))
         return name
 
-    def result(self, place: int, kind: Kind) -> str:
-        name = f"y{place}"
+    def result(self, number: int, kind: Kind) -> str:
+        name = f"y{number}"
         parts, extents = parts_of(kind), [at(n) for n in self.sizes[: self.kernel.result_axes]]
         if self.form is Form.FEW:
             extents[-2:] = ONE, ONE, times(extents[-2], len(parts) * self.kernel.length)
@@ -539,23 +540,23 @@ class Lowering(PhaseNest):
     def item(self, number: int, point: Sequence[Index], part: int = 0, ahead: Index = ZERO) -> tuple[Index, ...]:
         """The indices of an operand's item, so many items on."""
         row = self.kernel.operands[number]
-        own = [index if on else ZERO for index, on in zip(point, row.moves, strict=False)]
-        own += [ZERO] * (self.kernel.axes - len(own))
+        indices = [index if on else ZERO for index, on in zip(point, row.moves, strict=False)]
+        indices += [ZERO] * (self.kernel.axes - len(indices))
         last, step = plus(Index((), part), ahead), len(parts_of(row.kind))
         for axis in reversed(self.together(row)):
-            last = plus(last, times(own[axis], -step if row.step is VectorStride.REVERSED else step))
-            own[axis], step = ZERO, step * self.kernel.length
-        return *own, last
+            last = plus(last, times(indices[axis], -step if row.step is Step.REVERSED else step))
+            indices[axis], step = ZERO, step * self.kernel.length
+        return *indices, last
 
-    def target(self, place: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
+    def target(self, number: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
         """The indices of a result's item; its last axis lies side by side."""
-        parts = len(parts_of(self.kernel.results[place].kind))
+        parts = len(parts_of(self.kernel.results[number].kind))
         if not point:
             return (Index((), part),) if parts > 1 else ()
-        *own, last = point
+        *indices, last = point
         if self.form is Form.FEW:
-            last, own[-1] = plus(last, times(own[-1], self.kernel.length)), ZERO
-        return *own, ZERO, plus(times(last, parts), Index((), part))
+            last, indices[-1] = plus(last, times(indices[-1], self.kernel.length)), ZERO
+        return *indices, ZERO, plus(times(last, parts), Index((), part))
 
     # ------------------------------------------------------------------------------------------- items
 
@@ -580,17 +581,17 @@ class Lowering(PhaseNest):
     def load(self, node: KernelLoad, point: Sequence[Index], mask: str | None) -> str:
         return self.b.load(self.operands[node.operand], self.item(node.operand, point, max(node.part, 0)), mask)
 
-    def argument(self, place: int) -> str:
-        return self.scalars[place]
+    def argument(self, number: int) -> str:
+        return self.scalars[number]
 
     def coordinate(self, axis: int, point: Sequence[Index]) -> Index:
         return plus(point[axis], at(self.origins[axis]))
 
-    def fetch(self, place: int, node: KernelApply, registers: Sequence[str], point: Sequence[Index]) -> str:
+    def fetch(self, number: int, node: Apply, registers: Sequence[str], point: Sequence[Index]) -> str:
         """An item by an index, which is checked unless it is known to be inside."""
         b, (index, count, stride), operand = self.b, registers, node.parameter
         if node.function == FETCH:
-            b.fail(place, b.apply("outside", (index, count), Kind.I64, Kind.BOOL), (index,))
+            b.fail(number, b.apply("outside", (index, count), Kind.I64, Kind.BOOL), (index,))
         shift = b.constant(Kind.I64, self.kernel.operands[operand].kind.bytes.bit_length() - 1)
         items = b.apply("shr", (shift, stride), Kind.I64, Kind.I64)
         ahead = b.apply("mul", (index, items), Kind.I64, Kind.I64)
@@ -598,9 +599,9 @@ class Lowering(PhaseNest):
 
     def give(self, point: Sequence[Index], registers: Sequence[str]) -> None:
         supply = iter(registers)
-        for place, result in enumerate(self.kernel.results):
+        for number, result in enumerate(self.kernel.results):
             for part in range(len(result.nodes)):
-                self.b.store(self.results[place], self.target(place, point, part), next(supply))
+                self.b.store(self.results[number], self.target(number, point, part), next(supply))
 
 
 # ---------------------------------------------------------------------------------------------------- cards
@@ -682,7 +683,7 @@ class _Reductions(CardPhase):
         def items(cell: Index) -> Callable[[Index], list[str]]:
             here, column = self.of_cell(point, cell)
 
-            return lambda place: self.states([*here, plus(start, place)], column)
+            return lambda row: self.states([*here, plus(start, row)], column)
 
         self.threads.write(cells, length, items)
         with self.threads.each(cells) as (_, cell):
@@ -703,8 +704,8 @@ class _Reductions(CardPhase):
             pairs = integer(b, "shr", b.number(plus(at(level.index), ONE)), most)
             with b.range(LoopKind.VECTOR, at(pairs)) as pair:
                 left = at(integer(b, "mul", pair.index, twice))
-                sides = [[b.load(partial, (*point, place)) for partial in self.partials]
-                         for place in (left, plus(left, at(step)))]  # fmt: skip
+                sides = [[b.load(partial, (*point, index)) for partial in self.partials]
+                         for index in (left, plus(left, at(step)))]  # fmt: skip
                 for partial, total in zip(self.partials, self.threads.joined(*sides), strict=True):
                     b.store(partial, (*point, left), total)
             level.yields, level.until = (twice,), b.compare("le", at("blocks"), at(twice))

@@ -42,7 +42,7 @@ from ..graph.phases import (
 from ..loopir.facts import points_inside
 from ..loopir.ir import ONE, ZERO, Fail, Index, LoopBuilder, LoopKind, LoopProgram, Statement, ViewRole, at, plus, times
 from .body import bits_of, build_body
-from .library import LAZY, box_of, call_routine, check_guards, found, hear, lower_library, writes_over
+from .library import LAZY, box_of, call_routine, check_guards, define_size, hear, lower_library, writes_over
 from .phase import copy, lower_structured
 from .scope import (
     Check,
@@ -109,14 +109,14 @@ def _written_over(phase: Phase, value: ValueId, old: ValueId, moved: set[ValueId
             reads = [read for read in phase.reads if read.value == old]
             return old if reads and all(not read.projection.stages for read in reads) else None
         case Loop():
-            place = phase.results.index(value)
-            source = phase.initial[place]
+            position = phase.results.index(value)
+            source = phase.initial[position]
             inside = [v for graph in traverse.subgraphs(phase) for v in _free(graph)]
             return None if phase.keep or source in inside or phase.initial.count(source) > 1 else source
         case Branch():
-            place = phase.results.index(value)
+            position = phase.results.index(value)
             for arm in (phase.then, phase.otherwise):
-                if in_place(arm, old, arm.results[place]) is None:
+                if in_place(arm, old, arm.results[position]) is None:
                     return None
             return old
         case _:
@@ -189,10 +189,10 @@ def _is_read_in_few(block: SubGraph, value: ValueId, shape: Callable[[ValueId], 
     for phase in readers:
         if not isinstance(phase, LibraryPhase) or phase.op != "gather" or phase.args.count(value) != 1 or value != phase.args[0]:
             return False
-        own = [size.constant for size in shape(phase.results[0])]
-        if not shape(phase.args[1]) or None in own:
+        lengths = [size.constant for size in shape(phase.results[0])]
+        if not shape(phase.args[1]) or None in lengths:
             return False
-        read += prod(n or 0 for n in own)
+        read += prod(n or 0 for n in lengths)
     have = [size.constant for size in shape(value)]
     return None not in have and read < prod(n or 0 for n in have)
 
@@ -203,9 +203,9 @@ _NEVER: Final = 1 << 60
 def chains_of(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...] | None]:
     """For each component how it may stay in place."""
     chains: list[tuple[ValueId, ...] | None] = []
-    for place, (old, new) in enumerate(zip(body.params, body.results, strict=True)):
+    for position, (old, new) in enumerate(zip(body.params, body.results, strict=True)):
         chain = in_place(body, old, new)
-        seen = until is not None and until.params[len(body.params) + place] in set(_free(until))
+        seen = until is not None and until.params[len(body.params) + position] in set(_free(until))
         chains.append(None if seen or body.results.count(new) > 1 else chain)
     return chains
 
@@ -217,20 +217,20 @@ def is_made_beside(body: SubGraph, old: ValueId, chain: Sequence[ValueId], scope
     update = makers.get(chain[-1]) if chain else None
     if not isinstance(update, LibraryPhase) or update.op != "update":
         return False
-    shape, made = scope.shape(old), makers.get(update.args[-1])
+    shape, maker = scope.shape(old), makers.get(update.args[-1])
     start = box_of(update, scope.known, shape)
-    if start is None or not isinstance(made, Structured) or any(axis.kind is AxisKind.REDUCE for axis in made.axes):
+    if start is None or not isinstance(maker, Structured) or any(axis.kind is AxisKind.REDUCE for axis in maker.axes):
         return False
-    whole, part = (prod(size.constant or 0 for size in scope.shape(value)) for value in (old, update.args[-1]))
+    items, part = (prod(size.constant or 0 for size in scope.shape(value)) for value in (old, update.args[-1]))
     here = tuple(AffineIndex((Term(axis, 1),), first) for axis, first in enumerate(start))
-    stages = [read.projection.stages for read in made.reads if read.value == old]
-    return 2 * part >= whole and any(own != (Affine(here, shape),) for own in stages)
+    stages = [read.projection.stages for read in maker.reads if read.value == old]
+    return 2 * part >= items and any(stages_of_read != (Affine(here, shape),) for stages_of_read in stages)
 
 
 def read_outside(phase: Branch) -> set[ValueId]:
     """Values that the arms read and do not make."""
-    made = {v for arm in (phase.then, phase.otherwise) for p in traverse.all_phases(arm) for v in traverse.results(p)}
-    return {v for v in traverse.uses(phase) if v not in made}
+    defined = {v for arm in (phase.then, phase.otherwise) for p in traverse.all_phases(arm) for v in traverse.results(p)}
+    return {v for v in traverse.uses(phase) if v not in defined}
 
 
 # ---------------------------------------------------------------------------------------------------- recurrences
@@ -253,22 +253,22 @@ class StateStorage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One value of a loop's state.  `place`: all the memory that it has; `chain`: values in it that have one place."""
+    """One value of a loop's state.  `memory`: all that it has; `chain`: values in it that have one place."""
 
     param: ValueId
-    lies: StateStorage
-    place: ValueLocation | None = None
+    storage: Lies
+    memory: Place | None = None
     chain: tuple[ValueId, ...] = ()
 
-    def buffers(self, iteration: Index, turn: Index) -> tuple[ValueLocation, ValueLocation]:
+    def buffers(self, iteration: Index, parity: Index) -> tuple[Place, Place]:
         """Where the old value is, and where the new one goes."""
-        assert self.place is not None
-        match self.lies:
-            case StateStorage.TURNS:
-                return self.place.cell(0, turn), self.place.cell(0, plus(ONE, times(turn, -1)))
-            case StateStorage.CELLS:
-                return self.place.cell(0, iteration), self.place.cell(0, plus(iteration, ONE))
-        return self.place, self.place
+        assert self.memory is not None
+        match self.storage:
+            case Lies.TURNS:
+                return self.memory.cell(0, parity), self.memory.cell(0, plus(ONE, times(parity, -1)))
+            case Lies.CELLS:
+                return self.memory.cell(0, iteration), self.memory.cell(0, plus(iteration, ONE))
+        return self.memory, self.memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,15 +292,15 @@ class Recurrence:
     def results(self) -> tuple[ValueId, ...]:
         return self.phase.results
 
-    def lies(self, scope: LoweringScope) -> list[tuple[StateStorage, tuple[ValueId, ...]]]:
+    def storages(self, scope: Scope) -> list[tuple[Lies, tuple[ValueId, ...]]]:
         """For each component where it lies, and its chain."""
         if self.keep:
             return [(StateStorage.CELLS, ())] * len(self.results)
         rows: list[tuple[StateStorage, tuple[ValueId, ...]]] = []
         for param, chain in zip(self.body.params, chains_of(self.body, self.until), strict=True):
             is_apart = chain is None or is_made_beside(self.body, param, chain, scope)
-            lies = StateStorage.REGISTERS if not scope.shape(param) else StateStorage.TURNS if is_apart else StateStorage.IN_PLACE
-            rows.append((lies, chain or ()))
+            storage = Lies.REGISTERS if not scope.shape(param) else Lies.TURNS if is_apart else Lies.IN_PLACE
+            rows.append((storage, chain or ()))
         return rows
 
 
@@ -341,15 +341,15 @@ def _of_fold(scope: LoweringScope, phase: Fold) -> Recurrence:
     params = phase.body.params[:count], phase.body.params[count:]
     state, cells = params if phase.scan else params[::-1]
 
-    def place(number: Index) -> Index:
+    def position(number: Index) -> Index:
         return number if phase.scan else plus(plus(scope.index_of(length), Index((), -1)), times(number, -1))
 
     def enter(index: str) -> None:
         for param, arg in zip(cells, args, strict=True):
-            scope.cell(param, arg, [place(at(index))])
+            scope.cell(param, arg, [position(at(index))])
 
     def initial() -> Sequence[Where]:
-        return [arg.cell(0, place(ZERO)) for arg in args if isinstance(arg, ValueLocation)]
+        return [arg.cell(0, position(ZERO)) for arg in args if isinstance(arg, Place)]
 
     return Recurrence(phase, SubGraph(state, phase.body.phases, phase.body.results), None, 1, length, phase.scan, initial, enter)
 
@@ -371,13 +371,13 @@ def lower_block(scope: LoweringScope, block: SubGraph, overwritten: AbstractSet[
     for phase in block.phases:
         lower_phase(scope, phase)
     places: list[Where] = []
-    for result, place in zip(block.results, wanted, strict=True):
+    for result, target in zip(block.results, wanted, strict=True):
         source = scope.where(result)
-        if place is not None:
+        if target is not None:
             scope.destinations.pop(result, None)
-            if isinstance(source, ValueLocation):
-                copy(scope, scope.shape(result), source, place)
-                source = place
+            if isinstance(source, Place):
+                copy(scope, scope.shape(result), source, target)
+                source = target
         places.append(source)
     return places
 
@@ -431,14 +431,14 @@ class LoopExit:
     """Registers after a loop: of each component of rank 0, which buffer is now, and whether the loop has ended early."""
 
     items: tuple[Registers | None, ...]
-    turn: str
+    parity: str
     ended: str
 
 
 def iterate(scope: LoweringScope, loop: Recurrence, components: Sequence[Component], bounds: tuple[Index, Index],
             firsts: Sequence[Registers | None]) -> LoopExit:  # fmt: skip
     """The iterations in bounds; `firsts`: the first values of rank 0."""
-    b, flip = scope.b, any(c.lies is StateStorage.TURNS for c in components)
+    b, flip = scope.b, any(c.storage is Lies.TURNS for c in components)
     first = Index((), loop.first)
     carried: list[tuple[Kind, str, str | None]] = []
     for component, item in zip(components, firsts, strict=True):
@@ -456,9 +456,9 @@ def iterate(scope: LoweringScope, loop: Recurrence, components: Sequence[Compone
 
     known = dict(scope.sizes)
     with b.loop(LoopKind.SERIAL, bounds[:1], bounds[1:], carried) as opened:
-        turn = at(opened.inside[registers]) if flip else ZERO
+        parity = at(opened.inside[registers]) if flip else ZERO
         iteration = plus(at(opened.index), times(first, -1))
-        buffers = [None if c.place is None else c.buffers(iteration, turn) for c in components]
+        buffers = [None if c.memory is None else c.buffers(iteration, parity) for c in components]
         old: list[Where] = []
         for item, places in zip(items(opened.inside[:registers]), buffers, strict=True):
             assert item is not None or places is not None
@@ -468,7 +468,7 @@ def iterate(scope: LoweringScope, loop: Recurrence, components: Sequence[Compone
         registered = [where for item, where in zip(firsts, new, strict=True) if item is not None]
         following = [register for where in registered for register in scope.read(where, ())]
         if flip:
-            following.append(b.number(plus(ONE, times(turn, -1))))
+            following.append(b.number(plus(ONE, times(parity, -1))))
         if loop.until is not None:
             opened.until = _ends(scope, loop.until, new, old)
             following.append(opened.until)
@@ -483,8 +483,8 @@ def _step(scope: LoweringScope, loop: Recurrence, components: Sequence[Component
           ) -> list[Where]:  # fmt: skip
     """One iteration's new state."""
     overwritten: set[ValueId] = set()
-    for component, result, own, target in zip(components, loop.body.results, old, targets, strict=True):
-        scope.values[component.param] = own
+    for component, result, old_value, target in zip(components, loop.body.results, old, targets, strict=True):
+        scope.values[component.param] = old_value
         if target is not None and scope.shape(component.param):
             for value in component.chain or (result,):
                 scope.destinations.setdefault(value, target)
@@ -525,16 +525,17 @@ def _inner(scope: LoweringScope, loop: Recurrence) -> None:
     with b.block() as there:
         components: list[Component] = []
         firsts: list[Registers | None] = []
-        for param, result, first, (lies, chain) in zip(loop.body.params, results, loop.initial(), loop.lies(scope), strict=True):
+        for param, result, first, (storage, chain) in zip(loop.body.params, results, loop.initial(), loop.storages(scope),
+            strict=True):
             kind, shape = scope.kind(param), scope.shape(param)
-            place: ValueLocation | None = None
-            if lies is StateStorage.TURNS:
-                place = scope.room(kind, (number(2), *shape))
-            elif lies is not StateStorage.REGISTERS:
-                place = scope.place_for(result)
-            if place is not None:
-                copy(scope, shape, first, place if lies is StateStorage.IN_PLACE else place.cell(0, ZERO))
-            components.append(Component(param, lies, place, chain))
+            memory: Place | None = None
+            if storage is Lies.TURNS:
+                memory = scope.room(kind, (number(2), *shape))
+            elif storage is not Lies.REGISTERS:
+                memory = scope.place_for(result)
+            if memory is not None:
+                copy(scope, shape, first, memory if storage is Lies.IN_PLACE else memory.cell(0, ZERO))
+            components.append(Component(param, storage, memory, chain))
             firsts.append(None if shape else scope.read(first, ()))
         after = iterate(scope, loop, components, bounds, firsts)
     if loop.first and loop.keep:  # a scan of nothing has no first state
@@ -542,13 +543,13 @@ def _inner(scope: LoweringScope, loop: Recurrence) -> None:
     else:
         b.statements += there
     for result, component, item in zip(results, components, after.items, strict=True):
-        if component.place is None:
+        if component.memory is None:
             assert item is not None
             scope.keep(result, item)
             continue
-        where = component.place
-        if component.lies is StateStorage.TURNS:
-            where = where.cell(0, at(after.turn))
+        where = component.memory
+        if component.storage is Lies.TURNS:
+            where = where.cell(0, at(after.parity))
             if result in scope.destinations:
                 wanted = scope.place_for(result)
                 copy(scope, scope.shape(result), where, wanted)
@@ -589,19 +590,19 @@ def _branch(scope: LoweringScope, phase: Branch) -> None:
         scope.values, scope.sizes = dict(known), dict(sizes)
         with b.block() as statements:
             overwritten: set[ValueId] = set()
-            for result, target, place in zip(arm.results, targets, range(len(targets)), strict=True):
+            for result, target, position in zip(arm.results, targets, range(len(targets)), strict=True):
                 if target is None:
                     continue
                 source = next((v for v, w in known.items() if w == target), None)
-                chain = None if source is None else in_place(arm, source, arm.results[place])
+                chain = None if source is None else in_place(arm, source, arm.results[position])
                 for value in chain or ():
                     scope.destinations[value] = target
                     overwritten.add(value)
                 if chain is None and result in {v for p in arm.phases for v in traverse.results(p)}:
                     scope.destinations.setdefault(result, target)
-            made = lower_block(scope, arm, overwritten)
+            results = lower_block(scope, arm, overwritten)
             registers = [b.number(scope.index_of((then, otherwise)[len(arms)])) for _, then, otherwise in phase.defines]
-            for result, where, target in zip(arm.results, made, targets, strict=True):
+            for result, where, target in zip(arm.results, results, targets, strict=True):
                 if target is None:
                     registers += scope.read(where, ())
                 else:
@@ -614,7 +615,7 @@ def _branch(scope: LoweringScope, phase: Branch) -> None:
     kinds += [part for r, target in zip(phase.results, targets, strict=True) if target is None for part in scope.parts(r)]
     chosen = iter(b.choose(condition, arms[0][0], arms[1][0], list(zip(kinds, arms[0][1], arms[1][1], strict=True))))
     for variable, _, _ in phase.defines:
-        found(scope, variable, next(chosen), phase.span)
+        define_size(scope, variable, next(chosen), phase.span)
         check_guards(scope, variable)
     for result, target in zip(phase.results, targets, strict=True):
         if target is None:
@@ -645,8 +646,8 @@ def map_cell(scope: LoweringScope, phase: Map, point: Sequence[Index], targets: 
     for result, target in zip(phase.body.results, targets, strict=True):
         if scope.shape(result) and result not in scope.destinations:
             scope.destinations[result] = target.cells(point)
-    made = lower_block(scope, phase.body)
-    for result, where, target in zip(phase.body.results, made, targets, strict=True):
+    results = lower_block(scope, phase.body)
+    for result, where, target in zip(phase.body.results, results, targets, strict=True):
         cell = target.cells(point)
         if scope.shape(result):
             copy(scope, scope.shape(result), where, cell)
@@ -724,32 +725,33 @@ def _recurrence(scope: LoweringScope, loop: Recurrence) -> tuple[bool, ...]:
     components: list[Component] = []
     places: list[ValueLocation] = []
     firsts: list[Registers | None] = []
-    copies: list[tuple[tuple[Size, ...], ValueLocation, ValueLocation]] = []
-    for position, (param, result, (lies, chain)) in enumerate(zip(loop.body.params, loop.results, loop.lies(scope), strict=True)):
-        shape, is_doubled = scope.shape(param), lies is StateStorage.TURNS
-        if lies is StateStorage.CELLS:
-            place = scope.given(scope.kind(result), scope.shape(result), ScopeOutput(position), ViewRole.OUTPUT)
+    copies: list[tuple[tuple[Size, ...], Place, Place]] = []
+    for position, (param, result, (storage, chain)) in enumerate(zip(loop.body.params, loop.results, loop.storages(scope),
+        strict=True)):
+        shape, is_doubled = scope.shape(param), storage is Lies.TURNS
+        if storage is Lies.CELLS:
+            memory = scope.given(scope.kind(result), scope.shape(result), Made(position), Role.OUTPUT)
         else:
             shown = (number(2), *shape) if is_doubled else shape
-            place = scope.given(scope.kind(param), shown, StateView(position, is_doubled), ViewRole.OUTPUT)
-        places.append(place)
-        components.append(Component(param, lies, None if lies is StateStorage.REGISTERS else place, chain))
-        first = place.cell(0, plus(at(FIRST), Index((), -loop.first))) if lies is StateStorage.CELLS else place
+            memory = scope.given(scope.kind(param), shown, State(position, is_doubled), Role.OUTPUT)
+        places.append(memory)
+        components.append(Component(param, storage, None if storage is Lies.REGISTERS else memory, chain))
+        first = memory.cell(0, plus(at(FIRST), Index((), -loop.first))) if storage is Lies.CELLS else memory
         if loop.is_pointwise:
             first = scope.given(scope.kind(param), shape, First(position))
-            copies.append((shape, first, place))
+            copies.append((shape, first, memory))
         firsts.append(None if shape else scope.read(first, ()))
-    doubled = tuple(component.lies is StateStorage.TURNS for component in components)
-    turn = scope.given(Kind.I64, (), CurrentBuffer(), ViewRole.OUTPUT) if any(doubled) else None
-    ended = scope.given(Kind.BOOL, (), Ended(), ViewRole.OUTPUT) if loop.until is not None else None
+    doubled = tuple(component.storage is Lies.TURNS for component in components)
+    parity = scope.given(Kind.I64, (), Turn(), Role.OUTPUT) if any(doubled) else None
+    ended = scope.given(Kind.BOOL, (), Ended(), Role.OUTPUT) if loop.until is not None else None
     scope.facts += [plus(at(FIRST), Index((), -loop.first)), plus(scope.index_of(loop.length), times(at(LAST), -1))]
-    for shape, first, place in copies:
+    for shape, first, memory in copies:
         if shape:
-            copy(scope, shape, first, place)
+            copy(scope, shape, first, memory)
     after = iterate(scope, loop, components, (at(FIRST), at(LAST)), firsts)
-    words = [(place, item) for place, item, c in zip(places, after.items, components,
-        strict=True) if c.lies is StateStorage.REGISTERS]
-    for word, item in (*words, (turn, (after.turn,)), (ended, (after.ended,))):
+    words = [(memory, item) for memory, item, c in zip(places, after.items, components,
+        strict=True) if c.storage is Lies.REGISTERS]
+    for word, item in (*words, (parity, (after.parity,)), (ended, (after.ended,))):
         if word is not None and item is not None:
             scope.write(word, (), item)
     return doubled if not loop.keep else ()
@@ -757,7 +759,7 @@ def _recurrence(scope: LoweringScope, loop: Recurrence) -> tuple[bool, ...]:
 
 def _map(scope: LoweringScope, phase: Map) -> tuple[bool, ...]:
     """Cells in any order, on any thread; or one, which is all of it."""
-    targets = [scope.given(scope.kind(v), scope.shape(v), ScopeOutput(place), ViewRole.OUTPUT) for place,
+    targets = [scope.given(scope.kind(v), scope.shape(v), Made(position), Role.OUTPUT) for position,
         v in enumerate(phase.results)]
     b = scope.b
     if not phase.frame:

@@ -52,10 +52,10 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Sweeps:
-    """`kept`: the scratch row of each node that is kept."""
+    """`scratch_rows`: the scratch row of each node that is kept."""
 
     sweeps: tuple[Sweep, ...]
-    kept: dict[int, int]
+    scratch_rows: dict[int, int]
     elements: frozenset[int]
     levels: tuple[int, ...]
 
@@ -66,52 +66,52 @@ def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True)
     elements: set[int] = set()
     levels: list[int] = []
     costs: list[int] = []
-    for place, node in enumerate(body):
-        args = node.args if isinstance(node, KernelApply) else ()
+    for index, node in enumerate(body):
+        args = node.args if isinstance(node, Apply) else ()
         level = max((levels[arg] for arg in args), default=0)
         cost = 0
-        if isinstance(node, KernelLoad) and kernel.operands[node.operand].moves[-1]:
-            elements.add(place)
-        elif isinstance(node, KernelApply) and node.function in FUNCTIONS:
+        if isinstance(node, Load) and kernel.operands[node.operand].moves[-1]:
+            elements.add(index)
+        elif isinstance(node, Apply) and node.function in FUNCTIONS:
             level += 1
         elif any(arg in elements for arg in args):
-            assert isinstance(node, KernelApply)
-            elements.add(place)
-            own = weight_of(node.function)
-            cost = min(1000, own + sum(costs[arg] for arg in args))
+            assert isinstance(node, Apply)
+            elements.add(index)
+            weight = weight_of(node.function)
+            cost = min(1000, weight + sum(costs[arg] for arg in args))
         levels.append(level)
         costs.append(cost)
     reductions = [p for p, node in enumerate(body) if isinstance(node, KernelApply) and node.function in FUNCTIONS]
     stores = [i for i, on_row in enumerate(is_row) if not on_row]
     last = max([levels[p] - 1 for p in reductions] + [levels[kernel.results[i].node] for i in stores], default=0)
     sweeps = [Sweep() for _ in range(last + 1)]
-    kept: dict[int, int] = {}
-    for place in reductions:
-        sweeps[levels[place] - 1].reduces.append(place)
+    scratch_rows: dict[int, int] = {}
+    for index in reductions:
+        sweeps[levels[index] - 1].reduces.append(index)
     for i in stores:
         sweeps[levels[kernel.results[i].node]].stores.append(i)
     for now in range(last, -1, -1):
         sweep = sweeps[now]
-        wanted = [_argument(kernel, place) for place in sweep.reduces] + sweep.keeps
+        wanted = [_argument(kernel, reduction) for reduction in sweep.reduces] + sweep.keeps
         wanted += [kernel.results[i].node for i in sweep.stores]
         while wanted:
-            place = wanted.pop()
-            if place not in elements or place in sweep.nodes:
+            index = wanted.pop()
+            if index not in elements or index in sweep.nodes:
                 continue
-            node = body[place]
-            if keeps and levels[place] < now and costs[place] > _AGAIN:
-                if place not in kept:
-                    kept[place] = len(kept)
-                    sweeps[levels[place]].keeps.append(place)
-            elif isinstance(node, KernelApply):
+            node = body[index]
+            if keeps and levels[index] < now and costs[index] > _AGAIN:
+                if index not in scratch_rows:
+                    scratch_rows[index] = len(scratch_rows)
+                    sweeps[levels[index]].keeps.append(index)
+            elif isinstance(node, Apply):
                 wanted += node.args
-            sweep.nodes.add(place)
-    return Sweeps(tuple(sweeps), kept, frozenset(elements), tuple(levels))
+            sweep.nodes.add(index)
+    return Sweeps(tuple(sweeps), scratch_rows, frozenset(elements), tuple(levels))
 
 
-def _argument(kernel: Kernel, place: int) -> int:
-    node = kernel.body[place]
-    assert isinstance(node, KernelApply)
+def _argument(kernel: Kernel, index: int) -> int:
+    node = kernel.body[index]
+    assert isinstance(node, Apply)
     return node.args[0]
 
 
@@ -151,7 +151,7 @@ class RowLowering(Lowering):
     def __init__(self, rows: RowsCode) -> None:
         self.rows, self.plan = rows, plan_sweeps(rows.kernel, rows.is_row, keeps=self.keeps)
         super().__init__(rows.kernel)
-        self.scratch = {place: self.room(kind_of(self.kernel, place)) for place in self.plan.kept}
+        self.scratch = {index: self.room(kind_of(self.kernel, index)) for index in self.plan.scratch_rows}
 
     def room(self, kind: Kind) -> str:
         """Scratch for an item of a row, for all of them."""
@@ -168,12 +168,12 @@ class RowLowering(Lowering):
 
     def of_row(self, known: dict[int, str], point: Sequence[Index]) -> None:
         """What is the same for the whole row and can be known now."""
-        for place in self.at_depth[-1]:
-            node = self.kernel.body[place]
-            if place in known or place in self.plan.elements or not isinstance(node, KernelApply) or node.function in FUNCTIONS:
+        for index in self.at_depth[-1]:
+            node = self.kernel.body[index]
+            if index in known or index in self.plan.elements or not isinstance(node, Apply) or node.function in FUNCTIONS:
                 continue
             if all(arg in known for arg in node.args):
-                known[place] = self.node(place, point, known)
+                known[index] = self.node(index, point, known)
 
     def sweeps(self, row: Sequence[Index], known: dict[int, str]) -> None:
         """A row goes through everything; `known` is what is known of it."""
@@ -182,37 +182,37 @@ class RowLowering(Lowering):
             totals = self.sweep(sweep, row, known)
             known.update(zip(sweep.reduces, totals, strict=True))
             self.of_row(known, row)
-        for place, result in enumerate(self.kernel.results):
-            if self.rows.is_row[place]:
-                self.b.store(self.results[place], self.target(place, [*row, ZERO]), known[result.node])
+        for number, result in enumerate(self.kernel.results):
+            if self.rows.is_row[number]:
+                self.b.store(self.results[number], self.target(number, [*row, ZERO]), known[result.node])
 
     def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
         """The reductions of one."""
         raise NotImplementedError
 
     def reductions_of(self, sweep: Sweep) -> list[Reduction]:
-        functions = [FUNCTIONS[self.reduction(place).function] for place in sweep.reduces]
+        functions = [FUNCTIONS[self.reduction(reduction).function] for reduction in sweep.reduces]
         return [Reduction(f, kind_of(self.kernel, n), self.in_order) for f, n in zip(functions, sweep.reduces, strict=True)]
 
-    def reduction(self, place: int) -> KernelApply:
-        node = self.kernel.body[place]
-        assert isinstance(node, KernelApply)
+    def reduction(self, index: int) -> Apply:
+        node = self.kernel.body[index]
+        assert isinstance(node, Apply)
         return node
 
     def element(self, sweep: Sweep, row: Sequence[Index], item: Index, known: dict[int, str], mask: str | None = None
                 ) -> list[str]:  # fmt: skip
         """What is to be reduced at an item of the row, if a mask is true; what is kept and stored there, is."""
         point, values = [*row, item], dict(known)
-        for place in sorted(sweep.nodes):
-            if place in self.scratch and place not in sweep.keeps:
-                values[place] = self.b.load(self.scratch[place], self.kept_at(point), mask)
+        for index in sorted(sweep.nodes):
+            if index in self.scratch and index not in sweep.keeps:
+                values[index] = self.b.load(self.scratch[index], self.kept_at(point), mask)
             else:
-                values[place] = self.node(place, point, values, mask)
-        for place in sweep.keeps:
-            self.b.store(self.scratch[place], self.kept_at(point), values[place], mask)
-        for place in sweep.stores:
-            self.b.store(self.results[place], self.target(place, point), values[self.kernel.results[place].node], mask)
-        return [values[self.reduction(place).args[0]] for place in sweep.reduces]
+                values[index] = self.node(index, point, values, mask)
+        for index in sweep.keeps:
+            self.b.store(self.scratch[index], self.kept_at(point), values[index], mask)
+        for index in sweep.stores:
+            self.b.store(self.results[index], self.target(index, point), values[self.kernel.results[index].node], mask)
+        return [values[self.reduction(reduction).args[0]] for reduction in sweep.reduces]
 
 
 class _OneByOne(RowLowering):
@@ -234,8 +234,8 @@ class _OneByOne(RowLowering):
     def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
         b, sums, length, totals = self.b, self.reductions_of(sweep), at(self.sizes[-1]), list[str]()
 
-        def items(place: Index, mask: str | None = None) -> list[str]:
-            return self.element(sweep, row, place, known, mask)
+        def items(item: Index, mask: str | None = None) -> list[str]:
+            return self.element(sweep, row, item, known, mask)
 
         if not any(one.is_ordered for one in sums):
             return in_vectors(b, sums, items, (length,))
@@ -265,28 +265,28 @@ class _SideBySide(RowLowering):
     def kept_at(self, point: Sequence[Index]) -> tuple[Index, ...]:
         return point[-1], self.cell
 
-    def result(self, place: int, kind: Kind) -> str:
-        if self.rows.is_row[place]:
-            return super().result(place, kind)
-        view = View(f"y{place}", kind, tuple(map(at, self.sizes)), ViewRole.OUTPUT)
+    def result(self, number: int, kind: Kind) -> str:
+        if self.rows.is_row[number]:
+            return super().result(number, kind)
+        view = View(f"y{number}", kind, tuple(map(at, self.sizes)), Role.OUTPUT)
         self.views.append(view)
         return view.name
 
-    def target(self, place: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
-        return super().target(place, point[:-1], part) if self.rows.is_row[place] else tuple(point)
+    def target(self, number: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
+        return super().target(number, point[:-1], part) if self.rows.is_row[number] else tuple(point)
 
     def inside(self, point: Sequence[Index], known: dict[int, str]) -> None:
         b = self.b
         with together(b, at(self.sizes[-2]), _TILE) as (start, cells), b.range(LoopKind.VECTOR, cells.count) as cell:
-            self.cell, row, own = at(cell.index), [*point, plus(start, at(cell.index))], dict(known)
-            self.enter(row, own)
-            self.sweeps(row, own)
+            self.cell, row, values = at(cell.index), [*point, plus(start, at(cell.index))], dict(known)
+            self.enter(row, values)
+            self.sweeps(row, values)
 
     def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
         b, sums, length = self.b, self.reductions_of(sweep), at(self.sizes[-1])
         trees = [self.room(one.kind) if one.is_ordered else "" for one in sums]
         plain = [one for one in sums if not one.is_ordered]
-        with b.range(LoopKind.SERIAL, length, [own for one in plain for own in one.entry(b)]) as loop:
+        with b.range(LoopKind.SERIAL, length, [entry for one in plain for entry in one.entry(b)]) as loop:
             point = [*row, at(loop.index)]
             items = self.element(sweep, row, point[-1], known)
             for tree, item in zip(trees, items, strict=True):
@@ -334,7 +334,7 @@ class _CardRows(RowLowering, CardPhase):
         b, are_cells, most = self.b, self.kernel.axes > 1, self.rows.most
         states = list(map(self.reductions_of, self.plan.sweeps))
         count = sum(map(len, states))
-        sweeps = [Threads(b, own, most, are_cells=are_cells, other_states=count - len(own)) for own in states]
+        sweeps = [Threads(b, group, most, are_cells=are_cells, other_states=count - len(group)) for group in states]
         self.enter([], self.known)
         with self.cells(sweeps[0].cells) as (point, cells):
             for sweep, threads in zip(self.plan.sweeps, sweeps, strict=True):
@@ -345,14 +345,14 @@ class _CardRows(RowLowering, CardPhase):
                     self.only_store(sweep, threads, point, cells)
             with sweeps[0].each(cells) as (_, cell):
                 row, known = self.of_cell(point, cell)
-                for place, result in enumerate(self.kernel.results):
-                    if self.rows.is_row[place]:
-                        b.store(self.results[place], self.target(place, [*row, ZERO]), known[result.node])
+                for number, result in enumerate(self.kernel.results):
+                    if self.rows.is_row[number]:
+                        b.store(self.results[number], self.target(number, [*row, ZERO]), known[result.node])
 
     def of_cell(self, point: Sequence[Index], cell: Index) -> tuple[list[Index], dict[int, str]]:
         row, known = super().of_cell(point, cell)
-        for place, room in self.totals.items():
-            known[place] = self.b.load(room, (ZERO, cell))
+        for index, room in self.totals.items():
+            known[index] = self.b.load(room, (ZERO, cell))
         self.of_row(known, row)
         return row, known
 
@@ -363,7 +363,7 @@ class _CardRows(RowLowering, CardPhase):
         def items_from(start: Index) -> Callable[[Index], Callable[[Index], Sequence[str]]]:
             def items(cell: Index) -> Callable[[Index], Sequence[str]]:
                 row, known = self.of_cell(point, cell)
-                return lambda place: self.element(sweep, row, plus(start, place), known)
+                return lambda item: self.element(sweep, row, plus(start, item), known)
 
             return items
 
@@ -379,10 +379,10 @@ class _CardRows(RowLowering, CardPhase):
                 for room, total in zip(totals, threads.load(ZERO, cell), strict=True):
                     b.store(room, (at(block.index),), total)
         with threads.each(cells) as (_, cell):
-            found: list[Sequence[str]] = [[b.load(room, (Index((), block),)) for room in totals] for block in range(blocks)]
-            while len(found) > 1:
-                found = [threads.joined(*pair) for pair in zip(found[::2], found[1::2], strict=True)]
-            threads.store(ZERO, cell, found[0])
+            partials: list[Sequence[str]] = [[b.load(room, (Index((), block),)) for room in totals] for block in range(blocks)]
+            while len(partials) > 1:
+                partials = [threads.joined(*pair) for pair in zip(partials[::2], partials[1::2], strict=True)]
+            threads.store(ZERO, cell, partials[0])
 
     def only_store(self, sweep: Sweep, threads: Threads, point: Sequence[Index], cells: AccumulatorCells) -> None:
         b, length = self.b, at(self.sizes[-1])

@@ -56,13 +56,13 @@ class ValueLocation:
 
     def at(self, point: Sequence[Index]) -> list[tuple[Index, ...]]:
         """The indices of each part of an item."""
-        own = iter(point)
-        indices = tuple([next(own) if index is None else index for index in self.fixed] + list(own))
+        coordinates = iter(point)
+        indices = tuple([next(coordinates) if index is None else index for index in self.fixed] + list(coordinates))
         return [indices] if self.parts == 1 else [(*indices, ZERO), (*indices, ONE)]
 
     def cell(self, axis: int, index: Index) -> ValueLocation:
         """The cells of the value at an index of one of its axes."""
-        free = [place for place, fixed in enumerate(self.fixed) if fixed is None]
+        free = [axis for axis, fixed in enumerate(self.fixed) if fixed is None]
         padded = list(self.fixed)
         while len(free) <= axis:
             free.append(len(padded))
@@ -72,10 +72,10 @@ class ValueLocation:
 
     def cells(self, point: Sequence[Index]) -> ValueLocation:
         """The cell at a point of the leading axes."""
-        place = self
+        cell = self
         for index in point:
-            place = place.cell(0, index)
-        return place
+            cell = cell.cell(0, index)
+        return cell
 
 
 Where: TypeAlias = ValueLocation | Registers
@@ -106,18 +106,18 @@ class ScratchView:
 
 
 @dataclass(frozen=True, slots=True)
-class StateView:
-    """Component `place` of a loop's state: one buffer, or two, of which view `Turn` says which is now."""
+class State:
+    """Component `index` of a loop's state: one buffer, or two, of which view `Turn` says which is now."""
 
-    place: int
+    index: int
     doubled: bool
 
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """Component `place` of a loop's state before the range: given, or, after the first range, what `State` shows."""
+    """Component `index` of a loop's state before the range: given, or, after the first range, what `State` shows."""
 
-    place: int
+    index: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +131,10 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeOutput:
-    """Result `place` of the region."""
+class Made:
+    """Result `index` of the region."""
 
-    place: int
+    index: int
 
 
 Source: TypeAlias = ScopeInput | Data | ScratchView | StateView | First | CurrentBuffer | Ended | ScopeOutput
@@ -142,16 +142,16 @@ Source: TypeAlias = ScopeInput | Data | ScratchView | StateView | First | Curren
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A run-time check of the region: `function` says what failed (`index`, or a scalar function as `ir.Apply` has it); `place`:
-    how the program writes the index; `beside`: those whose indices are the values behind its own and the size."""
+    """A run-time check of the region: `function` says what failed (`index`, or a scalar function as `ir.Apply` has it);
+    `indexing`: how the program writes the index; `other_axes`: those whose indices are the values behind its own and the size."""
 
     span: Span
     function: str
     compute: Kind = Kind.I64
     kind: Kind = Kind.I64
     parameter: int = 0
-    place: Indexing | None = None
-    beside: tuple[int, ...] = ()
+    indexing: Indexing | None = None
+    other_axes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,20 +235,20 @@ class LoweringScope:
         function = {AtomKind.MAXIMUM: "max", AtomKind.MINIMUM: "min", AtomKind.REMAINDER: "residue"}[atom.node]
         if function == "residue":
             args.reverse()
-        made = args[0]
+        result = args[0]
         for other in args[1:]:
-            made = self.b.apply(function, (made, other), Kind.I64, Kind.I64)
-        return at(made)
+            result = self.b.apply(function, (result, other), Kind.I64, Kind.I64)
+        return at(result)
 
-    def quotient(self, whole: str, divisor: str) -> str:
+    def quotient(self, dividend: str, divisor: str) -> str:
         """The floor of a quotient of numbers below 2⁵², by that of binary64; 0 where the divisor is."""
         b, one, zero = self.b, self.b.constant(Kind.I64, 1), self.b.constant(Kind.I64, 0)
         is_none = b.apply("eq", (divisor, zero), Kind.I64, Kind.BOOL)
         safe = b.apply("select", (is_none, one, divisor), Kind.I64, Kind.I64)
-        ratio = b.apply("div", [b.apply("convert", (n,), Kind.I64, Kind.F64) for n in (whole, safe)], Kind.F64, Kind.F64)
+        ratio = b.apply("div", [b.apply("convert", (n,), Kind.I64, Kind.F64) for n in (dividend, safe)], Kind.F64, Kind.F64)
         check = self.check(Check(Span("", 0, 0), "floor", Kind.F64))
-        made = b.apply("floor", (ratio,), Kind.F64, Kind.I64, check=check)
-        return b.apply("select", (is_none, zero, made), Kind.I64, Kind.I64)
+        floor = b.apply("floor", (ratio,), Kind.F64, Kind.I64, check=check)
+        return b.apply("select", (is_none, zero, floor), Kind.I64, Kind.I64)
 
     def parameter(self, size: Size) -> str:
         for name, other in self.parameters.items():
@@ -286,11 +286,11 @@ class LoweringScope:
 
     def where(self, value: ValueId) -> Where:
         """Where a value lies; one from outside is given in a view."""
-        found = self.values.get(value)
-        if found is None:
-            place = self.given(self.kind(value), self.shape(value), ScopeInput(value))
-            found = self.values[value] = place if self.shape(value) else self.first(place)
-        return found
+        known = self.values.get(value)
+        if known is None:
+            given = self.given(self.kind(value), self.shape(value), Given(value))
+            known = self.values[value] = given if self.shape(value) else self.first(given)
+        return known
 
     def given(self, kind: Kind, shape: tuple[Size, ...], source: Source, role: ViewRole = ViewRole.INPUT) -> ValueLocation:
         """A view from outside."""
@@ -309,11 +309,11 @@ class LoweringScope:
             size = number(self.most(size))
         return self.index_of(size)
 
-    def first(self, place: ValueLocation) -> Registers:
+    def first(self, memory: Place) -> Registers:
         """The only item of a place that no iteration changes."""
         statements, self.b.statements = self.b.statements, self.b.preamble
         try:
-            return self.read(place, ())
+            return self.read(memory, ())
         finally:
             self.b.statements = statements
 
@@ -323,9 +323,9 @@ class LoweringScope:
             return where
         return tuple(self.b.load(where.view, indices, mask) for indices in where.at(point))
 
-    def write(self, place: ValueLocation, point: Sequence[Index], item: Registers) -> None:
-        for indices, register in zip(place.at(point), item, strict=True):
-            self.b.store(place.view, indices, register)
+    def write(self, memory: Place, point: Sequence[Index], item: Registers) -> None:
+        for indices, register in zip(memory.at(point), item, strict=True):
+            self.b.store(memory.view, indices, register)
 
     def items(self, value: ValueId, indices: tuple[Index, ...], mask: str | None = None) -> Registers:
         """An item of a value; where `mask` is false, the kind's fill."""
@@ -428,12 +428,12 @@ def _reshaped(scope: LoweringScope, stage: Reshaped, point: tuple[Index, ...], r
     source, target = numbers[: len(stage.source)], numbers[len(stage.source) :]
     flat, low, high, step = ZERO, 0, 0, 1
     parts: list[tuple[Index, int, tuple[int, int]]] = []  # index, stride in the flat order, range
-    for place in range(len(source) - 1, -1, -1):
-        parts.append((point[place], step, ranges[place]))
-        step *= source[place] or 0
-    whole = ZERO
+    for axis in range(len(source) - 1, -1, -1):
+        parts.append((point[axis], step, ranges[axis]))
+        step *= source[axis] or 0
+    position = ZERO
     for part, weight, _ in parts:
-        whole = plus(whole, times(part, weight))
+        position = plus(position, times(part, weight))
     following: list[Index] = []
     reach: list[tuple[int, int]] = []
     stride = 1
@@ -455,28 +455,28 @@ def _reshaped(scope: LoweringScope, stage: Reshaped, point: tuple[Index, ...], r
             else:
                 left.append((part, weight, (first, last)))
         if sum(last * weight for _, weight, (_, last) in left) >= stride:
-            return _digits(scope, whole, target)
+            return _digits(scope, position, target)
         parts = left
         following.append(flat)
         reach.append((low, high))
     return tuple(following), reach
 
 
-def _digits(scope: LoweringScope, whole: Index, target: Sequence[int | None]) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:
+def _digits(scope: Scope, flat: Index, target: Sequence[int | None]) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:
     """The indices of an item by its place in row-major order.  Quotients are those of binary64, exact below 2⁵²."""
     b, following, stride = scope.b, list[Index](), 1
     sizes = [size or 0 for size in target]
     for size in sizes:
         stride *= size
     if stride >= 1 << 52:
-        raise NotLowerable("a reshape of very many items")
-    place = b.number(whole)
+        raise Unsupported("a reshape of very many items")
+    register = b.number(flat)
     for position, size in enumerate(sizes):
         stride = stride // size if size else 0
-        digit = place
+        digit = register
         if stride > 1:
             divisor = b.number(scope.index_of(number(stride)))
-            digit = scope.quotient(place, divisor)
+            digit = scope.quotient(register, divisor)
         if position:
             digit = b.apply("residue", (b.number(scope.index_of(number(size))), digit), Kind.I64, Kind.I64)
         following.append(at(digit))

@@ -269,7 +269,8 @@ def parallelise_iteration(program: LoopProgram, parity_view: str | None) -> Loop
     inputs = [view.name for view in program.views if view.role is ViewRole.INPUT]
     if all(_is_nest(s, inputs) for s in program.body):
         return program  # points go through all iterations
-    position = next((place for place, statement in enumerate(program.body) if isinstance(statement, For)), len(program.body))
+    position = next((position for position, statement in enumerate(program.body) if isinstance(statement, For)),
+        len(program.body))
     loop, after = program.body[position], program.body[position + 1 :]
     assert isinstance(loop, For)
     is_plain = loop.until is None and all(isinstance(s, Store) and s.view == parity_view for s in after)
