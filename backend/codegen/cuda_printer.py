@@ -132,8 +132,8 @@ def cuda_text(program: LoopProgram) -> CudaText:
     """The module of a program."""
     program = redundancy.eliminate_dead_code(program)
     views, functions, kernels, grids = {view.name: view for view in program.views}, Functions(), list[str](), list[Grid]()
-    private_views = [view for view in program.views if view.role is Role.SCRATCH and view.private]
-    scratch = tuple(view for view in program.views if view.role is Role.SCRATCH and not view.private)
+    private_views = [view for view in program.views if view.role is ViewRole.SCRATCH and view.private]
+    scratch = tuple(view for view in program.views if view.role is ViewRole.SCRATCH and not view.private)
     is_checked = fails(walk(program.body))
     takes = [f"const i64 {_name(name)}" for name in program.parameters]
     for view in program.views:
@@ -308,7 +308,7 @@ class _GridNest:
 
     def item(self, view: View, indices: Sequence[Index]) -> str:
         """Where an item is."""
-        if view.role is Role.SCRATCH:
+        if view.role is ViewRole.SCRATCH:
             offset = ""
             for length, index in zip(view.shape, indices, strict=True):
                 here = self.index(index)

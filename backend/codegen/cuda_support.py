@@ -71,7 +71,7 @@ def _is_reduced(function: str, kind: Kind) -> bool:
 def _alone(phase: Structured, node: ApplyNode) -> Structured:
     """The phase up to one node, which is its only result."""
     position = next(i for i, other in enumerate(phase.body) if other is node)
-    return replace(phase, body=phase.body[: position + 1], results=(Result(phase.results[0].value, position, None),))
+    return replace(phase, body=phase.body[: position + 1], results=(PhaseResult(phase.results[0].value, position, None),))
 
 
 # ------------------------------------------------------------------------------------------ library
@@ -155,7 +155,7 @@ class CardExecution:
 
     condition: Condition
     otherwise: str = ""
-    implementation: Place = Place.CUPY
+    implementation: CardTarget = CardTarget.CUPY
 
 
 _TWO_KINDS: Final = "two kinds, complex"
@@ -166,12 +166,13 @@ LIBRARY: Final[dict[str, CardExecution]] = {
     **{op: CardExecution(_plain) for op in (
         "join", "stack", "mask_update", "compress", "expand", "where", "runtime_size", "random", "update",
     )},
-    **{op: OnCard(_always) for op in ("fft", "ifft", "rfft", "irfft")},
-    "rotate": OnCard(_plain, implementation=Place.KERNEL), "reshape_cycle": OnCard(_plain, implementation=Place.KERNEL),
-    "gather": OnCard(_gather, "sorts of complex numbers", Place.KERNEL),
-    "scan": OnCard(_scan, "complex numbers, functions that are not associative", Place.KERNEL),
-    "key_reduce": OnCard(
-        _key_reduce, "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`", Place.KERNEL,
+    **{op: CardExecution(_always) for op in ("fft", "ifft", "rfft", "irfft")},
+    "rotate": CardExecution(_plain, implementation=CardTarget.KERNEL),
+    "reshape_cycle": CardExecution(_plain, implementation=CardTarget.KERNEL),
+    "gather": CardExecution(_gather, "sorts of complex numbers", CardTarget.KERNEL),
+    "scan": CardExecution(_scan, "complex numbers, functions that are not associative", CardTarget.KERNEL),
+    "key_reduce": CardExecution(
+        _key_reduce, "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`", CardTarget.KERNEL,
     ),
     "contract": CardExecution(_contract, "frames, truth values"), "grade": CardExecution(_grade,
     "complex numbers, matrices in a frame"),

@@ -504,7 +504,7 @@ class Printer(StatementPrinter):
         if node.until is not None and not by_lane:
             going = w.let(f"select i1 {r.truth(node.until)}, i1 false, i1 {going}")
         yielded = [w.let(f"insertelement <1 x i64> poison, i64 {following}, i64 0"), *map(self.yielded, node.carried)]
-        if steps is Steps.MASKED:
+        if steps is PrefixSteps.MASKED:
             for slot, (name, _) in enumerate(phis[1:], 1):
                 yielded[slot] = w.let(f"select {r.mask_type} {r.mask}, {types[slot]} {yielded[slot]}, {types[slot]} {name}")
             r.mask = ""

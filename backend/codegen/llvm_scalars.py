@@ -199,7 +199,7 @@ def convert_checked(v: Vectors, node: int, source: Kind, target: Kind, x: str) -
         if source is Kind.F64:
             far = v.compare("oeq", target, v.intrinsic("fabs", target, result), v.constant(target, math.inf))
             near = v.compare("one", source, v.intrinsic("fabs", source, x), v.constant(source, math.inf))
-            v.checks.append(Check(node, v.w.let(f"and <{v.lanes} x i1> {far}, {near}"), x, source))
+            v.checks.append(DomainCheck(node, v.w.let(f"and <{v.lanes} x i1> {far}, {near}"), x, source))
         return result
     if source.is_float:
         integer = whole_checked(v, node, source, x, x, target)
@@ -214,7 +214,7 @@ def _check_range(v: Vectors, node: int, target: Kind, wide: str, value: str, kin
     low, high = _BOUNDS[target]
     below = v.compare("slt", Kind.I64, wide, v.constant(Kind.I64, low))
     above = v.compare("sgt", Kind.I64, wide, v.constant(Kind.I64, high))
-    v.checks.append(Check(node, v.w.let(f"or <{v.lanes} x i1> {below}, {above}"), value, kind))
+    v.checks.append(DomainCheck(node, v.w.let(f"or <{v.lanes} x i1> {below}, {above}"), value, kind))
 
 
 def whole_checked(v: Vectors, node: int, kind: Kind, x: str, value: str, target: Kind) -> str:
@@ -224,7 +224,7 @@ def whole_checked(v: Vectors, node: int, kind: Kind, x: str, value: str, target:
                       v.compare("olt", kind, x, v.constant(kind, limit)))  # fmt: skip
     if x == value:
         inside = v.binary("and", Kind.BOOL, inside, v.compare("oeq", kind, v.intrinsic("floor", kind, x), x))
-    v.checks.append(Check(node, v.binary("xor", Kind.BOOL, inside, v.constant(Kind.BOOL, 1)), value, kind))
+    v.checks.append(DomainCheck(node, v.binary("xor", Kind.BOOL, inside, v.constant(Kind.BOOL, 1)), value, kind))
     integer = v.cast("fptosi", kind, Kind.I64, v.choose(kind, inside, x, v.constant(kind, 0.0)))
     if target is not Kind.I64:
         _check_range(v, node, target, integer, value, kind)
@@ -498,7 +498,7 @@ def _remainder(v: Vectors, x: str, y: str) -> str:
 
 # ---------------------------------------------------------------------------------------------------- scalar_text
 
-def apply(v: Vectors, number: int, node: Apply, args: Sequence[str]) -> str:
+def apply(v: Vectors, number: int, node: KernelApply, args: Sequence[str]) -> str:
     """The value of body node `number`; what may fail is noted in `v.checks`."""
     if node.function == "outside":  # one test without signs: what is negative is then more than any number of items
         return v.compare("uge", node.compute, *args)
@@ -507,7 +507,7 @@ def apply(v: Vectors, number: int, node: Apply, args: Sequence[str]) -> str:
     assert meaning is not None, f"kernels do not have {node.function}"
     widens = node.compute is not meaning.kind
     names = [v.cast("fpext", node.compute, meaning.kind, x) for x in args] if widens else args
-    operands = [Value(v, meaning.kind if widens else kind, name) for kind, name in zip(kinds, names, strict=True)]
+    operands = [ScalarValue(v, meaning.kind if widens else kind, name) for kind, name in zip(kinds, names, strict=True)]
     result = str(meaning.compute(*operands, LlvmVectors(v, node.kind, number)).name)
     return v.cast("fptrunc", meaning.kind, node.compute, result) if widens else result
 
@@ -630,7 +630,7 @@ class LlvmVectors:
     def converted(self, x: ScalarValue) -> ScalarValue:
         return self._result(convert(self.v, x.kind, self.target, x.name))
 
-    def checked(self, x: Value) -> Value:
+    def checked(self, x: ScalarValue) -> ScalarValue:
         return self._result(convert_checked(self.v, self.node, x.kind, self.target, x.name))
 
     def rounded_down(self, x: ScalarValue) -> ScalarValue:

@@ -236,7 +236,7 @@ class Ranges:
         """Arrays of the results, which the program writes."""
         made: list[NumArray] = []
         for view, source in self.views:
-            if isinstance(source, Made):
+            if isinstance(source, ScopeOutput):
                 result = traverse.results(self.phase)[source.index]
                 made.append(room(self.types.shape(result), DTYPES[self.types.kind(result)]))
                 self.arrays[view.name] = in_parts(made[-1])

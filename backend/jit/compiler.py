@@ -550,8 +550,8 @@ class CompileStatistics:
         self.longest = max(self.longest, nanoseconds)
 
 
-compilation_totals: Final = Made()
-_addresses: dict[Code, int | None] = {}
+compilation_totals: Final = CompileStatistics()
+_addresses: dict[MachineCode, int | None] = {}
 _lock = processes.lock()
 """A child must not find LLVM in the middle of something."""
 

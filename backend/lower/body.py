@@ -313,7 +313,7 @@ _PLAIN: Final = 1 << 53
 
 def spans_of(phase: Structured, nodes: Sequence[Node]) -> dict[int, Span]:
     """Where the functions of a phase's body that may fail are in the text, by their nodes in a kernel; none if not known."""
-    checked = [index for index, node in enumerate(nodes) if isinstance(node, Apply) and may_fail(node.function, node.kind)]
+    checked = [index for index, node in enumerate(nodes) if isinstance(node, KernelApply) and may_fail(node.function, node.kind)]
     spans = [node.span for node in phase.body if isinstance(node, ApplyNode) and node.span is not None]
     return dict(zip(checked, spans, strict=True)) if len(checked) == len(spans) else {}
 
@@ -426,20 +426,20 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
                 elif node.function == "ipow":
                     lowered = _whole_power(phase, node, args, compute, add)
                     if lowered is None and loops:
-                        lowered = add(Apply("ipow", args, compute, node.kind), node.kind)
+                        lowered = add(KernelApply("ipow", args, compute, node.kind), node.kind)
                 elif node.function == "pow" and (fixed := _fixed_power(phase, node, args[0], compute, add)) is not None:
                     lowered = fixed
                 elif node.function == "log" and (logarithm := LOGARITHMS.get(real_constant(phase.body,
                     node.args[0]))) is not None:
-                    lowered = add(Apply(logarithm, args[1:], compute, node.kind), node.kind)
+                    lowered = add(KernelApply(logarithm, args[1:], compute, node.kind), node.kind)
                 elif (function := _function(phase, node, compute)) is not None:
-                    lowered = add(Apply(function, args, compute, node.kind, node.parameter), node.kind)
+                    lowered = add(KernelApply(function, args, compute, node.kind, node.parameter), node.kind)
                 else:
                     lowered = None
                 if lowered is None:
                     return None
                 places.append(lowered)
-    results: list[Result] = []
+    results: list[KernelResult] = []
     split: set[int] = set()
     for position, result in enumerate(phase.results):
         root = places[result.node]
@@ -451,10 +451,10 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
             continue
         if isinstance(root, tuple):
             if result.reduction is None:
-                results.append(Result(root[0], _kind_of(phase, result.node), None, root[1]))
+                results.append(KernelResult(root[0], _kind_of(phase, result.node), None, root[1]))
             elif result.reduction == "add":
                 split.add(len(results))
-                results += [Result(part, kinds[part], "add") for part in root]
+                results += [KernelResult(part, kinds[part], "add") for part in root]
             else:
                 return None
             continue
@@ -467,7 +467,7 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
             return None
         if result.reduction in SELECTIVE and kind.is_float:
             root = _of_one_zero(root, kind, add)
-        results.append(Result(root, kind, result.reduction))
+        results.append(KernelResult(root, kind, result.reduction))
     axes = frozenset(node.axis for node in nodes if isinstance(node, Coordinate))
     hard = sum(isinstance(node, KernelApply) and node.function in TRANSCENDENTAL for node in nodes)
     return Body(tuple(nodes), tuple(kinds), tuple(sizes), tuple(results), axes, hard, split=frozenset(split))
@@ -475,8 +475,8 @@ def build_body(phase: Structured, *, complexes: bool = False, loops: bool = Fals
 
 def _of_one_zero(operand: int, kind: Kind, add: Callable[[Node, Kind], int]) -> int:
     """Items of which the greatest is the same in whatever order they are compared: a zero has no sign (x+0)."""
-    zero = add(Literal(kind, bits_of(kind, 0.0)), kind)
-    return add(Apply("add", (operand, zero), kind, kind), kind)
+    zero = add(KernelLiteral(kind, bits_of(kind, 0.0)), kind)
+    return add(KernelApply("add", (operand, zero), kind, kind), kind)
 
 
 def _with_steps(phase: Structured) -> tuple[Structured, frozenset[int], dict[int, tuple[int, int]]]:
@@ -501,7 +501,7 @@ def late_nodes(nodes: Sequence[Node]) -> frozenset[int]:
     """The nodes that are states of reductions from the right, or depend on these."""
     late: set[int] = set()
     for index, node in enumerate(nodes):
-        if isinstance(node, Accumulator) or (isinstance(node, Apply) and not late.isdisjoint(node.args)):
+        if isinstance(node, Accumulator) or (isinstance(node, KernelApply) and not late.isdisjoint(node.args)):
             late.add(index)
     return frozenset(late)
 
@@ -532,7 +532,7 @@ def _fixed_power(phase: Structured, node: ApplyNode, x: int, compute: Kind, add:
         return None
     power = x
     for function in FIXED_POWERS[exponent]:
-        power = add(Apply(function, (power, x) if function == "mul" else (power,), compute, compute), compute)
+        power = add(KernelApply(function, (power, x) if function == "mul" else (power,), compute, compute), compute)
     return power
 
 
@@ -546,11 +546,11 @@ def _whole_power(
     left, square, product = int(exponent.value), args[0], None
     while True:
         if left & 1:
-            product = square if product is None else add(Apply("mul", (product, square), compute, compute), compute)
+            product = square if product is None else add(KernelApply("mul", (product, square), compute, compute), compute)
         left >>= 1
         if not left:
             return product
-        square = add(Apply("mul", (square, square), compute, compute), compute)
+        square = add(KernelApply("mul", (square, square), compute, compute), compute)
 
 
 def _converted(source: Node, node: ApplyNode) -> KernelLiteral | None:
@@ -607,7 +607,7 @@ def used_nodes(nodes: Sequence[Node], roots: Sequence[int]) -> frozenset[int]:
     used = set(roots)
     for index in range(len(nodes) - 1, -1, -1):
         node = nodes[index]
-        if isinstance(node, Apply) and index in used:
+        if isinstance(node, KernelApply) and index in used:
             used.update(node.args)
     return frozenset(used)
 
@@ -630,7 +630,7 @@ COMPARISONS: Final = frozenset({"lt", "le", "eq", "ge", "gt", "ne"})
 def narrow(body: Body) -> Body:
     """The body with small whole numbers in a narrow kind; itself where that gains nothing."""
     ranges = _ranges(body)
-    used = {arg for node in body.nodes if isinstance(node, Apply) and _is_small(node, body, ranges) for arg in node.args}
+    used = {arg for node in body.nodes if isinstance(node, KernelApply) and _is_small(node, body, ranges) for arg in node.args}
     kind = narrowest([interval for index, interval in ranges.items() if index in used])
     if kind is None or not any(
         isinstance(n, KernelApply) and n.function in ARITHMETIC and p in ranges for p, n in enumerate(body.nodes)
@@ -646,16 +646,16 @@ def _ranges(body: Body) -> dict[int, Range]:
     intervals: dict[int, Range] = {}
     for index, node in enumerate(body.nodes):
         match node:
-            case Literal(Kind.I64, bits):
+            case KernelLiteral(Kind.I64, bits):
                 intervals[index] = (bits, bits)
-            case Apply(function="convert", compute=source, kind=Kind.I64, args=(arg,)):
+            case KernelApply(function="convert", compute=source, kind=Kind.I64, args=(arg,)):
                 if source in SOURCES:
                     intervals[index] = SOURCES[source]
                 elif arg in intervals:
                     intervals[index] = intervals[arg]
-            case Apply(function="select", compute=Kind.I64, args=(_, x, y)) if x in intervals and y in intervals:
+            case KernelApply(function="select", compute=Kind.I64, args=(_, x, y)) if x in intervals and y in intervals:
                 intervals[index] = (min(intervals[x][0], intervals[y][0]), max(intervals[x][1], intervals[y][1]))
-            case Apply(function=function, compute=Kind.I64, args=args) if function in ARITHMETIC and all(
+            case KernelApply(function=function, compute=Kind.I64, args=args) if function in ARITHMETIC and all(
                 a in intervals for a in args
             ):
                 interval = combined(function, [intervals[arg] for arg in args])
@@ -702,7 +702,7 @@ def _closed(body: Body, fits: set[int]) -> set[int]:
     """The nodes that can be computed narrow: their operands are narrow too."""
     small = set(fits)
     for index, node in enumerate(body.nodes):
-        if index in small and isinstance(node, Apply) and node.function != "convert":
+        if index in small and isinstance(node, KernelApply) and node.function != "convert":
             args = [arg for arg in node.args if body.kinds[arg] is Kind.I64]
             if not all(arg in small for arg in args):
                 small.discard(index)
@@ -724,26 +724,28 @@ def _rewritten(body: Body, kind: Kind, small: set[int]) -> Body:
         if index not in small:
             return places[index]
         if index not in wide:
-            wide[index] = add(Apply("convert", (places[index],), kind, Kind.I64), Kind.I64)
+            wide[index] = add(KernelApply("convert", (places[index],), kind, Kind.I64), Kind.I64)
         return wide[index]
 
     for index, node in enumerate(body.nodes):
         match node:
-            case Literal(Kind.I64, bits) if index in small:
-                places[index] = add(Literal(kind, bits), kind)
-            case Apply() if index in small and node.function == "convert":
+            case KernelLiteral(Kind.I64, bits) if index in small:
+                places[index] = add(KernelLiteral(kind, bits), kind)
+            case KernelApply() if index in small and node.function == "convert":
                 (arg,) = node.args
                 source = kind if arg in small else node.compute
                 if source is kind:
                     places[index] = places[arg]
                 else:
-                    places[index] = add(Apply("convert", (places[arg],), source, kind), kind)
-            case Apply() if index in small:
+                    places[index] = add(KernelApply("convert", (places[arg],), source, kind), kind)
+            case KernelApply() if index in small:
                 args = tuple(places[arg] for arg in node.args)
                 places[index] = add(replace(node, args=args, compute=kind, kind=kind), kind)
-            case Apply() if node.function in COMPARISONS and node.compute is Kind.I64 and all(arg in small for arg in node.args):
+            case KernelApply() if (
+                node.function in COMPARISONS and node.compute is Kind.I64 and all(arg in small for arg in node.args)
+            ):
                 places[index] = add(replace(node, args=tuple(places[arg] for arg in node.args), compute=kind), node.kind)
-            case Apply():
+            case KernelApply():
                 places[index] = add(replace(node, args=tuple(widened(arg) for arg in node.args)), node.kind)
             case _:
                 places[index] = add(node, body.kinds[index])
@@ -774,12 +776,12 @@ class _BodyWriter:
         return len(self.nodes) - 1
 
     def integer(self, function: str, *args: int) -> int:
-        return self.add(Apply(function, args, Kind.I64, Kind.I64), Kind.I64)
+        return self.add(KernelApply(function, args, Kind.I64, Kind.I64), Kind.I64)
 
     def index(self, kind: Kind) -> int:
         """An item of operand 1 as an i64."""
-        loaded = self.add(Load(1), kind)
-        return loaded if kind is Kind.I64 else self.add(Apply("convert", (loaded,), kind, Kind.I64), Kind.I64)
+        loaded = self.add(KernelLoad(1), kind)
+        return loaded if kind is Kind.I64 else self.add(KernelApply("convert", (loaded,), kind, Kind.I64), Kind.I64)
 
     def scalars(self) -> tuple[int, int]:
         return self.add(KernelArgument(0), Kind.I64), self.add(KernelArgument(1), Kind.I64)
@@ -803,14 +805,14 @@ def operand_kinds(kind: Kind, index: Kind) -> list[Kind]:
 @cache
 def gathering(kind: Kind, index: Kind, fill: int | None, *, proved: bool) -> Body:
     """Items by index; with a `fill` the index ¯1 stands for it.  `proved`: nothing is checked."""
-    w = _Writer()
+    w = _BodyWriter()
     position = w.index(index)
     count, stride = w.scalars()
     function = PROVED if proved else FETCH
     if fill is None:
         return w.body(kind, w.items(function, kind, (position, count, stride)))
-    nothing, first = (w.add(Literal(Kind.I64, value), Kind.I64) for value in (-1, 0))
-    absent = w.add(Apply("eq", (position, nothing), Kind.I64, Kind.BOOL), Kind.BOOL)
+    nothing, first = (w.add(KernelLiteral(Kind.I64, value), Kind.I64) for value in (-1, 0))
+    absent = w.add(KernelApply("eq", (position, nothing), Kind.I64, Kind.BOOL), Kind.BOOL)
     items = w.items(function, kind, (w.integer("select", absent, first, position), count, stride))
     part = PART.get(kind, kind)
     instead = w.add(KernelLiteral(part, bits_of(part, fill)), part)
@@ -825,7 +827,7 @@ def rotating(kind: Kind, amount: Kind, axis: int) -> Body:
     count, stride = w.scalars()
     here = w.add(Coordinate(axis), Kind.I64)
     there = w.integer("add", here, w.integer("residue", count, by))
-    around = w.add(Apply("ge", (there, count), Kind.I64, Kind.BOOL), Kind.BOOL)
+    around = w.add(KernelApply("ge", (there, count), Kind.I64, Kind.BOOL), Kind.BOOL)
     position = w.integer("select", around, w.integer("sub", there, count), there)
     return w.body(kind, w.items(PROVED, kind, (position, count, stride)), frozenset({axis}))
 

@@ -101,7 +101,7 @@ class KernelLiteral:
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class KernelArgument:
     """Scalar number `index` of the argument block, an i64."""
 
     index: int
@@ -304,7 +304,7 @@ def row_nest(space: Numbers, strides: Sequence[Numbers], form: Form = Form.MAP, 
         groups.append([len(space) - 1])
     sizes = tuple(prod(space[axis] for axis in group) for group in groups)
     steps = tuple(tuple(of_operand[group[-1]] for group in groups) for of_operand in strides)
-    return Nest(form, tuple(range(len(space))), tuple(map(tuple, groups)), sizes, steps)
+    return LoopOrder(form, tuple(range(len(space))), tuple(map(tuple, groups)), sizes, steps)
 
 
 def _merge(outer: int, inner: int, space: Numbers, strides: Sequence[Numbers], coordinates: Collection[int]) -> bool:

@@ -65,7 +65,7 @@ def _numbers(scope: LoweringScope, phase: Structured | LibraryPhase) -> dict[Val
     return {ValueId(-1 - at): size for at, size in enumerate(found_sizes)}
 
 
-def _number(scope: Scope, size: Size) -> Place:
+def _number(scope: LoweringScope, size: Size) -> ValueLocation:
     target = scope.room(Kind.I64, ())
     scope.write(target, (), (scope.b.number(scope.index_of(size)),))
     return target
@@ -100,7 +100,7 @@ def hear(scope: LoweringScope, index: str, every: int) -> None:
     b.choose(b.compare("le", at(phase_of_count), ZERO), there, ())
 
 
-def define_size(scope: Scope, variable: SizeVariable, register: str, span: Span) -> None:
+def define_size(scope: LoweringScope, variable: SizeVariable, register: str, span: Span) -> None:
     """A size is known, and fails where it is outside its bounds."""
     b = scope.b
     low = b.compare("lt", at(register), ZERO)
@@ -146,7 +146,7 @@ def _where(scope: LoweringScope, value: ValueId) -> ValueLocation:
     return target
 
 
-def _box(scope: Scope, location: Place, shape: Sequence[Size]) -> Box:
+def _box(scope: LoweringScope, location: ValueLocation, shape: Sequence[Size]) -> Box:
     """All items of a value of this shape that lies at a place."""
     free = iter(shape)
     axes: list[tuple[Index, Index | None]] = [
@@ -184,7 +184,7 @@ _NONE: Final[Mapping[int, str]] = {}
 
 
 def _checked(
-    scope: Scope, phase: LibraryPhase, register: str, length: Size, indexing: Indexing | None,
+    scope: LoweringScope, phase: LibraryPhase, register: str, length: Size, indexing: Indexing | None,
     other_indices: Mapping[int, str] = _NONE, *, absent: bool = False,
 ) -> str:  # fmt: skip
     """An index; with `checked` one outside its axis fails, but for ¯1 where that gives a fill.  `other_indices`: by axis."""

@@ -122,11 +122,11 @@ class PhaseNest:
     def coordinate(self, axis: int, point: Sequence[Index]) -> Index:
         return point[axis]
 
-    def fetch(self, number: int, node: Apply, registers: Sequence[str], point: Sequence[Index]) -> str:
+    def fetch(self, number: int, node: KernelApply, registers: Sequence[str], point: Sequence[Index]) -> str:
         """An item by an index."""
         raise NotImplementedError
 
-    def check(self, number: int, node: Apply) -> int:
+    def check(self, number: int, node: KernelApply) -> int:
         """The number of a node's check."""
         return number
 
@@ -439,7 +439,7 @@ class _Phase(PhaseNest):
     def argument(self, number: int) -> str:
         return self.b.number(self.scope.index_of(self.body.sizes[number]))
 
-    def check(self, number: int, node: Apply) -> int:
+    def check(self, number: int, node: KernelApply) -> int:
         span = self.spans.get(number, self.phase.span)
         return self.scope.check(Check(span, node.function, node.compute, node.kind, node.parameter))
 
@@ -544,7 +544,7 @@ class Lowering(PhaseNest):
         indices += [ZERO] * (self.kernel.axes - len(indices))
         last, step = plus(Index((), part), ahead), len(parts_of(row.kind))
         for axis in reversed(self.together(row)):
-            last = plus(last, times(indices[axis], -step if row.step is Step.REVERSED else step))
+            last = plus(last, times(indices[axis], -step if row.step is VectorStride.REVERSED else step))
             indices[axis], step = ZERO, step * self.kernel.length
         return *indices, last
 
@@ -587,7 +587,7 @@ class Lowering(PhaseNest):
     def coordinate(self, axis: int, point: Sequence[Index]) -> Index:
         return plus(point[axis], at(self.origins[axis]))
 
-    def fetch(self, number: int, node: Apply, registers: Sequence[str], point: Sequence[Index]) -> str:
+    def fetch(self, number: int, node: KernelApply, registers: Sequence[str], point: Sequence[Index]) -> str:
         """An item by an index, which is checked unless it is known to be inside."""
         b, (index, count, stride), operand = self.b, registers, node.parameter
         if node.function == FETCH:

@@ -256,17 +256,17 @@ class Component:
     """One value of a loop's state.  `memory`: all that it has; `chain`: values in it that have one place."""
 
     param: ValueId
-    storage: Lies
-    memory: Place | None = None
+    storage: StateStorage
+    memory: ValueLocation | None = None
     chain: tuple[ValueId, ...] = ()
 
-    def buffers(self, iteration: Index, parity: Index) -> tuple[Place, Place]:
+    def buffers(self, iteration: Index, parity: Index) -> tuple[ValueLocation, ValueLocation]:
         """Where the old value is, and where the new one goes."""
         assert self.memory is not None
         match self.storage:
-            case Lies.TURNS:
+            case StateStorage.TURNS:
                 return self.memory.cell(0, parity), self.memory.cell(0, plus(ONE, times(parity, -1)))
-            case Lies.CELLS:
+            case StateStorage.CELLS:
                 return self.memory.cell(0, iteration), self.memory.cell(0, plus(iteration, ONE))
         return self.memory, self.memory
 
@@ -292,14 +292,15 @@ class Recurrence:
     def results(self) -> tuple[ValueId, ...]:
         return self.phase.results
 
-    def storages(self, scope: Scope) -> list[tuple[Lies, tuple[ValueId, ...]]]:
+    def storages(self, scope: LoweringScope) -> list[tuple[StateStorage, tuple[ValueId, ...]]]:
         """For each component where it lies, and its chain."""
         if self.keep:
             return [(StateStorage.CELLS, ())] * len(self.results)
         rows: list[tuple[StateStorage, tuple[ValueId, ...]]] = []
         for param, chain in zip(self.body.params, chains_of(self.body, self.until), strict=True):
             is_apart = chain is None or is_made_beside(self.body, param, chain, scope)
-            storage = Lies.REGISTERS if not scope.shape(param) else Lies.TURNS if is_apart else Lies.IN_PLACE
+            in_memory = StateStorage.TURNS if is_apart else StateStorage.IN_PLACE
+            storage = in_memory if scope.shape(param) else StateStorage.REGISTERS
             rows.append((storage, chain or ()))
         return rows
 
@@ -349,7 +350,7 @@ def _of_fold(scope: LoweringScope, phase: Fold) -> Recurrence:
             scope.cell(param, arg, [position(at(index))])
 
     def initial() -> Sequence[Where]:
-        return [arg.cell(0, position(ZERO)) for arg in args if isinstance(arg, Place)]
+        return [arg.cell(0, position(ZERO)) for arg in args if isinstance(arg, ValueLocation)]
 
     return Recurrence(phase, SubGraph(state, phase.body.phases, phase.body.results), None, 1, length, phase.scan, initial, enter)
 
@@ -375,7 +376,7 @@ def lower_block(scope: LoweringScope, block: SubGraph, overwritten: AbstractSet[
         source = scope.where(result)
         if target is not None:
             scope.destinations.pop(result, None)
-            if isinstance(source, Place):
+            if isinstance(source, ValueLocation):
                 copy(scope, scope.shape(result), source, target)
                 source = target
         places.append(source)
@@ -438,7 +439,7 @@ class LoopExit:
 def iterate(scope: LoweringScope, loop: Recurrence, components: Sequence[Component], bounds: tuple[Index, Index],
             firsts: Sequence[Registers | None]) -> LoopExit:  # fmt: skip
     """The iterations in bounds; `firsts`: the first values of rank 0."""
-    b, flip = scope.b, any(c.storage is Lies.TURNS for c in components)
+    b, flip = scope.b, any(c.storage is StateStorage.TURNS for c in components)
     first = Index((), loop.first)
     carried: list[tuple[Kind, str, str | None]] = []
     for component, item in zip(components, firsts, strict=True):
@@ -528,13 +529,13 @@ def _inner(scope: LoweringScope, loop: Recurrence) -> None:
         for param, result, first, (storage, chain) in zip(loop.body.params, results, loop.initial(), loop.storages(scope),
             strict=True):
             kind, shape = scope.kind(param), scope.shape(param)
-            memory: Place | None = None
-            if storage is Lies.TURNS:
+            memory: ValueLocation | None = None
+            if storage is StateStorage.TURNS:
                 memory = scope.room(kind, (number(2), *shape))
-            elif storage is not Lies.REGISTERS:
+            elif storage is not StateStorage.REGISTERS:
                 memory = scope.place_for(result)
             if memory is not None:
-                copy(scope, shape, first, memory if storage is Lies.IN_PLACE else memory.cell(0, ZERO))
+                copy(scope, shape, first, memory if storage is StateStorage.IN_PLACE else memory.cell(0, ZERO))
             components.append(Component(param, storage, memory, chain))
             firsts.append(None if shape else scope.read(first, ()))
         after = iterate(scope, loop, components, bounds, firsts)
@@ -548,7 +549,7 @@ def _inner(scope: LoweringScope, loop: Recurrence) -> None:
             scope.keep(result, item)
             continue
         where = component.memory
-        if component.storage is Lies.TURNS:
+        if component.storage is StateStorage.TURNS:
             where = where.cell(0, at(after.parity))
             if result in scope.destinations:
                 wanted = scope.place_for(result)
@@ -725,32 +726,32 @@ def _recurrence(scope: LoweringScope, loop: Recurrence) -> tuple[bool, ...]:
     components: list[Component] = []
     places: list[ValueLocation] = []
     firsts: list[Registers | None] = []
-    copies: list[tuple[tuple[Size, ...], Place, Place]] = []
+    copies: list[tuple[tuple[Size, ...], ValueLocation, ValueLocation]] = []
     for position, (param, result, (storage, chain)) in enumerate(zip(loop.body.params, loop.results, loop.storages(scope),
         strict=True)):
-        shape, is_doubled = scope.shape(param), storage is Lies.TURNS
-        if storage is Lies.CELLS:
-            memory = scope.given(scope.kind(result), scope.shape(result), Made(position), Role.OUTPUT)
+        shape, is_doubled = scope.shape(param), storage is StateStorage.TURNS
+        if storage is StateStorage.CELLS:
+            memory = scope.given(scope.kind(result), scope.shape(result), ScopeOutput(position), ViewRole.OUTPUT)
         else:
             shown = (number(2), *shape) if is_doubled else shape
-            memory = scope.given(scope.kind(param), shown, State(position, is_doubled), Role.OUTPUT)
+            memory = scope.given(scope.kind(param), shown, StateView(position, is_doubled), ViewRole.OUTPUT)
         places.append(memory)
-        components.append(Component(param, storage, None if storage is Lies.REGISTERS else memory, chain))
-        first = memory.cell(0, plus(at(FIRST), Index((), -loop.first))) if storage is Lies.CELLS else memory
+        components.append(Component(param, storage, None if storage is StateStorage.REGISTERS else memory, chain))
+        first = memory.cell(0, plus(at(FIRST), Index((), -loop.first))) if storage is StateStorage.CELLS else memory
         if loop.is_pointwise:
             first = scope.given(scope.kind(param), shape, First(position))
             copies.append((shape, first, memory))
         firsts.append(None if shape else scope.read(first, ()))
-    doubled = tuple(component.storage is Lies.TURNS for component in components)
-    parity = scope.given(Kind.I64, (), Turn(), Role.OUTPUT) if any(doubled) else None
-    ended = scope.given(Kind.BOOL, (), Ended(), Role.OUTPUT) if loop.until is not None else None
+    doubled = tuple(component.storage is StateStorage.TURNS for component in components)
+    parity = scope.given(Kind.I64, (), CurrentBuffer(), ViewRole.OUTPUT) if any(doubled) else None
+    ended = scope.given(Kind.BOOL, (), Ended(), ViewRole.OUTPUT) if loop.until is not None else None
     scope.facts += [plus(at(FIRST), Index((), -loop.first)), plus(scope.index_of(loop.length), times(at(LAST), -1))]
     for shape, first, memory in copies:
         if shape:
             copy(scope, shape, first, memory)
     after = iterate(scope, loop, components, (at(FIRST), at(LAST)), firsts)
     words = [(memory, item) for memory, item, c in zip(places, after.items, components,
-        strict=True) if c.storage is Lies.REGISTERS]
+        strict=True) if c.storage is StateStorage.REGISTERS]
     for word, item in (*words, (parity, (after.parity,)), (ended, (after.ended,))):
         if word is not None and item is not None:
             scope.write(word, (), item)
@@ -759,7 +760,7 @@ def _recurrence(scope: LoweringScope, loop: Recurrence) -> tuple[bool, ...]:
 
 def _map(scope: LoweringScope, phase: Map) -> tuple[bool, ...]:
     """Cells in any order, on any thread; or one, which is all of it."""
-    targets = [scope.given(scope.kind(v), scope.shape(v), Made(position), Role.OUTPUT) for position,
+    targets = [scope.given(scope.kind(v), scope.shape(v), ScopeOutput(position), ViewRole.OUTPUT) for position,
         v in enumerate(phase.results)]
     b = scope.b
     if not phase.frame:

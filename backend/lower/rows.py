@@ -67,15 +67,15 @@ def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True)
     levels: list[int] = []
     costs: list[int] = []
     for index, node in enumerate(body):
-        args = node.args if isinstance(node, Apply) else ()
+        args = node.args if isinstance(node, KernelApply) else ()
         level = max((levels[arg] for arg in args), default=0)
         cost = 0
-        if isinstance(node, Load) and kernel.operands[node.operand].moves[-1]:
+        if isinstance(node, KernelLoad) and kernel.operands[node.operand].moves[-1]:
             elements.add(index)
-        elif isinstance(node, Apply) and node.function in FUNCTIONS:
+        elif isinstance(node, KernelApply) and node.function in FUNCTIONS:
             level += 1
         elif any(arg in elements for arg in args):
-            assert isinstance(node, Apply)
+            assert isinstance(node, KernelApply)
             elements.add(index)
             weight = weight_of(node.function)
             cost = min(1000, weight + sum(costs[arg] for arg in args))
@@ -103,7 +103,7 @@ def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True)
                 if index not in scratch_rows:
                     scratch_rows[index] = len(scratch_rows)
                     sweeps[levels[index]].keeps.append(index)
-            elif isinstance(node, Apply):
+            elif isinstance(node, KernelApply):
                 wanted += node.args
             sweep.nodes.add(index)
     return Sweeps(tuple(sweeps), scratch_rows, frozenset(elements), tuple(levels))
@@ -111,7 +111,7 @@ def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True)
 
 def _argument(kernel: Kernel, index: int) -> int:
     node = kernel.body[index]
-    assert isinstance(node, Apply)
+    assert isinstance(node, KernelApply)
     return node.args[0]
 
 
@@ -170,7 +170,7 @@ class RowLowering(Lowering):
         """What is the same for the whole row and can be known now."""
         for index in self.at_depth[-1]:
             node = self.kernel.body[index]
-            if index in known or index in self.plan.elements or not isinstance(node, Apply) or node.function in FUNCTIONS:
+            if index in known or index in self.plan.elements or not isinstance(node, KernelApply) or node.function in FUNCTIONS:
                 continue
             if all(arg in known for arg in node.args):
                 known[index] = self.node(index, point, known)
@@ -194,9 +194,9 @@ class RowLowering(Lowering):
         functions = [FUNCTIONS[self.reduction(reduction).function] for reduction in sweep.reduces]
         return [Reduction(f, kind_of(self.kernel, n), self.in_order) for f, n in zip(functions, sweep.reduces, strict=True)]
 
-    def reduction(self, index: int) -> Apply:
+    def reduction(self, index: int) -> KernelApply:
         node = self.kernel.body[index]
-        assert isinstance(node, Apply)
+        assert isinstance(node, KernelApply)
         return node
 
     def element(self, sweep: Sweep, row: Sequence[Index], item: Index, known: dict[int, str], mask: str | None = None
@@ -268,7 +268,7 @@ class _SideBySide(RowLowering):
     def result(self, number: int, kind: Kind) -> str:
         if self.rows.is_row[number]:
             return super().result(number, kind)
-        view = View(f"y{number}", kind, tuple(map(at, self.sizes)), Role.OUTPUT)
+        view = View(f"y{number}", kind, tuple(map(at, self.sizes)), ViewRole.OUTPUT)
         self.views.append(view)
         return view.name
 

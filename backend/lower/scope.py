@@ -106,8 +106,8 @@ class ScratchView:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """Component `index` of a loop's state: one buffer, or two, of which view `Turn` says which is now."""
+class StateView:
+    """Component `index` of a loop's state: one buffer, or two, of which view `CurrentBuffer` says which is now."""
 
     index: int
     doubled: bool
@@ -115,7 +115,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """Component `index` of a loop's state before the range: given, or, after the first range, what `State` shows."""
+    """Component `index` of a loop's state before the range: given, or, after the first range, what `StateView` shows."""
 
     index: int
 
@@ -131,7 +131,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ScopeOutput:
     """Result `index` of the region."""
 
     index: int
@@ -288,7 +288,7 @@ class LoweringScope:
         """Where a value lies; one from outside is given in a view."""
         known = self.values.get(value)
         if known is None:
-            given = self.given(self.kind(value), self.shape(value), Given(value))
+            given = self.given(self.kind(value), self.shape(value), ScopeInput(value))
             known = self.values[value] = given if self.shape(value) else self.first(given)
         return known
 
@@ -309,7 +309,7 @@ class LoweringScope:
             size = number(self.most(size))
         return self.index_of(size)
 
-    def first(self, memory: Place) -> Registers:
+    def first(self, memory: ValueLocation) -> Registers:
         """The only item of a place that no iteration changes."""
         statements, self.b.statements = self.b.statements, self.b.preamble
         try:
@@ -323,7 +323,7 @@ class LoweringScope:
             return where
         return tuple(self.b.load(where.view, indices, mask) for indices in where.at(point))
 
-    def write(self, memory: Place, point: Sequence[Index], item: Registers) -> None:
+    def write(self, memory: ValueLocation, point: Sequence[Index], item: Registers) -> None:
         for indices, register in zip(memory.at(point), item, strict=True):
             self.b.store(memory.view, indices, register)
 
@@ -462,14 +462,14 @@ def _reshaped(scope: LoweringScope, stage: Reshaped, point: tuple[Index, ...], r
     return tuple(following), reach
 
 
-def _digits(scope: Scope, flat: Index, target: Sequence[int | None]) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:
+def _digits(scope: LoweringScope, flat: Index, target: Sequence[int | None]) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:
     """The indices of an item by its place in row-major order.  Quotients are those of binary64, exact below 2⁵²."""
     b, following, stride = scope.b, list[Index](), 1
     sizes = [size or 0 for size in target]
     for size in sizes:
         stride *= size
     if stride >= 1 << 52:
-        raise Unsupported("a reshape of very many items")
+        raise NotLowerable("a reshape of very many items")
     register = b.number(flat)
     for position, size in enumerate(sizes):
         stride = stride // size if size else 0

@@ -94,7 +94,7 @@ class LoadSite:
     """An access behind producers: its statement's place in their block, the loops of that statement around it."""
 
     position: int
-    access: Access
+    access: ViewAccess
     loops: tuple[For, ...]
 
 
@@ -366,7 +366,7 @@ class _Forwarding:
             node = site.access.node
             if not isinstance(node, Load) or node.view != name:
                 continue
-            item = Item(self.definitions, self.names, self.views, site, sites)
+            item = ForwardedItem(self.definitions, self.names, self.views, site, sites)
             if site.position <= places[-1] or not all(self.is_worth(p, site, loads) and item.add(p) for p in producers):
                 return
             item.close()
@@ -379,7 +379,7 @@ class _Forwarding:
             self.definitions.add(segment)
             self.count(segment, 1)
         for position in {site.position for site in sites if site.access.node.view == name}:
-            parts[position] = Part(_replaced(parts[position].segment, replacements), parts[position].facts)
+            parts[position] = BodyPart(_replaced(parts[position].segment, replacements), parts[position].facts)
         for position in places:
             self.count(parts[position].segment, -1)
             parts[position] = BodyPart((), parts[position].facts)

@@ -115,7 +115,7 @@ class _Tiling:
         levels = self.levels(loop.body)
         body = (*before, self.moving(loop, levels), *after)
         if self.rows is None or (self.wraps and self.heights(loop.body) != {self.rows}):
-            raise _NotOne
+            raise _NotTileable
         return self.result(body, self.rows, len(levels.runs))
 
     def has_rows(self, loop: Statement) -> bool:

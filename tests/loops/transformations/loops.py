@@ -104,8 +104,8 @@ CASES = {
         output y: f64[3, n] one: f64 = 1.0
         for i in 0..3 serial { for j in 0..n vector { y[i, j] = one } }
         """, None),
-    "not many": (shapes, "output y: f64[99] one: f64 = 1.0 for i in 0..99 serial { y[i] = one }", None),
-    "not lanes": (shapes, "output y: f64[4] one: f64 = 1.0 for i in 0..4 vector { y[i] = one }", None),
+    "not many": (shapes.unroll_loops, "output y: f64[99] one: f64 = 1.0 for i in 0..99 serial { y[i] = one }", None),
+    "not lanes": (shapes.unroll_loops, "output y: f64[4] one: f64 = 1.0 for i in 0..4 vector { y[i] = one }", None),
     # -------------------------------------------------------------------------------------- interchanging
     "points that see only themselves": (interchange.interchange_loops, """
         input c: f64[n] output x: f64[n, n]
