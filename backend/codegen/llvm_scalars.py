@@ -382,10 +382,10 @@ def _by_constant(v: Vectors, divisor: int, y: str) -> str:
     if divisor == 0:
         return y
     if size & (size - 1) == 0:
-        return _residues_signed(v, divisor, v.binary("and", kind, y, v.constant(kind, size - 1)))
+        return _remainder_of_sign(v, divisor, v.binary("and", kind, y, v.constant(kind, size - 1)))
     bits = (size - 1).bit_length()
     if size >= 1 << 31:
-        return _residues_signed(v, divisor, _wide(v, size, bits, y))
+        return _remainder_of_sign(v, divisor, _wide(v, size, bits, y))
     w, lanes, type = v.w, v.lanes, v.type(kind)
     low = v.compare("ult", kind, y, v.constant(kind, 1 << 31))
     short, long, join = w.new_label(), w.new_label(), w.new_label()
@@ -400,10 +400,10 @@ def _by_constant(v: Vectors, divisor: int, y: str) -> str:
     end = w.block
     w.jump(join)
     w.label(join)
-    return _residues_signed(v, divisor, w.let(f"phi {type} [ {narrow}, %{short} ], [ {wide}, %{end} ]"))
+    return _remainder_of_sign(v, divisor, w.let(f"phi {type} [ {narrow}, %{short} ], [ {wide}, %{end} ]"))
 
 
-def _residues_signed(v: Vectors, divisor: int, left: str) -> str:
+def _remainder_of_sign(v: Vectors, divisor: int, left: str) -> str:
     """The residue of a positive divisor as that of `divisor`."""
     if divisor > 0:
         return left

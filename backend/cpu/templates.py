@@ -27,7 +27,7 @@ from ..jit.compiler import LruCache, address_of, is_installed
 from ..jit.tiering import PIECES_NANOSECONDS as POLICY_PARALLEL
 from ..loopir.templates import (
     PHILOX_ROUNDS,
-    ScansForm,
+    ScanForm,
     ScanTemplate,
     Scatter,
     SelectionForm as SelectingForm,
@@ -309,7 +309,7 @@ def _scanning_made(code: ScanTemplate, address: int, arg: NumArray, axis: int, a
     threads: int) -> PreparedTemplate | None:
     bytes = code.kind.bytes
     work = arg.nbytes * _BYTE_WORK + (0 if code.is_free else arg.size * _ORDERED_WORK)
-    if code.form is ScansForm.COLUMNS:
+    if code.form is ScanForm.COLUMNS:
         columns = _columns(code, arg, axis, axes, threads if work >= PARALLEL else 1, work)
         return None if columns is None else PreparedTemplate(code, Pieces(address, columns, 3, threads, work))
     lines, length, step = prod(arg.shape[:axis]), arg.shape[axis], arg.strides[axis]
@@ -347,8 +347,8 @@ def _code(function: str, kind: Kind, arg: NumArray, axis: int) -> ScanTemplate:
     inner, length = prod(arg.shape[axis + 1 :]), arg.shape[axis]
     if inner == 1:
         aligned = axis == 0 or length * kind.bytes % ALIGNMENT == 0
-        return ScanTemplate(function, kind, ScansForm.LINES, arg.strides[axis] == kind.bytes, arg.nbytes >= STREAMED and aligned)
-    return ScanTemplate(function, kind, ScansForm.COLUMNS)
+        return ScanTemplate(function, kind, ScanForm.LINES, arg.strides[axis] == kind.bytes, arg.nbytes >= STREAMED and aligned)
+    return ScanTemplate(function, kind, ScanForm.COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)

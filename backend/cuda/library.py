@@ -28,7 +28,7 @@ from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of, framed_of
 from ..library.operation import Attributes
 from ..library.select import check_gather, check_indices, check_update
-from ..loopir.templates import MOST_BINS, CardKeyedForm, CardScansForm, card_keyed, card_scan
+from ..loopir.templates import MOST_BINS, CardScanForm, KeyedReductionForm, card_keyed, card_scan
 from ..lower.body import PART, Body, cycling, gathering, operand_kinds, rotating
 from ..lower.kernel_ir import BLOCK
 from ..vm.backend_interface import CheckFailed, Kernel, Types
@@ -214,7 +214,7 @@ def _scattered(call: CudaCall, kind: Kind, keys: Any, items: Any, shape: tuple[i
         check_indices(keys, bins, checked=call.flag("checked"), indexing=call.phase.indexing)
     elif keys.size:
         is_few = width == 1 and bins <= MOST_BINS and keys.size >= _MANY * bins
-        if _run(call, kind, CardKeyedForm.FEW if is_few else CardKeyedForm.SCATTER, (keys, items, result)):
+        if _run(call, kind, KeyedReductionForm.FEW if is_few else KeyedReductionForm.SCATTER, (keys, items, result)):
             check_indices(keys, bins, checked=True, indexing=call.phase.indexing)
     if function in ("min", "max"):
         _fill_empty(call, function, xp.bincount(keys, minlength=bins) == 0, result)
@@ -230,7 +230,7 @@ def _grouped(call: CudaCall, kind: Kind, keys: Any, items: Any, shape: tuple[int
     result = xp.empty(shape, DTYPES[kind])
     _fill_empty(call, function, starts[1:] == starts[:-1], result)
     if items.size:
-        _run(call, kind, CardKeyedForm.GROUPED, (starts, order, items, result))
+        _run(call, kind, KeyedReductionForm.GROUPED, (starts, order, items, result))
     return result
 
 
@@ -238,12 +238,12 @@ _MANY = 64
 """Items a bin from which blocks of threads have bins of their own."""
 
 
-def _run(call: CudaCall, kind: Kind, form: CardKeyedForm, arrays: Sequence[Any]) -> bool:
+def _run(call: CudaCall, kind: Kind, form: KeyedReductionForm, arrays: Sequence[Any]) -> bool:
     """Did a check fail?"""
     *keys, items, result = arrays
     bins, width = result.shape
     sizes = {"count": keys[-1].size, "width": width, "bins": bins}
-    apart = () if form is CardKeyedForm.FEW else (width * items.dtype.itemsize,)
+    apart = () if form is KeyedReductionForm.FEW else (width * items.dtype.itemsize,)
     words = [sizes[name] for name in form.value] + [int(array.data.ptr) for array in keys]
     words += [word for array in (items, result) for word in (int(array.data.ptr), *apart)]
     return call.modules.run(cuda_text(card_keyed(call.function(), kind, form, checked=call.flag("checked"))), words)
@@ -341,11 +341,11 @@ def scan(call: CudaCall, arrays: Any) -> Any:
     result = xp.empty(arg.shape, arg.dtype)
     length, inner = arg.shape[axis], math.prod(arg.shape[axis + 1 :])
     lines, addresses, step = arg.size // length, (int(arg.data.ptr), int(result.data.ptr)), arg.dtype.itemsize
-    form = CardScansForm.BLOCKS if length > BLOCK else CardScansForm.BLOCK
+    form = CardScanForm.BLOCKS if length > BLOCK else CardScanForm.BLOCK
     if inner > 1 or lines >= _SCANNING_MANY:
-        form = CardScansForm.LINES
-    sizes = (lines // inner, length, inner) if form is CardScansForm.LINES else (lines, length, -(-length // BLOCK))
-    strides = (length * inner * step, inner * step) if form is CardScansForm.LINES else (length * step,)
+        form = CardScanForm.LINES
+    sizes = (lines // inner, length, inner) if form is CardScanForm.LINES else (lines, length, -(-length // BLOCK))
+    strides = (length * inner * step, inner * step) if form is CardScanForm.LINES else (length * step,)
     words = [*sizes[: len(form.value)], *(word for address in addresses for word in (address, *strides))]
     call.modules.run(cuda_text(card_scan(function, kind, form)), words)
     return result

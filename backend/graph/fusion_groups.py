@@ -329,20 +329,19 @@ def node_kind(builder: BodyBuilder, index: int) -> Kind:
 # Members are Structured phases without reductions, none of which may fail, rotations that only these read, and the constants (how
 # far) that only members read.
 
-NEIGHBOURS_LEAST: Final = 1 << 16
+STENCIL_LEAST: Final = 1 << 16
 """Items of a space whose phases are worth it: of fewer all stays in the caches."""
-NEIGHBOURS_MOST_NODES: Final = 120
-NEIGHBOURS_MOST_SOURCES: Final = 16
-NEIGHBOURS_MOST_RESULTS: Final = 8
+STENCIL_MOST_NODES: Final = 120
+STENCIL_MOST_SOURCES: Final = 16
+STENCIL_MOST_RESULTS: Final = 8
 
-NeighboursNumbers: TypeAlias = tuple[int, ...]
 
 
 @dataclass(slots=True)
-class _NeighbourGroup:
+class _StencilGroup:
     """`members` by their places; `limit`: the place of the first other phase that reads what they make."""
 
-    space: NeighboursNumbers
+    space: Numbers
     members: dict[int, Phase] = field(default_factory=dict)
     limit: int | None = None
 
@@ -351,7 +350,7 @@ def find_groups(phases: Sequence[Phase], graph: Graph, live_out: AbstractSet[Val
     """Groups with the places in the block before which they run; values in `live_out` are read after it."""
     if not any(isinstance(phase, LibraryPhase) and phase.op == "rotate" for phase in phases):
         return []
-    finder = _NeighboursFinder(phases, graph, live_out | graph.roots)
+    finder = _StencilFinder(phases, graph, live_out | graph.roots)
     for position, phase in enumerate(phases):
         finder.visit(position, phase)
     groups = {id(group): group for group in finder.maker.values()}
@@ -385,7 +384,7 @@ _maps: Final[dict[tuple[tuple[int, ...], tuple[ValueId, ...]], Map]] = {}
 _MOST_MAPS: Final = 256
 
 
-class _NeighboursFinder:
+class _StencilFinder:
     def __init__(self, phases: Sequence[Phase], graph: Graph, live_out: AbstractSet[ValueId]) -> None:
         self.graph, self.kept = graph, live_out
         self.users: dict[ValueId, list[Phase]] = {}
@@ -394,7 +393,7 @@ class _NeighboursFinder:
             for value in dict.fromkeys(traverse.uses(phase)):
                 self.users.setdefault(value, []).append(phase)
         self.rotations: dict[ValueId, tuple[int, LibraryPhase]] = {}
-        self.maker: dict[ValueId, _NeighbourGroup] = {}
+        self.maker: dict[ValueId, _StencilGroup] = {}
 
     def visit(self, position: int, phase: Phase) -> None:
         if isinstance(phase, LibraryPhase) and self.is_rotation(phase):
@@ -406,7 +405,7 @@ class _NeighboursFinder:
             if maker is not None and maker is not group and maker.limit is None:
                 maker.limit = position
 
-    def constants_of(self, group: _NeighbourGroup) -> dict[int, Constant]:
+    def constants_of(self, group: _StencilGroup) -> dict[int, Constant]:
         """By their places."""
         ids = {member.id for member in group.members.values()}
         constants: dict[int, Constant] = {}
@@ -424,7 +423,7 @@ class _NeighboursFinder:
         users = self.users.get(result, [])
         return result not in self.kept and all(isinstance(user, Structured) and self.qualifies(user) for user in users)
 
-    def space(self, value: ValueId) -> NeighboursNumbers | None:
+    def space(self, value: ValueId) -> Numbers | None:
         sizes = [size.constant for size in self.graph.types[value].shape]
         return None if None in sizes else tuple(int(n) for n in sizes if n is not None)
 
@@ -436,9 +435,9 @@ class _NeighboursFinder:
         if all(isinstance(phase.body[result.node], ReadNode) for result in phase.results):
             return False  # a view costs nothing
         space = self.space(phase.results[0].value)
-        return space is not None and prod(space) >= NEIGHBOURS_LEAST
+        return space is not None and prod(space) >= STENCIL_LEAST
 
-    def join(self, position: int, phase: Structured) -> _NeighbourGroup | None:
+    def join(self, position: int, phase: Structured) -> _StencilGroup | None:
         """The group that the phase becomes part of, perhaps a new one of rotations that it reads."""
         space = self.space(phase.results[0].value)
         assert space is not None
@@ -446,7 +445,7 @@ class _NeighboursFinder:
         waiting = {at: rotation for at, rotation in rotations if rotation.results[0] not in self.maker}
         near = [*(read.value for read in phase.reads), *(rotation.args[0] for rotation in waiting.values())]
         groups = {id(group): group for value in near if (group := self.maker.get(value)) is not None and group.space == space}
-        chosen: list[_NeighbourGroup] = []
+        chosen: list[_StencilGroup] = []
         joined = self.joined(space, chosen, waiting, position, phase)
         for group in sorted(groups.values(), key=lambda group: -max(group.members)):  # what was made last first
             larger = self.joined(space, [*chosen, group], waiting, position, phase)
@@ -462,13 +461,13 @@ class _NeighboursFinder:
                 maker.limit = position
         return joined
 
-    def joined(self, space: NeighboursNumbers, groups: Sequence[_NeighbourGroup], waiting: dict[int, LibraryPhase], position: int,
+    def joined(self, space: Numbers, groups: Sequence[_StencilGroup], waiting: dict[int, LibraryPhase], position: int,
         phase: Structured
-               ) -> _NeighbourGroup | None:  # fmt: skip
+               ) -> _StencilGroup | None:  # fmt: skip
         """Groups and a phase, with the rotations that it reads, as one; None if they cannot be."""
         if (not groups and not waiting) or any(group.limit is not None for group in groups):
             return None
-        union = _NeighbourGroup(space)
+        union = _StencilGroup(space)
         for group in groups:
             union.members |= group.members
         union.members |= {**waiting, position: phase}
@@ -486,7 +485,7 @@ class _NeighboursFinder:
                 case Structured():
                     nodes += len(member.body)
                     elsewhere.update(rotated.get(read.value, read.value) for read in member.reads if read.projection.stages)
-        too_large = len(sources - inside) > NEIGHBOURS_MOST_SOURCES or nodes > NEIGHBOURS_MOST_NODES
+        too_large = len(sources - inside) > STENCIL_MOST_SOURCES or nodes > STENCIL_MOST_NODES
         return union if inside.isdisjoint(elsewhere) and not too_large else None
 
 

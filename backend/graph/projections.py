@@ -332,7 +332,6 @@ def sizes_of(numbers: Sequence[int]) -> Shape:
 _SPAN: Final = Span("", 0, 0)
 SMALL: Final = 64
 """Products of numbers up to which calling BLAS takes longer than they do."""
-SumsOfProductsShape: TypeAlias = tuple[Size, ...]
 
 
 def is_summed(rows: int, shared: int, columns: int) -> bool:
@@ -341,8 +340,9 @@ def is_summed(rows: int, shared: int, columns: int) -> bool:
     return 1 in (rows, columns) or rows * shared * columns <= SMALL
 
 
-def sum_of_products(kind: Kind, left: SumsOfProductsShape, right: SumsOfProductsShape, depth: int, values: tuple[ValueId,
-    ValueId, ValueId]) -> Structured:
+def sum_of_products(
+    kind: Kind, left: Shape, right: Shape, depth: int, values: tuple[ValueId, ValueId, ValueId]
+) -> Structured:
     """The phase for operands of these shapes, both with a frame of `depth` axes: left's last axis by right's first."""
     frame, rows, columns = left[:depth], left[depth:-1], right[depth + 1 :]
     sizes = (*frame, *rows, *columns)
@@ -356,7 +356,7 @@ def sum_of_products(kind: Kind, left: SumsOfProductsShape, right: SumsOfProducts
     return Structured(PhaseId(-1), _SPAN, axes, reads, body, (PhaseResult(values[2], 2, "add"),))
 
 
-def _read(value: ValueId, shape: SumsOfProductsShape, axes: Sequence[int]) -> Read:
+def _read(value: ValueId, shape: Shape, axes: Sequence[int]) -> Read:
     """Along these axes of the space."""
     indices = tuple([AffineIndex((Term(axis, 1),), ZERO) for axis in axes])
     return Read(value, Projection((Affine(indices, shape),)))
@@ -367,7 +367,6 @@ def _read(value: ValueId, shape: SumsOfProductsShape, axes: Sequence[int]) -> Re
 # A library phase as the rules of the registry see it: its frame, its cells, and its whole operands (phases.py, Note [Frames]).
 
 Types: TypeAlias = Mapping[ValueId, ArrayType]
-CellsShape: TypeAlias = tuple[Size, ...]
 
 
 def frame_of(phase: LibraryPhase) -> int:
@@ -396,8 +395,8 @@ def wanted_of(phase: LibraryPhase) -> tuple[int, int] | None:
 class Cells:
     """The shapes of a library phase's cells: operands and results without the frame."""
 
-    args: tuple[CellsShape, ...]
-    results: tuple[CellsShape, ...]
+    args: tuple[Shape, ...]
+    results: tuple[Shape, ...]
     attributes: Mapping[str, object]
 
     @property

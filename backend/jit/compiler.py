@@ -362,7 +362,7 @@ def _count(more: int) -> None:
 
 
 @_asking.does
-def apart_compile_text(text: str) -> bytes:
+def compile_text_out_of_process(text: str) -> bytes:
     """Object code, as of `llvm_leaf.compile_text`.  Unsupported."""
     if _state.users > 0 and not _state.is_lost:
         with contextlib.suppress(OSError, ValueError):
@@ -591,7 +591,7 @@ def _made(kernel: MachineCode) -> int | None:
             return _told(text, code, address)
     began = perf_counter_ns()
     try:
-        code = apart_compile_text(text)
+        code = compile_text_out_of_process(text)
         address = link(code)
     except Unsupported:
         return None

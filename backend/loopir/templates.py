@@ -23,7 +23,7 @@ from .reductions import integer, whole_multiples
 
 # ---------------------------------------------------------------------------------------------------- written
 
-_TOGETHER: Final = 4
+_SCATTER_UNROLL: Final = 4
 """Items that are joined in an iteration, with as many tables at most."""
 PHILOX_ROUNDS: Final = 10
 _MULTIPLIERS: Final = (0xD2511F53, 0xCD9E8D57)
@@ -133,9 +133,9 @@ class Scatter(LoopTemplate):
         if self.runs:
             self.by_runs(b, inside, joined)
         else:
-            full_groups = times(whole_multiples(b, at(count), _TOGETHER), _TOGETHER)
-            most = plus(at(count), Index((), 1 - _TOGETHER))
-            for lower, upper, together in (((ZERO,), most, _TOGETHER), ((ZERO, full_groups), at(count), 1)):
+            full_groups = times(whole_multiples(b, at(count), _SCATTER_UNROLL), _SCATTER_UNROLL)
+            most = plus(at(count), Index((), 1 - _SCATTER_UNROLL))
+            for lower, upper, together in (((ZERO,), most, _SCATTER_UNROLL), ((ZERO, full_groups), at(count), 1)):
                 with b.loop(LoopKind.SERIAL, lower, (upper,), step=together) as loop:
                     for number in range(together):
                         position = plus(at(loop.index), Index((), number))
@@ -211,7 +211,7 @@ class Uniforms(LoopTemplate):
 # `unit`, from item to item; the result and, of CELLS, its bytes from cell to cell.  The results of all tables lie one after the
 # other.  The processor has the lowest byte of a word first.
 
-_SELECTING_TOGETHER: Final = 8
+_MASK_GROUP: Final = 8
 _ONES: Final = 0x0101010101010101
 _SEVENS: Final = 0x7F7F7F7F7F7F7F7F
 
@@ -255,7 +255,7 @@ class _Selecting:
         # of the words those of whole groups are there
         views = [View("mask", Kind.BOOL, (tables, items), ViewRole.INPUT), View("words", Kind.I64, (tables, items),
             ViewRole.INPUT)]
-        groups = whole_multiples(b, items, _SELECTING_TOGETHER)
+        groups = whole_multiples(b, items, _MASK_GROUP)
         is_cells, count = code.form is SelectionForm.CELLS, Index((), code.count)
         if not code.is_numbering:
             axes = (times(items, code.count),) if code.unit else (items, at("cell") if is_cells else count)
@@ -265,17 +265,17 @@ class _Selecting:
         with b.range(LoopKind.SERIAL, tables, [(Kind.I64, b.constant(Kind.I64, 0), None)]) as table:
             with b.range(LoopKind.SERIAL, groups, [(Kind.I64, table.inside[0], None)]) as group:
                 group.yields = (self.group(at(table.index), at(group.index), group.inside[0]),)
-            rest = self.one_by_one(at(table.index), times(groups, _SELECTING_TOGETHER), items, group.results[0])
+            rest = self.one_by_one(at(table.index), times(groups, _MASK_GROUP), items, group.results[0])
             table.yields = (rest,)
         parameters = ("tables", "items", "due", "first", "cell")
         return LoopProgram("selecting", parameters, tuple(views), (*b.preamble, *b.statements))
 
     def group(self, table: Index, group: Index, position: str) -> str:
         """Eight items; the place that is due next."""
-        b, first = self.b, times(group, _SELECTING_TOGETHER)
+        b, first = self.b, times(group, _MASK_GROUP)
         word = b.load("words", (table, group))
         with b.block() as some:
-            after = times(plus(group, ONE), _SELECTING_TOGETHER)
+            after = times(plus(group, ONE), _MASK_GROUP)
             with b.block() as slow:
                 last = self.one_by_one(table, first, after, position)
             if self.code.form is SelectionForm.CELLS:
@@ -283,7 +283,7 @@ class _Selecting:
             else:
                 with b.block() as fast:
                     end = self.all(table, first, word, position)
-                room = b.compare("le", plus(at(position), Index((), _SELECTING_TOGETHER)), at("due"))
+                room = b.compare("le", plus(at(position), Index((), _MASK_GROUP)), at("due"))
                 (last,) = b.choose(room, fast, slow, [(Kind.I64, end, last)])
         return b.choose(b.compare("ne", at(word), ZERO), some, (), [(Kind.I64, last, position)])[0]
 
@@ -295,7 +295,7 @@ class _Selecting:
         held = integer(b, "band", self.shifted(integer(b, "bor", low, word), 7), ones)
         upto = integer(b, "mul", held, ones)
         self.write(table, first, at(position))
-        for item in range(1, _SELECTING_TOGETHER):
+        for item in range(1, _MASK_GROUP):
             before = integer(b, "band", self.shifted(upto, 8 * item - 8), b.constant(Kind.I64, 255))
             self.write(table, plus(first, Index((), item)), plus(at(position), at(before)))
         return integer(b, "add", position, self.shifted(upto, 56))
@@ -353,22 +353,23 @@ _CHUNK: Final = 1 << 12
 """Items of a block of threads, many to a bin."""
 
 
-class CardKeyedForm(Enum):
+class KeyedReductionForm(Enum):
     SCATTER = ("count", "width", "bins")
     FEW = ("count", "bins")
     GROUPED = ("bins", "width", "count")
 
 
 @cache
-def card_keyed(function: str, kind: Kind, form: CardKeyedForm, *, checked: bool) -> LoopProgram:
+def card_keyed(function: str, kind: Kind, form: KeyedReductionForm, *, checked: bool) -> LoopProgram:
     keyed, count, bins, cell = _Keyed(function, kind, checked), at("count"), at("bins"), (at("width"),
-        ) * (form is not CardKeyedForm.FEW)
+        ) * (form is not KeyedReductionForm.FEW)
     starts, order = (plus(bins, ONE),), (count,)
     keys: tuple[View, ...] = View("starts", Kind.I64, starts, ViewRole.INPUT), View("order", Kind.I64, order, ViewRole.INPUT)
-    if form is not CardKeyedForm.GROUPED:
+    if form is not KeyedReductionForm.GROUPED:
         keys = (View("keys", Kind.I64, (count,), ViewRole.INPUT),)
     views = *keys, View("items", kind, (count, *cell), ViewRole.INPUT), View("tables", kind, (bins, *cell), ViewRole.OUTPUT)
-    {CardKeyedForm.SCATTER: keyed.scatter, CardKeyedForm.FEW: keyed.few, CardKeyedForm.GROUPED: keyed.grouped}[form]()
+    {KeyedReductionForm.SCATTER: keyed.scatter, KeyedReductionForm.FEW: keyed.few,
+        KeyedReductionForm.GROUPED: keyed.grouped}[form]()
     return LoopProgram("keyed", form.value, (*views, *keyed.b.views.values()), (*keyed.b.preamble, *keyed.b.statements))
 
 
@@ -440,7 +441,7 @@ _RUNS: Final = 8
 """Runs that are gone along side by side: as many as are turned, and their scratch does not crowd the nearest cache."""
 _LINES: Final = 8
 """Short lines that are, too, where there are so many."""
-_SCANS_TOGETHER: Final = 8
+_SCAN_UNROLL: Final = 8
 """Items of each that are turned together."""
 _SHORT: Final = 8 * RUN
 """Items of a short line."""
@@ -459,7 +460,7 @@ Give = Callable[[Index, str], None]
 """Takes what a chain has come to at a place."""
 
 
-class ScansForm(Enum):
+class ScanForm(Enum):
     LINES = "lines"
     COLUMNS = "columns"
 
@@ -471,7 +472,7 @@ class ScanTemplate(LoopTemplate):
 
     function: str
     kind: Kind
-    form: ScansForm
+    form: ScanForm
     unit: bool = True
     streamed: bool = False
 
@@ -481,7 +482,7 @@ class ScanTemplate(LoopTemplate):
         return not is_ordered(self.function, self.kind)
 
     def program(self) -> LoopProgram:
-        return (_TemplateLines if self.form is ScansForm.LINES else _Columns)(self).program()
+        return (_TemplateLines if self.form is ScanForm.LINES else _Columns)(self).program()
 
 
 class Scanning:
@@ -590,7 +591,7 @@ class _TemplateLines(Scanning):
     def chain(self, first: Index, unrolled_end: Index, end: Index, take: Take, give: Give) -> str:
         """Scan a chain of items, up to `unrolled_end` so many together; returns its total."""
         b, total = self.b, self.nothing
-        for start, stop, together in ((first, unrolled_end, _SCANS_TOGETHER), (unrolled_end, end, 1)):
+        for start, stop, together in ((first, unrolled_end, _SCAN_UNROLL), (unrolled_end, end, 1)):
             if start == stop:
                 continue
             most = plus(stop, Index((), 1 - together))
@@ -605,7 +606,7 @@ class _TemplateLines(Scanning):
 
     def short_lines(self, lines: Index, length: Index, before: str) -> None:
         b = self.b
-        runs, full_groups = whole_multiples(b, length, RUN), times(whole_multiples(b, length, _SCANS_TOGETHER), _SCANS_TOGETHER)
+        runs, full_groups = whole_multiples(b, length, RUN), times(whole_multiples(b, length, _SCAN_UNROLL), _SCAN_UNROLL)
         with b.range(LoopKind.VECTOR, lines) as line:
 
             def run(start: Index, unrolled_end: Index, end: Index, before_run: str) -> str:
@@ -641,7 +642,7 @@ class _TemplateLines(Scanning):
             self.store("result", self.joined(before_rest, total), line, plus(rest, index))
 
         left = plus(items, times(runs, -RUN))
-        full_groups = times(whole_multiples(b, left, _SCANS_TOGETHER), _SCANS_TOGETHER)
+        full_groups = times(whole_multiples(b, left, _SCAN_UNROLL), _SCAN_UNROLL)
         return self.joined(before, self.chain(ZERO, full_groups, left, take, give))
 
     def runs(self, count: Index, line: Index, start: Index, before_block: str, before: str) -> str:
@@ -716,20 +717,20 @@ class _Columns(Scanning):
 # table to table and item to item; the result and its strides.  Of the others: lines; items of each; blocks of each; the source
 # and its stride from line to line; the result and its.
 
-_CARD_SCANS_RUNS: Final = BLOCK // RUN
+_RUNS_OF_BLOCK: Final = BLOCK // RUN
 
 
-class CardScansForm(Enum):
+class CardScanForm(Enum):
     LINES = ("tables", "length", "cells")
     BLOCK = ("lines", "length")
     BLOCKS = ("lines", "length", "blocks")
 
 
 @cache
-def card_scan(function: str, kind: Kind, form: CardScansForm) -> LoopProgram:
-    scan, sizes = _ScanBuilder(ScanTemplate(function, kind, ScansForm.LINES)), form.value
-    scan.lines() if form is CardScansForm.LINES else scan.blocks(is_long=form is CardScansForm.BLOCKS)
-    shape = tuple(map(at, sizes if form is CardScansForm.LINES else sizes[:2]))
+def card_scan(function: str, kind: Kind, form: CardScanForm) -> LoopProgram:
+    scan, sizes = _ScanBuilder(ScanTemplate(function, kind, ScanForm.LINES)), form.value
+    scan.lines() if form is CardScanForm.LINES else scan.blocks(is_long=form is CardScanForm.BLOCKS)
+    shape = tuple(map(at, sizes if form is CardScanForm.LINES else sizes[:2]))
     views = View("source", kind, shape, ViewRole.INPUT), View("result", kind, shape, ViewRole.OUTPUT)
     return LoopProgram("scan", sizes, (*views, *scan.b.views.values()), (*scan.b.preamble, *scan.b.statements))
 
@@ -758,13 +759,13 @@ class _ScanBuilder(Scanning):
     def blocks(self, *, is_long: bool) -> None:
         """`tile`: the items of a block, runs a place apart so that they are in different banks; `sums`: what runs come to."""
         b, lines = self.b, at("lines")
-        self.tile, self.sums, before = self.room(BLOCK + _CARD_SCANS_RUNS), self.room(_CARD_SCANS_RUNS), ""
+        self.tile, self.sums, before = self.room(BLOCK + _RUNS_OF_BLOCK), self.room(_RUNS_OF_BLOCK), ""
         if is_long:
             before = b.view("before", self.kind, (lines, at("blocks")), ViewRole.SCRATCH).name
             with b.range(LoopKind.PARALLEL, lines) as line, b.range(LoopKind.PARALLEL, at("blocks")) as block:
                 self.runs(at(line.index), times(at(block.index), BLOCK))
                 with b.range(LoopKind.VECTOR, ONE):
-                    b.store(before, (at(line.index), at(block.index)), self.follow(self.sums, (), Index((), _CARD_SCANS_RUNS)))
+                    b.store(before, (at(line.index), at(block.index)), self.follow(self.sums, (), Index((), _RUNS_OF_BLOCK)))
             with b.range(LoopKind.PARALLEL, lines) as line:
                 self.follow(before, (at(line.index),), at("blocks"))
         with b.range(LoopKind.PARALLEL, lines) as line, b.range(LoopKind.PARALLEL, at("blocks") if is_long else ONE) as block:
@@ -772,7 +773,7 @@ class _ScanBuilder(Scanning):
             self.runs(at(line.index), start)
             with b.range(LoopKind.VECTOR, ONE):
                 first = b.load(before, (at(line.index), at(block.index))) if is_long else None
-                self.follow(self.sums, (), Index((), _CARD_SCANS_RUNS), first)
+                self.follow(self.sums, (), Index((), _RUNS_OF_BLOCK), first)
             left = plus(at("length"), times(start, -1))
             with b.loop(LoopKind.VECTOR, (ZERO,), (Index((), BLOCK), left)) as item:
                 scanned = b.load(self.tile, (self.padded_index(item.index),))
@@ -787,7 +788,7 @@ class _ScanBuilder(Scanning):
             item_or_zero = self.item(line, plus(start, at(item.index)), mask=is_there)
             item_or_zero = b.apply("select", (is_there, item_or_zero, self.nothing), self.kind, self.kind)
             b.store(self.tile, (self.padded_index(item.index),), item_or_zero)
-        with b.range(LoopKind.VECTOR, Index((), _CARD_SCANS_RUNS)) as run:
+        with b.range(LoopKind.VECTOR, Index((), _RUNS_OF_BLOCK)) as run:
             with b.range(LoopKind.SERIAL, Index((), RUN), self.entry()) as item:
                 here = (plus(times(at(run.index), RUN + 1), at(item.index)),)
                 item.yields = (self.joined(item.inside[0], b.load(self.tile, here)),)

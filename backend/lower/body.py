@@ -16,7 +16,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, SELECTIVE, ResultKind, is_ordered, may_fail
 from ...typechecker.sizes.polynomials import Size, number
 from ..graph.fusion_groups import ALONG
-from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, Node as PhasesNode, ReadNode, SizeNode, Structured
+from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, Node as GraphNode, ReadNode, SizeNode, Structured
 from ..scalar.table import REDUCTIONS, TRANSCENDENTAL, has_meaning
 from .kernel_ir import (
     FETCH,
@@ -291,7 +291,7 @@ LOGARITHMS: Final[dict[float | None, str]] = {2.0: "log2", 10.0: "log10"}
 """Logarithms to a constant base that are one definition: what those to any base are made of there."""
 
 
-def real_constant(nodes: Sequence[PhasesNode], index: int) -> float | None:
+def real_constant(nodes: Sequence[GraphNode], index: int) -> float | None:
     """The number that a body node always is, if that is plain; for small numbers, which every kind stores exactly."""
     node = nodes[index]
     while isinstance(node, ApplyNode) and node.function == "convert":

@@ -97,11 +97,11 @@ def _chains(phases: Sequence[Phase], graph: Graph, live_out: frozenset[ValueId])
 
 
 def _groups(phases: Sequence[Phase], graph: Graph, live_out: frozenset[ValueId]) -> Iterator[tuple[int, GroupUnit]]:
-    from ..graph.fusion_groups import NEIGHBOURS_MOST_RESULTS, as_map, find_groups
+    from ..graph.fusion_groups import STENCIL_MOST_RESULTS, as_map, find_groups
 
     for at, members in find_groups(phases, graph, live_out):
         wanted = _wanted(members, phases, live_out)
-        if 0 < len(wanted) <= NEIGHBOURS_MOST_RESULTS:
+        if 0 < len(wanted) <= STENCIL_MOST_RESULTS:
             yield at, GroupUnit(as_map(members, wanted))
 
 

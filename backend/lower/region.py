@@ -394,7 +394,7 @@ def lower_phase(scope: LoweringScope, phase: Phase) -> None:
         case Branch():
             _branch(scope, phase)
         case Map():
-            _control_map(scope, phase)
+            _lower_map(scope, phase)
         case _:
             raise NotLowerable(f"{type(phase).__name__.lower()} inside a loop")
 
@@ -628,7 +628,7 @@ def _branch(scope: LoweringScope, phase: Branch) -> None:
 # ------------------------------------------------------------------------------------------------ maps
 
 
-def _control_map(scope: LoweringScope, phase: Map) -> None:
+def _lower_map(scope: LoweringScope, phase: Map) -> None:
     """Cell after cell."""
     targets = [scope.place_for(result) for result in phase.results]
     with scope.points(phase.frame, LoopKind.SERIAL) as point:

@@ -42,7 +42,7 @@ from ..loopir.ir import (
     walk,
     within,
 )
-from .rewriting import FreshNames, copied, fails, is_independent, stored_views
+from .rewriting import FreshNames, copied, fails, is_independent, views_stored_in
 
 _STRETCH: Final = 8
 """Iterations between two looks at whether anything changes, a power of two."""
@@ -140,12 +140,12 @@ class _Interchanging:
 
     def cells(self, nest: _PerfectNest, around: For) -> list[_StateCell]:
         """What a point hands on."""
-        stored, points = stored_views(nest.point), {loop.index for loop in nest.loops}
+        stored, points = views_stored_in(nest.point), {loop.index for loop in nest.loops}
         changing = within(around) - points
         cells: dict[tuple[str, tuple[Index, ...]], _StateCell] = {}
         for statement in nest.point:
             if not isinstance(statement, Load | Store):
-                touched = {view for s in walk((statement,)) for view in loaded_views(s)} | stored_views((statement,))
+                touched = {view for s in walk((statement,)) for view in loaded_views(s)} | views_stored_in((statement,))
                 if not stored.isdisjoint(touched):
                     raise _NotInterchangeable
                 continue

@@ -41,7 +41,7 @@ from ..loopir.ir import (
     within,
 )
 from ..loopir.verifier import ViewAccess, accesses, may_fail
-from .rewriting import FreshNames, fails, renamed, statements, stored_views
+from .rewriting import FreshNames, fails, renamed, statements, views_stored_in
 
 _MOST_STATEMENTS: Final = 100
 """Of a fused body."""
@@ -111,7 +111,7 @@ class _Fusing:
         delays = [d for d in range(1 + _MOST_DELAY if may_wait else 1) if self.edges(first, second, d) is not None]
         if not delays:
             return None
-        stored, also_stored = stored_views(first.body), stored_views(second.body)
+        stored, also_stored = views_stored_in(first.body), views_stored_in(second.body)
         views = _loaded(first) & also_stored | stored & (_loaded(second) | also_stored)
         if first.kind is LoopKind.PARALLEL:
             views -= self.private
@@ -199,7 +199,7 @@ def _has_loops(loop: For) -> bool:
 
 def _may_move(between: tuple[Statement, ...], first: For) -> bool:
     """May these scalars be done before the loop?"""
-    results, stores = {c.result for c in first.carried}, stored_views((first,))
+    results, stores = {c.result for c in first.carried}, views_stored_in((first,))
     for statement in between:
         match statement:
             case ConstantStatement() | IndexStatement() | Apply() | Load():

@@ -38,7 +38,7 @@ from ..loopir.ir import (
     walk,
 )
 from ..loopir.verifier import may_fail
-from .rewriting import rebuilt, stored_views as rewriting_stored_views
+from .rewriting import rebuilt, views_stored_in
 
 # ---------------------------------------------------------------------------------------------------- hoisting
 
@@ -174,7 +174,7 @@ class _Sharing:
         for original in body:
             statement: Statement
             if isinstance(original, For | If):
-                for view in rewriting_stored_views((original,)):
+                for view in views_stored_in((original,)):
                     _forget(items, view)
 
                 def inner(block: tuple[Statement, ...]) -> tuple[Statement, ...]:
@@ -204,7 +204,7 @@ class _Sharing:
                     if statement.mask is None and statement.join is None:
                         items[(statement.view, statement.indices, None)] = statement.value
                 case Call():
-                    for view in rewriting_stored_views((statement,)):
+                    for view in views_stored_in((statement,)):
                         _forget(items, view)
             remaining.append(statement)
         return tuple(remaining)

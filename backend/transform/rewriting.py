@@ -22,7 +22,7 @@ from ..loopir.ir import (
     Store,
     defined_within,
     index,
-    stored_views as stored_by,
+    stored_views,
     substitute,
     walk,
     within,
@@ -140,9 +140,9 @@ def copied(body: tuple[Statement, ...], names: FreshNames, registers: dict[str, 
     return block(body), known
 
 
-def stored_views(body: Iterable[Statement]) -> set[str]:
+def views_stored_in(body: Iterable[Statement]) -> set[str]:
     """The views that a block writes."""
-    return {view for s in walk(tuple(body)) for view in stored_by(s)}
+    return {view for s in walk(tuple(body)) for view in stored_views(s)}
 
 
 def fails(body: tuple[Statement, ...]) -> bool:

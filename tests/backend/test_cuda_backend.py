@@ -215,7 +215,7 @@ def test_support_and_back_end_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(launched) > 10
     for op, seen in launched.items():
         assert (True in seen) <= (cuda_support.LIBRARY[op].implementation is cuda_support.CardTarget.KERNEL), op
-        assert cuda_support.LIBRARY[op].implementation is not cuda_support.Place.KERNEL or seen != {False}, op
+        assert cuda_support.LIBRARY[op].implementation is not cuda_support.CardTarget.KERNEL or seen != {False}, op
 
 
 def test_the_page_has_the_table() -> None:

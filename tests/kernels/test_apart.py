@@ -24,23 +24,23 @@ TEXT = f"define i64 @{compiler.NAME}(ptr %w) {{\n  ret i64 2\n}}\n"
 
 def test_the_code_is_that_of_this_process() -> None:
     with compiler.compiling_apart():
-        made = compiler.apart_compile_text(TEXT)
+        made = compiler.compile_text_out_of_process(TEXT)
         child = compiler._state.child
         assert child is not None
-        assert compiler.apart_compile_text(compiler.QUICK + TEXT)
+        assert compiler.compile_text_out_of_process(compiler.QUICK + TEXT)
         assert compiler._state.child is child
     assert made == compiler.compile_text(TEXT)
 
 
 def test_nobody_asks_and_no_process_begins() -> None:
-    assert compiler.apart_compile_text(TEXT) == compiler.compile_text(TEXT)
+    assert compiler.compile_text_out_of_process(TEXT) == compiler.compile_text(TEXT)
     assert compiler._state.child is None
 
 
 def test_the_child_ends_with_the_last_who_asked() -> None:
     with compiler.compiling_apart():
         with compiler.compiling_apart():
-            compiler.apart_compile_text(TEXT)
+            compiler.compile_text_out_of_process(TEXT)
         child = compiler._state.child
         assert child is not None
         assert child.poll() is None
@@ -53,7 +53,7 @@ def test_what_outlives_the_run_is_compiled_where_the_run_had_it() -> None:
     children = list[object]()
 
     def work(text: str) -> None:
-        compiler.apart_compile_text(text)
+        compiler.compile_text_out_of_process(text)
         children.append(compiler._state.child)
 
     with compiler.compiling_apart():
@@ -66,26 +66,26 @@ def test_what_outlives_the_run_is_compiled_where_the_run_had_it() -> None:
 def test_what_is_refused_says_why_and_the_child_goes_on() -> None:
     with compiler.compiling_apart():
         with pytest.raises(compiler.Unsupported, match="expected"):
-            compiler.apart_compile_text("this is no module")
-        assert compiler.apart_compile_text(TEXT)
+            compiler.compile_text_out_of_process("this is no module")
+        assert compiler.compile_text_out_of_process(TEXT)
         assert compiler._state.child is not None
 
 
 def test_a_child_that_was_killed_is_replaced_by_this_process() -> None:
     with compiler.compiling_apart():
-        compiler.apart_compile_text(TEXT)
+        compiler.compile_text_out_of_process(TEXT)
         child = compiler._state.child
         assert child is not None
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
-        assert compiler.apart_compile_text(TEXT) == compiler.compile_text(TEXT)
+        assert compiler.compile_text_out_of_process(TEXT) == compiler.compile_text(TEXT)
 
 
 @pytest.mark.parametrize("program", ["/nowhere/python", "/bin/true", "/bin/echo"])
 def test_where_no_child_can_begin_this_process_compiles(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler.sys, "executable", program)
     with compiler.compiling_apart():
-        assert compiler.apart_compile_text(TEXT) == compiler.compile_text(TEXT)
+        assert compiler.compile_text_out_of_process(TEXT) == compiler.compile_text(TEXT)
         assert compiler._state.child is None
 
 
@@ -98,16 +98,16 @@ def test_what_never_answers_is_not_waited_for(tmp_path: Path, monkeypatch: pytes
     for program in (str(host), None):
         monkeypatch.setattr(compiler.sys, "executable", program)
         with compiler.compiling_apart():
-            assert compiler.apart_compile_text(TEXT) == compiler.compile_text(TEXT)
+            assert compiler.compile_text_out_of_process(TEXT) == compiler.compile_text(TEXT)
             assert compiler._state.child is None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fork_has_no_part_in_the_child() -> None:
     with compiler.compiling_apart():
-        compiler.apart_compile_text(TEXT)
+        compiler.compile_text_out_of_process(TEXT)
         child = os.fork()
         if child == 0:  # pragma: no cover
             os._exit(0 if compiler._state.users == 0 and compiler._state.child is None else 1)
         assert os.waitpid(child, 0)[1] == 0
-        assert compiler.apart_compile_text(TEXT)
+        assert compiler.compile_text_out_of_process(TEXT)

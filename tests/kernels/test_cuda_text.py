@@ -19,7 +19,7 @@ from rho.backend.cuda import bindings
 from rho.backend.cuda.launch import Modules, compile_structured, nests_of
 from rho.backend.graph import traverse
 from rho.backend.graph.phases import Loop, Structured, ValueId
-from rho.backend.loopir.templates import CardKeyedForm as Keyed, card_keyed
+from rho.backend.loopir.templates import KeyedReductionForm as Keyed, card_keyed
 from rho.backend.lower.body import build_body, build_kernel
 from rho.backend.lower.kernel_ir import Form, Kernel, plan_nest
 from rho.backend.lower.phase import card_kernel

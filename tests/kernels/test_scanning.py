@@ -16,7 +16,7 @@ from rho.backend.cuda.launch import Modules
 from rho.backend.jit import compiler, tiering
 from rho.backend.jit.compiler import LruCache, is_installed
 from rho.backend.loopir import templates
-from rho.backend.loopir.templates import CardScansForm, card_scan
+from rho.backend.loopir.templates import CardScanForm, card_scan
 from rho.backend.lower.kernel_ir import BLOCK
 from rho.backend.vm import run_state
 from rho.tests.backend import cuda_stub
@@ -121,9 +121,9 @@ def test_on_cards(kind: Kind, function: str) -> None:
         want, blocks, step = wanted(function, kind, array, 1), -(-length // BLOCK), array.dtype.itemsize
         turned = np.ascontiguousarray(array.T)
         for form, source, sizes, strides in (
-            (CardScansForm.LINES, array, (lines, length, 1), (length * step, step)),
-            (CardScansForm.LINES, turned, (1, length, lines), (0, lines * step)),
-            (CardScansForm.BLOCKS if blocks > 1 else CardScansForm.BLOCK, array, (lines, length, *([blocks] * (blocks > 1))),
+            (CardScanForm.LINES, array, (lines, length, 1), (length * step, step)),
+            (CardScanForm.LINES, turned, (1, length, lines), (0, lines * step)),
+            (CardScanForm.BLOCKS if blocks > 1 else CardScanForm.BLOCK, array, (lines, length, *([blocks] * (blocks > 1))),
             (length * step,)),
         ):
             result = np.empty_like(source)

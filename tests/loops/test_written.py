@@ -11,7 +11,7 @@ from rho.backend.loopir.templates import (
     Counting,
     Joining,
     LoopTemplate,
-    ScansForm,
+    ScanForm,
     ScanTemplate,
     Scatter,
     SelectionForm as Selected,
@@ -26,9 +26,9 @@ from rho.typechecker.elements import Kind
 WRITTEN = (
     Uniforms(), Counting(), Joining("add", Kind.F64), Scatter("add", Kind.I64, 4, True, VectorStride.UNIT),
     Scatter("max", Kind.F32, 1, False, VectorStride.NONE), Scatter("mul", Kind.F64, 1, True, VectorStride.STRIDED, True),
-    ScanTemplate("add", Kind.F64, ScansForm.LINES), ScanTemplate("max", Kind.I32, ScansForm.LINES, False), ScanTemplate("eq",
+    ScanTemplate("add", Kind.F64, ScanForm.LINES), ScanTemplate("max", Kind.I32, ScanForm.LINES, False), ScanTemplate("eq",
     Kind.BOOL,
-    ScansForm.COLUMNS),
+    ScanForm.COLUMNS),
     SelectTemplate(Selected.ITEMS, Kind.I32, 1), SelectTemplate(Selected.ITEMS, Kind.I64, 2, True),
     SelectTemplate(Selected.CELLS, Kind.U8),
     SelectTemplate(Selected.PLACES), SelectTemplate(Selected.PAIRS),
@@ -91,11 +91,11 @@ def test_scans_have_the_order_of_scans(lines: int, length: int) -> None:
     items = np.random.default_rng(lines + length).standard_normal((lines, length))
     want = scanned_along("add", Kind.F64, items, 1)
     arrays = {"source": items, "result": np.zeros_like(items), "carry": np.array([-0.0, 0.0])}
-    program = ScanTemplate("add", Kind.F64, ScansForm.LINES).program()
+    program = ScanTemplate("add", Kind.F64, ScanForm.LINES).program()
     assert interpreter.run(program, {"lines": lines, "length": length}, arrays, meaning) is None
     assert arrays["result"].tobytes() == want.tobytes()
     arrays = {"source": items.T.reshape(1, length, lines), "result": np.zeros((1, length, lines))}
-    program = ScanTemplate("add", Kind.F64, ScansForm.COLUMNS).program()
+    program = ScanTemplate("add", Kind.F64, ScanForm.COLUMNS).program()
     assert interpreter.run(program, {"tables": 1, "length": length, "cells": lines}, arrays, meaning) is None
     assert arrays["result"][0].T.tobytes() == want.tobytes()
 
@@ -103,7 +103,7 @@ def test_scans_have_the_order_of_scans(lines: int, length: int) -> None:
 @pytest.mark.parametrize(("function", "name"), [("and", np.logical_and), ("or", np.logical_or), ("ne", np.not_equal),
                                                 ("eq", np.equal)])  # fmt: skip
 def test_scans_of_truth_values(function: str, name: np.ufunc) -> None:
-    program = ScanTemplate(function, Kind.BOOL, ScansForm.LINES).program()
+    program = ScanTemplate(function, Kind.BOOL, ScanForm.LINES).program()
     for length in (3, 30):
         items = np.random.default_rng(length).random((2, length)) < {"and": 0.9, "or": 0.1}.get(function, 0.5)
         arrays = {"source": items.astype(np.uint8), "result": np.zeros((2, length), np.uint8),

@@ -25,7 +25,7 @@ from ..phases import (
     SizeNode,
     Stage,
     Term,
-    ValueId as PhasesValueId,
+    ValueId as GraphValueId,
 )
 from ..projections import Shape, axis_index, constant_index, equal_products, not_negative, simplify
 from .state import AxisIndices, CarriedValue, FrameAxes, LoweringState, PointGather
@@ -341,7 +341,7 @@ def go_on(state: LoweringState, op: arrays.Gather) -> None:
     state.points[op.result] = PointGather(state.get(op.result), points.table, places, layout)
 
 
-def _flat_places(state: LoweringState, op: arrays.Gather, places: dict[int, AxisIndices], frame: FrameAxes) -> PhasesValueId:
+def _flat_places(state: LoweringState, op: arrays.Gather, places: dict[int, AxisIndices], frame: FrameAxes) -> GraphValueId:
     """The places along the axes that became one: row-major positions over the frame and the axes of each index in turn."""
     shape, span = state.shape(state.points[op.arg].table), state.span(op.result)
     cells = [state.types[point.value.value].shape[len(point.value.frame) :] for point in places.values()]
@@ -365,7 +365,7 @@ def _flat_places(state: LoweringState, op: arrays.Gather, places: dict[int, Axis
 
 
 def _flat_table(state: LoweringState, op: arrays.Gather, table: arrays.ValueId, order: Sequence[int],
-    count: int) -> PhasesValueId:
+    count: int) -> GraphValueId:
     """The table with its axes in `order`, the first `count` of them as one."""
     span = state.span(op.result)
     value = state.permute(state.get(table).value, order, span)

@@ -513,27 +513,27 @@ def written(region: IndexRegion, tree: ContractionTree, names: Mapping[ValueId, 
     shared = Counter(names.values())
     if region.repetitions != 1 or any(shared[names.get(operand.value, "")] != 1 for operand in region.operands):
         return None
-    words = _wording_part(tree.part, region, names, frozenset(region.result))
+    words = _expression_of(tree.part, region, names, frozenset(region.result))
     turned = None if words is None else _turned(words, region.result)
     return None if turned is None else turned.text
 
 
-def _wording_part(part: Part, region: IndexRegion, names: Mapping[ValueId, str],
+def _expression_of(part: Part, region: IndexRegion, names: Mapping[ValueId, str],
     needed: frozenset[Index]) -> _ContractionText | None:
     """`needed`: the indices that the result or something else needs."""
     if isinstance(part, int):
         operand = region.operands[part]
         repeated = len(set(operand.indices)) < len(operand.indices) or len(operand.indices) > 2
         return None if repeated else _summed(_ContractionText(names[operand.value], operand.indices, True), needed)
-    left, right = (_wording_indices(one, region) for one in part)
-    first, second = _wording_part(part[0], region, names, needed | right), _wording_part(part[1], region, names, needed | left)
+    left, right = (_indices_of_part(one, region) for one in part)
+    first, second = _expression_of(part[0], region, names, needed | right), _expression_of(part[1], region, names, needed | left)
     return None if first is None or second is None else _joined(first, second, needed)
 
 
-def _wording_indices(part: Part, region: IndexRegion) -> frozenset[Index]:
+def _indices_of_part(part: Part, region: IndexRegion) -> frozenset[Index]:
     if isinstance(part, int):
         return frozenset(region.operands[part].indices)
-    return _wording_indices(part[0], region) | _wording_indices(part[1], region)
+    return _indices_of_part(part[0], region) | _indices_of_part(part[1], region)
 
 
 def _summed(words: _ContractionText, needed: frozenset[Index]) -> _ContractionText:

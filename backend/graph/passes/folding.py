@@ -322,7 +322,7 @@ def _project(projection: Projection, point: tuple[int, ...]) -> tuple[int, ...] 
 
 def fold_views(graph: Graph) -> Graph:
     """See the module."""
-    folding = _ViewsFolding(graph)
+    folding = _ViewFolding(graph)
     phases = folding.block(graph.phases)
     names = dict(graph.names)
     for old, new in folding.same.items():
@@ -332,7 +332,7 @@ def fold_views(graph: Graph) -> Graph:
     return replace(graph, phases=phases, names=names)
 
 
-class _ViewsFolding:
+class _ViewFolding:
     def __init__(self, graph: Graph) -> None:
         self.types = graph.types
         self.roots = graph.roots

@@ -41,7 +41,7 @@ from .rewrite_rules import (
     are_places_of_a_mask,
     is_one_of_few,
     is_solution,
-    is_view,
+    reshape_as_view,
 )
 from .sink_into_maps import recompute, sink
 from .unroll_short_axes import write_out_reductions, write_out_sides
@@ -94,7 +94,7 @@ ORDERS: Final = (_SORTED, _TAKEN, *_PARTS)
 SETTLED: Final = (
     RewriteRule("reshaped", "a reshape of at most as many items is a view", Keeps.BITS, OpPattern("reshape_cycle",
     (ItemPattern("x"),), framed=True),
-         is_view, "a reshape into no more items than there are: a view", ("{1 2⍴⍵}", "{3⍴⍵}")),
+         reshape_as_view, "a reshape into no more items than there are: a view", ("{1 2⍴⍵}", "{3⍴⍵}")),
     RewriteRule("extreme", "the place of the greatest or least item is a reduction", Keeps.BITS_UNLESS_NAN,
          OpPattern("index_of", (ItemPattern("x"), ReducedPattern(_EXTREMES, ItemPattern("x"))), framed=True), is_place_of_extreme,
          "the place of the greatest or least item: found in the pass that finds the item",

@@ -44,7 +44,7 @@ from ..phases import (
 from ..projections import Shape, axis_index, frame_of, framed_of, simplify
 from ..registry import signature_of
 from ..traverse import all_phases, operands, results, subgraphs, with_subgraphs
-from .rewriting import is_view as rewriting_is_view
+from .rewriting import is_view
 
 # ---------------------------------------------------------------------------------------------------- patterns
 #
@@ -160,7 +160,7 @@ def _is_of(read: Read, value: ValueId, makers: Mapping[ValueId, Phase]) -> bool:
     if read.value == value and not read.projection.stages:
         return True
     view = makers.get(value)
-    return view is not None and rewriting_is_view(view) and isinstance(view, Structured) and view.reads[0] == read
+    return view is not None and is_view(view) and isinstance(view, Structured) and view.reads[0] == read
 
 
 # ---------------------------------------------------------------------------------------------------- rule
@@ -425,7 +425,7 @@ def _common(kind: Kind, table: Kind, data: tuple[Payload, ...]) -> Kind | None:
 #
 # A reshape into as many items as there are, or fewer, is a view once the sizes are numbers.
 
-def is_view(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
+def reshape_as_view(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """See the module."""
     phase = match.root
     arg, (result,) = phase.args[0], phase.results
