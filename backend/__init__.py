@@ -77,7 +77,7 @@ def execute(
         if results is not None:
             return results
     from .cpu.backend import CpuBackend
-    from .distributed.steps import QueueClock
+    from .distributed.buffers import QueueClock
     from .vm.executor import execute_plan
 
     backends: dict[DeviceId, Backend] = {device.id: CpuBackend(device.threads) for device in schedule.devices}

@@ -8,7 +8,6 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from ..lang.diagnostics.model import Diagnostic, RhoError
-from ..lang.foreign.domains import ArgumentFact, literal
 from ..lang.support.records import cached_property, dataclass
 from ..lang.syntax.parser import Parsed
 from ..lang.syntax.source import Source
@@ -22,6 +21,7 @@ from .elements import Kind
 from .values.facts import Operand, TupleOperand, Value, leaves
 
 if TYPE_CHECKING:
+    from ..lang.foreign.domains import ArgumentFact
     from .elaborate.infer_signature import Instance
     from .usage.check_moves import NamedQuantity
 
@@ -197,6 +197,9 @@ class Judging:
 
     def __call__(self, before: str, texts: Sequence[str]) -> list[ArgumentFact | None]:
         """The facts of some expressions after a text; None for what has an error or is no array."""
+
+        from ..lang.foreign.domains import literal
+
         asked = [text for text in dict.fromkeys(texts) if (before, text) not in self._known]
         for text in asked:
             self._known[before, text] = literal(text)
@@ -220,6 +223,8 @@ class Judging:
 
 
 def _fact(value: Operand) -> ArgumentFact:
+    from ..lang.foreign.domains import ArgumentFact
+
     element, shape = value.type.element, value.type.shape
     low, high = element.low, element.high
     if element.below is not None:

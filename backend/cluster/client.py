@@ -20,7 +20,7 @@ from ...lang.diagnostics.model import RunFailed
 from ...lang.support import files
 from ...lang.support.records import cached_property
 from ..devices.profile import CostTable, Profile
-from ..distributed.steps import QueueClock
+from ..distributed.buffers import QueueClock
 from ..graph.bind import BoundGraph
 from ..io.external_arrays import Mark, StoredInput, StoredOutput, mark_of
 from ..schedule.plan.plan import ExecutionPlan

@@ -26,8 +26,8 @@ from typing import Any, Final
 
 from ...lang.diagnostics.model import RhoError, RunFailed
 from ...lang.support.records import dataclass
+from ..distributed.buffers import QueueClock
 from ..distributed.queues import interrupt
-from ..distributed.steps import QueueClock
 from ..graph.bind import BoundGraph
 from ..io.external_arrays import StoredInput, StoredOutput, from_facts, mark_of
 from ..schedule.plan.plan import DeviceId, ExecutionPlan

@@ -65,8 +65,6 @@ from .llvm_registers import fails
 
 THREADS: Final = LANES
 """Threads of a block, of every launch."""
-SHARED: Final = 40 << 10
-"""Bytes of a block's own memory that are used, of the 48 KiB that it may have on any card."""
 PRELUDE: Final = """typedef long long i64;
 typedef unsigned long long u64;
 typedef unsigned int u32;

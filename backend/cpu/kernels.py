@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from math import prod
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -22,11 +22,8 @@ from ...typechecker.sizes.polynomials import Size
 from ..graph.phases import Structured, ValueId
 from ..jit import tiering
 from ..jit.compiler import address_of, is_installed, vector_bytes
-from ..loopir.templates import Joining
 from ..lower.body import Body, build_body, build_kernel, narrow, spans_of, with_short_rows
 from ..lower.kernel_ir import BLOCK, LANES, NO_MEMORY, Form, Kernel, KernelApply, LoopOrder, StoreMode, in_registers, plan_nest
-from ..lower.phase import KernelCode
-from ..lower.rows import RowsCode
 from ..schedule.program_facts.scratch_memory import ALONE_BELOW, workspace
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import ALIGNMENT, room, trim
@@ -34,6 +31,10 @@ from .numpy_reductions import NumpyReduction as ReduceReduction
 from .numpy_scalars import implementation, in_parts
 from .parallel_for import ArgumentBlock, LazySequence, Pieces, SplitReduction, TaskSplit, WorkEstimate, cuts_of, moved, run_boxes
 from .views import DTYPES, Deferred, NumArray, View, broadcasts, contiguous, may_defer, start_of
+
+if TYPE_CHECKING:
+    from ..lower.phase import KernelCode
+    from ..lower.rows import RowsCode
 
 # ---------------------------------------------------------------------------------------------------- packing
 #
@@ -232,6 +233,9 @@ class CompiledRun:
 
     def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> KernelCode | RowsCode | None:
         """The kernel for operands like these; None where an array is not what the phase says."""
+
+        from ..lower.phase import KernelCode
+
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or not broadcasts(array.shape, self.space):
                 return None
@@ -251,6 +255,8 @@ class CompiledRun:
         return len(nest.sizes) == 1 or all(nest.sizes[-1] * r.kind.bytes % ALIGNMENT == 0 for r in self.body.results)
 
     def bind(self, code: KernelCode | RowsCode, arrays: Sequence[NumArray]) -> BoundKernel | None:
+        from ..loopir.templates import Joining
+
         address, kernel = address_of(code), code.kernel
         if address is None:
             return None

@@ -21,7 +21,6 @@ from ...typechecker.scalars import FUNCTIONS
 from ..jit import compiler
 from ..lower.body import FIXED_POWERS, LARGE, SHRINK, SMALL, Formulas
 from ..lower.kernel_ir import Form, Kernel, KernelApply, KernelLoad, KernelOperand, KernelResult, VectorStride
-from ..lower.phase import KernelCode
 from ..scalar import special as definitions
 from ..scalar.table import TRANSCENDENTAL, UFUNCS, Definition, definition, is_plain
 from ..scalar.tables import entries
@@ -351,6 +350,9 @@ def _first(found: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
 @cache
 def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> int | None:
     """Where the kernel of a function is."""
+
+    from ..lower.phase import KernelCode
+
     operand = KernelOperand(kind, VectorStride.UNIT, (True,))
     apply = KernelApply(function, tuple(range(arity)), kind, kind, parameter)
     kernel = Kernel(Form.MAP, 1, (operand,) * arity, 0,

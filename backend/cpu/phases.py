@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from ..jit import tiering
 from ..jit.compiler import LruCache, is_installed
 from ..lower.body import FIXED_POWERS, Body as BuildBody, build_body, build_kernel, real_constant
 from ..lower.kernel_ir import Form, LoopOrder, StoreMode, row_nest
-from ..lower.rows import MOST_SIDE, RowsCode
 from ..schedule.program_facts.scratch_memory import TEAM_POINTS, rows_points
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import ALIGNMENT, room, trim
@@ -34,6 +33,9 @@ from .numpy_reductions import ALONG, NumpyReduction, along, identity_array, join
 from .numpy_scalars import Implementation, fixed_power, implementation
 from .parallel_for import SplitReduction as CutsReduction, TaskSplit, WorkEstimate, cuts_of
 from .views import DTYPES, WHOLE, Deferred, NumArray, View, compile_views, constant, contiguous, may_defer
+
+if TYPE_CHECKING:
+    from ..lower.rows import RowsCode
 
 # ---------------------------------------------------------------------------------------------------- body
 #
@@ -537,6 +539,8 @@ class RowsRun(CompiledRun):
     def __init__(self, body: BuildBody, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Kernel,
                  is_row: tuple[bool, ...], defers: bool) -> None:  # fmt: skip
+        from ..lower.rows import MOST_SIDE
+
         super().__init__(body, views, space, operands, scalars, threads, mode, otherwise, 0)
         self.defers = defers
         self.is_row, self.is_side = is_row, space[-1] < MOST_SIDE
@@ -554,6 +558,8 @@ class RowsRun(CompiledRun):
         return row_nest(self.space, strides, Form.ACROSS if self.is_side else Form.MAP)
 
     def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> RowsCode | None:
+        from ..lower.rows import RowsCode
+
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or (array.ndim != len(self.space) and array.size != 1):
                 return None

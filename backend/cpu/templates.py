@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import accumulate, pairwise
 from math import prod
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
@@ -36,13 +36,15 @@ from ..loopir.templates import (
 )
 from ..lower.body import KINDS, Body, build_kernel, gathering
 from ..lower.kernel_ir import BLOCK, RUN, Kernel, KernelLoad, KernelResult, LoopOrder, StoreMode, VectorStride, row_nest
-from ..lower.phase import KernelCode
 from ..scalar.table import REDUCTIONS
 from ..vm.run_state import ALIGNMENT, LEAST as POOL_LEAST, room
 from .kernels import STREAMED, CompiledRun, strides_over
 from .numpy_scalars import MASK, PLAIN, WEYL_0, WEYL_1, fill_uniform
 from .parallel_for import ArgumentBlock, Pieces, SplitReduction, TaskSplit, WorkEstimate, address_for, cuts_of, moved, run_once
 from .views import DTYPES, NumArray, common_stride, start_of
+
+if TYPE_CHECKING:
+    from ..lower.phase import KernelCode
 
 # ---------------------------------------------------------------------------------------------------- copying
 
@@ -106,6 +108,9 @@ _kept: Final[LruCache[Draft | Pieces | None]] = LruCache(256)
 
 def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> Draft | None:
     """The copy between such layouts; None where NumPy has to do it."""
+
+    from ..lower.phase import KernelCode
+
     kind = _KINDS.get(target.itemsize)
     written, read = strides_over(target, target.shape), strides_over(source, target.shape)
     if kind is None or not is_installed() or not source.flags.aligned or min(written) < 0:

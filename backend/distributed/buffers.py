@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field
+from enum import Enum
 from math import prod
 from threading import RLock
 from typing import Any, Final, Protocol, TypeAlias
@@ -278,3 +279,11 @@ class Fleet:
             holdings.free_whole(value, box)
         else:
             holdings.free(value, box)
+
+
+class QueueClock(Enum):
+    """How queues of several devices get on."""
+
+    PREDICTED = "one step after the other, by the predicted clock"
+    SIMULATED = "so, and no device may hold more than the memory that the plan declares"
+    THREADS = "each in a thread of its own"

@@ -78,7 +78,7 @@ from ..vm.backend_interface import Backend, Kernel, Types
 from ..vm.bytecode import assemble
 from ..vm.interpreter import compile_words
 from ..vm.run_state import Observer, RunState, Took, announce
-from .buffers import ALONE, Action, Fleet, Holdings, Others, OutOfMemory, Parts, extents
+from .buffers import ALONE, Action, Fleet, Holdings, Others, OutOfMemory, Parts, QueueClock, extents
 from .queues import Awaited, Compile, Course, Fences, Queues, compile_queues, run_by_clock, run_in_threads
 
 # ---------------------------------------------------------------------------------------------------- shards
@@ -642,13 +642,6 @@ class DistributedLoopRun:
 #
 # How queues get on is in `queues`, what steps do in `steps`, loops that several run together in `turning`; here it is decided who
 # drives them.
-
-class QueueClock(Enum):
-    """How queues of several devices get on."""
-
-    PREDICTED = "one step after the other, by the predicted clock"
-    SIMULATED = "so, and no device may hold more than the memory that the plan declares"
-    THREADS = "each in a thread of its own"
 
 
 def run_distributed(machine: RunState, plan: ExecutionPlan, pace: QueueClock, others: Others = ALONE) -> dict[DeviceId, int]:

@@ -18,7 +18,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
-from functools import partial
+from functools import cache, partial
+from importlib import import_module
 from math import prod
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
@@ -32,12 +33,11 @@ from ...lang.tree.program import AS_WRITTEN, ColumnFormat
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..vm.backend_interface import shown as number_in_text
-from . import csv, npy, npy as npz, parquet, png, zarr
+from . import csv
 from .byte_source import Content, bytes_of, new_array, suffix_of
 from .cells import Column, changed, require_shape
 from .csv import DELIMITERS, Place, Table
 from .errors import FileTrouble, damaged, disagrees, system_errors
-from .npy import npy_source
 
 # ---------------------------------------------------------------------------------------------------- plain
 #
@@ -174,15 +174,22 @@ class _FileFormat(NamedTuple):
     """What reading takes beside the array, at most."""
 
 
-FORMATS: Final[Mapping[str, _FileFormat]] = {
-    ".npy": _FileFormat(npy.header, npy.read, npy.working_memory),
-    ".npz": _FileFormat(npz.npz_header, npz.npz_read, npz.npz_working_memory),
-    ".parquet": _FileFormat(parquet.header, parquet.read, parquet.working_memory),
-    ".zarr": _FileFormat(zarr.header, zarr.read, zarr.working_memory),
-    ".png": _FileFormat(png.header, png.read, png.working_memory),
-    ".txt": _FileFormat(header, read, working_memory),
-}
-"""All but tables that are text (`table_of`)."""
+_CODECS: Final[Mapping[str, tuple[str, str]]] = {
+    ".npy": ("npy", ""), ".npz": ("npy", "npz_"), ".parquet": ("parquet", ""), ".zarr": ("zarr", ""), ".png": ("png", ""),
+    ".txt": ("reading", ""),
+}  # fmt: skip
+"""The module of a format and what its functions' names begin with: all formats but tables that are text (`table_of`)."""
+
+
+@cache
+def format_of(suffix: str) -> _FileFormat | None:
+    """The codec of a suffix, imported when a file of that format is read; None for tables that are text and for other files."""
+    if suffix not in _CODECS:
+        return None
+    name, prefix = _CODECS[suffix]
+    module = import_module(f".{name}", __package__)
+    return _FileFormat(*(getattr(module, prefix + field) for field in _FileFormat._fields))
+
 
 
 def split_member(path: str) -> tuple[str, str]:
@@ -226,8 +233,9 @@ def read_values(path: str, wanted: Wanted, shape: tuple[int, ...]) -> Any:
         content, suffix = content_of(file, wanted.held)
         column = column_of(member, wanted)
         before = identity_of(content, suffix, column)
-        if suffix in FORMATS:
-            values = FORMATS[suffix].read(content, column, shape)
+        codec = format_of(suffix)
+        if codec is not None:
+            values = codec.read(content, column, shape)
         else:
             values = table_of(content, suffix, wanted).values(column, shape)
         if identity_of(content, suffix, column) != before:
@@ -237,7 +245,11 @@ def read_values(path: str, wanted: Wanted, shape: tuple[int, ...]) -> Any:
 
 def identity_of(content: Content, suffix: str, column: Column) -> tuple[int | str, ...]:
     """The same while nobody has written what an input is read from."""
-    return zarr.identity(content, column) if suffix == ".zarr" else content.identity()
+    if suffix != ".zarr":
+        return content.identity()
+    from . import zarr
+
+    return zarr.identity(content, column)
 
 
 def table_of(content: Content, suffix: str, wanted: Wanted, places: tuple[Place, ...] = ()) -> Table:
@@ -297,7 +309,8 @@ def _header(path: str, wanted: Wanted) -> tuple[int, ...]:
     column = column_of(member, wanted)
     if suffix not in _WITH_CLAUSES and wanted.reading != AS_WRITTEN:
         raise disagrees("has no cells: `as`, `missing`, `sep` and `decimal` are for csv, tsv and parquet")
-    return FORMATS[suffix].header(content, column) if suffix in FORMATS else table_of(content, suffix, wanted).shape(column)
+    codec = format_of(suffix)
+    return table_of(content, suffix, wanted).shape(column) if codec is None else codec.header(content, column)
 
 
 def content_of(file: str, held: bytes | None) -> tuple[Content, str]:
@@ -468,6 +481,10 @@ class RowSource(Protocol):
 def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[Place, ...] = ()) -> RowSource | None:
     """The rows of a file whose header was read, which gave it this shape; None where they cannot be read some at a time.
     `places`: those of a table, if it was measured elsewhere."""
+
+    from . import npy, parquet, zarr
+    from .npy import npy_source
+
     kind = wanted.kind
     if wanted.held is not None or not shape or kind is Kind.CHAR:
         return None
@@ -518,12 +535,16 @@ def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, 
         file, member = split_member(path)
         content, suffix = content_of(file, held)
         wanted = Column(member, kind, len(shape), AS_WRITTEN)
-        needed = FORMATS[suffix].working_memory(content, wanted) if suffix in FORMATS else min(80 * content.size(), 20 * _MB)
+        codec = format_of(suffix)
+        needed = min(80 * content.size(), 20 * _MB) if codec is None else codec.working_memory(content, wanted)
         return needed + content.cached_bytes
 
 
 def writing_bytes(path: str, kind: Kind, shape: tuple[int, ...]) -> int:
     """Beside the array, of an output."""
+
+    from . import parquet, zarr
+
     items, most = math.prod(shape), bytes_of(kind, shape)
     match suffix_of(path):
         case ".npy":

@@ -27,16 +27,13 @@ from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..vm.values import DIGITS, Array, needs_exponent, number_text, split_at_point, to_numpy, widened
-from . import csv, npy, parquet, png, png as picture, zarr
+from . import csv
 from .byte_source import ITEMS, blocks_of, characters_of, require_utf8, suffix_of
 from .cells import Unsuitable, texts_of
 from .csv import CsvColumn, TextSink
 from .errors import FileTrouble
-from .npy import NpySink
-from .parquet import ParquetSink
 from .reading import located
 from .row_sinks import RowSink
-from .zarr import ZarrSink
 
 # ---------------------------------------------------------------------------------------------------- json_writing
 #
@@ -239,6 +236,9 @@ def prepare_values(
     """What fills the file.  All that its format can refuse is refused here, so several outputs are refused together.
 
     `shown` is how messages name it where it is not a file and `path` tells only the format; `name` is the header of a text."""
+
+    from . import parquet
+
     with located(shown or path, span):
         if isinstance(values, RowSink):
             return PendingWrite(path, lambda file: None, span, values.written)
@@ -280,6 +280,8 @@ def _column(path: str, name: str, values: Any, kind: Kind, reading: ColumnFormat
 
 
 def _table_writer(path: str, columns: Sequence[CsvColumn]) -> Callable[[BinaryIO], None]:
+    from . import parquet
+
     suffix = _suffix(path)
     for column in columns:
         if column.kind is Kind.CHAR:
@@ -311,6 +313,9 @@ def write_together(prepared: Sequence[PendingWrite]) -> None:
 
 def check_writable(path: str, span: Span) -> None:
     """E708 before anything runs where the suffix is unknown, the folder is missing or the path is one."""
+
+    from . import parquet, zarr
+
     with located(path, span):
         suffix = _suffix(path)
         if suffix == ".parquet":
@@ -338,6 +343,9 @@ def _suffix(path: str) -> str:
 
 def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
     """What fills the file, block by block; everything that can be refused is refused here, before a file exists."""
+
+    from . import npy, png, zarr
+
     suffix = _suffix(path)
     array = to_numpy(values) if isinstance(values, Array) else values
     if kind is Kind.CHAR and suffix in (".txt", ".json"):
@@ -352,7 +360,7 @@ def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
             zarr.require_writable(path, kind)
             return lambda file: zarr.write(file, array, kind)
         case ".png":
-            pixels = picture.pixels(array, kind)
+            pixels = png.pixels(array, kind)
             return lambda file: png.write(file, array.shape, pixels.depth, pixels.band)
         case ".txt":
             return lambda file: _write_texts(file, plain_writing_texts(kind, array))
@@ -392,19 +400,25 @@ def system_trouble() -> Iterator[None]:
 #
 # Which outputs can be written a slab at a time: the sink of each format.
 
-_OF_NUMBERS: Final[dict[str, type[RowSink]]] = {
-    ".csv": TextSink, ".tsv": TextSink, ".parquet": ParquetSink, ".zarr": ZarrSink,
-}  # fmt: skip
-
-
 def sink_type(path: str, kind: Kind, reading: ColumnFormat) -> type[RowSink] | None:
     """What takes the rows of an output to a file of this name; None where its format takes it only as a whole."""
+
+    from .npy import NpySink
+    from .parquet import ParquetSink
+    from .zarr import ZarrSink
+
     suffix = suffix_of(path)
     if reading != AS_WRITTEN:
         return None
     if suffix == ".npy":
         return NpySink
-    return _OF_NUMBERS.get(suffix) if kind is not Kind.CHAR else None
+    if kind is Kind.CHAR:
+        return None
+    if suffix == ".parquet":
+        return ParquetSink
+    if suffix == ".zarr":
+        return ZarrSink
+    return TextSink if suffix in (".csv", ".tsv") else None
 
 
 def endings_in_order(kind: Kind, rank: int) -> tuple[str, ...]:

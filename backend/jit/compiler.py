@@ -19,17 +19,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
 from time import perf_counter_ns
-from typing import IO, Any, Final, Generic, ParamSpec, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, Generic, ParamSpec, Protocol, TypeVar
 
 from ...lang.support import processes
 from ...lang.support.caches import Cache
 from ...lang.support.files import Durability, replace_file
 from ...lang.support.processes import acquire, in_children
 from ...lang.support.records import dataclass
-from ..loopir.ir import LoopProgram
-from ..loopir.text import show
 from ..lower.kernel_ir import NAME
 from ..scalar import tables
+
+if TYPE_CHECKING:
+    from ..loopir.ir import LoopProgram
 
 # ---------------------------------------------------------------------------------------------------- one_thread
 #
@@ -503,6 +504,9 @@ _stages: dict[LoopProgram, list[str]] = {}
 
 def stage(before: LoopProgram, after: LoopProgram, name: str) -> None:
     """A transformation has made `after` of `before`."""
+
+    from ..loopir.text import show
+
     if is_wanted():
         while len(_stages) >= _MOST:
             _stages.pop(next(iter(_stages)))
@@ -511,6 +515,9 @@ def stage(before: LoopProgram, after: LoopProgram, name: str) -> None:
 
 def code(program: LoopProgram, text: str) -> None:
     """LLVM text has been made of a program."""
+
+    from ..loopir.text import show
+
     if is_wanted():
         write(name_of(text), "loops", "\n".join(_stages.pop(program, [f"# as it is\n{show(program)}\n"])))
 

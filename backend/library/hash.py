@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ...lang.support.records import dataclass
-from ..codegen.llvm_builder import IrBuilder, function_text
 from ..cpu.numpy_reductions import order_columns
 from ..cpu.parallel_for import address_for, run_once
 from ..cpu.views import NumArray
 from ..graph.scratch import LOOKED_UP, QUERIES
 from ..jit.tiering import PIECES_NANOSECONDS as PARALLEL
+
+if TYPE_CHECKING:
+    from ..codegen.llvm_builder import IrBuilder
 
 # ---------------------------------------------------------------------------------------------------- hash_text
 #
@@ -46,6 +48,8 @@ class Hashing:
     form: HashForm
 
     def text(self) -> str:
+        from ..codegen.llvm_builder import IrBuilder, function_text
+
         w = IrBuilder()
         w.label("start")
         words = []

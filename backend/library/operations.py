@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -12,13 +12,10 @@ from numpy.lib.stride_tricks import as_strided
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size
-from ..codegen.llvm_registers import calls_at, calls_of, strides_of
 from ..cpu.views import DTYPES, NumArray
 from ..graph.phases import LibraryPhase, ValueId
 from ..graph.projections import is_unread
 from ..loopir.ir import Call, LoopProgram
-from ..lower.library import with_numbers
-from ..lower.scope import Routine
 from ..vm.backend_interface import Backend, CheckFailed, Kernel, Types
 from ..vm.specialization import Later, Specialization, Unbound
 from .linear import LINEAR, TRANSFORMS
@@ -28,6 +25,9 @@ from .products import CONTRACTING, product_into
 from .search import FINDING, SEARCHING
 from .select import MASKING, MOVING, SELECTING
 from .sort import GRADING
+
+if TYPE_CHECKING:
+    from ..lower.scope import Routine
 
 # ---------------------------------------------------------------------------------------------------- operations
 
@@ -129,6 +129,8 @@ class OperationRoutines:
 
     def __init__(self, routines: Sequence[Routine], program: LoopProgram, block: Any, types: Types, backend: Backend, threads: int
                  ) -> None:  # fmt: skip
+        from ..codegen.llvm_registers import calls_at, calls_of
+
         self.block, self.raised = block, list[BaseException]()
         places = calls_at(program)
         self.sites = [
@@ -203,6 +205,8 @@ class _OperationSite:
             target[...] = sizes[variable]
 
     def kernel(self) -> Kernel:
+        from ..lower.library import with_numbers
+
         phase = self.routine.phase
         assert phase is not None
         if isinstance(phase, LibraryPhase):
@@ -260,6 +264,9 @@ class _OperationSite:
 
 def _strides(program: LoopProgram, block: Any) -> dict[str, list[int]]:
     """Of each view, in bytes."""
+
+    from ..codegen.llvm_registers import strides_of
+
     strides, offset = {}, len(program.parameters)
     for view in program.views:
         last = offset + 1 + strides_of(view)

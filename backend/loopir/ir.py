@@ -587,3 +587,13 @@ def power(b: LoopBuilder, base: str, exponent: str, kind: Kind) -> str:
         loop.yields = more, b.apply("mul", (square, square), kind, kind), rest
         loop.until = b.compare("le", at(rest), ZERO)
     return loop.results[0]
+
+
+def integer(b: LoopBuilder, function: str, left: str, right: str) -> str:
+    """A function of two integers."""
+    return b.apply(function, (left, right), Kind.I64, Kind.I64)
+
+
+def whole_multiples(b: LoopBuilder, number: Index, divisor: int) -> Index:
+    """How often a power of two goes into a number."""
+    return at(integer(b, "shr", b.constant(Kind.I64, divisor.bit_length() - 1), b.number(number)))

@@ -10,14 +10,33 @@ from typing import Final
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import identity_of, is_ordered, neutral
-from ..codegen.cuda_printer import SHARED
 from ..graph.phases import PLACES
 from ..lower.body import bits_of
 from ..lower.kernel_ir import BLOCK, LANES
-from .ir import ONE, ZERO, Apply, Fail, Index, LoopBuilder, LoopKind, Statement, ViewRole, at, plus, times, walk
+from .ir import (
+    ONE,
+    ZERO,
+    Apply,
+    Fail,
+    Index,
+    LoopBuilder,
+    LoopKind,
+    Statement,
+    ViewRole,
+    at,
+    integer,
+    plus,
+    times,
+    walk,
+    whole_multiples,
+)
 from .verifier import may_fail
 
 # ---------------------------------------------------------------------------------------------------- reducing
+
+SHARED: Final = 40 << 10
+"""Bytes of a block's own memory that are used, of the 48 KiB that it may have on any card."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
@@ -423,16 +442,6 @@ class _Across(_SumBlock):
         with self.b.loop(LoopKind.SERIAL, (lane,), (length,), entry, step=LANES) as row:
             row.yields = joined(self.b, self.sums, row.inside, items(plus(start, at(row.index)), None))
         return row.results
-
-
-def integer(b: LoopBuilder, function: str, left: str, right: str) -> str:
-    """A function of two integers."""
-    return b.apply(function, (left, right), Kind.I64, Kind.I64)
-
-
-def whole_multiples(b: LoopBuilder, number: Index, divisor: int) -> Index:
-    """How often a power of two goes into a number."""
-    return at(integer(b, "shr", b.constant(Kind.I64, divisor.bit_length() - 1), b.number(number)))
 
 
 # ---------------------------------------------------------------------------------------------------- threads

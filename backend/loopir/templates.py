@@ -14,12 +14,10 @@ from typing import Final
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import is_ordered, neutral
-from ..codegen.llvm_printer import llvm_text
 from ..jit.compiler import vector_bytes
 from ..lower.body import bits_of
 from ..lower.kernel_ir import BLOCK, RUN, VectorStride
-from .ir import ONE, ZERO, Index, LoopBuilder, LoopKind, LoopProgram, View, ViewRole, at, plus, times
-from .reductions import integer, whole_multiples
+from .ir import ONE, ZERO, Index, LoopBuilder, LoopKind, LoopProgram, View, ViewRole, at, integer, plus, times, whole_multiples
 
 # ---------------------------------------------------------------------------------------------------- written
 
@@ -40,6 +38,8 @@ class LoopTemplate(ABC):
     def program(self) -> LoopProgram: ...
 
     def text(self) -> str:
+        from ..codegen.llvm_printer import llvm_text
+
         return llvm_text(self.program(), vector_bytes())
 
 

@@ -18,10 +18,9 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import identity_of, may_fail
 from ...typechecker.sizes.polynomials import Size
-from ..codegen.llvm_printer import llvm_text
 from ..graph.phases import Affine, AxisKind, Projection, Read, ReadNode, Structured
 from ..jit.compiler import vector_bytes
-from ..loopir.ir import ONE, ZERO, Index, LoopBuilder, LoopKind, LoopProgram, View, ViewRole, at, plus, power, times
+from ..loopir.ir import ONE, ZERO, Index, LoopBuilder, LoopKind, LoopProgram, View, ViewRole, at, integer, plus, power, times
 from ..loopir.reductions import (
     MOST,
     MOST_UNROLLED,
@@ -33,7 +32,6 @@ from ..loopir.reductions import (
     from_the_right,
     in_lanes,
     in_vectors,
-    integer,
     joined,
     of_any_length,
     ordered,
@@ -467,6 +465,8 @@ class KernelCode:
     kernel: Kernel
 
     def text(self) -> str:
+        from ..codegen.llvm_printer import llvm_text
+
         return llvm_text(program_of(self.kernel), vector_bytes())
 
 

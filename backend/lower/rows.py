@@ -20,7 +20,6 @@ from typing import ClassVar, Final
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ..codegen.llvm_printer import llvm_text
 from ..graph.fusion_groups import ALONG, SHORTEST
 from ..jit.compiler import vector_bytes
 from ..loopir.ir import ZERO, Index, LoopKind, LoopProgram, View, ViewRole, at, plus, times
@@ -132,6 +131,8 @@ class RowsCode:
     most: int
 
     def text(self) -> str:
+        from ..codegen.llvm_printer import llvm_text
+
         return llvm_text(program_of(self), vector_bytes())
 
     def words(self) -> int:

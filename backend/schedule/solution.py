@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
-from typing import NewType, TypeAlias
+from typing import TYPE_CHECKING, NewType, TypeAlias
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
-from .problem import DeviceIndex, Directive, PhaseIndex
+
+if TYPE_CHECKING:
+    from .problem import DeviceIndex, Directive, PhaseIndex
 
 # ---------------------------------------------------------------------------------------------------- answer
 

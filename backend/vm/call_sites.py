@@ -16,7 +16,6 @@ import numpy as np
 from ...typechecker.sizes.polynomials import SizeVariable
 from ...typechecker.sizes.size import capacity
 from ..cpu.backend import CpuBackend
-from ..cpu.regions import region_of
 from ..cpu.views import DTYPES
 from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, Structured, ValueId
 from ..library.operations import bind_library
@@ -209,6 +208,8 @@ class WholeSite(CallSite):
         self.regional: deque[int] = deque(maxlen=2 * CHANCES)
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
+        from ..cpu.regions import region_of
+
         machine, phase = self.program.machine, self.phase
         assert isinstance(phase, Loop | Map | Fold)
         machine.current = phase
@@ -241,6 +242,8 @@ class WholeSite(CallSite):
         return 0
 
     def bind(self, binding: Specialization) -> None:
+        from ..cpu.regions import region_of
+
         assert isinstance(self.phase, Loop | Map | Fold)
         region_of(self.phase).bind(binding, self.backend)
 

@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RunFailed
 from ...lang.syntax.source import Span
 from ..cpu.backend import CpuBackend
-from ..distributed.buffers import ALONE, Others
-from ..distributed.queues import MOST_THREADS
-from ..distributed.steps import QueueClock, run_distributed
+from ..distributed.buffers import ALONE, QueueClock
 from ..graph import traverse
 from ..graph.bind import BoundGraph
-from ..graph.loop_iteration import with_arms_out
 from ..graph.phases import Input, Output, Phase, Print
 from ..jit import tiering
 from ..jit.compiler import LruCache
@@ -28,10 +25,12 @@ from ..schedule.program_facts.partitioning import in_files, lying_in
 from ..schedule.solution import QueueKind
 from .backend_interface import Backend, CheckFailed
 from .bytecode import OTHER, BytecodeProgram, Word, assemble
-from .encoder import NotEncoded, encoded
 from .interpreter import compile_words
 from .run_state import Memory, Observer, OutputValue, RunResults, RunState, TileRunner, announce
 from .runtime import native
+
+if TYPE_CHECKING:
+    from ..distributed.buffers import Others
 
 # ---------------------------------------------------------------------------------------------------- executor
 
@@ -46,6 +45,9 @@ def execute_plan(
 ) -> RunResults:  # fmt: skip
     """Run a plan of `bound` on host arrays, or what of it is for the devices of this process; `backends`: theirs.  RunFailed: a
     run-time check, or memory."""
+
+    from ..graph.loop_iteration import with_arms_out
+
     graph = with_arms_out(bound.graph, plan.speculated)
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
@@ -78,11 +80,16 @@ def _run(machine: RunState, plan: ExecutionPlan, pace: QueueClock, others: Other
         return {}
     if pace is QueueClock.THREADS and others is ALONE and not _is_parallel(plan):
         pace = QueueClock.PREDICTED
+    from ..distributed.steps import run_distributed
+
     return run_distributed(machine, plan, pace, others)
 
 
 def _is_parallel(plan: ExecutionPlan) -> bool:
     """Do several devices have work, and not so many that threads would be too many?"""
+
+    from ..distributed.queues import MOST_THREADS
+
     busy = [queue.kind for queue in plan.main.queues if queue.steps]
     return busy.count(QueueKind.COMPUTE) > 1 and len(busy) <= MOST_THREADS
 
@@ -172,6 +179,9 @@ def native_program(
     exhausted: Callable[[Phase | None], RunFailed], reset: Callable[[], int] | None,
 ) -> BytecodeProgram | None:  # fmt: skip
     """None where there is no native code, or it is no program for it."""
+
+    from .encoder import NotEncoded, encoded
+
     made = None if tiering.mode() is tiering.Mode.OFF else native()
     if made is None:
         return None

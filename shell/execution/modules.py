@@ -20,7 +20,6 @@ from ...typechecker.core.blocks import Core, CoreInput
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..cli.arguments import UsageError
 from ..cli.messages import read_source
-from ..display.documentation import STDLIB
 from .params import Permissions, settings_of
 
 if TYPE_CHECKING:
@@ -54,6 +53,8 @@ class ModuleLoader:
         return tuple(source for source in self._sources.values() if source is not None)
 
     def _read(self, name: str, importer: str) -> Source | None:
+        from ..display.documentation import STDLIB
+
         if name in self._texts:
             return self._texts[name]
         if name.startswith(LIBRARY_PREFIX):

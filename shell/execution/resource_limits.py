@@ -21,7 +21,6 @@ from ...backend.graph.lowering.blocks import lower
 from ...backend.graph.passes.pipeline import optimise, settle
 from ...backend.graph.phases import LibraryPhase, Loop, Output, PhaseId, Structured, ValueId
 from ...backend.schedule.plan.plan import BranchStep, Buffer, CellsStep, ExecutionPlan, LoopStep, Role, SubPlan
-from ...backend.schedule.plan.plan_text import bytes_text
 from ...backend.schedule.program_facts.scratch_memory import Numbers, workspace
 from ...backend.schedule.single_device import Detail, plan_one_device
 from ...lang.diagnostics.model import Code, Diagnostic, Label, Refused
@@ -159,6 +158,9 @@ def _work(bound: BoundGraph) -> int:
 
 def _exact(count: int) -> str:
     """`15.3 MB (15,278,592 bytes)`."""
+
+    from ...backend.schedule.plan.plan_text import bytes_text
+
     return f"{bytes_text(count)} ({count:,} bytes)" if count >= 1000 else f"{count} bytes"
 
 

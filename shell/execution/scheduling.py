@@ -13,7 +13,6 @@ from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFa
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ..cli.arguments import Arguments, UsageError, seconds
-from .clusters import Attachment, attachment_of
 from .stored_plans import read_plan, require_right
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from ...backend.vm.run_state import Observer, RunResults
     from ...typechecker.core.blocks import Core
     from ..pipeline_types import Loaded, Runner
+    from .clusters import Attachment
     from .loading import InputFile
     from .params import Permissions
 
@@ -84,6 +84,8 @@ def scheduling_of(arguments: Arguments, use: PlanPurpose) -> Scheduling | None:
     """What the options ask; None if nothing does."""
     if not any(arguments.has(name) for name in (*OPTIONS, "--plan", "--simulate", "--cluster", "--restarts")):
         return None
+    from .clusters import attachment_of
+
     given = [option for option in ("--budget", "--prove", "--fast") if arguments.has(option)]
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} say how long to search, each another way", "give one of them")

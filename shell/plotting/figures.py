@@ -22,12 +22,13 @@ from ..execution.outcome import Outcome
 from ..execution.params import Permissions
 from ..pipeline import Session
 from ..pipeline_types import Loaded
-from .charts import Chart, NotDrawable, Picture, bins, chart_of, require_chart
+from .charts import Chart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ...backend.io.writing import PendingWrite
+    from .charts import Picture
 
 
 # ---------------------------------------------------------------------------------------------------- figures
@@ -77,7 +78,10 @@ def figure(picture: Picture, format: str, size: tuple[int, int] | None = None) -
 
 def _chart(picture: Picture, axes: Axes) -> None:
     """Bars, a histogram, points or lines over the x axis."""
+
     import numpy as np
+
+    from .charts import bins
 
     places, count = picture.places(), len(picture.series)
     for number, (name, values) in enumerate(picture.series):
@@ -127,6 +131,9 @@ class Drawing:
 
     def picture(self, outcome: Outcome) -> Picture:
         """UsageError: the values do not go together."""
+
+        from .charts import NotDrawable, chart_of
+
         try:
             return chart_of(self.chart, [outcome.outputs[name] for name in self.names], self.names)
         except NotDrawable as error:
@@ -170,6 +177,9 @@ class Drawings:
 
     def check(self, loaded: Loaded, permissions: Permissions) -> None:
         """UsageError, Refused: what cannot be drawn, or not there.  Called before any data is read."""
+
+        from .charts import NotDrawable, require_chart
+
         core = loaded.core
         values = {entry.name: entry for entry in core.outputs}
         for one in self.wanted:

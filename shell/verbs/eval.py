@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...lang.diagnostics.model import Code, Diagnostic
-from ...lang.foreign import hints
 from ...lang.syntax.source import MAXIMUM_CHARACTERS, Source, Span
 from ..cli import messages
 from ..cli.arguments import Arguments, UsageError
@@ -23,6 +22,8 @@ from ..pipeline_types import Strictness
 # ---------------------------------------------------------------------------------------------------- eval
 
 def eval_command(arguments: Arguments, console: Console) -> Exit:
+    from ...lang.foreign import hints
+
     request = request_of(arguments, console)
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session("", permissions_of(arguments, request, "", ""), strictness)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,6 @@ from ..cli.process_exit import Exit
 from ..cli.standard_streams import Console, Volume, bytes_out, reporting, stream_of
 from ..display import estimates
 from ..display.progress import RunProgress, planning, progress
-from ..display.tracing import Recorder, write_trace
-from ..execution.clusters import let_go
-from ..execution.doctest import DoctestFailure, check_case
-from ..execution.doctest_parser import markdown_cases, rho_cases
 from ..execution.modules import headers_in, sized
 from ..execution.outcome import Outcome
 from ..execution.params import Permissions, settings_of
@@ -33,15 +30,13 @@ from ..execution.stored_plans import program_in, read_plan
 from ..execution.watching import StageTimes
 from ..pipeline import Session
 from ..pipeline_types import Checked, Loaded, Strictness
-from ..plotting.figures import drawings_of
-from .check import stamps, wait_for_change
-from .eval import show_report
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.graph.bind import BoundGraph
     from ...backend.io.writing import PendingWrite
     from ...typechecker.core.blocks import Core, CoreOutput
+    from ..execution.doctest import DoctestFailure
 
 
 # ---------------------------------------------------------------------------------------------------- run
@@ -49,6 +44,8 @@ if TYPE_CHECKING:
 def run_command(arguments: Arguments, console: Console) -> Exit:
     if not arguments.has("--watch"):
         return run_once(arguments, console, set())
+    from .check import stamps, wait_for_change
+
     if arguments.positional in ((), ("-",)):
         raise UsageError("--watch needs a file: nothing else changes")
     read = {arguments.positional[0]}
@@ -64,6 +61,10 @@ def run_command(arguments: Arguments, console: Console) -> Exit:
 
 def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     """Run the script; the files that were read are added to `read`."""
+
+    from ..plotting.figures import drawings_of
+    from .eval import show_report
+
     request = request_of(arguments, console)
     json = wants_json(arguments)
     results = console
@@ -93,7 +94,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     traced = arguments.value("--trace")
     if traced is not None:
         require_place(traced, f"--trace {traced}: this file")
-    recorder = StageTimes() if traced is None else Recorder()
+    recorder = _recorder(traced)
     request = _with_folder(request, arguments.value("--out-dir"), session, source)
     program, drawings = drawings.program(source, session, stored=arguments.has("--plan"))
     drawn: list[str] = []
@@ -124,7 +125,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         drawings.show(outcome, console, drawn.append)
         _save(loaded, request, outcome, console, results, pictures)
 
-    with RunProgress(console, recorder) as watch, let_go(None if scheduling is None else scheduling.cluster):
+    with RunProgress(console, recorder) as watch, _released(scheduling):
         report = run_program(
             program, session, request, scheduling=scheduling, verify=arguments.has("--verify"),
             analyze=arguments.has("--analyze"), ready=ready, save=save, watch=watch, json=json,
@@ -133,8 +134,8 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         console.note(line)
     read.update(name for name in report.sources if not name.startswith("<"))
     report = replace(report, outcome=drawings.without(report.outcome))
-    if isinstance(recorder, Recorder) and traced is not None and report.exit is Exit.OK:
-        write_trace(recorder, traced)
+    if traced is not None and report.exit is Exit.OK:
+        _write_trace(recorder, traced)
     code = show_report(report, console, json=json)
     for line in drawn:
         (console.note if json else console.print)(line)
@@ -152,6 +153,31 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         for line in _silent(report.outcome, program):
             console.note(line)
     return code
+
+
+def _recorder(traced: str | None) -> StageTimes:
+    """The times of stages, with an event for each step where a trace is asked for."""
+    if traced is None:
+        return StageTimes()
+    from ..display.tracing import Recorder
+
+    return Recorder()
+
+
+def _write_trace(recorder: StageTimes, path: str) -> None:
+    from ..display.tracing import Recorder, write_trace
+
+    assert isinstance(recorder, Recorder)
+    write_trace(recorder, path)
+
+
+def _released(scheduling: Scheduling | None) -> AbstractContextManager[object]:
+    """Disconnects from the cluster at the end, if there is one."""
+    if scheduling is None or scheduling.cluster is None:
+        return nullcontext()
+    from ..execution.clusters import let_go
+
+    return let_go(scheduling.cluster)
 
 
 def _make_folder(folder: str | None) -> None:
@@ -492,6 +518,9 @@ def _source(arguments: Arguments, console: Console) -> Source:
 # `rho test PATH…`: run the documented examples of `.rho` and `.md` files (`execution.examples` says what counts as one).
 
 def test_command(arguments: Arguments, console: Console) -> Exit:
+    from ..execution.doctest import DoctestFailure, check_case
+    from ..execution.doctest_parser import markdown_cases, rho_cases
+
     failures: list[DoctestFailure] = []
     cases, file = 0, ""
     files = find_files(arguments.positional, (".rho", ".md"))

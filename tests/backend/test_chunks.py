@@ -10,7 +10,7 @@ import pytest
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.profile import CostTable, DeviceProfile, LinkProfile, Profile, Roofline
-from rho.backend.distributed.steps import QueueClock
+from rho.backend.distributed.buffers import QueueClock
 from rho.backend.schedule.plan.plan import ExecutionPlan, RunStep, decode_plan, encode_plan
 from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program, reproved
 from rho.backend.schedule.search.strategy import FAST

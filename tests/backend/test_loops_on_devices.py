@@ -10,7 +10,7 @@ from share import seeds
 
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
-from rho.backend.distributed.steps import QueueClock
+from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.phases import Loop
 from rho.backend.schedule.plan.plan import RunStep, decode_plan, encode_plan
 from rho.backend.schedule.program.plan_from_schedule import plan_of

@@ -15,7 +15,7 @@ from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.cost_functions import Duplex, Ticks
 from rho.backend.devices.profile import CostTable, DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
-from rho.backend.distributed.steps import QueueClock
+from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.phases import Loop, Phase
 from rho.backend.schedule.plan.plan import TransferStep, decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup

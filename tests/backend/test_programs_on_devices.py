@@ -15,7 +15,7 @@ from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
-from rho.backend.distributed.steps import QueueClock
+from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.loop_iteration import branches_of, taken_apart
 from rho.backend.graph.phases import Phase

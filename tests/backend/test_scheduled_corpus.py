@@ -10,7 +10,7 @@ from share import drawing, share
 
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
-from rho.backend.distributed.steps import QueueClock
+from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.loop_iteration import branches_of, taken_apart
 from rho.backend.schedule.program.loop_iteration import speculated
 from rho.backend.schedule.program.plan_from_schedule import plan_of

@@ -17,7 +17,7 @@ from rho import backend
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.distributed import steps
-from rho.backend.distributed.steps import QueueClock
+from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.schedule.plan.plan import ExecutionPlan, FenceStep, Step, WaitStep
 from rho.backend.schedule.program.plan_from_schedule import plan_of

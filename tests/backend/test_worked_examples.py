@@ -8,7 +8,7 @@ import pytest
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.this_machine import load_profile
-from rho.backend.distributed.steps import QueueClock
+from rho.backend.distributed.buffers import QueueClock
 from rho.backend.schedule.plan.plan import BranchStep, ExecutionPlan, RunStep, TransferStep, WaitStep
 from rho.backend.schedule.program.plan_program import PlannedProgram, plan_program
 from rho.backend.schedule.search.strategy import FAST

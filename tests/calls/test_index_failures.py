@@ -13,7 +13,7 @@ from share import drawing, seeds
 import rho
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
-from rho.backend.distributed.steps import QueueClock
+from rho.backend.distributed.buffers import QueueClock
 from rho.backend.jit import tiering
 from rho.backend.reference.interpreter import interpret
 from rho.backend.schedule.program.plan_from_schedule import plan_of

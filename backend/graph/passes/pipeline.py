@@ -14,7 +14,6 @@ from typing import Final
 from ....lang.support.records import dataclass
 from ..bind import BoundGraph
 from ..phases import Graph
-from ..verify import verify
 from .algebraic_rules import (
     are_digits,
     is_of_few_digits,
@@ -178,24 +177,32 @@ _AFTER: tuple[Pass, ...] = (
 PASS_NAMES: tuple[str, ...] = tuple(dict.fromkeys(step.name for step in (*PASSES, *SETTLED_PASSES)))
 
 
+def _verify(graph: Graph, name: str) -> None:
+    from ..verify import verify
+
+    verify(graph, name)
+
+
 def optimise(graph: Graph, without: frozenset[str] = frozenset(), verify_each: bool = False) -> Graph:
     """Run the passes in order, leaving out those named in `without`; `verify_each` checks the graph after every pass."""
+
     for step in PASSES:
         if step.name not in without:
             graph = step.function(graph)
             if verify_each:
-                verify(graph, step.name)
+                _verify(graph, step.name)
     return graph
 
 
 def settle(bound: BoundGraph, without: frozenset[str] = frozenset(), verify_each: bool = False) -> BoundGraph:
     """The passes over a bound graph, as `optimise`."""
+
     graph = bound.graph
     for step in SETTLED_PASSES:
         if step.name not in without:
             graph = step.function(graph)
             if verify_each:
-                verify(graph, step.name)
+                _verify(graph, step.name)
     if graph is bound.graph:
         return bound
     if graph.phases is bound.graph.phases:  # nothing but words
@@ -204,5 +211,5 @@ def settle(bound: BoundGraph, without: frozenset[str] = frozenset(), verify_each
         if step.name not in without:
             graph = step.function(graph)
             if verify_each:
-                verify(graph, step.name)
+                _verify(graph, step.name)
     return replace(bound, graph=graph)

@@ -15,7 +15,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ....lang.support.records import dataclass
 from ....typechecker import scalars
@@ -24,7 +24,6 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph, KnownValues
 from ...graph.cost_formulas import Types
 from ...graph.fusion_groups import merge_loop
-from ...graph.loop_iteration import LoopIteration, leaving, turn_of
 from ...graph.phases import (
     AxisKind,
     Branch,
@@ -44,11 +43,7 @@ from ...graph.phases import (
     ValueId,
 )
 from ...graph.projections import IDENTITY, box_needed, frame_of
-from ...loopir.facts import iteration_of
-from ...lower.region import Region, lower_region
-from ...lower.scope import NotLowerable
 from ...scalar.table import REDUCTIONS
-from ...transform.pipeline import runs_in_tiles
 from ..plan.plan import (
     Box,
     DeviceId,
@@ -62,6 +57,11 @@ from ..plan.plan import (
     SubPlan,
     TransferStep,
 )
+
+if TYPE_CHECKING:
+    from ...graph.loop_iteration import LoopIteration
+    from ...lower.region import Region
+    from ...lower.scope import NotLowerable
 
 # ---------------------------------------------------------------------------------------------------- sharding
 
@@ -330,6 +330,9 @@ def is_shared(step: Step) -> bool:
 
 def shared_loops(plan: ExecutionPlan, bound: BoundGraph) -> dict[PhaseId, Shared]:
     """The loops that queues of the plan run together."""
+
+    from ...graph.loop_iteration import leaving, turn_of
+
     found: dict[PhaseId, list[Part]] = {}
     for which, queue in enumerate(plan.main.queues):
         for step in queue.steps:
@@ -409,6 +412,12 @@ def regions_of(graph: Graph, spread: Container[PhaseId] = ()) -> tuple[PlannedRe
 
 def lowered_loops(graph: Graph) -> Iterator[tuple[Loop | Fold | Map, Region | NotLowerable]]:
     """Each with its region, or what is in the way of one."""
+
+    from ...loopir.facts import iteration_of
+    from ...lower.region import lower_region
+    from ...lower.scope import NotLowerable
+    from ...transform.pipeline import runs_in_tiles
+
     known = KnownValues(traverse.all_phases(graph), graph.types)
     for phase in _outermost(graph.phases):
         try:
@@ -422,6 +431,8 @@ def lowered_loops(graph: Graph) -> Iterator[tuple[Loop | Fold | Map, Region | No
 
 
 def _planned(phase: Loop | Fold | Map, lowered: Region | NotLowerable) -> PlannedRegion:
+    from ...lower.scope import NotLowerable
+
     if isinstance(lowered, NotLowerable):
         return PlannedRegion(phase.id, (), False, str(lowered))
     states = tuple(Lies.TWO_BUFFERS if doubled else Lies.IN_PLACE for doubled in lowered.states)
