@@ -82,11 +82,11 @@ def _print_usage_json(words: list[str], error: UsageError, console: Console) -> 
 
     notes = (error.hint,) if error.hint else ()
     code = Code.USAGE if error.exit is Exit.USAGE else Code.E708
-    found = [diagnostic_json(Diagnostic(code, error.message, Span("", 0, 0), notes=notes), {})]
+    diagnostics = [diagnostic_json(Diagnostic(code, error.message, Span("", 0, 0), notes=notes), {})]
     results: dict[str, object] = {"values": [], "printed": []} if words[0] in ("run", "eval", "-c") else {}
     if words[0] == "check":
         results = {"version": 1, "files": [], "summary": {"errors": 1, "warnings": 0, "ms": 0.0}}
-    print_json(console, {**results, "diagnostics": found})
+    print_json(console, {**results, "diagnostics": diagnostics})
 
 
 def _discard_output(from_process: bool) -> None:

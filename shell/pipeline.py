@@ -53,21 +53,21 @@ class Session:
         loader = ModuleLoader(self.folder, self.permissions, self.texts)
         try:
             if checker is None:
-                found = check_program(source, load_module=loader.load, strict=self.strictness is Strictness.STRICT)
+                result = check_program(source, load_module=loader.load, strict=self.strictness is Strictness.STRICT)
             else:
-                found = checker.check(source, loader.load)
+                result = checker.check(source, loader.load)
         except RhoError as error:
             sources = {one.name: one for one in (*loader.sources, source)}
             return Checked(source, None, error.diagnostics, sources)
         sources = {one.name: one for one in (*loader.sources, source)}
-        core, diagnostics = with_blocks(found.core, found.diagnostics, self.devices)
+        core, diagnostics = with_blocks(result.core, result.diagnostics, self.devices)
 
         def judging(of: Source) -> Judge:
             from ..typechecker.check import Judging
 
-            return Judging((checker or self.checker()).beside, loader.load, of.name)
+            return Judging((checker or self.checker()).sibling, loader.load, of.name)
 
-        return Checked(source, core, told(diagnostics, source, sources, judging), sources, found)
+        return Checked(source, core, order_and_explain(diagnostics, source, sources, judging), sources, result)
 
     def load(
         self, checked: Checked, request: RunRequest, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None
@@ -109,39 +109,39 @@ class Session:
             from ..backend.schedule.program.plan_program import texts_of  # only plans that are shown say whose they are
 
             texts = texts_of(core)
-        made = plan(bound, device, program=texts, detail=Detail.FULL if full else Detail.STEPS)
+        local_plan = plan(bound, device, program=texts, detail=Detail.FULL if full else Detail.STEPS)
         candidate = PlanCandidate(core, bound, checked.sources, checked.source, request.outputs)
         taken = file_memory(bound, request, files)
         limited = scheduling is None or request.limits.memory is not None or not scheduling.is_held_elsewhere
-        allowed = fits(made, request.limits.memory, taken) if limited else None  # else the profile's devices say what fits
-        kept, runs = None, not full
+        allowed = fits(local_plan, request.limits.memory, taken) if limited else None  # else the profile's devices say what fits
+        stored, runs = None, not full
         scratch: tuple[Scratch, ...] = ()
         staged: Staged | None = None
         if scheduling is not None:
             from .execution.scheduling import PlanPurpose
             from .execution.stored_plans import passes_kept
 
-            kept = None if scheduling.plan is None else passes_kept(scheduling.plan)
+            stored = None if scheduling.plan is None else passes_kept(scheduling.plan)
             runs = runs and scheduling.use is PlanPurpose.RUN
-        if allowed is not None or kept is not None:
+        if allowed is not None or stored is not None:
             from ..backend.schedule.streams.pass_partitioning import CannotStream
             from .execution.streaming import asked_of, no_devices, streamed_plan
 
             try:
-                if kept is not None and scheduling is not None and scheduling.asks_devices:
-                    raise no_devices(kept)
+                if stored is not None and scheduling is not None and scheduling.asks_devices:
+                    raise no_devices(stored)
                 elsewhere = scheduling is not None and (scheduling.asks_devices or scheduling.plan is not None)
-                if kept is None and (core.schedules or request.sizes or elsewhere):
+                if stored is None and (core.schedules or request.sizes or elsewhere):
                     raise CannotStream(bound.graph.phases[0], "")
-                asked = asked_of(request, core, allowed, kept, runs=runs)
-                whole, steps = bound, Detail.FULL if full else Detail.STEPS
-                made, planned, stages = streamed_plan(core, bound, files, asked, device, texts, steps)
+                asked = asked_of(request, core, allowed, stored, runs=runs)
+                bound_program, steps = bound, Detail.FULL if full else Detail.STEPS
+                local_plan, planned, stages = streamed_plan(core, bound, files, asked, device, texts, steps)
                 bound, scratch, taken = planned.bound, planned.scratch, FileMemory()
-                staged = Staged(whole, asked, device, stages) if stages else None
+                staged = Staged(bound_program, asked, device, stages) if stages else None
             except CannotStream as trouble:
-                refuse_memory(candidate, made, request.limits.memory, taken, trouble)
+                refuse_memory(candidate, local_plan, request.limits.memory, taken, trouble)
         check_time(candidate, request.limits.seconds)
-        loaded = Loaded(checked, core, request, files, bound, made, file_bytes=taken.bytes, scratch=scratch, staged=staged)
+        loaded = Loaded(checked, core, request, files, bound, local_plan, file_bytes=taken.bytes, scratch=scratch, staged=staged)
         if loaded.streams or (scheduling is None and not core.schedules):
             return loaded
         from .execution.scheduling import PlanPurpose, Scheduling, load_scheduled
@@ -240,11 +240,11 @@ def with_blocks(
     return None if any(one.is_error for one in more) else core, (*diagnostics, *more)
 
 
-def told(
+def order_and_explain(
     diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, Source], judging: Callable[[Source], Judge]
 ) -> tuple[Diagnostic, ...]:  # fmt: skip
-    """Diagnostics as people are told them: the program's own first, each file's from top to bottom, habits explained."""
-    if any(found.is_error for found in diagnostics):
+    """Diagnostics in the order of messages: the program's own first, each file's from top to bottom, habits explained."""
+    if any(one.is_error for one in diagnostics):
         from ..lang.foreign.hints import explained
 
         diagnostics = explained(diagnostics, sources, judging)

@@ -83,11 +83,12 @@ class Engine(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StreamRequest:
-    """What is to be planned in tiles: within `limit` bytes, outputs of these names to files; as `kept`, where that is given."""
+    """What is to be planned in tiles: within `limit` bytes, outputs of these names to files; as `stored_plan`, where that is
+    given."""
 
     limit: int
     sinks: Mapping[str, Target]
-    kept: StoredPlan | None = None
+    stored_plan: StoredPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,17 +45,17 @@ class CheckResult:
     @cached_property
     def types(self) -> Mapping[str, str]:
         """The top-level names' types."""
-        found: dict[str, str] = {}
+        shown: dict[str, str] = {}
         for name, entry in self.elaborated.names.items():
             if isinstance(entry, (Operand, TupleOperand)):
-                found[name] = show_value_type(entry)
+                shown[name] = show_value_type(entry)
             elif isinstance(entry, Module):
-                found[name] = "module"
+                shown[name] = "module"
             elif isinstance(entry, OperatorValue):
-                found[name] = "operator"
+                shown[name] = "operator"
             elif isinstance(entry, FunctionValue):
-                found[name] = "function"
-        return found
+                shown[name] = "function"
+        return shown
 
     def drops_left(self, name: str) -> bool:
         """Is it a top-level function that drops a left argument?"""
@@ -86,12 +86,12 @@ class CheckResult:
         from .elaborate.infer_signature import instances
         from .usage.check_moves import show_instance
 
-        found: dict[str, tuple[tuple[str, Instance], ...]] = {}
+        shown: dict[str, tuple[tuple[str, Instance], ...]] = {}
         for name, entry in self.elaborated.names.items():
             if isinstance(entry, FunctionValue):
-                made = instances(self.elaborated.context, entry)
-                found[name] = tuple([(show_instance(name, one.arguments, one.results, one.facts), one) for one in made])
-        return found
+                inferred = instances(self.elaborated.context, entry)
+                shown[name] = tuple([(show_instance(name, one.arguments, one.results, one.facts), one) for one in inferred])
+        return shown
 
     def described(self, name: str) -> tuple[str, ...]:
         """What an editor shows on a top-level name: type and reads of a value; each way to apply a function, with what it
@@ -102,21 +102,21 @@ class CheckResult:
         if isinstance(entry, FunctionValue):
             return self._signatures_of(name, entry) or (f"{name} : {GENERIC}",)
         values = {x.value for x in leaves(entry)} if isinstance(entry, (Operand, TupleOperand)) else set()
-        found = tuple([quantity.line() for quantity in self.quantities() if quantity.name == name and quantity.value in values])
-        return found or (f"{name} : {self.types.get(name, '?')}",)
+        lines = tuple([quantity.line() for quantity in self.quantities() if quantity.name == name and quantity.value in values])
+        return lines or (f"{name} : {self.types.get(name, '?')}",)
 
     def _signatures_of(self, name: str, function: FunctionValue) -> tuple[str, ...]:
         from .elaborate.infer_signature import instances
         from .usage.check_moves import show_instance
 
         context, site = self.elaborated.context, self.elaborated.sites.get(name)
-        kept = context.memory.signatures
-        known = None if site is None else kept.get((name, site.key))
+        signatures = context.memory.signatures
+        known = None if site is None else signatures.get((name, site.key))
         if known is None:
-            made = instances(context, function)
-            known = tuple([show_instance(name, one.arguments, one.results, one.facts) for one in made])
+            inferred = instances(context, function)
+            known = tuple([show_instance(name, one.arguments, one.results, one.facts) for one in inferred])
             if site is not None and site.reach <= DependencyLevel.CONSTANTS:
-                kept.put((name, site.key), known)
+                signatures.put((name, site.key), known)
         return known
 
 
@@ -163,7 +163,7 @@ class Checker:
         self._memory = CheckCache()
 
     @cached_property
-    def beside(self) -> Checker:
+    def sibling(self) -> Checker:
         """A checker of other texts by the same rules, so that this one's memory stays with its program."""
         return Checker(self._load_module, strict=self._strict, index_origin=self._index_origin)
 
@@ -177,7 +177,7 @@ class Checker:
         try:
             return check(source, load_module=load, strict=self._strict, index_origin=self._index_origin, memory=self._memory)
         finally:
-            self._memory.turn()
+            self._memory.end_generation()
 
 
 # ---------------------------------------------------------------------------------------------------- judging

@@ -108,7 +108,7 @@ def names_of_sizes(arguments: Sequence[ArrayType], results: Sequence[ArrayType])
     """What a signature calls the sizes of its results that are known only when run: `k` of `k≤n`; a sum has a name of its own."""
     open_sizes = {size: None for type_ in results for size in _sizes(type_) if size.is_runtime()}
     used = {v.name for type_ in (*arguments, *results) for size in _sizes(type_) for v in size.variables()}
-    found: dict[Size, str] = {}
+    names: dict[Size, str] = {}
     for size in open_sizes:
         (lone, *others) = size.variables()
         name, count = lone.name, 1
@@ -116,8 +116,8 @@ def names_of_sizes(arguments: Sequence[ArrayType], results: Sequence[ArrayType])
             while (name := "k" if count == 1 else f"k{count}") in used:
                 count += 1
             used.add(name)
-        found[size] = name
-    return found
+        names[size] = name
+    return names
 
 
 def _sizes(type_: ArrayType) -> list[Size]:

@@ -146,10 +146,10 @@ def promote_kinds(a: Kind, b: Kind) -> Kind | None:
 
 def joint(given: Sequence[Element]) -> Element | None:
     """The element type that holds values of all; None if text meets numbers."""
-    found: Element | None = given[0]
+    common: Element | None = given[0]
     for element in given[1:]:
-        found = None if found is None else promote(found, element)
-    return found
+        common = None if common is None else promote(common, element)
+    return common
 
 
 def promote(a: Element, b: Element) -> Element | None:

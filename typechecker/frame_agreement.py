@@ -74,12 +74,12 @@ def _obligation(
     mine, theirs = frames[i][axis], frames[principal][axis]
     first, second = (args[principal], args[i]) if principal < i else (args[i], args[principal])
     one, two = (theirs, mine) if principal < i else (mine, theirs)
-    kept = [(x, place) for x in (first, second) if (place := b.selection(x)) is not None]
-    if axis == 0 and kept and mine.constant is not None and theirs.constant is not None:
-        x, place = kept[0]
+    selections = [(x, selection) for x in (first, second) if (selection := b.selection(x)) is not None]
+    if axis == 0 and selections and mine.constant is not None and theirs.constant is not None:
+        x, selection = selections[0]
         count = str(one if x is first else two)
         message = f"lengths {one} and {two} differ: {count} is the number of elements that a mask keeps"
-        labels = (*[Label(b.where(x), show_type(x.type)) for x in (first, second)], Label(place, f"this mask keeps {count}"))
+        labels = (*[Label(b.where(x), show_type(x.type)) for x in (first, second)], Label(selection, f"this mask keeps {count}"))
         hint = "select from both with the same mask: `(m⌿x) … m⌿y`"
         return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E140, span, message, labels, (hint,))
     if mine.constant is not None and theirs.constant is not None:
@@ -124,22 +124,22 @@ def hints(
 
 def turned(b: FrameRequest, x: Operand, span: Span) -> tuple[tuple[str, ...], tuple[Fix, ...]]:
     """The suggestion to transpose an argument of the function at `span`."""
-    place = b.where(x)
+    operand = b.where(x)
     if not _beside(b, x, span):
         return ("the axes of one in reverse order (`⍉`) line up with the other's",), ()
-    said = f"did you mean `⍉{_called(b, x) or b.text(place)}`? its axes in reverse order line up"
-    text = b.text(place)
-    return (), (Fix(said, (Edit(place, f"⍉{text}" if place.start >= span.end else f"(⍉{text})"),)),)
+    said = f"did you mean `⍉{_called(b, x) or b.text(operand)}`? its axes in reverse order line up"
+    text = b.text(operand)
+    return (), (Fix(said, (Edit(operand, f"⍉{text}" if operand.start >= span.end else f"(⍉{text})"),)),)
 
 
 def _beside(b: FrameRequest, x: Operand, span: Span) -> bool:
     """Is a value written right beside the function, as its argument?"""
-    place = b.where(x)
-    if place.file != span.file or not b.text(place):
+    operand = b.where(x)
+    if operand.file != span.file or not b.text(operand):
         return False
-    if place.start >= span.end:
-        return b.text(Span(span.file, span.end, place.start)).strip() in ("", "(")
-    return place.end <= span.start and b.text(Span(span.file, place.end, span.start)).strip() in ("", ")")
+    if operand.start >= span.end:
+        return b.text(Span(span.file, span.end, operand.start)).strip() in ("", "(")
+    return operand.end <= span.start and b.text(Span(span.file, operand.end, span.start)).strip() in ("", ")")
 
 
 def _called(b: FrameRequest, x: Operand, *, left: bool = False) -> str:

@@ -98,11 +98,11 @@ def _computed(op: blocks.Op, view: ArrayView) -> Array:
             return arrays.windows(view.value(op.arg), op.count, view.shape(op.result))
         case c.Gather():
             arg, indices = view.value(op.arg), view.value(op.indices)
-            beside = {axis: integers(view.value(v))[0] for axis, v in zip(op.axes, op.beside, strict=True)}
-            return arrays.gather(arg, indices, op.axis, op.checked, op.fills, op.shift, op.place, beside)
+            beside = {axis: integers(view.value(v))[0] for axis, v in zip(op.axes, op.other_indices, strict=True)}
+            return arrays.gather(arg, indices, op.axis, op.checked, op.fills, op.shift, op.indexing, beside)
         case c.Update():
             choices = [None if i is None else view.value(i) for i in op.indices]
-            return arrays.update(view.value(op.arg), choices, view.value(op.value), op.checked, op.place)
+            return arrays.update(view.value(op.arg), choices, view.value(op.value), op.checked, op.indexing)
         case c.MaskUpdate():
             return arrays.mask_update(view.value(op.arg), view.value(op.mask), view.value(op.value))
         case c.Compress():
@@ -119,7 +119,7 @@ def _computed(op: blocks.Op, view: ArrayView) -> Array:
             return reductions.contract(view.value(op.left), view.value(op.right))
         case c.KeyReduce():
             bins = view.shape(op.result)[0]
-            return reductions.key_reduce(op.function, view.value(op.indices), view.value(op.arg), bins, op.checked, op.place)
+            return reductions.key_reduce(op.function, view.value(op.indices), view.value(op.arg), bins, op.checked, op.indexing)
     raise InternalError(f"{type(op).__name__} is not a pure op")
 
 

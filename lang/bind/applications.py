@@ -38,14 +38,14 @@ def number(binding: BindContext, token: Token) -> expressions.Number:
         if max(map(len, words)) < 19:
             values = tuple(map(int, words))
     if values is None:
-        values = tuple(_value(binding, found[0], token.start + found.start()) for found in _WORD.finditer(text))
+        values = tuple(_value(binding, match[0], token.start + match.start()) for match in _WORD.finditer(text))
     return expressions.Number(binding.of(token), values, len(values) > 1)
 
 
 def number_items(binding: BindContext, token: Token, strand: expressions.Number) -> list[expressions.Number]:
     """Each number of a strand as a node of its own."""
-    places = (token.start + found.start() for found in _WORD.finditer(token.text))
-    ends = (token.start + found.end() for found in _WORD.finditer(token.text))
+    places = (token.start + match.start() for match in _WORD.finditer(token.text))
+    ends = (token.start + match.end() for match in _WORD.finditer(token.text))
     return [
         expressions.Number(binding.span(start, end), (value,), False)
         for start, end, value in zip(places, ends, strand.values, strict=True)

@@ -215,8 +215,8 @@ def is_declaration(text: str) -> bool:
 
 def keyword_of(text: str) -> str:
     """The word that a declaration starts with; nothing for a name with a type and for other statements."""
-    found = _KEYWORD.match(text)
-    return "" if found is None else found.group(1)
+    match = _KEYWORD.match(text)
+    return "" if match is None else match.group(1)
 
 
 def read_declaration(binding: BindContext, text: str) -> tuple[BindContext, Node]:
@@ -249,9 +249,9 @@ def bind_declaration(binding: BindContext, text: str) -> program.Statement:
     match node.expr_name:
         case "input":
             target = _target(binding, children[0])
-            found = {child.expr_name: child for child in children}
-            path = found.get("path")
-            type_ = types.type(found["type"])
+            parts = {child.expr_name: child for child in children}
+            path = parts.get("path")
+            type_ = types.type(parts["type"])
             clauses = [child for child in children if child.expr_name == "clause"]
             return program.InputDeclaration(
                 span, target, type_, None if path is None else _unquoted(path),
@@ -359,7 +359,7 @@ def _expression(binding: BindContext, node: Node) -> expressions.Expression:
 
 
 def _use(binding: BindContext, span: Span, node: Node) -> program.ModuleUse:
-    place = binding.span(node.start, node.end)
+    name_span = binding.span(node.start, node.end)
     if node.expr_name == "name":
         name, path = node.text, None
         target = _target(binding, node)
@@ -367,10 +367,10 @@ def _use(binding: BindContext, span: Span, node: Node) -> program.ModuleUse:
         path = _unquoted(node)
         name = called(path)
         if re.fullmatch(NAME, name) is None:
-            raise binding.problem(Code.E010, f"a module is called by its file's name, and `{name}` is not a name", place)
+            raise binding.problem(Code.E010, f"a module is called by its file's name, and `{name}` is not a name", name_span)
         target = checked_name(binding, Token(TokenKind.NAME, node.start, node.end, name))
     if binding.modules is not None and binding.modules(path or name) is None:
-        raise binding.problem(Code.E019, f"there is no module `{path or name}`", place)
+        raise binding.problem(Code.E019, f"there is no module `{path or name}`", name_span)
     return program.ModuleUse(span, target, path)
 
 
@@ -411,8 +411,8 @@ def _unreadable_declaration(binding: BindContext, text: str, error: ParseError) 
     expected = _EXPECTED.get(error.expr.name, "a declaration") if error.expr is not None else "a declaration"
     if text[start : start + 1] in ("'", '"') and text.startswith("input"):
         expected = "`←`"
-    found = f", not `{text[start:end]}`" if start < len(text) else ""
-    return binding.problem(Code.E011, f"{expected} is expected here{found}", binding.span(min(start, len(text)), end),
+    instead = f", not `{text[start:end]}`" if start < len(text) else ""
+    return binding.problem(Code.E011, f"{expected} is expected here{instead}", binding.span(min(start, len(text)), end),
                            notes=_example(text))  # fmt: skip
 
 

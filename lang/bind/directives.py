@@ -95,9 +95,9 @@ class DirectiveReader(Generic[Phase]):
         if len(texts) < len(plain):
             raise self.wrong(span, "a group `{ … }` comes last, after a device: `gpu { a ⋄ b }`")
         first, rest = texts[0], texts[1:]
-        for place, word in enumerate(texts):
-            if word.text in BETWEEN and place:
-                return self._between(span, word, texts[:place], texts[place + 1 :])
+        for position, word in enumerate(texts):
+            if word.text in BETWEEN and position:
+                return self._between(span, word, texts[:position], texts[position + 1 :])
         match first.text:
             case "place" | "keep":
                 names, devices = self._around("on", first, rest)
@@ -169,7 +169,7 @@ class DirectiveReader(Generic[Phase]):
 
     def _split(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> ResolvedDirective[Phase]:
         head, devices = self._around("over", verb, rest)
-        at = next((place for place, word in enumerate(head) if place and word.text == "rows"), None)
+        at = next((position for position, word in enumerate(head) if position and word.text == "rows"), None)
         if at is None:
             raise self.wrong(verb.span, "a split is written `split m rows 3:1 over gpu0 gpu1` (without 3:1: evenly)")
         phase, ratio = self._one(head[:at], verb), head[at + 1 :]
@@ -232,7 +232,7 @@ class DirectiveReader(Generic[Phase]):
         """At least one phase; `print x` is one, `print` all that print."""
         if not words:
             raise self.wrong(near.span, f"`{near.text}` lacks the name of a phase here")
-        found: list[Phase] = []
+        phases: list[Phase] = []
         at = 0
         while at < len(words):
             word = words[at]
@@ -240,12 +240,12 @@ class DirectiveReader(Generic[Phase]):
             if word.text == PRINT and at < len(words):
                 joined = next((j for j in (f"print {words[at].text}", f"print_{words[at].text}") if j in self.known), None)
                 if joined is not None:
-                    found.append(self.phase(DirectiveWord(word.span.to(words[at].span), joined)))
+                    phases.append(self.phase(DirectiveWord(word.span.to(words[at].span), joined)))
                     at += 1
                     continue
             several = self.prints() if word.text == PRINT else ()
-            found += several if len(several) > 1 else [self.phase(word)]
-        return tuple(found)
+            phases += several if len(several) > 1 else [self.phase(word)]
+        return tuple(phases)
 
     def _one(self, words: Sequence[DirectiveWord], near: DirectiveWord) -> Phase:
         phases = self.phases(words, near)
@@ -263,7 +263,7 @@ class DirectiveReader(Generic[Phase]):
     def _around(
         self, middle: str, verb: DirectiveWord, rest: list[DirectiveWord]
     ) -> tuple[list[DirectiveWord], list[DirectiveWord]]:  # fmt: skip
-        places = [place for place, word in enumerate(rest) if word.text == middle]
+        places = [position for position, word in enumerate(rest) if word.text == middle]
         if not places:
             raise self.wrong(verb.span, f"`{verb.text}` needs `{middle}` and devices after it")
         return rest[: places[-1]], rest[places[-1] + 1 :]
@@ -329,12 +329,12 @@ def ticks_of(text: str, tick_ns: int) -> int | None:
 
 
 def _quantity(text: str) -> tuple[Fraction, str] | None:
-    found = _QUANTITY.fullmatch(text)
-    if found is None or len(found[1]) > 18:
+    match = _QUANTITY.fullmatch(text)
+    if match is None or len(match[1]) > 18:
         return None
-    decimals = found[2] or ""
-    number = Fraction(int(found[1].replace("_", "") + decimals), 10 ** len(decimals))
-    return number, found[3]
+    decimals = match[2] or ""
+    number = Fraction(int(match[1].replace("_", "") + decimals), 10 ** len(decimals))
+    return number, match[3]
 
 
 def _some(names: Sequence[str]) -> str:
@@ -343,14 +343,14 @@ def _some(names: Sequence[str]) -> str:
 
 def _commas(words: Sequence[DirectiveWord | DirectiveGroup], known: Collection[str]) -> list[DirectiveWord | DirectiveGroup]:
     """`a, b` is `a b`, unless a phase is called so."""
-    found: list[DirectiveWord | DirectiveGroup] = []
+    parts: list[DirectiveWord | DirectiveGroup] = []
     for word in words:
         if isinstance(word, DirectiveGroup) or "," not in word.text or word.text in known:
-            found.append(word)
+            parts.append(word)
             continue
         start = word.span.start
         for piece in word.text.split(","):
             if piece:
-                found.append(DirectiveWord(Span(word.span.file, start, start + len(piece)), piece))
+                parts.append(DirectiveWord(Span(word.span.file, start, start + len(piece)), piece))
             start += len(piece) + 1
-    return found
+    return parts

@@ -190,8 +190,8 @@ def bind_axes(binding: BindContext, token: Token) -> tuple[tuple[expressions.Exp
     for axis in reversed(split_at(token.items, TokenKind.SEMICOLON)):
         if any(item.kind is TokenKind.SEPARATOR and item.text == "⋄" for item in axis):
             raise binding.problem(Code.E002, "`⋄` and `;` do not go together in brackets", binding.of(token))
-        kept = tuple(item for item in axis if item.kind is not TokenKind.SEPARATOR)
-        unit = bind_array(binding, kept, token[1:3]) if kept else None
+        items = tuple(item for item in axis if item.kind is not TokenKind.SEPARATOR)
+        unit = bind_array(binding, items, token[1:3]) if items else None
         axes.append(None if unit is None else expression_of(unit))
         depth = max(depth, 0 if unit is None else unit.depth)
     return tuple(reversed(axes)), depth

@@ -31,7 +31,7 @@ def bind_braces(binding: BindContext, token: Token) -> Unit:
         dfn = expressions.Dfn(binding.of(token), body, mentions(token.items, "⍺"), captures)
         return Unit(UnitKind.FUNCTION, token.start, token.end, "", dfn, depth + 1)
     home = binding.names.homes[binding.base + token.start]
-    inside = replace(binding, names=Resolution(home), place=None)
+    inside = replace(binding, names=Resolution(home), anchor=None)
     operator = expressions.OperatorDfn(binding.of(token), dyadic, token, tuple(home.symbols.values()), inside)
     _try_out(binding, operator)
     return Unit(UnitKind.OPERATOR, token.start, token.end, "dyadic" if dyadic else "monadic", operator, 1)

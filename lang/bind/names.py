@@ -67,7 +67,7 @@ def bind_name(binding: BindContext, token: Token) -> Unit:
         raise BindError(None)
     if meaning is None:
         raise _unknown_name(binding, token)
-    if meaning.own and meaning.symbol is not None:
+    if meaning.is_recursive and meaning.symbol is not None:
         raise _calls_itself(binding, token, meaning.symbol)
     if meaning.symbol is None or meaning.name_class is None:
         raise BindError(None)
@@ -221,9 +221,9 @@ def bind_member(binding: BindContext, module: Token, member: Token) -> Unit:
     """`module.member`."""
     span = binding.span(module.start, member.end)
     start, end, text = module.start, member.end, f"{module.text}.{member.text}"
-    found, meaning = binding.meaning(module), binding.meaning(member)
-    assert found is not None and found.symbol is not None
-    name = (span, module.text, member.text, found.symbol)
+    qualifier, meaning = binding.meaning(module), binding.meaning(member)
+    assert qualifier is not None and qualifier.symbol is not None
+    name = (span, module.text, member.text, qualifier.symbol)
     match None if meaning is None else meaning.name_class:
         case NameClass.ARRAY:
             return Unit(UnitKind.ARRAY, start, end, text, expressions.Member(*name), 1)
@@ -233,7 +233,7 @@ def bind_member(binding: BindContext, module: Token, member: Token) -> Unit:
             return Unit(UnitKind.OPERATOR, start, end, "monadic", expressions.OperatorMember(*name), 1)
         case NameClass.DYADIC_OPERATOR:
             return Unit(UnitKind.OPERATOR, start, end, "dyadic", expressions.OperatorMember(*name), 1)
-    path = found.symbol.path
+    path = qualifier.symbol.path
     meant = nearest(member.text, (binding.modules(path) if binding.modules is not None else None) or ())
     hint = f"; did you mean `{module.text}.{meant}`?" if meant else ""
     fixes = replacing(f"write `{meant}`", binding.of(member), meant) if meant else ()

@@ -45,7 +45,7 @@ class Resolver:
 
     def __init__(self, binding: BindContext, statement: Span, before: dict[str, list[Symbol]]) -> None:
         self.binding = binding
-        self.found = binding.names
+        self.resolution = binding.names
         self.added = binding.names.begin()
         self.statement = statement
         self._before = before
@@ -84,12 +84,12 @@ class Resolver:
         name, span = token.text, self.span(token)
         symbol = self.symbol(name, kind or KINDS[name_class], name_class, span, scope.depth)
         (scope.bound if scope.depth else self.added.bound).append(symbol)
-        pending = self.found.pending.pop(name, None) if scope is self.found.top else None
+        pending = self.resolution.pending.pop(name, None) if scope is self.resolution.top else None
         for declared in () if pending is None else pending.spans:
             symbol.declared = declared
             self.mention(symbol, declared, ReferenceKind.DECLARE)
         self.mention(symbol, span, ReferenceKind.BIND)
-        self.found.meanings[self.at(token)] = ResolvedName(symbol, name_class)
+        self.resolution.meanings[self.at(token)] = ResolvedName(symbol, name_class)
         return symbol
 
     def bind(self, scope: NameScope, token: Token, kind: SymbolKind | None = None) -> Symbol:
@@ -100,8 +100,8 @@ class Resolver:
 
     def enter(self, scope: NameScope, symbol: Symbol) -> None:
         """In scope from here on."""
-        if scope is self.found.top and symbol.name not in scope.symbols:
-            self.found.new.append(symbol.name)
+        if scope is self.resolution.top and symbol.name not in scope.symbols:
+            self.resolution.new.append(symbol.name)
         scope.enter(symbol)
 
     # ------------------------------------------------------------------------------ expressions
@@ -126,7 +126,7 @@ class Resolver:
             module = self.read(tokens[at - 2], scope, token)
             name_class = member_class(scope, self.binding.modules, tokens[at - 2].text, token.text)
             if name_class is not None:
-                self.found.meanings[self.at(token)] = ResolvedName(module, name_class)
+                self.resolution.meanings[self.at(token)] = ResolvedName(module, name_class)
             return at - 3
         self.read(token, scope)
         return at - 1
@@ -146,10 +146,10 @@ class Resolver:
     ) -> Symbol | None:  # fmt: skip
         """Note what a name stands for, and where it is mentioned."""
         if meaning is None:
-            inner = scope.names(self.found.top)
-            self.found.unseen[self.at(token)] = Unseen(scope.depth > 0, tuple(inner), len(self.found.new))
+            inner = scope.names(self.resolution.top)
+            self.resolution.unseen[self.at(token)] = Unseen(scope.depth > 0, tuple(inner), len(self.resolution.new))
             return None
-        self.found.meanings[self.at(token)] = meaning
+        self.resolution.meanings[self.at(token)] = meaning
         symbol = meaning.symbol
         if symbol is not None and member is not None:
             self.mention(symbol, self.span(member), access, member.text)
@@ -172,12 +172,12 @@ class Resolver:
         """A dfn: a block of its own."""
         inner = scope.inner()
         if mentions(token.items, "⍺⍺") or mentions(token.items, "⍵⍵"):
-            home = self.found.homes[self.at(token)] = inner.only(names_in(token.items))
+            home = self.resolution.homes[self.at(token)] = inner.only(names_in(token.items))
             for symbol in home.symbols.values():
                 inner.capture(symbol)
         self.added.blocks.append((self.span(token), inner))
         self.body(token, inner)
-        self.found.captures[self.at(token)] = tuple(inner.captures)
+        self.resolution.captures[self.at(token)] = tuple(inner.captures)
         inner.parent = None
 
     def body(self, token: Token, scope: NameScope) -> None:
@@ -199,9 +199,9 @@ class Resolver:
             self.sequence(tokens, scope)
             return
         symbol = self.create(scope, tokens[0], name_class)
-        outer, scope.own = scope.own, symbol
+        outer, scope.defining = scope.defining, symbol
         self.sequence(tokens[2:], scope)
-        scope.own = outer
+        scope.defining = outer
         self.enter(scope, symbol)
 
     # ------------------------------------------------------------------------------ assignment
@@ -209,7 +209,7 @@ class Resolver:
     def assignment(self, tokens: Tokens, at: int, scope: NameScope) -> int:
         """What stands left of the `←` at `at`; the index of what stands left of that."""
         first = function_start(scope, tokens, at)
-        self.found.starts[self.at(tokens[at])] = at - first
+        self.resolution.starts[self.at(tokens[at])] = at - first
         if first > 1 and tokens[first - 1].kind is TokenKind.BRACKETS and tokens[first - 2].kind is TokenKind.NAME:
             self.sequence(tokens[first:at], scope)
             self.group(tokens[first - 1], scope)
@@ -259,8 +259,8 @@ def declaration(walk: Resolver, text: str) -> None:
         _named(walk, text, len(word), word)
 
 
-def _token(found: re.Match[str]) -> Token:
-    return Token(TokenKind.NAME, found.start(), found.end(), found.group())
+def _token(match: re.Match[str]) -> Token:
+    return Token(TokenKind.NAME, match.start(), match.end(), match.group())
 
 
 def _use(walk: Resolver, text: str, start: int) -> None:
@@ -273,9 +273,9 @@ def _use(walk: Resolver, text: str, start: int) -> None:
         if word is None:
             return
         name, file = _token(word), word.group()
-    symbol = walk.create(walk.found.top, name, NameClass.MODULE)
+    symbol = walk.create(walk.resolution.top, name, NameClass.MODULE)
     symbol.path = file
-    walk.enter(walk.found.top, symbol)
+    walk.enter(walk.resolution.top, symbol)
 
 
 def _named(walk: Resolver, text: str, start: int, keyword: str) -> None:
@@ -288,7 +288,7 @@ def _named(walk: Resolver, text: str, start: int, keyword: str) -> None:
     types = text[name.end : type_end]
     signature = not keyword and "→" in types
     local: dict[str, Symbol] | None = {} if signature else None
-    top = walk.found.top
+    top = walk.resolution.top
     if gets is not None and keyword != "input":
         value = read(text[gets + 1 : where if where is not None and where > gets else len(text)]).tokens
         walk.shift += gets + 1
@@ -310,8 +310,8 @@ def _named(walk: Resolver, text: str, start: int, keyword: str) -> None:
     elif keyword:
         walk.read(name, top)
     elif gets is None:
-        known = walk.found.pending.get(name.text)
-        walk.found.pending[name.text] = Declared((*(() if known is None else known.spans), walk.span(name)))
+        known = walk.resolution.pending.get(name.text)
+        walk.resolution.pending[name.text] = Declared((*(() if known is None else known.spans), walk.span(name)))
     if keyword not in ("param", "output"):
         _sizes(walk, text, name.end, type_end, local, values=keyword != "input")
     if where is not None:
@@ -321,11 +321,11 @@ def _named(walk: Resolver, text: str, start: int, keyword: str) -> None:
 def _cut(text: str, start: int) -> tuple[int | None, int | None]:
     """Where the value and the facts of a declaration begin."""
     gets = where = None
-    for found in _CUT.finditer(text, start):
-        if found.group("gets") and gets is None:
-            gets = found.start()
-        elif found.group("where"):
-            where = found.start()
+    for match in _CUT.finditer(text, start):
+        if match.group("gets") and gets is None:
+            gets = match.start()
+        elif match.group("where"):
+            where = match.start()
     return gets, where
 
 
@@ -340,7 +340,7 @@ def _sizes(walk: Resolver, text: str, start: int, end: int, local: dict[str, Sym
 @lru_cache(maxsize=20_000)
 def _sizes_in(text: str) -> tuple[tuple[Token, SymbolKind], ...]:
     """The sizes and element variables in types or facts; kept, for many are written alike."""
-    found: list[tuple[Token, SymbolKind]] = []
+    names: list[tuple[Token, SymbolKind]] = []
     leaves = list(_leaves(read(text).tokens))
     for index, (token, inside) in enumerate(leaves):
         if token.kind is not TokenKind.NAME or token.text in ARGUMENTS:
@@ -349,17 +349,17 @@ def _sizes_in(text: str) -> tuple[tuple[Token, SymbolKind], ...]:
         if token.text in _CLASSES and previous is not None and previous.kind is TokenKind.NAME and not inside:
             continue
         if token.text not in _NOT_SIZES:
-            found.append((token, SymbolKind.ELEMENT if token.text[:1].isupper() and not inside else SymbolKind.SIZE))
-    return tuple(found)
+            names.append((token, SymbolKind.ELEMENT if token.text[:1].isupper() and not inside else SymbolKind.SIZE))
+    return tuple(names)
 
 
 def _size(walk: Resolver, name: Token, kind: SymbolKind, local: dict[str, Symbol] | None, *, values: bool) -> None:
-    value = walk.found.top.symbols.get(name.text)
-    known = walk.found.sizes if local is None else local
+    value = walk.resolution.top.symbols.get(name.text)
+    known = walk.resolution.sizes if local is None else local
     span = walk.span(name)
     is_value = values and name.text not in known and value is not None and value.name_class is NameClass.ARRAY
     if value is not None and (is_value or value.kind is SymbolKind.PARAM):
-        walk.stands(name, ResolvedName(value, value.name_class), walk.found.top, ReferenceKind.READ)
+        walk.stands(name, ResolvedName(value, value.name_class), walk.resolution.top, ReferenceKind.READ)
     elif name.text in known:
         walk.mention(known[name.text], span, ReferenceKind.READ)
     else:

@@ -50,11 +50,11 @@ class Declared:
 
 class ResolvedName(NamedTuple):
     """What a name stands for where it is written: its binding, if it is not an argument, and its class; a class of None marks one
-    whose binding failed, so that its uses stay quiet.  `own`: it stands in a dfn that the binding is to name."""
+    whose binding failed, so that its uses stay quiet.  `is_recursive`: it stands in a dfn that the binding is to name."""
 
     symbol: Symbol | None
     name_class: NameClass | None
-    own: bool = False
+    is_recursive: bool = False
 
 
 class Unseen(NamedTuple):
@@ -70,7 +70,7 @@ class Unseen(NamedTuple):
 class NameScope:
     """Names bound so far in one block: the file, or the body of a dfn.
 
-    `own` is the function that the current statement binds: dfns inside the statement see it before any older binding,
+    `defining` is the function that the current statement binds: dfns inside the statement see it before any older binding,
     so mentioning it there is recursion.  `operands` are the classes of `⍺⍺` and `⍵⍵`, which reach into no inner dfn.
     `quiet` are names whose binding failed, `captures` the bindings of blocks around that are mentioned in this one.
     """
@@ -80,7 +80,7 @@ class NameScope:
     symbols: dict[str, Symbol] = field(default_factory=dict)
     bound: list[Symbol] = field(default_factory=list)
     operands: Mapping[str, NameClass] = field(default_factory=dict)
-    own: Symbol | None = None
+    defining: Symbol | None = None
     quiet: set[str] = field(default_factory=set)
     captures: dict[Symbol, None] = field(default_factory=dict)
 
@@ -91,7 +91,7 @@ class NameScope:
     def branch(self) -> NameScope:
         """The scope of a guard's value: what it binds is seen in it alone."""
         return NameScope(
-            self.parent, self.depth, dict(self.symbols), self.bound, self.operands, self.own, set(self.quiet), self.captures
+            self.parent, self.depth, dict(self.symbols), self.bound, self.operands, self.defining, set(self.quiet), self.captures
         )
 
     def capture(self, symbol: Symbol) -> None:
@@ -110,8 +110,8 @@ class NameScope:
         """What a name stands for here; None if it is not in scope."""
         scope: NameScope | None = self
         while scope is not None:
-            if scope is not self and scope.own is not None and scope.own.name == name:
-                return ResolvedName(scope.own, scope.own.name_class, own=True)
+            if scope is not self and scope.defining is not None and scope.defining.name == name:
+                return ResolvedName(scope.defining, scope.defining.name_class, is_recursive=True)
             if name in scope.quiet:
                 return ResolvedName(scope.symbols.get(name), None)
             if (symbol := scope.symbols.get(name)) is not None:
@@ -121,8 +121,8 @@ class NameScope:
 
     def class_of(self, name: str) -> NameClass | None:
         """The class of a name, or of an operand; None if it is not known."""
-        found = self.find(name)
-        return self.operands.get(name) if found is None else found.name_class
+        meaning = self.find(name)
+        return self.operands.get(name) if meaning is None else meaning.name_class
 
     def names(self, until: NameScope | None = None) -> Iterator[str]:
         """Every name that has a value here, those of the scope `until` left out."""
@@ -133,17 +133,17 @@ class NameScope:
 
     def only(self, names: frozenset[str]) -> NameScope:
         """The scope as it is now, for some names."""
-        kept = NameScope(depth=self.depth)
+        scope = NameScope(depth=self.depth)
         for name in names:
             match self.find(name):
-                case ResolvedName(Symbol() as symbol, _, own=True):
-                    kept.parent = NameScope(kept.parent, self.depth, own=symbol)
+                case ResolvedName(Symbol() as symbol, _, is_recursive=True):
+                    scope.parent = NameScope(scope.parent, self.depth, defining=symbol)
                 case ResolvedName(symbol, name_class):
                     if symbol is not None:
-                        kept.symbols[name] = symbol
+                        scope.symbols[name] = symbol
                     if name_class is None:
-                        kept.quiet.add(name)
-        return kept
+                        scope.quiet.add(name)
+        return scope
 
 
 @dataclass(slots=True, eq=False)
@@ -222,13 +222,13 @@ class SymbolIndex:
 
     def visible(self, offset: int) -> dict[str, Symbol]:
         """The names in scope at a place, the innermost binding of each."""
-        found: dict[str, Symbol] = {}
+        symbols: dict[str, Symbol] = {}
         around = [scope for span, scope in self.blocks if span.start < offset < span.end]
         for scope in (self.top, *sorted(around, key=lambda scope: scope.depth)):
             for symbol in scope.bound:
                 if symbol.statement.end <= offset or (symbol.depth and symbol.span.end < offset):
-                    found[symbol.name] = symbol
-        return found
+                    symbols[symbol.name] = symbol
+        return symbols
 
     def statement_at(self, offset: int) -> Span | None:
         """The top-level statement a place is in."""
@@ -259,8 +259,8 @@ def is_member(scope: NameScope, tokens: Tokens, at: int) -> bool:
 
 def member_class(scope: NameScope, modules: ModuleNames | None, module: str, name: str) -> NameClass | None:
     """The class of `module.name`, a function where modules cannot be read; None if there is no such name."""
-    found = scope.find(module)
-    exported = modules(found.symbol.path) if modules is not None and found is not None and found.symbol is not None else None
+    known = scope.find(module)
+    exported = modules(known.symbol.path) if modules is not None and known is not None and known.symbol is not None else None
     return NameClass.FUNCTION if exported is None else exported.get(name)
 
 
@@ -415,7 +415,7 @@ class Unit(NamedTuple):
 class BindContext:
     """What binding one statement shares: where it stands, what its names stand for, what was found wrong.
 
-    `base` is the statement's offset in the spelled text, `defining` the name its top-level statement binds; `place`, of a
+    `base` is the statement's offset in the spelled text, `defining` the name its top-level statement binds; `anchor`, of a
     statement that is kept, is where it stands in the source, and `origin` the offset in the spelled text that this is.
     `definitions` tells the offset and text of the statement that first binds each top-level name; `trials` counts the
     operators around this whose bodies are being tried out; `broken` are names that failing statements of dfns around were
@@ -432,13 +432,13 @@ class BindContext:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     trials: int = 0
     broken: set[str] = field(default_factory=set)
-    place: StatementPosition | None = None
+    anchor: StatementPosition | None = None
     origin: int = 0
 
     def span(self, start: int, end: int) -> Span:
-        if self.place is not None:
+        if self.anchor is not None:
             ahead = self.base - self.origin
-            return PlacedSpan(self.place, ahead + start, ahead + end)
+            return PlacedSpan(self.anchor, ahead + start, ahead + end)
         return self.spelled.span(self.base + start, self.base + end)
 
     def meaning(self, token: Token) -> ResolvedName | None:

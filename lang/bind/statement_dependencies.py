@@ -89,7 +89,7 @@ def statements_of(text: str, given: Mapping[str, SymbolKind] | None = None) -> l
     source = Source("<entry>", text)
     index = parse(source, names={name: _GIVEN.get(kind, NameClass.ARRAY) for name, kind in (given or {}).items()}).index
     spelled, pieces = index.spelled, index.pieces
-    found: list[Statement] = []
+    statements: list[Statement] = []
     at = 0
     while at < len(pieces):
         first = pieces[at]
@@ -97,14 +97,14 @@ def statements_of(text: str, given: Mapping[str, SymbolKind] | None = None) -> l
             at += 1
         last = pieces[at]
         end = last.start + len(last.text)
-        whole, own = spelled.span(first.start, end), spelled.span(last.start, end)
-        inside = [mention for mention in index.mentions if whole.start <= mention.span.start < whole.end]
-        needs = frozenset(m.symbol.name for m in inside if _is_from_before(m.symbol, whole))
-        changes = any(m.access is ReferenceKind.CHANGE and m.span.start == own.start for m in inside)
-        names = tuple(dict.fromkeys(m.symbol.name for m in inside if _gives(m) and m.span.start >= own.start))
-        found.append(Statement(first.start, spelled.text[first.start : end], _form(last.text), names, needs, changes))
+        statement_span, last_span = spelled.span(first.start, end), spelled.span(last.start, end)
+        inside = [mention for mention in index.mentions if statement_span.start <= mention.span.start < statement_span.end]
+        needs = frozenset(m.symbol.name for m in inside if _is_from_before(m.symbol, statement_span))
+        changes = any(m.access is ReferenceKind.CHANGE and m.span.start == last_span.start for m in inside)
+        names = tuple(dict.fromkeys(m.symbol.name for m in inside if _gives(m) and m.span.start >= last_span.start))
+        statements.append(Statement(first.start, spelled.text[first.start : end], _form(last.text), names, needs, changes))
         at += 1
-    return found
+    return statements
 
 
 def _gives(mention: Mention) -> bool:

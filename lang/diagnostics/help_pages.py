@@ -113,12 +113,12 @@ def spellings(row: Primitive) -> list[str]:
 
 def uses(row: Primitive) -> list[tuple[str, PrimitiveUse]]:
     """Each valence with how it is written."""
-    found: list[tuple[str, PrimitiveUse]] = []
+    pairs: list[tuple[str, PrimitiveUse]] = []
     operand = {GlyphRole.MONADIC_OPERATOR: "f", GlyphRole.DYADIC_OPERATOR: "f"}.get(row.role, "")
     for use, form in ((row.monadic, f"{row.glyph} B"), (row.dyadic, f"A {row.glyph} B")):
         if use is not None:
-            found.append((use.type if operand and use.type else form, use))
-    return found
+            pairs.append((use.type if operand and use.type else form, use))
+    return pairs
 
 
 def facts(use: PrimitiveUse) -> list[str]:

@@ -69,8 +69,8 @@ def lay_out(line: str, interest: list[tuple[int, int]], limit: int) -> DisplayLi
     """Print `line` in at most `limit` cells (at least 20), showing the character ranges of `interest` if they fit."""
     line = line.removesuffix("\r")
     offset = 0
-    whole = len(line)
-    if whole > 64 * limit:
+    total = len(line)
+    if total > 64 * limit:
         offset = max(min((start for start, _ in interest), default=0) - 2 * limit, 0)
         line = line[offset : offset + 8 * limit]
         interest = [(start - offset, end - offset) for start, end in interest]
@@ -80,11 +80,11 @@ def lay_out(line: str, interest: list[tuple[int, int]], limit: int) -> DisplayLi
         text, width = shown(character, columns[-1])
         pieces.append(text)
         columns.append(columns[-1] + width)
-    if columns[-1] <= limit and len(line) == whole:
+    if columns[-1] <= limit and len(line) == total:
         return DisplayLine("".join(pieces).rstrip(), tuple(columns))
     first, last = _window(columns, interest, max(limit, 20))
     head = "…" if first + offset > 0 else ""
-    tail = "…" if last + offset < whole else ""
+    tail = "…" if last + offset < total else ""
     shift = columns[first] - len(head)
     end = columns[last] - shift
     clipped = tuple(min(max(column - shift, 0), end) for column in columns)

@@ -86,9 +86,9 @@ class RhoSpelling(str):
     def __new__(
         cls, text: str, domain: str = "", gives: str = "", differs: str = "", others: Iterable[RhoSpelling] = ()
     ) -> RhoSpelling:  # fmt: skip
-        made = super().__new__(cls, text)
-        made.domain, made.gives, made.differs, made.others = domain, gives, differs, tuple(others)
-        return made
+        spelling = super().__new__(cls, text)
+        spelling.domain, spelling.gives, spelling.differs, spelling.others = domain, gives, differs, tuple(others)
+        return spelling
 
 
 def spelling_for(text: str, facts: Sequence[ArgumentFact | None]) -> str | None:
@@ -178,11 +178,12 @@ def literal(text: str) -> ArgumentFact | None:
     words = text.replace("¯", "-").split()
     floats = any("." in word or "e" in word for word in words)
     items = tuple([float(word) if floats else int(word) for word in words])
-    whole = [one for one in items if isinstance(one, int)]
-    if any(abs(one) >= 2**63 for one in whole):
+    integers = [one for one in items if isinstance(one, int)]
+    if any(abs(one) >= 2**63 for one in integers):
         return None
     lengths = (len(words),) if len(words) > 1 else ()
-    return ArgumentFact(lengths, "f" if floats else "i", None if floats else min(whole), None if floats else max(whole), items)
+    return ArgumentFact(lengths, "f" if floats else "i", None if floats else min(integers), None if floats else max(integers),
+        items)
 
 
 _RANKS: Final = ("numbers", "vectors", "matrices", "arrays of rank 3")

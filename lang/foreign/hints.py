@@ -26,16 +26,17 @@ def explained(
     """The diagnostics, errors that come of a habit in its words; `judge`: what is known of expressions in a source."""
     masked: dict[str, str] = {}
     judges: dict[str, Judge] = {}
-    told: list[Diagnostic] = []
-    for found in diagnostics:
-        source = sources.get(found.span.file) if found.is_error and len(told) < _MOST else None
-        if source is None or found.code not in _CAUSED:
-            told.append(found)
+    explanations: list[Diagnostic] = []
+    for diagnostic in diagnostics:
+        source = sources.get(diagnostic.span.file) if diagnostic.is_error and len(explanations) < _MOST else None
+        if source is None or diagnostic.code not in _CAUSED:
+            explanations.append(diagnostic)
             continue
-        if found.span.file not in masked:
-            masked[found.span.file], judges[found.span.file] = unquoted(source.text), judge(source)
-        told.append(_explanation(found, source, masked[found.span.file], judges[found.span.file]) or found)
-    return tuple(told)
+        if diagnostic.span.file not in masked:
+            masked[diagnostic.span.file], judges[diagnostic.span.file] = unquoted(source.text), judge(source)
+        explanations.append(_explanation(diagnostic, source, masked[diagnostic.span.file],
+            judges[diagnostic.span.file]) or diagnostic)
+    return tuple(explanations)
 
 
 _CAUSED = frozenset({
@@ -90,8 +91,8 @@ def _is_defined(name: str, text: str) -> bool:
 
 def notes(source: Source, diagnostics: Iterable[Diagnostic] = ()) -> tuple[Diagnostic, ...]:
     """What a text may not mean as its writer thinks, apart from statements with an error."""
-    wrong = [found.span for found in diagnostics if found.is_error and found.span.file == source.name]
-    told: list[Diagnostic] = []
+    wrong = [diagnostic.span for diagnostic in diagnostics if diagnostic.is_error and diagnostic.span.file == source.name]
+    hints: list[Diagnostic] = []
     for base, statement in _in_ascii(source.text):
         if any(span.start <= base + len(statement) and base <= span.end for span in wrong):
             continue
@@ -102,8 +103,8 @@ def notes(source: Source, diagnostics: Iterable[Diagnostic] = ()) -> tuple[Diagn
                 if not any(first < end and start < last for first, last in spans):
                     spans.append((start, end))
                     note = Diagnostic(NOTE, "", Span(source.name, base, base), Severity.NOTE)
-                    told.append(_told(row, match, source, base, note, None))
-    return tuple(sorted(told, key=lambda one: one.span.start))
+                    hints.append(_told(row, match, source, base, note, None))
+    return tuple(sorted(hints, key=lambda one: one.span.start))
 
 
 _SIGNS = re.compile(r"[=<>|!*/,-]")
@@ -124,7 +125,7 @@ def _in_ascii(text: str) -> Iterable[tuple[int, str]]:
 
 
 def _told(
-    row: Habit, match: re.Match[str], source: Source, base: int, found: Diagnostic, judge: Judge | None
+    row: Habit, match: re.Match[str], source: Source, base: int, diagnostic: Diagnostic, judge: Judge | None
 ) -> Diagnostic:  # fmt: skip
     """What a row says of a place, with its fix."""
     start, end = match.span("all" if "all" in match.re.groupindex else 0)
@@ -135,15 +136,15 @@ def _told(
     written = row.write.format_map(given) if isinstance(row.write, str) else row.write(given) if row.write is not None else None
     span = Span(source.name, base + start, base + end)
     sure = written is not None and "…" not in written
-    if written is not None and (whole := _statement_around(match, source, base, span, written, known)) is not None:
-        if "…" in whole[1]:
+    if written is not None and (rewritten := _statement_around(match, source, base, span, written, known)) is not None:
+        if "…" in rewritten[1]:
             sure = False  # a part alone would not mean the same
         else:
-            (span, written), sure = whole, True
+            (span, written), sure = rewritten, True
     says = row.says or TOLD.get(given["w"]) or f"there is no `{given['w']}`"
     if written in (None, "…"):
         says += by_name(given.get("all", "")) if "w" in given else ""
-        return replace(found, message=says, span=span, label="", labels=(), notes=tuple(known.differs), fixes=())
+        return replace(diagnostic, message=says, span=span, label="", labels=(), notes=tuple(known.differs), fixes=())
     needed = [] if not sure else _libraries(written, source.text)
     shown = f"write `{written.strip()}`" if written.strip() else "leave it out"
     if needed:
@@ -152,7 +153,7 @@ def _told(
     edits = (*(_use(name, source) for name in needed), Edit(span, written)) if sure else ()
     remark = REMARKS.get(given.get("w", ""))
     notes = (*((remark,) if remark else ()), *(known.said if sure else known.differs))
-    return replace(found, message=says, span=span, label="", labels=(), notes=notes, fixes=(Fix(shown, edits),))
+    return replace(diagnostic, message=says, span=span, label="", labels=(), notes=notes, fixes=(Fix(shown, edits),))
 
 
 def _libraries(written: str, text: str) -> list[str]:
@@ -187,13 +188,13 @@ def _statement_around(
     value = source.text[base + at : base + at + len(line[at:last].rstrip())]
     if not value.isascii() or not is_computed(value) or (name is None and (at, at + len(value)) == (start, end)):
         return None
-    whole = expression(value, known)
+    text = expression(value, known)
     if name is not None and head is not None:
-        return Span(source.name, base + head.start("x"), base + at + len(value)), f"{name} ← {whole}"
+        return Span(source.name, base + head.start("x"), base + at + len(value)), f"{name} ← {text}"
     alone = f"{value[: start - at]}{written}{value[end - at :]}"
-    if "#" in line[start:end] or alone.replace(" ", "") == whole.replace(" ", ""):
+    if "#" in line[start:end] or alone.replace(" ", "") == text.replace(" ", ""):
         return None
-    return Span(source.name, base + at, base + at + len(value)), whole
+    return Span(source.name, base + at, base + at + len(value)), text
 
 
 _QUOTED = re.compile(r"⍝[^\n]*|#[^\n]*|'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\"")
@@ -202,8 +203,8 @@ _QUOTED = re.compile(r"⍝[^\n]*|#[^\n]*|'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\""
 def unquoted(text: str) -> str:
     """The text, as long as it is, with letters for what is quoted and blanks for what is remarked."""
 
-    def mask(found: re.Match[str]) -> str:
-        part = found.group()
+    def mask(match: re.Match[str]) -> str:
+        part = match.group()
         return part[0] + "s" * (len(part) - 2) + part[0] if part[0] in "'\"" else part if part[0] == "#" else " " * len(part)
 
     return _QUOTED.sub(mask, text)

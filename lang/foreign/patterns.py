@@ -24,8 +24,8 @@ from .function_names import BUILTINS, CALLS, CONSTANTS, JOINED, PACKAGES, ROWS, 
 class PatternGroups(dict[str, str]):
     """What a pattern found, by the names of its groups, and what is known at that place."""
 
-    def __init__(self, found: Mapping[str, str], known: Known) -> None:
-        super().__init__(found)
+    def __init__(self, groups: Mapping[str, str], known: Known) -> None:
+        super().__init__(groups)
         self.known = known
 
 
@@ -62,12 +62,12 @@ def by_name(text: str) -> str:
     return f"; arguments have no names: what {asked} asks for is written out" if named else ""
 
 
-def applied(found: PatternGroups) -> str:
+def applied(groups: PatternGroups) -> str:
     """A call of a function of another language; where it has no spelling, its usual one with "…" for the arguments."""
     from .python import rho_of
 
-    word, asked = found["w"], found["all"].replace("⍵", "omega_").replace("⍺", "alpha_")  # names that Python can read
-    text = rho_of(asked, found.known)
+    word, asked = groups["w"], groups["all"].replace("⍵", "omega_").replace("⍺", "alpha_")  # names that Python can read
+    text = rho_of(asked, groups.known)
     if text is None and re.search(_BY_NAME, asked):
         return _MEANT_ELSEWHERE
     if text is None or text == asked:
@@ -76,7 +76,7 @@ def applied(found: PatternGroups) -> str:
             return re.sub(r"\{\d\}", "…", several).replace("{{", "{").replace("}}", "}")
         return f"{WORDS[word].rstrip(',')}…" if word in WORDS else f"…{JOINED.get(word, '')}…"
     text = text.replace("omega_", "⍵").replace("alpha_", "⍺")
-    return f"({text})" if found["after"] else text
+    return f"({text})" if groups["after"] else text
 
 
 def function_of(parameters: str, body: str, known: Known) -> str:
@@ -92,34 +92,34 @@ def function_of(parameters: str, body: str, known: Known) -> str:
     return "{" + body.strip() + "}"
 
 
-def rows_of(found: PatternGroups) -> str:
+def rows_of(groups: PatternGroups) -> str:
     """A matrix whose rows end with `;`."""
-    return f"[{re.sub(r'(?<![^ ;])-(?=[.0-9])', '¯', re.sub(r' *;', ' ⋄', found['x']))}]"
+    return f"[{re.sub(r'(?<![^ ;])-(?=[.0-9])', '¯', re.sub(r' *;', ' ⋄', groups['x']))}]"
 
 
-def each_of(found: PatternGroups) -> str:
-    if "x" not in found:
+def each_of(groups: PatternGroups) -> str:
+    if "x" not in groups:
         return "{…⍵…}¨x"
-    body = found.get("v") or _MEANT_ELSEWHERE
-    if re.search(r"[(\[]|\.[A-Za-z]", body) and not re.match(r"[ \t]*(?:range|\[)", found["x"]):
-        return f"{{…⍵…}}¨{expression(found['x'], found.known)}"  # of the rows of a matrix
-    items = expression(found["x"], found.known)
-    return f"{function_of(found['i'], body, found.known.with_item(found['i'], items))}¨{items}"
+    body = groups.get("v") or _MEANT_ELSEWHERE
+    if re.search(r"[(\[]|\.[A-Za-z]", body) and not re.match(r"[ \t]*(?:range|\[)", groups["x"]):
+        return f"{{…⍵…}}¨{expression(groups['x'], groups.known)}"  # of the rows of a matrix
+    items = expression(groups["x"], groups.known)
+    return f"{function_of(groups['i'], body, groups.known.with_item(groups['i'], items))}¨{items}"
 
 
 ATOM = r"[A-Za-z_]\w*|\d+"
 
 
-def read_whole(found: PatternGroups) -> str:
+def read_whole(groups: PatternGroups) -> str:
     """A part that is an expression of Python."""
-    text = expression(found["all"], found.known)
-    return f"({text})" if found["after"] and text != _MEANT_ELSEWHERE and not re.fullmatch(r"\w+\[[^\[\]]*\]", text) else text
+    text = expression(groups["all"], groups.known)
+    return f"({text})" if groups["after"] and text != _MEANT_ELSEWHERE and not re.fullmatch(r"\w+\[[^\[\]]*\]", text) else text
 
 
-def cells_from_one(found: PatternGroups) -> str:
+def cells_from_one(groups: PatternGroups) -> str:
     """`A(1,:)` and its like: positions count from 1, and both ends of a range are in it."""
     axes = []
-    for axis in map(str.strip, found["i"].split(",")):
+    for axis in map(str.strip, groups["i"].split(",")):
         first, colon, last = (part.strip() for part in axis.partition(":"))
         if colon and not first and not last:
             axes.append("")
@@ -128,12 +128,12 @@ def cells_from_one(found: PatternGroups) -> str:
             axes.append(f"{int(first) - 1}+⍳{int(last) - int(first) + 1}" if counted else _MEANT_ELSEWHERE)
         else:
             axes.append(str(int(axis) - 1) if axis.isdigit() and int(axis) else _MEANT_ELSEWHERE)
-    return f"{found['x']}[{';'.join(axes)}]"
+    return f"{groups['x']}[{';'.join(axes)}]"
 
 
-def range_of(found: PatternGroups) -> str:
+def range_of(groups: PatternGroups) -> str:
     """`a:b` and `a:step:b`, both ends in it."""
-    first, step, last = found["a"], found.get("s", "1"), found["b"]
+    first, step, last = groups["a"], groups.get("s", "1"), groups["b"]
     if first.isdigit() and step.isdigit() and last.isdigit() and int(step):
         counted = f"⍳{max(0, (int(last) - int(first)) // int(step) + 1)}"
         counted = counted if int(step) == 1 else f"{step}×{counted}"
@@ -141,44 +141,44 @@ def range_of(found: PatternGroups) -> str:
     return f"{first}+⍳1+{last}-{first}" if step == "1" else _MEANT_ELSEWHERE
 
 
-def transposed(found: PatternGroups) -> str:
-    return f"(⍉{found['x']})" if found["after"] else f"⍉{found['x']}"
+def transposed(groups: PatternGroups) -> str:
+    return f"(⍉{groups['x']})" if groups["after"] else f"⍉{groups['x']}"
 
 
-def changed_by(found: PatternGroups) -> str:
-    glyph = {"*": "×", "/": "÷", "&": "∧", "^": "*"}.get(found["f"], found["f"])
-    value = expression(found["v"], found.known) if is_power(found["f"] + "=" + found["v"]) else _MEANT_ELSEWHERE
-    return f"{found['x']} {glyph}← {value}"
+def changed_by(groups: PatternGroups) -> str:
+    glyph = {"*": "×", "/": "÷", "&": "∧", "^": "*"}.get(groups["f"], groups["f"])
+    value = expression(groups["v"], groups.known) if is_power(groups["f"] + "=" + groups["v"]) else _MEANT_ELSEWHERE
+    return f"{groups['x']} {glyph}← {value}"
 
 
-def assigned(found: PatternGroups) -> str:
-    return f"{found['x'] if 'x' in found else found['w']} ← {expression(found['v'], found.known)}"
+def assigned(groups: PatternGroups) -> str:
+    return f"{groups['x'] if 'x' in groups else groups['w']} ← {expression(groups['v'], groups.known)}"
 
 
 def both_sides(glyph: str) -> Callable[[PatternGroups], str]:
     """A function of two arguments, the left one of which ends there: an item, or what must stand in parentheses."""
-    return lambda found: glyph if re.fullmatch(rf"[ \t]*{ITEM}[ \t]*", found["a"]) else f"(…){glyph}…"
+    return lambda groups: glyph if re.fullmatch(rf"[ \t]*{ITEM}[ \t]*", groups["a"]) else f"(…){glyph}…"
 
 
-def between_percents(found: PatternGroups) -> str:
+def between_percents(groups: PatternGroups) -> str:
     """The functions of R between `%`."""
-    a, b = found["a"], found["b"]
-    if found["f"] in ("in", "o"):
-        return {"in": f"{a}∊{b}", "o": f"{a}∘.×{b}"}[found["f"]]
-    return operated({"*": "@", "/": "//", "": "%"}[found["f"]])(found)
+    a, b = groups["a"], groups["b"]
+    if groups["f"] in ("in", "o"):
+        return {"in": f"{a}∊{b}", "o": f"{a}∘.×{b}"}[groups["f"]]
+    return operated({"*": "@", "/": "//", "": "%"}[groups["f"]])(groups)
 
 
 def operated(operator: str) -> Callable[[PatternGroups], str]:
     """An operator between two items."""
-    return lambda found: expression(f"{found['a']} {operator} {found['b']}", found.known)
+    return lambda groups: expression(f"{groups['a']} {operator} {groups['b']}", groups.known)
 
 
-def item_by_item(found: PatternGroups) -> str:
-    return f"{found['a']}{ {'*': '×', '/': '÷', '^': '*'}.get(found['f'], found['f']) }{found['b']}"
+def item_by_item(groups: PatternGroups) -> str:
+    return f"{groups['a']}{ {'*': '×', '/': '÷', '^': '*'}.get(groups['f'], groups['f']) }{groups['b']}"
 
 
-def complex_of(found: PatternGroups) -> str:
-    return f"{found['a']}J{'¯' if found['s'] == '-' else ''}{found['b']}"
+def complex_of(groups: PatternGroups) -> str:
+    return f"{groups['a']}J{'¯' if groups['s'] == '-' else ''}{groups['b']}"
 
 
 # ---------------------------------------------------------------------------------------------------- habits
@@ -371,7 +371,7 @@ def rows(legal: bool) -> tuple[tuple[Habit, re.Pattern[str]], ...]:
 def _named() -> tuple[Habit, ...]:
     """The rows of names: calls as functions and as methods, functions without parentheses, values."""
     functions = {*WORDS, *ROWS, *JOINED, *(word for word, _ in (*CALLS, *BUILTINS)), "stack", "column_stack", "astype"}
-    words, values, told = ("|".join(sorted(names, key=len, reverse=True)) for names in (functions, CONSTANTS, TOLD))
+    words, values, hinted = ("|".join(sorted(names, key=len, reverse=True)) for names in (functions, CONSTANTS, TOLD))
     known = rf"(?:{'|'.join(PACKAGES)})\.(?:(?:{'|'.join(SUBPACKAGES)})\.)*"
     every = rf"(?:{'|'.join(PACKAGES)})\.(?:[a-z]\w*\.)*"
     libraries = r"(?:stats|sort|text|linalg)\."
@@ -382,7 +382,7 @@ def _named() -> tuple[Habit, ...]:
               read_whole, _NAMED),
         Habit(rf"(?<![\w.])(?:{'|'.join(PACKAGES)})\.(?P<w>size)\b(?=[ \t]*\()",
               "`≢,x` is the number of items of x, `⍴x` its shape", None, _NAMED),
-        Habit(rf"(?<![\w.])(?:{every}|{NAME}\.)?(?P<w>{told})\b(?=[ \t]*\()", "", None, (*_NAMED, Code.E131, Code.E133)),
+        Habit(rf"(?<![\w.])(?:{every}|{NAME}\.)?(?P<w>{hinted})\b(?=[ \t]*\()", "", None, (*_NAMED, Code.E131, Code.E133)),
         Habit(rf"(?<![\w.])(?P<all>(?:(?!{known}|{libraries}){NAME}(?:\[[^\[\]\n]*\])?|(?:{known})?{NAME}{given}|{given}|{TEXT})"
               rf"(?:\.{NAME}{given})*\.(?P<w>{words})\b(?:{given})?)", "", applied, _NAMED),
         Habit(rf"(?<![\w.])(?P<all>(?:{known})?(?P<w>{words}){given})", "", applied, _NAMED),

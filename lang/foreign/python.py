@@ -353,8 +353,9 @@ class _Calls(Expressions):
         match node.func:
             case ast.Name(word) if word in _KNOWN:
                 given, bare = list(node.args), True
-            case ast.Attribute(ast.Attribute(package, function), "outer" | "reduce" | "accumulate" as way) if is_package(package):
-                return self.pervading(function, way, node)
+            case ast.Attribute(ast.Attribute(package, function), "outer" | "reduce"
+                | "accumulate" as method) if is_package(package):
+                return self.pervading(function, method, node)
             case ast.Attribute(value, word) if is_package(value):
                 self.certain(word if word in _KNOWN else None)
                 given, bare = list(node.args), False
@@ -399,26 +400,27 @@ class _Calls(Expressions):
         self.known = outside
         return f"({{{body_text}}}¨{array})⌿{array}" if keeps else f"{{{body_text}}}¨{array}"
 
-    def pervading(self, function: str, way: str, node: ast.Call) -> str:
+    def pervading(self, function: str, method: str, node: ast.Call) -> str:
         """A function of two arguments between all items of two arrays, or folded along an axis, the first if none is said."""
         glyph = re.fullmatch(r"\{0\}([^\w\s⎕{}()])\{1\}", CALLS.get((function, 2), ""))
         if glyph is None:
             raise NoSpelling
-        if way == "outer" and len(node.args) == 2 and not node.keywords:
+        if method == "outer" and len(node.args) == 2 and not node.keywords:
             both = self.known.facts(list(map(self.operand, node.args)))
             text = without_ranks(CALLS[function, 2])
             self.require(text, both)
             return self.typed(text, f"{self.operand(node.args[0])}∘.{glyph[1]}{self.write(node.args[1])}", both, False)
         given = [*node.args, *(one.value for one in node.keywords if one.arg == "axis")]
         axis = self.write(given[1]) if len(given) == 2 else "0"
-        if way == "outer" or glyph[1] not in "+×⌈⌊" or len(given) != len(node.args) + len(node.keywords) or len(node.args) == 0:
+        if method == "outer" or glyph[1] not in "+×⌈⌊" or len(given) != len(node.args) + len(node.keywords) or not node.args:
             raise NoSpelling  # other functions give another value folded from the right
-        ways = {"0": "⌿⍀", "1": "/\\", "¯1": "/\\"}
+        folds_of_axis = {"0": "⌿⍀", "1": "/\\", "¯1": "/\\"}
         operand = self.operand(given[0])
         facts = self.known.facts([operand])
         self.require(_ALONG[axis == "1"], facts)
         kind = RhoSpelling(function, "", "+" if glyph[1] in "+×" else "=")
-        return self.typed(kind, f"{glyph[1]}{self.certain(ways.get(axis))['ra'.index(way[0])]}{operand}", facts, False)
+        return self.typed(kind, f"{glyph[1]}{self.certain(folds_of_axis.get(axis))['ra'.index(method[0])]}{operand}", facts,
+            False)
 
     def along(self, word: str, given: Sequence[ast.expr], axis: str) -> str:
         """A function along an axis: the first, or the last, which the second of a matrix is."""

@@ -84,9 +84,9 @@ def find(word: str) -> tuple[Primitive, ...]:
     """Rows for whatever a user may type: a glyph, a name, a backtick spelling, or `erf` for `⎕erf`."""
     bare = word.removeprefix("`")
     named = _NAMES.get(bare) or _NAMES.get(bare.lower())
-    found = rows(word) + ((named,) if named is not None else ())
-    if found:
-        return tuple(dict.fromkeys(found))
+    candidates = rows(word) + ((named,) if named is not None else ())
+    if candidates:
+        return tuple(dict.fromkeys(candidates))
     keyed = _KEYS.get(bare) if word != bare else None
     if keyed is not None:
         return (keyed,)

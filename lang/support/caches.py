@@ -54,16 +54,16 @@ class Cache:
 
     def file(self, key: str) -> Path | None:
         """Where the entry of a key is, if there is one."""
-        place = self.folder()
-        return None if place is None else place / self._name(key)
+        folder = self.folder()
+        return None if folder is None else folder / self._name(key)
 
     def read(self, key: str) -> bytes | None:
         """What was kept under a key; None if that is nothing, or nothing that this user wrote."""
-        place, name = self.folder(), self._name(key)
-        if place is None:
+        path, name = self.folder(), self._name(key)
+        if path is None:
             return None
         head = len(self._line(b""))
-        with _opened(place) as folder:
+        with _opened(path) as folder:
             secret = None if folder is None else _secret(folder)
             if folder is None or secret is None:
                 return None
@@ -75,21 +75,21 @@ class Cache:
 
     def write(self, key: str, content: bytes) -> None:
         """Keep something; what goes wrong is nobody's concern."""
-        place, name = self.folder(), self._name(key)
-        if place is None or len(content) > self.most_bytes:
+        path, name = self.folder(), self._name(key)
+        if path is None or len(content) > self.most_bytes:
             return
         with suppress(OSError):
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with _opened(place) as folder:
-                if folder is None or len(os.listdir(place)) >= self.most_files:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with _opened(path) as folder:
+                if folder is None or len(os.listdir(path)) >= self.most_files:
                     return
-                secret = _secret(folder) or _made_secret(place, folder)
+                secret = _secret(folder) or _made_secret(path, folder)
             if secret is None:
                 return
             line = self._line(self._digest(secret, name, content))
-            if os.path.islink(place / name) or not os.path.isfile(place / name):
-                (place / name).unlink(missing_ok=True)  # a link is not followed, and no pipe is in the way
-            replace_file(place / name, lambda file: (file.write(line), file.write(content)), Durability.PROCESS, 0o600)
+            if os.path.islink(path / name) or not os.path.isfile(path / name):
+                (path / name).unlink(missing_ok=True)  # a link is not followed, and no pipe is in the way
+            replace_file(path / name, lambda file: (file.write(line), file.write(content)), Durability.PROCESS, 0o600)
 
     def _name(self, key: str) -> str:
         from hashlib import blake2b
@@ -132,16 +132,16 @@ def read_private(path: Path, most_bytes: int) -> bytes | None:
 
 
 @contextmanager
-def _opened(place: Path) -> Iterator[int | None]:
+def _opened(path: Path) -> Iterator[int | None]:
     """The folder's handle; None if it is not the user's alone, or where folders have none."""
     try:
-        handle = os.open(place, _FOLDER)
+        handle = os.open(path, _FOLDER)
     except OSError:
         yield None
         return
     try:
-        found = os.fstat(handle)
-        yield handle if files.is_own(found) and not found.st_mode & _OTHERS_WRITE else None
+        status = os.fstat(handle)
+        yield handle if files.is_own(status) and not status.st_mode & _OTHERS_WRITE else None
     finally:
         os.close(handle)
 
@@ -153,8 +153,8 @@ def read_bounded(name: str, most_bytes: int, folder: int) -> bytes | None:
     except (OSError, ValueError):
         return None
     try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or not files.is_own(found) or found.st_size > most_bytes:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or not files.is_own(status) or status.st_size > most_bytes:
             return None
         with os.fdopen(handle, "rb", closefd=False) as file:
             data = file.read(most_bytes + 1)
@@ -175,18 +175,18 @@ def _secret(folder: int) -> bytes | None:
     return secret if secret is not None and len(secret) == _KEY_BYTES else None
 
 
-def _made_secret(place: Path, folder: int) -> bytes | None:
+def _made_secret(path: Path, folder: int) -> bytes | None:
     """A new key; the one that another process made meanwhile, if it did.  OSError."""
-    temporary, handle = files.create(str(place), _KEY)
+    temporary, handle = files.create(str(path), _KEY)
     try:
         os.write(handle, os.urandom(_KEY_BYTES))
         try:
-            os.link(temporary, place / _KEY)
+            os.link(temporary, path / _KEY)
         except FileExistsError:
             if _secret(folder) is None:
-                os.replace(temporary, place / _KEY)
+                os.replace(temporary, path / _KEY)
         except OSError:  # no such links here
-            os.replace(temporary, place / _KEY)
+            os.replace(temporary, path / _KEY)
     finally:
         files.discard(temporary)
         os.close(handle)
@@ -224,19 +224,19 @@ class Recent(Generic[_Key, _Value]):
 
     def get(self, key: _Key) -> _Value | None:
         self._asked += 1
-        found = self._young.get(key)
-        if found is None and self._old:
-            found = self._old.pop(key, None)
-            if found is not None:
-                self._young[key] = found
-        return found
+        value = self._young.get(key)
+        if value is None and self._old:
+            value = self._old.pop(key, None)
+            if value is not None:
+                self._young[key] = value
+        return value
 
     def put(self, key: _Key, value: _Value) -> None:
         if len(self._young) >= MOST:
             self._old, self._young = self._young, {}
         self._young[key] = value
 
-    def turn(self) -> None:
+    def end_generation(self) -> None:
         if len(self._young) > max(LEAST, 2 * self._asked):
             self._old, self._young = self._young, {}
         self._asked = 0

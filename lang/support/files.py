@@ -134,25 +134,25 @@ def remove_live() -> None:
         discard(path)
 
 
-def is_own(found: os.stat_result) -> bool:
+def is_own(status: os.stat_result) -> bool:
     """Does a file belong to this user?  Where files have no owners it does."""
-    return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
 
 
 def is_abandoned(handle: int, path: str) -> bool:
     """Is the open file a regular one of this user, still called so, that no process holds?  If so it is locked now."""
-    found = os.fstat(handle)
-    return stat.S_ISREG(found.st_mode) and is_own(found) and bool(hold(handle)) and is_same(handle, path)
+    status = os.fstat(handle)
+    return stat.S_ISREG(status.st_mode) and is_own(status) and bool(hold(handle)) and is_same(handle, path)
 
 
 def leftovers(folder: str) -> tuple[list[str], list[str]]:
     """The journals and the temporaries in a folder, of whatever process."""
     try:
-        found = sorted(name for name in os.listdir(folder) if ".rho-" in name)
+        names = sorted(name for name in os.listdir(folder) if ".rho-" in name)
     except OSError:
         return [], []
-    journals = [os.path.join(folder, name) for name in found if JOURNAL.fullmatch(name)]
-    return journals, [os.path.join(folder, name) for name in found if TEMPORARY.fullmatch(name)]
+    journals = [os.path.join(folder, name) for name in names if JOURNAL.fullmatch(name)]
+    return journals, [os.path.join(folder, name) for name in names if TEMPORARY.fullmatch(name)]
 
 
 def sweep(paths: Collection[str]) -> None:
@@ -256,9 +256,9 @@ class FileReplacement:
         target = os.path.realpath(path)
         folder, name = os.path.split(target)
         recover(folder)
-        before, kept = _before(target)
-        temporary, handle = create(folder, name, mode if kept is None else 0o600)
-        self._parts.append(_PathPart(folder, name, temporary, handle, before, kept))
+        before, permissions = _before(target)
+        temporary, handle = create(folder, name, mode if permissions is None else 0o600)
+        self._parts.append(_PathPart(folder, name, temporary, handle, before, permissions))
         return handle
 
     @property
@@ -289,11 +289,11 @@ class FileReplacement:
             except BaseException:
                 self._undo()
                 raise
-        for place, part in enumerate(self._parts):
+        for index, part in enumerate(self._parts):
             try:
                 os.replace(part.temporary, part.target)
             except Exception as error:
-                if place == 0:
+                if index == 0:
                     self._undo()
                 if isinstance(error, OSError):
                     raise OSError(error.errno, error.strerror or str(error), part.target) from error
@@ -320,12 +320,12 @@ class FileReplacement:
             _sync_folder(folder)
         paths = [os.path.join(folder, f".rho-{token()}.journal") for folder in folders]
         for folder, path in zip(folders, paths, strict=True):
-            own = [part for part in self._parts if part.folder == folder]
+            parts = [part for part in self._parts if part.folder == folder]
             text = json.dumps({
                 "format": FORMAT,
                 "decided_by": None if path == paths[0] else paths[0],
                 "others": paths[1:] if path == paths[0] else [],
-                "entries": [{"temporary": os.path.basename(p.temporary), "target": p.name, "before": p.before} for p in own],
+                "entries": [{"temporary": os.path.basename(p.temporary), "target": p.name, "before": p.before} for p in parts],
             })  # fmt: skip
             temporary, handle = create(folder, "journal")
             self._journals.append((temporary, handle))
@@ -333,30 +333,30 @@ class FileReplacement:
                 file.write(text.encode("ascii"))
             os.fsync(handle)
         keep([part.temporary for part in self._parts])
-        for place in reversed(range(len(folders))):
-            temporary, handle = self._journals[place]
-            self._decided = place == 0
-            os.replace(temporary, paths[place])
-            self._journals[place] = (paths[place], handle)
+        for index in reversed(range(len(folders))):
+            temporary, handle = self._journals[index]
+            self._decided = index == 0
+            os.replace(temporary, paths[index])
+            self._journals[index] = (paths[index], handle)
             keep([temporary])
-            _sync_folder(folders[place])
+            _sync_folder(folders[index])
 
 
 def _before(target: str) -> tuple[tuple[int, ...] | None, int | None]:
     """What identifies the file that is replaced, and its permissions; None where there is none.  A folder or device never is."""
     try:
-        found = os.stat(target)
+        status = os.stat(target)
     except FileNotFoundError:
         return None, None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise NotReplaceable(21, "it is a folder", target)
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise NotReplaceable(22, "it is not a regular file", target)
-    return _identity(found), stat.S_IMODE(found.st_mode)
+    return _identity(status), stat.S_IMODE(status.st_mode)
 
 
-def _identity(found: os.stat_result) -> tuple[int, ...]:
-    return (found.st_ino, found.st_size, found.st_mtime_ns)
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def _sync_folder(folder: str) -> None:
@@ -437,10 +437,10 @@ def _is_name(text: object) -> bool:
 
 def _is_own_file(path: str) -> bool:
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return False
-    return stat.S_ISREG(found.st_mode) and is_own(found)
+    return stat.S_ISREG(status.st_mode) and is_own(status)
 
 
 def _is_as_before(target: str, before: tuple[int, ...] | None) -> bool:

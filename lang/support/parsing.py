@@ -104,8 +104,8 @@ def normal(url: str) -> str:
 
 def is_below(url: str, allowed: str) -> bool:
     """Is it the URL that is allowed, or below it as a file is below a folder?"""
-    own, top = normal(url), normal(allowed).rstrip("/")
-    return own.rstrip("/") == top or own.startswith(top + "/")
+    path, top = normal(url), normal(allowed).rstrip("/")
+    return path.rstrip("/") == top or path.startswith(top + "/")
 
 
 def above(url: str) -> str:

@@ -45,9 +45,9 @@ _taken: Final[list[RLock]] = []
 
 def lock() -> RLock:
     """A lock of the process, for as long as it lives, that a fork waits for."""
-    made = RLock()
-    _locks.append(made)
-    return made
+    new = RLock()
+    _locks.append(new)
+    return new
 
 
 def in_children(renewal: Callable[[], object]) -> None:

@@ -29,21 +29,21 @@ else:
         def decorate(cls: type) -> type:
             if cls.__doc__ is None:
                 cls.__doc__ = cls.__name__  # the standard decorator would compile a signature for it
-            own = cls.__dict__
-            made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
-            made.__init__ = _late(made, "__init__", _initialiser)
-            if "__repr__" not in own:
-                made.__repr__ = _late(made, "__repr__", _representation)
+            defined = cls.__dict__
+            record = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+            record.__init__ = _late(record, "__init__", _initialiser)
+            if "__repr__" not in defined:
+                record.__repr__ = _late(record, "__repr__", _representation)
             if eq:
-                if "__eq__" not in own:
-                    made.__eq__ = _late(made, "__eq__", _equality)
-                if "__hash__" not in own:
-                    made.__hash__ = _late(made, "__hash__", _hash) if frozen else None
+                if "__eq__" not in defined:
+                    record.__eq__ = _late(record, "__eq__", _equality)
+                if "__hash__" not in defined:
+                    record.__hash__ = _late(record, "__hash__", _hash) if frozen else None
             if frozen:
-                made.__setattr__, made.__delattr__ = _refuse_assignment, _refuse_deletion
-                if slots and "__getstate__" not in own:
-                    made.__getstate__, made.__setstate__ = _state, _restore
-            return made
+                record.__setattr__, record.__delattr__ = _refuse_assignment, _refuse_deletion
+                if slots and "__getstate__" not in defined:
+                    record.__getstate__, record.__setstate__ = _state, _restore
+            return record
 
         return decorate if cls is None else decorate(cls)
 

@@ -78,8 +78,8 @@ def _refuse_unreadable(spelled: Spelled, pieces: list[RawStatement]) -> None:
 
 def _gap(lines: list[LogicalLine], gap: str, diamond: str) -> None:
     """What stands between two statements: comments, line ends, separators."""
-    for found in _GAP.finditer(gap):
-        mark = found.group()
+    for match in _GAP.finditer(gap):
+        mark = match.group()
         if mark == "\n":
             lines.append(LogicalLine(0))
         elif mark == "⋄":
@@ -115,16 +115,16 @@ _WHERE = re.compile(rf"{TEXT}|(?<![\w∆])where(?![\w∆])")
 
 
 def _cut_at_arrow(text: str) -> tuple[str, str, str]:
-    for found in _ARROW.finditer(text):
-        if found.group() == "←":
-            return text[: found.start()].strip(), "←", text[found.end() :].strip()
+    for match in _ARROW.finditer(text):
+        if match.group() == "←":
+            return text[: match.start()].strip(), "←", text[match.end() :].strip()
     return text.strip(), "", ""
 
 
 def _cut_at_where(text: str) -> tuple[str, str]:
-    for found in _WHERE.finditer(text):
-        if found.group() == "where":
-            return text[: found.start()].strip(), text[found.start() :]
+    for match in _WHERE.finditer(text):
+        if match.group() == "where":
+            return text[: match.start()].strip(), text[match.start() :]
     return text, ""
 
 
@@ -137,7 +137,7 @@ def _heading(text: str, spelling: Spelling) -> str:
     text = re.sub(r" ?([:→⋄]) ?", r" \1 ", text)
     text = re.sub(r" ?([≤<≥>=≠]) ?", r" \1 ", text) if text.startswith("where") else text
     text = re.sub(r" ?, ?", ", ", text)
-    text = _BRACKETED.sub(lambda found: re.sub(r"([-+×÷|⌈⌊≤]) ", r"\1", "[" + found.group()[1:-1].strip() + "]"), text)
+    text = _BRACKETED.sub(lambda match: re.sub(r"([-+×÷|⌈⌊≤]) ", r"\1", "[" + match.group()[1:-1].strip() + "]"), text)
     return _plain(re.sub(r"([(]) | ([)])", r"\1\2", text), spelling)
 
 
@@ -148,8 +148,8 @@ def _schedule(text: str, spelling: Spelling) -> list[LogicalLine]:
     """Words one blank apart, blocks indented."""
     lines = [LogicalLine(0)]
     opened: list[int] = []
-    for found in _SCHEDULE_WORD.finditer(text):
-        word, line = found.group(), lines[-1]
+    for match in _SCHEDULE_WORD.finditer(text):
+        word, line = match.group(), lines[-1]
         if word.startswith("⍝"):
             line.comment = word
         elif word == "\n":

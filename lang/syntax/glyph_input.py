@@ -49,7 +49,7 @@ def spell(source: Source) -> Spelled:
     if "`" in text:
         return _respell(source)
     if any(alias in text for alias in ALIASES):  # one character for another
-        text = _INTERESTING.sub(lambda found: ALIASES.get(found.group(), found.group()), text)
+        text = _INTERESTING.sub(lambda match: ALIASES.get(match.group(), match.group()), text)
     return Spelled(source.name, text, None, ())
 
 
@@ -64,12 +64,12 @@ def _respell(source: Source) -> Spelled:
         pieces.append(text[at:end])
         offsets.extend(range(at, end))
 
-    while (found := _INTERESTING.search(text, at)) is not None:
-        start, end = found.span()
+    while (match := _INTERESTING.search(text, at)) is not None:
+        start, end = match.span()
         first = text[start]
         if first == "`":
             keep(start)
-            glyph, end = _glyph_at(text, start, found.group(1))
+            glyph, end = _glyph_at(text, start, match.group(1))
             if glyph is None:
                 diagnostics.append(_unknown(source, start, end))
                 glyph = "⍬"

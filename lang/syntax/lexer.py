@@ -157,8 +157,8 @@ class Lexeme(NamedTuple):
 
 def scan(text: str, start: int = 0, end: int | None = None) -> list[Lexeme]:
     """The lexemes of a range; end to end they are its text."""
-    found = _LEXEME.finditer(text, start, len(text) if end is None else end)
-    return [Lexeme(_KINDS[match.lastindex - 1], *match.span()) for match in found if match.lastindex is not None]
+    matches = _LEXEME.finditer(text, start, len(text) if end is None else end)
+    return [Lexeme(_KINDS[match.lastindex - 1], *match.span()) for match in matches if match.lastindex is not None]
 
 
 @lru_cache(maxsize=20_000)
@@ -325,11 +325,11 @@ def _bare(node: Node) -> Node:
 
 def _parts(node: Node) -> list[Node]:
     """The nearest named nodes below a node, in order, without those whose name starts with `_`."""
-    found: list[Node] = []
+    parts: list[Node] = []
     for child in node.children:
         name = child.expr.name
         if not name:
-            found.extend(_parts(child))
+            parts.extend(_parts(child))
         elif not name.startswith("_"):
-            found.append(child)
-    return found
+            parts.append(child)
+    return parts

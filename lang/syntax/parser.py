@@ -58,7 +58,7 @@ class _CachedStatement:
     modules among them export, and what it added to the index."""
 
     statement: program.Statement
-    place: StatementPosition
+    anchor: StatementPosition
     words: tuple[str, ...]
     before: list[_Known]
     exported: _Exports
@@ -73,7 +73,7 @@ class _File:
 
     text: str = ""
     pieces: list[RawStatement] = field(default_factory=list)
-    kept: dict[RawStatement, _CachedStatement] = field(default_factory=dict)
+    cached: dict[RawStatement, _CachedStatement] = field(default_factory=dict)
     loose: Loose = field(default_factory=dict)
     added: list[Added] = field(default_factory=list)
 
@@ -90,9 +90,9 @@ class StatementCache:
     _files: dict[str, _File] = field(default_factory=dict)
     _words: Recent[str, tuple[str, ...]] = field(default_factory=Recent)
 
-    def turn(self) -> None:
+    def end_generation(self) -> None:
         """A program has been read."""
-        self._words.turn()
+        self._words.end_generation()
 
     def words(self, text: str) -> tuple[str, ...]:
         """Everything in a text that could be a name, in order; words of comments and texts too."""
@@ -109,8 +109,8 @@ class StatementCache:
         file.loose = {}
         file.loosen(file.added)
         file.added = []
-        for piece in file.kept.keys() - set(file.pieces):
-            file.loosen(file.kept.pop(piece).added)
+        for piece in file.cached.keys() - set(file.pieces):
+            file.loosen(file.cached.pop(piece).added)
         return file.pieces
 
     def bind(
@@ -119,28 +119,28 @@ class StatementCache:
     ) -> program.Statement | None:  # fmt: skip
         """The statement of a piece: the one that is kept, else what `read` makes of it: nothing where it is wrong."""
         file, names = self._files[binding.spelled.file], binding.names
-        start, kept = _unmoved(binding, piece), file.kept.get(piece)
-        if kept is not None:
-            stays = start is not None and _known(names, kept.words) == kept.before
-            if start is not None and stays and (not kept.exported or _exported(binding, kept.words) == kept.exported):
-                kept.place.start = start
-                _again(names, kept)
-                return kept.statement
-            file.loosen(file.kept.pop(piece).added)
+        start, cached = _unmoved(binding, piece), file.cached.get(piece)
+        if cached is not None:
+            stays = start is not None and _known(names, cached.words) == cached.before
+            if start is not None and stays and (not cached.exported or _exported(binding, cached.words) == cached.exported):
+                cached.anchor.start = start
+                _again(names, cached)
+                return cached.statement
+            file.loosen(file.cached.pop(piece).added)
         words = () if start is None else self.words(piece.text)
         before, exported = _known(names, words), _exported(binding, words)
         reported, already = len(binding.diagnostics), len(names.added)
-        place = None if start is None else StatementPosition(binding.spelled.file, start)
-        binding.place, binding.origin = place, piece.start
+        anchor = None if start is None else StatementPosition(binding.spelled.file, start)
+        binding.anchor, binding.origin = anchor, piece.start
         try:
             statement = read(binding, piece, file.loose)
         finally:
-            binding.place = None
+            binding.anchor = None
         added = names.added[already:]
-        if place is not None and statement is not None and len(binding.diagnostics) == reported and _stays(statement):
+        if anchor is not None and statement is not None and len(binding.diagnostics) == reported and _stays(statement):
             changes = zip(words, before, _known(names, words), strict=True)
             after = [(word, now) for word, was, now in changes if now != was]
-            file.kept[piece] = _CachedStatement(statement, place, words, before, exported, after, added)
+            file.cached[piece] = _CachedStatement(statement, anchor, words, before, exported, after, added)
         else:
             file.added += added
         return statement
@@ -152,10 +152,10 @@ def _known(names: Resolution, words: tuple[str, ...]) -> list[_Known]:
     return [(symbol(word), size(word), pending(word), word in quiet) for word in words]
 
 
-def _again(names: Resolution, kept: _CachedStatement) -> None:
+def _again(names: Resolution, cached: _CachedStatement) -> None:
     """What a kept statement adds and changes."""
-    names.added.extend(kept.added)
-    for word, (symbol, size, pending, _) in kept.after:
+    names.added.extend(cached.added)
+    for word, (symbol, size, pending, _) in cached.after:
         if symbol is not None:
             names.top.enter(symbol)
         if size is not None:
@@ -182,8 +182,8 @@ def _exported(binding: BindContext, words: tuple[str, ...]) -> _Exports:
     """What the modules among some names export."""
     symbols = binding.names.top.symbols
     modules = [symbol for word in words if (symbol := symbols.get(word)) is not None and symbol.name_class is NameClass.MODULE]
-    found = [(symbol.name, binding.modules and binding.modules(symbol.path)) for symbol in modules]
-    return tuple([(name, None if names is None else tuple(names.items())) for name, names in found])
+    exports = [(symbol.name, binding.modules and binding.modules(symbol.path)) for symbol in modules]
+    return tuple([(name, None if names is None else tuple(names.items())) for name, names in exports])
 
 
 def _stays(node: object) -> bool:
@@ -211,23 +211,23 @@ _BINDS = re.compile(rf"(?:(?:input|param|output)[ \t]+)?({NAME})[ \t]*(?:←|:[^
 
 @dataclass(frozen=True)
 class Parsed:
-    """A bound program and what is wrong with it; `found`, `spelled` and `pieces` are what its index is made of."""
+    """A bound program and what is wrong with it; `resolution`, `spelled` and `pieces` are what its index is made of."""
 
     program: program_tree.ProgramTree
     diagnostics: tuple[Diagnostic, ...]
-    found: Resolution
+    resolution: Resolution
     spelled: Spelled
     pieces: tuple[RawStatement, ...] = ()
 
     @cached_property
     def index(self) -> SymbolIndex:
         """What every name stands for, also in statements that are wrong."""
-        return self.found.index(self.spelled, self.pieces)
+        return self.resolution.index(self.spelled, self.pieces)
 
     @property
     def names(self) -> Mapping[str, NameClass]:
         """The classes of every name in scope after the program, the given ones included."""
-        top = self.found.top
+        top = self.resolution.top
         return {name: symbol.name_class for name, symbol in top.symbols.items() if name not in top.quiet}
 
 
@@ -258,13 +258,14 @@ def parse(
     spelled = spell(source)
     pieces = split_statements(spelled) if remembered is None else remembered.split(spelled)
     origin = index_origin(pieces[0].text) if pieces else None
-    found = Resolution()
+    resolution = Resolution()
     for name, name_class in (names or {}).items():
-        found.top.enter(Symbol(name, KINDS[name_class], name_class, Span(source.name, 0, 0), Span(source.name, 0, 0), given=True))
-    found.begin().bound += found.top.symbols.values()
+        resolution.top.enter(Symbol(name, KINDS[name_class], name_class, Span(source.name, 0, 0), Span(source.name, 0, 0),
+            given=True))
+    resolution.begin().bound += resolution.top.symbols.values()
     definitions = cache(lambda: _definitions(pieces))
     binding = BindContext(
-        spelled, bind_braces, found, modules=modules, definitions=definitions, diagnostics=list(spelled.diagnostics)
+        spelled, bind_braces, resolution, modules=modules, definitions=definitions, diagnostics=list(spelled.diagnostics)
     )
     statements: list[program_tree.Statement] = []
     uses: list[Collection[Symbol]] = []
@@ -273,11 +274,11 @@ def parse(
         statement = _read(binding, piece, {}) if remembered is None else remembered.bind(binding, piece, _read)
         if statement is not None:
             statements.append(statement)
-            uses.append(found.added[-1].uses)
+            uses.append(resolution.added[-1].uses)
     finish(binding, pieces)
     diagnostics = tuple(sorted(binding.diagnostics, key=lambda diagnostic: diagnostic.span.start))
     program = program_tree.ProgramTree(span, tuple(statements), origin or 0, tuple(uses))
-    return Parsed(program, diagnostics, found, spelled, tuple(pieces))
+    return Parsed(program, diagnostics, resolution, spelled, tuple(pieces))
 
 
 def _read(binding: BindContext, piece: RawStatement, before: dict[str, list[Symbol]]) -> program_tree.Statement | None:
@@ -300,7 +301,7 @@ def _read(binding: BindContext, piece: RawStatement, before: dict[str, list[Symb
 def _resolve(binding: BindContext, piece: RawStatement, before: dict[str, list[Symbol]]) -> None:
     """What the names of a statement stand for.  One whose brackets do not match ends where the next line starts at the margin."""
     base, text = piece.start, piece.text
-    ends = [] if piece.damage is None else [found.end() for found in MARGIN.finditer(text)]
+    ends = [] if piece.damage is None else [match.end() for match in MARGIN.finditer(text)]
     for start, end in pairwise((0, *ends, len(text))):
         part = text[start:end].rstrip()
         binding.base = base + start
@@ -314,16 +315,16 @@ def _resolve(binding: BindContext, piece: RawStatement, before: dict[str, list[S
 
 def index_origin(text: str) -> int | None:
     """The index origin that a statement sets."""
-    found = _ORIGIN.fullmatch(text)
-    return None if found is None else int(found.group(1))
+    match = _ORIGIN.fullmatch(text)
+    return None if match is None else int(match.group(1))
 
 
 def _misspelt(spelled: Spelled, piece: RawStatement) -> bool:
     """Does the statement hold a spelling of no glyph?  That is reported; what it would mean without it is not."""
     if not spelled.diagnostics:
         return False
-    whole = spelled.span(piece.start, piece.start + len(piece.text))
-    return any(whole.start <= diagnostic.span.start < whole.end for diagnostic in spelled.diagnostics)
+    line = spelled.span(piece.start, piece.start + len(piece.text))
+    return any(line.start <= diagnostic.span.start < line.end for diagnostic in spelled.diagnostics)
 
 
 def _statement(binding: BindContext, piece: RawStatement) -> program_tree.Statement:
@@ -350,18 +351,18 @@ def _statement(binding: BindContext, piece: RawStatement) -> program_tree.Statem
 
 
 def _bound_name(text: str) -> str | None:
-    found = _BINDS.match(text)
-    return found.group(1) if found is not None else None
+    match = _BINDS.match(text)
+    return match.group(1) if match is not None else None
 
 
 def _definitions(pieces: list[RawStatement]) -> dict[str, tuple[int, str]]:
     """Where each top-level name first gets a value, and the text of that statement; signatures do not count."""
-    found: dict[str, tuple[int, str]] = {}
+    definitions: dict[str, tuple[int, str]] = {}
     for piece in pieces:
         match = _BINDS.match(piece.text) if piece.damage is None else None
         if match is not None and (":" not in match.group() or match.group(2) or piece.text.startswith("input")):
-            found.setdefault(match.group(1), (piece.start, piece.text))
-    return found
+            definitions.setdefault(match.group(1), (piece.start, piece.text))
+    return definitions
 
 
 def _failing(piece: RawStatement) -> list[str]:

@@ -102,8 +102,8 @@ def _pieces(spelled: Spelled, start: int) -> Iterator[RawStatement]:
         damage = None
 
     while True:
-        found = _INTERESTING.search(text, at)
-        if found is None:
+        match = _INTERESTING.search(text, at)
+        if match is None:
             if not opened:
                 yield from finished(len(text))
                 return
@@ -114,29 +114,29 @@ def _pieces(spelled: Spelled, start: int) -> Iterator[RawStatement]:
             yield from finished(end, is_open=True)
             start = at = end
             continue
-        at = found.end()
-        mark = text[found.start()]
+        at = match.end()
+        mark = text[match.start()]
         if mark in "⋄\n":
             if not opened:
-                yield from finished(found.start())
+                yield from finished(match.start())
                 start = at
         elif mark in _CLOSERS:
-            opened.append(found.start())
+            opened.append(match.start())
             if len(opened) == MAXIMUM_NESTING + 1 and damage is None:
-                damage = _too_deep(spelled, found.start())
+                damage = _too_deep(spelled, match.start())
         elif mark in ")]}":
             if not opened:
-                damage = damage or _unopened(spelled, found.start())
+                damage = damage or _unopened(spelled, match.start())
                 continue
             opener = opened.pop()
             if _CLOSERS[text[opener]] != mark:
-                damage = damage or _mismatched(spelled, opener, found.start())
+                damage = damage or _mismatched(spelled, opener, match.start())
         elif mark == "⍝":
             if not opened:
-                yield from finished(found.start())
+                yield from finished(match.start())
                 start = at
-        elif found.group("unended"):
-            damage = damage or _unterminated(spelled, found.start(), found.end())
+        elif match.group("unended"):
+            damage = damage or _unterminated(spelled, match.start(), match.end())
 
 
 def _unclosed(spelled: Spelled, opener: int) -> Diagnostic:
@@ -284,7 +284,7 @@ def _is_tack(glyph: str) -> bool:
 
 def _array_notation(words: list[_RawWord]) -> frozenset[int]:
     """The indices of the opening brackets of array notation."""
-    found: set[int] = set()
+    openers: set[int] = set()
     opened: list[int] = []
     for index, (kind, word, _) in enumerate(words):
         if kind is TokenKind.OPEN:
@@ -292,10 +292,10 @@ def _array_notation(words: list[_RawWord]) -> frozenset[int]:
         elif kind is TokenKind.CLOSE:
             opener = opened.pop()
             if word == "]" and opener == index - 1:
-                found.add(opener)
+                openers.add(opener)
         elif kind is TokenKind.SEPARATOR and opened and words[opened[-1]].text == "[":
-            found.add(opened[-1])
-    return frozenset(found)
+            openers.add(opened[-1])
+    return frozenset(openers)
 
 
 # -------------------------------------------------------------------------------------- spelling
@@ -321,10 +321,10 @@ def ascii_of(text: str) -> str:
     """Each glyph outside texts spelt by its name, with a blank where a letter follows."""
     pieces: list[str] = []
     at = 0
-    for found in _OUTSIDE_TEXT.finditer(text):
-        pieces.append(text[at : found.start()])
-        at = found.end()
-        glyph = found.group()
+    for match in _OUTSIDE_TEXT.finditer(text):
+        pieces.append(text[at : match.start()])
+        at = match.end()
+        glyph = match.group()
         row = by_glyph(glyph) if len(glyph) == 1 else None
         pieces.append(glyph if row is None else row.ascii)
         joined = row is not None and row.ascii.startswith("`") and text[at : at + 1].isalpha() and glyph not in "∆⎕"

@@ -57,33 +57,33 @@ class StatementPosition:
 class PlacedSpan(Span):
     """A span that moves with its statement, so that a tree is kept from version to version as it is."""
 
-    __slots__ = ("_from", "_place", "_to")
-    _place: StatementPosition
+    __slots__ = ("_anchor", "_from", "_to")
+    _anchor: StatementPosition
     _from: int
     _to: int
 
-    def __init__(self, place: StatementPosition, start: int, end: int) -> None:
-        """`start` and `end` count from the place."""
+    def __init__(self, anchor: StatementPosition, start: int, end: int) -> None:
+        """`start` and `end` count from the anchor."""
         keep = object.__setattr__
-        keep(self, "_place", place)
+        keep(self, "_anchor", anchor)
         keep(self, "_from", start)
         keep(self, "_to", end)
 
     @property
     def file(self) -> str:
-        return self._place.file
+        return self._anchor.file
 
     @property
     def start(self) -> int:
-        return self._place.start + self._from
+        return self._anchor.start + self._from
 
     @property
     def end(self) -> int:
-        return self._place.start + self._to
+        return self._anchor.start + self._to
 
     def to(self, other: Span) -> Span:
-        if isinstance(other, PlacedSpan) and other._place is self._place:
-            return PlacedSpan(self._place, min(self._from, other._from), max(self._to, other._to))
+        if isinstance(other, PlacedSpan) and other._anchor is self._anchor:
+            return PlacedSpan(self._anchor, min(self._from, other._from), max(self._to, other._to))
         return super().to(other)
 
     def fixed(self) -> Span:
@@ -216,23 +216,23 @@ def _depth_reached(text: str) -> int:
 
 
 def _tokens(text: str, parts: Iterable[Node], refused: list[Token]) -> tuple[Token, ...]:
-    found: list[Token] = []
+    tokens: list[Token] = []
     for (part,) in parts:
         rule = part.expr.name
         if rule == "words":
             for word in WORD.finditer(text, part.start, part.end):
                 group = word.lastindex
                 if group is not None:
-                    found.append(Token(WORD_KINDS[group], *word.span(group), word[group]))
+                    tokens.append(Token(WORD_KINDS[group], *word.span(group), word[group]))
                     if group in _REFUSED:
-                        refused.append(found[-1])
+                        refused.append(tokens[-1])
         elif rule == "closer":
             refused.append(Token(TokenKind.UNREADABLE, part.start, part.end, part.text))
-            found.append(refused[-1])
+            tokens.append(refused[-1])
         else:
             items = _tokens(text, part.children[1].children, refused)
-            found.append(Token(_GROUPS[rule], part.start, part.end, text[part.start], items))
-    return tuple(found)
+            tokens.append(Token(_GROUPS[rule], part.start, part.end, text[part.start], items))
+    return tuple(tokens)
 
 
 def split_at(tokens: tuple[Token, ...], kind: TokenKind) -> list[tuple[Token, ...]]:
@@ -261,12 +261,12 @@ def mentions(tokens: tuple[Token, ...], name: str) -> bool:
 
 def names_in(tokens: tuple[Token, ...]) -> frozenset[str]:
     """Every name in the tokens, dfns included."""
-    found: set[str] = set()
+    names: set[str] = set()
     pending = [tokens]
     while pending:
         for token in pending.pop():
             if token.kind is TokenKind.NAME:
-                found.add(token.text)
+                names.add(token.text)
             if token.items:
                 pending.append(token.items)
-    return frozenset(found)
+    return frozenset(names)

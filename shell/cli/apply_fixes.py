@@ -42,7 +42,7 @@ class _Attempt:
     """A text after some fixes."""
 
     source: Source
-    found: Sequence[Diagnostic]
+    diagnostics: Sequence[Diagnostic]
     count: int
 
 
@@ -51,17 +51,17 @@ def fixed(source: Source, check: Check) -> Fixed:
     now = _Attempt(source, check(source), 0)
     refused: list[FixRefused] = []
     for _ in range(MOST_ROUNDS):
-        fixable, refused = _apart(now.found, now.source), []
+        fixable, refused = _apart(now.diagnostics, now.source), []
         attempts = [fixable, *([one] for one in fixable)] if len(fixable) > 1 else [fixable] * bool(fixable)
         for attempt in attempts:
             after = _followed(now, [diagnostic.fixes[0] for diagnostic in attempt], check)
-            if _errors(after.found) <= _errors(now.found) and _state(after.found) != _state(now.found):
+            if _errors(after.diagnostics) <= _errors(now.diagnostics) and _state(after.diagnostics) != _state(now.diagnostics):
                 now = after
                 break
             if len(attempt) == 1:
-                before = _state(now.found)
-                new = [one for one in after.found if one.is_error and (one.code, one.message) not in before]
-                refused.append(FixRefused(attempt[0], _errors(after.found), new[0] if new else None))
+                before = _state(now.diagnostics)
+                new = [one for one in after.diagnostics if one.is_error and (one.code, one.message) not in before]
+                refused.append(FixRefused(attempt[0], _errors(after.diagnostics), new[0] if new else None))
         else:
             break
     return Fixed(now.source, now.count, tuple(refused))
@@ -71,11 +71,11 @@ def _followed(now: _Attempt, fixes: Sequence[Fix], check: Check) -> _Attempt:
     """The text after the fixes and, while it has more errors than before, after the fixes of what they uncover."""
     first = after = _attempted(now, fixes, check)
     for _ in range(_MOST_FOLLOWING):
-        further = [diagnostic.fixes[0] for diagnostic in _apart(after.found, after.source)]
-        if _errors(after.found) <= _errors(now.found) or not further:
+        further = [diagnostic.fixes[0] for diagnostic in _apart(after.diagnostics, after.source)]
+        if _errors(after.diagnostics) <= _errors(now.diagnostics) or not further:
             break
         after = _attempted(after, further, check)
-    return after if _errors(after.found) <= _errors(now.found) else first
+    return after if _errors(after.diagnostics) <= _errors(now.diagnostics) else first
 
 
 def _attempted(now: _Attempt, fixes: Sequence[Fix], check: Check) -> _Attempt:
@@ -91,15 +91,15 @@ def difference(old: Source, new: str) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def _apart(found: Sequence[Diagnostic], source: Source) -> list[Diagnostic]:
+def _apart(diagnostics: Sequence[Diagnostic], source: Source) -> list[Diagnostic]:
     """The messages whose first fix changes only this text, without those whose fix meets an earlier one's."""
     chosen: list[Diagnostic] = []
     taken: list[tuple[int, int]] = []
-    for diagnostic in found:
+    for diagnostic in diagnostics:
         for fix in diagnostic.fixes[:1]:
             spans = [(edit.span.start, edit.span.end) for edit in fix.edits]
-            own = spans and all(edit.span.file == source.name for edit in fix.edits)
-            if own and not any(start <= last and first <= end for start, end in spans for first, last in taken):
+            is_in_file = spans and all(edit.span.file == source.name for edit in fix.edits)
+            if is_in_file and not any(start <= last and first <= end for start, end in spans for first, last in taken):
                 chosen.append(diagnostic)
                 taken += spans
     return chosen
@@ -113,9 +113,9 @@ def applied(source: Source, fixes: Sequence[Fix]) -> Source:
     return Source(source.name, text)
 
 
-def _errors(found: Sequence[Diagnostic]) -> int:
-    return sum(diagnostic.is_error for diagnostic in found)
+def _errors(diagnostics: Sequence[Diagnostic]) -> int:
+    return sum(diagnostic.is_error for diagnostic in diagnostics)
 
 
-def _state(found: Sequence[Diagnostic]) -> list[tuple[str, str]]:
-    return [(diagnostic.code, diagnostic.message) for diagnostic in found]
+def _state(diagnostics: Sequence[Diagnostic]) -> list[tuple[str, str]]:
+    return [(diagnostic.code, diagnostic.message) for diagnostic in diagnostics]

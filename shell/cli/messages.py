@@ -69,7 +69,7 @@ def give(arguments: Arguments, console: Console, text: str) -> None:
 def show(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
     """Write diagnostics as text to standard error, a blank line after each."""
     if console.volume is Volume.QUIET:
-        diagnostics = [found for found in diagnostics if found.is_error]
+        diagnostics = [one for one in diagnostics if one.is_error]
     if diagnostics:
         in_order(console.out)
         console.err.write(text(console, diagnostics, sources) + "\n")
@@ -81,7 +81,7 @@ def refuse(arguments: Arguments, console: Console, error: RhoError) -> Exit:
     diagnostics = with_options(error.diagnostics, error.sources, given)
     show(console, diagnostics, error.sources)
     if wants_json(arguments):
-        print_json(console, {"diagnostics": [diagnostic_json(found, error.sources) for found in diagnostics]})
+        print_json(console, {"diagnostics": [diagnostic_json(one, error.sources) for one in diagnostics]})
     return exit_of(error)
 
 
@@ -89,15 +89,15 @@ def with_options(
     diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], inputs: Mapping[str, str]
 ) -> tuple[Diagnostic, ...]:  # fmt: skip
     """The diagnostics; what is said of a file at the line of its input names the `--in` that gave the file, if one did."""
-    return tuple([_with_option(found, sources, inputs) for found in diagnostics])
+    return tuple([_with_option(diagnostic, sources, inputs) for diagnostic in diagnostics])
 
 
-def _with_option(found: Diagnostic, sources: Mapping[str, Source], inputs: Mapping[str, str]) -> Diagnostic:
-    source = sources.get(found.span.file)
-    declared = None if source is None or found.code not in _OF_FILES else _INPUT.match(source.text, found.span.start)
+def _with_option(diagnostic: Diagnostic, sources: Mapping[str, Source], inputs: Mapping[str, str]) -> Diagnostic:
+    source = sources.get(diagnostic.span.file)
+    declared = None if source is None or diagnostic.code not in _OF_FILES else _INPUT.match(source.text, diagnostic.span.start)
     if declared is None or declared[1] not in inputs:
-        return found
-    return replace(found, notes=(*found.notes, f"the file was given by `--in {declared[1]}={inputs[declared[1]]}`"))
+        return diagnostic
+    return replace(diagnostic, notes=(*diagnostic.notes, f"the file was given by `--in {declared[1]}={inputs[declared[1]]}`"))
 
 
 _OF_FILES = frozenset({Code.E704, Code.E705, Code.E706})
@@ -112,7 +112,7 @@ def text(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[s
 
 def exit_of(error: RhoError) -> Exit:
     """The exit code of an error raised by a stage."""
-    codes = {found.code for found in error.diagnostics}
+    codes = {diagnostic.code for diagnostic in error.diagnostics}
     if Code.BUG in codes:
         return Exit.BUG
     if codes & {Code.E709, Code.SCH302} and not isinstance(error, Refused):
@@ -173,16 +173,16 @@ def _similar(path: str) -> str:
 
 def find_files(paths: Iterable[str], suffixes: tuple[str, ...]) -> list[str]:
     """The files meant by paths, folders searched for `suffixes` in order of name; each once.  `-` stays."""
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     for path in paths:
         if not os.path.isdir(path):
-            found[path] = None
+            files[path] = None
             continue
         inside = sorted(_walk(Path(path), suffixes))
         if not inside:
             raise UsageError(f"there is no {' or '.join(suffixes)} file under `{path}`")
-        found.update(dict.fromkeys(inside))
-    return list(found)
+        files.update(dict.fromkeys(inside))
+    return list(files)
 
 
 def _walk(folder: Path, suffixes: tuple[str, ...]) -> Iterable[str]:

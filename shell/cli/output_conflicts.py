@@ -38,9 +38,9 @@ def require_unread(arguments: Arguments, loaded: Loaded, outputs: Mapping[str, s
     for option, path in named:
         _refuse(option, path, taken)
     taken.update({_real(path): f"{option} already" for option, path in named})
-    own = {(name, path) for option, path in named for name in option.removeprefix("--out ").split(",")}
+    stated = {(name, path) for option, path in named for name in option.removeprefix("--out ").split(",")}
     for name, path in (outputs or {}).items():
-        if (name, path) not in own and stream_of(path) is None:
+        if (name, path) not in stated and stream_of(path) is None:
             _refuse(f"--out-dir for {name}", path, taken)
 
 

@@ -143,12 +143,12 @@ def guard() -> None:
     global _guard
     if _guard is not None or os.name != "posix" or not hasattr(signal, "set_wakeup_fd"):
         return
-    made = _guard = _SignalGuard()
-    made.begin()
+    installed = _guard = _SignalGuard()
+    installed.begin()
     drop_lost_interrupts()
     for number in _WORDS:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
-            signal.signal(number, made.raise_in_main)
+            signal.signal(number, installed.raise_in_main)
 
 
 def is_command() -> bool:

@@ -84,9 +84,9 @@ class AnalysisRow:
         return None if not self.estimate_ns else self.actual_ns / self.estimate_ns
 
     @staticmethod
-    def of(found: Mapping[str, Any]) -> AnalysisRow:
+    def of(record: Mapping[str, Any]) -> AnalysisRow:
         """What `json` made."""
-        return AnalysisRow(*(found[field.name] for field in fields(AnalysisRow)))
+        return AnalysisRow(*(record[field.name] for field in fields(AnalysisRow)))
 
     def json(self) -> dict[str, Any]:
         return {**asdict(self), "ratio": None if self.ratio is None else round(self.ratio, 3)}
@@ -109,28 +109,28 @@ class Observed:
         if isinstance(took.step, TransferStep):
             return
         where = took.step.id, took.queue
-        found = self.spent.setdefault(where, [])
+        times = self.spent.setdefault(where, [])
         if where in self.times:
-            found[-1] += took.ns
+            times[-1] += took.ns
         else:
-            found.append(took.ns)
+            times.append(took.ns)
         self.times[where] = self.times.get(where, 0) + took.times
 
 
 def rows(loaded: Loaded, observed: Observed, profile: Profile) -> list[AnalysisRow]:
     """In the order of the program; phases that only name, read or show data are left out."""
-    found = []
+    table_rows = []
     planned, chains = _planned(loaded.plan), _chains(loaded.plan)
     phases = {phase.id: phase for phase in loaded.bound.graph.phases}
     shown = [one for one in traverse.all_phases(loaded.bound.graph) if not isinstance(one, Constant | Input | Output | Print)]
     places = [(phase, device) for phase in shown for device in loaded.plan.devices if (phase.id, device.id) in observed.times]
     for phase, device in places:
-        where, own = (phase.id, device.id), replace(profile.home, threads=device.threads)
+        where, device_profile = (phase.id, device.id), replace(profile.home, threads=device.threads)
         times = observed.times[where]
-        estimate = step_ns(phase, loaded.bound, own, profile.calibration, times)
+        estimate = step_ns(phase, loaded.bound, device_profile, profile.calibration, times)
         if phase.id in chains:  # at most what its members would take apart
             members = [phases[member] for member in chains[phase.id]]
-            each = [step_ns(member, loaded.bound, own, profile.calibration, times) for member in members]
+            each = [step_ns(member, loaded.bound, device_profile, profile.calibration, times) for member in members]
             known = [one.ns for one in each if one is not None]
             estimate = with_interval(sum(known), profile.calibration) if len(known) == len(each) else None
         if where in planned:
@@ -138,8 +138,8 @@ def rows(loaded: Loaded, observed: Observed, profile: Profile) -> list[AnalysisR
         numbers = (None, None, None) if estimate is None else (estimate.ns, estimate.p10, estimate.p90)
         members = [phases[member] for member in chains.get(phase.id, ())] or [phase]
         name = ", ".join(label(member, loaded.bound.graph) for member in members)
-        found.append(AnalysisRow(name, str(device.id), times, int(median(observed.spent[where])), *numbers))
-    return found
+        table_rows.append(AnalysisRow(name, str(device.id), times, int(median(observed.spent[where])), *numbers))
+    return table_rows
 
 
 def _chains(plan: ExecutionPlan) -> dict[PhaseId, tuple[PhaseId, ...]]:
@@ -150,13 +150,13 @@ def _chains(plan: ExecutionPlan) -> dict[PhaseId, tuple[PhaseId, ...]]:
 
 def _planned(plan: ExecutionPlan) -> dict[Where, int]:
     """What the steps of a plan for several devices are planned to take, in ns."""
-    found: dict[Where, int] = {}
+    predicted: dict[Where, int] = {}
     for queue in plan.main.queues if plan.prediction is not None else ():
         for step in queue.steps:
             if isinstance(step, RunStep | LoopStep | JoinStep | BranchStep | CellsStep | CombineStep):
                 where = step.phase, queue.device
-                found[where] = found.get(where, 0) + (step.end - step.start) * plan.tick_ns
-    return found
+                predicted[where] = predicted.get(where, 0) + (step.end - step.start) * plan.tick_ns
+    return predicted
 
 
 def table(rows: list[AnalysisRow], *, runs: int, calibrated: bool, unusable: str = "") -> list[str]:
@@ -171,19 +171,19 @@ def table(rows: list[AnalysisRow], *, runs: int, calibrated: bool, unusable: str
         interval = "" if row.p10_ns is None or row.p90_ns is None else f"{_micro(row.p10_ns)} – {_micro(row.p90_ns)}"
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
         estimate = "no table" if row.estimate_ns is None else _micro(row.estimate_ns)
-        place = (row.device,) if several else ()
-        cells.append((_cut(row.phase), *place, str(row.times), estimate, interval, _micro(row.actual_ns), ratio))
+        device_cells = (row.device,) if several else ()
+        cells.append((_cut(row.phase), *device_cells, str(row.times), estimate, interval, _micro(row.actual_ns), ratio))
     widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
-    made = [
+    lines = [
         "  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))])
         for line in cells
     ]
-    made.append(f"actual: the median of {runs} runs after the first, kernels warm" if runs > 1 else "actual: of one more run")
+    lines.append(f"actual: the median of {runs} runs after the first, kernels warm" if runs > 1 else "actual: of one more run")
     if not calibrated:
-        made.append(f"estimates are by {default_tables(unusable)}")
+        lines.append(f"estimates are by {default_tables(unusable)}")
     elif any(row.surprising for row in rows):
-        made.append("some times lie outside their interval; `rho devices --refine` measures longer")
-    return made
+        lines.append("some times lie outside their interval; `rho devices --refine` measures longer")
+    return lines
 
 
 BUDGET_MS: Final = 100
@@ -237,8 +237,8 @@ def _lines(notes: list[tuple[str, str, Span]], sources: Mapping[str, Source], ga
     lines: list[str] = []
     for word, says, span in sorted(notes, key=lambda note: (note[2].file, note[2].start)):
         source = sources.get(span.file)
-        place = "" if source is None else f"line {source.position(span.start)[0] + 1}: "
-        lines.append(f"{word}{gap}{place}{says}")
+        line_text = "" if source is None else f"line {source.position(span.start)[0] + 1}: "
+        lines.append(f"{word}{gap}{line_text}{says}")
     return list(dict.fromkeys(lines))
 
 
@@ -289,13 +289,13 @@ class PlannedTimes:
         phases = [phase for phase in self.bound.graph.phases if phase.id in ids]
         taken = {phase.name for phase in phases if isinstance(phase, Input)}
         given = {phase.name for phase in phases if isinstance(phase, Output)}
-        back, kept = min(step.reads, self.bytes(taken)), min(step.writes, self.bytes(given))
+        back, scratch_write = min(step.reads, self.bytes(taken)), min(step.writes, self.bytes(given))
         merged = sum(ordering_ns(one, one.merged, profile, _GRADED) for one in self.scratch if one.name in taken)
         ordered = sum(
             ordering_ns(one, step.rows, profile, _GRADED if one.grades else _SORTED) for one in self.scratch if one.name in given
         )  # fmt: skip
         reading = disk_ns(device, READ, step.reads - back) + disk_ns(device, SCRATCH_READ, back) + merged
-        writing = disk_ns(device, WRITE, step.writes - kept) + disk_ns(device, SCRATCH_WRITE, kept)
+        writing = disk_ns(device, WRITE, step.writes - scratch_write) + disk_ns(device, SCRATCH_WRITE, scratch_write)
         return max(reading, self.of_tiles(step, profile) + ordered + writing)
 
     def bytes(self, names: Collection[str]) -> int:
@@ -307,14 +307,14 @@ class PlannedTimes:
 def computing(phases: Iterable[Phase], bound: BoundGraph, profile: Profile, times: int = 1) -> int:
     """So many executions of each.  What there is no table for counts as nothing."""
     real = [phase for phase in phases if not isinstance(phase, Constant | Input | Output | Print)]
-    found = [step_ns(phase, bound, profile.home, profile.calibration, times) for phase in real]
-    return sum(one.ns for one in found if one is not None)
+    estimates = [step_ns(phase, bound, profile.home, profile.calibration, times) for phase in real]
+    return sum(one.ns for one in estimates if one is not None)
 
 
-def ordering_ns(scratch: Scratch, piece: int, profile: Profile, made: str) -> int:
+def ordering_ns(scratch: Scratch, piece: int, profile: Profile, expression: str) -> int:
     """Ordering the items of a scratch store once, in pieces of so many."""
     declared = "".join(f"input {name} : {scratch.kind.value}[n]\n" for name in "xy")
-    core = check(Source("<order>", f"{declared}output z ← {made}\n")).core
+    core = check(Source("<order>", f"{declared}output z ← {expression}\n")).core
     assert core is not None, "numbers have an order"
     piece = max(1, min(piece, scratch.size))
     bound = bind(
@@ -333,8 +333,8 @@ def loop_lines(graph: Graph, sources: Mapping[str, Source], *, programs: bool = 
     lines: list[str] = []
     for phase, region in lowered_loops(graph):
         source = sources.get(phase.span.file)
-        place = "" if source is None else f"line {source.position(phase.span.start)[0] + 1}: "
-        name = f"{place}{label(phase, graph)}"
+        line_text = "" if source is None else f"line {source.position(phase.span.start)[0] + 1}: "
+        name = f"{line_text}{label(phase, graph)}"
         if not isinstance(region, Region):
             lines.append(f"phases     {name}: one by one in each iteration, because: {region}")
             continue

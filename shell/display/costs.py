@@ -79,8 +79,8 @@ class CostReport:
 def _numbers(graph: Graph) -> dict[str, int]:
     """The same of a graph for some sizes, by the names of the lines."""
     cost = graph_cost(graph)
-    found = (cost.total().evaluate({}), graph_span(graph).evaluate({}), cost.read.evaluate({}), cost.written.evaluate({}))
-    return dict(zip(_LINES, found, strict=True))
+    numbers = (cost.total().evaluate({}), graph_span(graph).evaluate({}), cost.read.evaluate({}), cost.written.evaluate({}))
+    return dict(zip(_LINES, numbers, strict=True))
 
 
 def _with_number(formula: Size | CriticalPath, sizes: Mapping[SizeVariable, int] | None) -> str:
@@ -114,19 +114,19 @@ def costs_of_definitions(checked: Checked) -> dict[str, tuple[DefinitionCost, ..
     """Every function of the program; none for one that is generic."""
     if checked.result is None:
         return {}
-    found: dict[str, tuple[DefinitionCost, ...]] = {}
+    costs: dict[str, tuple[DefinitionCost, ...]] = {}
     for name, instances in checked.result.instances().items():
-        found[name] = tuple([
+        costs[name] = tuple([
             DefinitionCost(signature, _cost(in_terms_of(optimise(lower(one.program)), one.equal)))
             for signature, one in instances
         ])  # fmt: skip
-    return found
+    return costs
 
 
-def definition_lines(found: Mapping[str, tuple[DefinitionCost, ...]]) -> list[str]:
+def definition_lines(costs: Mapping[str, tuple[DefinitionCost, ...]]) -> list[str]:
     """`mean : 1 f64[n] → f64` and its costs below it."""
     lines: list[str] = []
-    for name, definitions in found.items():
+    for name, definitions in costs.items():
         if not definitions:
             lines.append(f"{name} : {GENERIC_COST}")
         for definition in definitions:
@@ -173,10 +173,10 @@ def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> O
         "compiled": compilation_totals.compiled - before.compiled, "from_cache": compilation_totals.stored - before.stored,
         "seconds": (compilation_totals.nanoseconds - before.nanoseconds) / 1e9, "longest": compilation_totals.longest / 1e9,
     }  # fmt: skip
-    found = {
+    comparison = {
         "machine_code": code,
         "measured": {"seconds": seconds, "runs": observed.runs, "phases": [row.json() for row in phases]},
         "predicted": {"peak_bytes": predicted},
         "profile": {"calibrated": known.calibrated is not None, **({"unusable": known.unusable} if known.unusable else {})},
     }
-    return replace(outcome, plan={**outcome.plan, **found})
+    return replace(outcome, plan={**outcome.plan, **comparison})

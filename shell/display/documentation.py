@@ -61,12 +61,12 @@ def entries_of(module: str, text: str) -> Iterator[LibraryEntry]:
         if line.startswith("⍝"):
             comments.append(line[1:].strip())
             continue
-        found = _DEFINITION.match(line)
-        if found and found[1] not in seen:
-            seen.add(found[1])
+        match = _DEFINITION.match(line)
+        if match and match[1] not in seen:
+            seen.add(match[1])
             doc, examples = split_examples(comments)
-            yield LibraryEntry(f"{module}.{found[1]}", doc, examples, line)
-        if found is None or ":" not in found[0]:
+            yield LibraryEntry(f"{module}.{match[1]}", doc, examples, line)
+        if match is None or ":" not in match[0]:
             comments = []
 
 
@@ -186,11 +186,11 @@ def python_page() -> str:
         "",
     ]  # fmt: skip
     for name in _PUBLIC:
-        found = getattr(rho, name)
+        exported = getattr(rho, name)
         lines += [f"## rho.{name}", ""]
-        if inspect.isclass(found):
-            lines += [_text(found), ""]
-            for member, value in vars(found).items():
+        if inspect.isclass(exported):
+            lines += [_text(exported), ""]
+            for member, value in vars(exported).items():
                 if (name, member) in _INNER or member.startswith("_") or not inspect.getdoc(value):
                     continue
                 if inspect.isfunction(value) or isinstance(value, property):
@@ -198,20 +198,20 @@ def python_page() -> str:
                     lines += [f"- `.{member}{parameters}`: {' '.join(_text(value).split())}"]
             lines += [""] * (lines[-1] != "")
         else:
-            lines += [f"`rho.{name}{_parameters(found)}`", "", _text(found), ""]
+            lines += [f"`rho.{name}{_parameters(exported)}`", "", _text(exported), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _text(found: object) -> str:
-    return inspect.getdoc(found) or ""
+def _text(documented: object) -> str:
+    return inspect.getdoc(documented) or ""
 
 
 def _parameters(function: object) -> str:
     """The parameters as they are written, without `self`."""
     assert callable(function)
     signature = inspect.signature(function)
-    kept = [one.replace(annotation=one.empty) for name, one in signature.parameters.items() if name != "self"]
-    return str(signature.replace(parameters=kept, return_annotation=signature.empty))
+    parameters = [one.replace(annotation=one.empty) for name, one in signature.parameters.items() if name != "self"]
+    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
 
 
 def write_pages(folder: Path) -> None:

@@ -51,13 +51,13 @@ MOST_ELEMENTS: Final = 10**15
 
 @dataclass(frozen=True, slots=True)
 class WallTime:
-    """What one run takes on one device: the point, and between which the middle eight in ten runs are expected.  `turns`: the
-    loop that most of it goes to, by its number of turns and the nanoseconds of each."""
+    """What one run takes on one device: the point, and between which the middle eight in ten runs are expected.  `iterations`:
+    the loop that most of it takes, by its number of iterations and the nanoseconds of each."""
 
     ns: int
     p10: int
     p90: int
-    turns: tuple[int, int] | None = None
+    iterations: tuple[int, int] | None = None
 
 
 def wall_time(bound: BoundGraph, profile: Profile, device: DeviceProfile) -> WallTime | None:
@@ -67,7 +67,7 @@ def wall_time(bound: BoundGraph, profile: Profile, device: DeviceProfile) -> Wal
 
     number = numbers_of(bound)
     ns, low, high = 0, 0, 0
-    turns: tuple[int, int] | None = None
+    iterations: tuple[int, int] | None = None
     most = 0
     for phase in bound.graph.phases:
         if isinstance(phase, Constant | Input | Output | Print):
@@ -77,14 +77,14 @@ def wall_time(bound: BoundGraph, profile: Profile, device: DeviceProfile) -> Wal
             return None
         ns, low, high = ns + estimate.ns, low + estimate.p10, high + estimate.p90
         if isinstance(phase, Loop) and estimate.ns > most and (trip := number(phase.trip)) > 1:
-            most, turns = estimate.ns, (trip, estimate.ns // trip)
-    return WallTime(ns, low, high, turns if 2 * most > ns else None)
+            most, iterations = estimate.ns, (trip, estimate.ns // trip)
+    return WallTime(ns, low, high, iterations if 2 * most > ns else None)
 
 
 def predicted_ns(bound: BoundGraph) -> int | None:
     """What one run takes on this machine; None without tables for it."""
-    found = wall_time_here(bound)
-    return None if found is None else found.ns
+    time = wall_time_here(bound)
+    return None if time is None else time.ns
 
 
 def wall_time_here(bound: BoundGraph) -> WallTime | None:
@@ -100,14 +100,14 @@ def time_line(bound: BoundGraph) -> list[str]:
     where a loop may end before its last iteration."""
     from ...backend.graph.phases import Loop
 
-    found = wall_time_here(bound)
-    if found is None:
+    time = wall_time_here(bound)
+    if time is None:
         return ["time    unknown: no table of this machine is for some phase (`rho devices --calibrate`)"]
-    turns = "" if found.turns is None else f": {found.turns[0]} iterations of {duration(found.turns[1])}"
-    between = f"({duration(found.p10)} to {duration(found.p90)}){unmeasured()}"
+    iterations = "" if time.iterations is None else f": {time.iterations[0]} iterations of {duration(time.iterations[1])}"
+    between = f"({duration(time.p10)} to {duration(time.p90)}){unmeasured()}"
     ends_early = any(isinstance(phase, Loop) and phase.until is not None for phase in bound.graph.phases)
     bounded = "at most" if ends_early else "about"
-    return [f"time    {bounded} {duration(found.ns)} on this machine {between}{turns}"] if found.ns else []
+    return [f"time    {bounded} {duration(time.ns)} on this machine {between}{iterations}"] if time.ns else []
 
 
 def unmeasured() -> str:
@@ -115,10 +115,10 @@ def unmeasured() -> str:
     and why a stored one is not used."""
     from ..execution.stored_plans import this_machine
 
-    found = this_machine().calibration
-    if found.calibrated is not None:
+    calibration = this_machine().calibration
+    if calibration.calibrated is not None:
         return ""
-    return f" (uncalibrated: {found.unusable})" if found.unusable else " (uncalibrated)"
+    return f" (uncalibrated: {calibration.unusable})" if calibration.unusable else " (uncalibrated)"
 
 
 def time_of_program(core: Core, folder: str) -> str:
@@ -146,15 +146,15 @@ def _assumed(core: Core, params: Mapping[str, int]) -> dict[SizeVariable, int]:
     return {size: params.get(size.name, ASSUMED) if size.origin is SizeOrigin.PARAM else ASSUMED for size in ordered}
 
 
-def time_at_assumed_sizes(way: Instance, params: Mapping[str, int]) -> str:
+def time_at_assumed_sizes(instance: Instance, params: Mapping[str, int]) -> str:
     """`~12 µs at n=1000` for a way to apply a function, `params` as they are given; empty where its facts forbid such sizes."""
     from ...backend.graph.bind import bind, in_terms_of
     from ...backend.graph.lowering.blocks import lower
     from ...backend.graph.passes.pipeline import optimise
 
-    sizes = {size: number for size, number in _assumed(way.program, params).items() if size not in way.equal}
+    sizes = {size: number for size, number in _assumed(instance.program, params).items() if size not in instance.equal}
     try:
-        bound = bind(in_terms_of(optimise(lower(way.program)), way.equal), sizes)
+        bound = bind(in_terms_of(optimise(lower(instance.program)), instance.equal), sizes)
         if any(_volume(type_.shape) > MOST_ELEMENTS for type_ in bound.graph.types.values()):
             return ""
         return _said(predicted_ns(bound), {size.name: number for size, number in sizes.items()}, "at")
@@ -193,10 +193,10 @@ def lines(checked: Checked) -> list[str]:
     """Every named value, then what every function takes and gives."""
     if checked.result is None:
         return []
-    found = value_lines(checked)
+    text_lines = value_lines(checked)
     for name, signatures in checked.result.signatures().items():
-        found += signatures or (f"{name} : {GENERIC}",)
-    return found
+        text_lines += signatures or (f"{name} : {GENERIC}",)
+    return text_lines
 
 
 def names_json(checked: Checked) -> list[dict[str, Any]]:

@@ -114,9 +114,9 @@ def replaced_by(offer: Rewritten, source: Source, statement: Span) -> tuple[int,
     if before.rstrip()[-1:] not in ("", "←", "(", "/", "⌿", "⋄", *"+-×÷"):
         return None
     depth = 0
-    for place in range(offer.span.end, statement.end + 1):
-        mark = text[place : place + 1]
+    for position in range(offer.span.end, statement.end + 1):
+        mark = text[position : position + 1]
         depth += (mark in _OPENING) - (mark in _CLOSING) if mark else 0
-        if depth < 0 or not mark or (depth == 0 and mark in "⋄\n;") or place == statement.end:
-            return start, place
+        if depth < 0 or not mark or (depth == 0 and mark in "⋄\n;") or position == statement.end:
+            return start, position
     return None

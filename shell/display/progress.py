@@ -118,7 +118,7 @@ def planning(console: Console) -> Iterator[None]:
     from ...backend.schedule.search.strategy import LISTENER
 
     latest: list[Incumbent] = []
-    token = LISTENER.set(lambda found: latest.__setitem__(slice(None), [found]))
+    token = LISTENER.set(lambda result: latest.__setitem__(slice(None), [result]))
     try:
         with progress(console, lambda: search_text(latest[-1] if latest else None)):
             yield
@@ -126,12 +126,12 @@ def planning(console: Console) -> Iterator[None]:
         LISTENER.reset(token)
 
 
-def search_text(found: Incumbent | None) -> str:
+def search_text(result: Incumbent | None) -> str:
     """How far a search has come."""
-    schedule = None if found is None else found.schedule
-    if found is None or schedule is None:
+    schedule = None if result is None else result.schedule
+    if result is None or schedule is None:
         return "planning"
-    best, bound = schedule.makespan, found.bound
+    best, bound = schedule.makespan, result.bound
     if not bound:
         return f"planning · best {best:,} ticks"
     gap = "met" if best <= bound else f"gap {(best - bound) / bound:.2%}".replace("%", " %")
@@ -187,8 +187,8 @@ class RunProgress(Watch):
         search, run = LISTENER.set(self._told), WATCHER.set(self._begun)
         self._resets = [lambda: LISTENER.reset(search), lambda: WATCHER.reset(run)]
 
-    def _told(self, found: Incumbent) -> None:
-        self._found = found
+    def _told(self, result: Incumbent) -> None:
+        self._found = result
 
     def _begun(self, machine: RunState) -> None:
         if self._machines and self._machines[0].printed is not machine.printed:
@@ -249,36 +249,36 @@ class Phases:
                 costs = [step_ns(phase, loaded.bound, profile.home, profile.calibration, 1) for phase in computing]
                 self._seconds = [None if cost is None else cost.ns / 1e9 for cost in costs]
         self._places: dict[PhaseId, int] = {}
-        for place, phase in enumerate(computing):
-            self._places[phase.id] = place
+        for index, phase in enumerate(computing):
+            self._places[phase.id] = index
             for part in traverse.subgraphs(phase):
-                self._places |= {inner.id: place for inner in traverse.all_phases(part)}
+                self._places |= {inner.id: index for inner in traverse.all_phases(part)}
         self._at, self._started = -1, started
         self._since = started
 
     def text(self, machines: list[RunState]) -> str:
         """`phase 3/12 centres ← loop · ~4.1 s left`."""
         current = [self._places.get(machine.current.id) for machine in machines if machine.current is not None]
-        place = max((one for one in current if one is not None), default=0)
-        if place != self._at:
+        index = max((one for one in current if one is not None), default=0)
+        if index != self._at:
             self._since = self._since if self._at < 0 else time.monotonic()
-            self._at = place
+            self._at = index
         if not self._labels:
             return "running"
-        label = self._labels[place]
+        label = self._labels[index]
         short = label if len(label) <= 32 else label[:31] + "…"
-        return f"phase {place + 1}/{len(self._labels)} {short}{self._left(place)}"
+        return f"phase {index + 1}/{len(self._labels)} {short}{self._left(index)}"
 
-    def _left(self, place: int) -> str:
+    def _left(self, index: int) -> str:
         """How long the rest is predicted to take, at the pace of what is done; nothing where there is no table."""
         if any(seconds is None for seconds in self._seconds):
             return ""
         known = [seconds or 0.0 for seconds in self._seconds]
         now = time.monotonic()
-        done = sum(known[:place])
+        done = sum(known[:index])
         pace = max(1.0, (self._since - self._started) / done) if done >= 0.05 else 1.0
-        here = pace * known[place] - (now - self._since)
+        here = pace * known[index] - (now - self._since)
         if here < -0.5:
             return " · longer than predicted"
-        left = max(0.0, here) + pace * sum(known[place + 1 :])
+        left = max(0.0, here) + pace * sum(known[index + 1 :])
         return f" · ~{waiting(left)} left" if left >= 0.05 else ""

@@ -62,8 +62,8 @@ class Recorder(StageTimes):
         for (process, _), lane in self._queue_lanes().items():
             lanes.setdefault(process, []).append(lane)
         charts = [
-            GanttChart(title if not process else f"{name} on {process}", notes, 1, end, None, tuple(own), (), (), (), (), ())
-            for process, own in lanes.items()
+            GanttChart(title if not process else f"{name} on {process}", notes, 1, end, None, tuple(lane), (), (), (), (), ())
+            for process, lane in lanes.items()
         ]
         return trace_json(_predicted(self.loaded, name), charts)
 
@@ -87,7 +87,7 @@ class Recorder(StageTimes):
         for process, queue in sorted({(took.process, took.queue) for took in self.parts}):
             ran = [took for took in self.parts if (took.process, took.queue) == (process, queue)]
             ran.sort(key=lambda took: (took.start, -took.end))
-            bars = [self._bar(f"{len(lanes)}.{place}", took) for place, took in enumerate(ran)]
+            bars = [self._bar(f"{len(lanes)}.{index}", took) for index, took in enumerate(ran)]
             lanes[process, queue] = Lane(str(queue), tuple(bars), is_link=queue not in devices)
         return lanes
 

@@ -69,15 +69,16 @@ def matrix_cells(
     source = _source(value, kind)
     rows, columns = source.shape
     cut = limit is not None and rows * columns > limit
-    kept: list[list[int | None]] = [_kept(source, axis) if cut else [*range(size)] for axis, size in enumerate((rows, columns))]
-    shown = [[i for i in axis if i is not None] for axis in kept]
+    shown_axes: list[list[int | None]] = [_kept(source, axis) if cut else [*range(size)] for axis, size in enumerate((rows,
+        columns))]
+    shown = [[i for i in axis if i is not None] for axis in shown_axes]
     items = [source.item(position) for position in _positions(shown)] if cut else source.items()
     table = table_of(source.kind, items, [len(axis) for axis in shown], digits)
-    if None in kept[1]:
-        at = kept[1].index(None)
+    if None in shown_axes[1]:
+        at = shown_axes[1].index(None)
         table = [[*row[:at], COLUMNS_CUT, *row[at:]] for row in table]
-    if None in kept[0]:
-        table.insert(kept[0].index(None), [ROWS_CUT] * len(table[0]))
+    if None in shown_axes[0]:
+        table.insert(shown_axes[0].index(None), [ROWS_CUT] * len(table[0]))
     return table
 
 
@@ -110,10 +111,10 @@ def _source(value: Array | ArrayLike, kind: Kind | None) -> _ValueSource:
 
 
 def _offset(position: Sequence[int], shape: Sequence[int]) -> int:
-    place = 0
+    offset = 0
     for coordinate, size in zip(position, shape, strict=True):
-        place = place * size + coordinate
-    return place
+        offset = offset * size + coordinate
+    return offset
 
 
 def _kept(source: _ValueSource, axis: int) -> list[int | None]:
@@ -128,21 +129,21 @@ def _kept(source: _ValueSource, axis: int) -> list[int | None]:
 # -------------------------------------------------------------------------- layout
 
 
-def _show(source: _ValueSource, kept: Sequence[Sequence[int | None]], digits: int, width: int | None) -> list[str]:
-    shown = [[i for i in axis if i is not None] for axis in kept]
+def _show(source: _ValueSource, shown_axes: Sequence[Sequence[int | None]], digits: int, width: int | None) -> list[str]:
+    shown = [[i for i in axis if i is not None] for axis in shown_axes]
     shape = [len(axis) for axis in shown]
     if all(len(axis) == size for axis, size in zip(shown, source.shape, strict=True)):
         items = source.items()
     else:
         items = [source.item(position) for position in _positions(shown)]
     table = table_of(source.kind, items, shape, digits)
-    if kept and None in kept[-1]:
-        at = list(kept[-1]).index(None)
+    if shown_axes and None in shown_axes[-1]:
+        at = list(shown_axes[-1]).index(None)
         table = [[*row[:at], COLUMNS_CUT, *row[at:]] for row in table]
     lines: list[str] = []
     for start, stop in _folds(table, len(separator(source.kind)), width):
         rows = [separator(source.kind).join(row[start:stop]) for row in table]
-        laid = _planes(rows, kept[:-1])
+        laid = _planes(rows, shown_axes[:-1])
         prefix = INDENT if start else ""
         lines += [(prefix + line if line else line) for line in laid]
     if source.kind is not Kind.CHAR:
@@ -151,10 +152,10 @@ def _show(source: _ValueSource, kept: Sequence[Sequence[int | None]], digits: in
 
 
 def _positions(axes: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = [()]
+    positions: list[tuple[int, ...]] = [()]
     for axis in axes:
-        found = [(*p, i) for p in found for i in axis]
-    return found
+        positions = [(*p, i) for p in positions for i in axis]
+    return positions
 
 
 def _folds(table: Sequence[Sequence[str]], gap: int, width: int | None) -> list[tuple[int, int]]:

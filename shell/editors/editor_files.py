@@ -45,13 +45,13 @@ FUNCTION_ROLES = frozenset({GlyphRole.FUNCTION})
 
 def typed() -> tuple[tuple[str, Primitive], ...]:
     """Everything that can be typed after a backtick and the row it means, longest first."""
-    found: dict[str, Primitive] = {}
+    names: dict[str, Primitive] = {}
     for row in PRIMITIVES:
         for name in row.names:
-            found.setdefault(name, row)
+            names.setdefault(name, row)
         if row.key is not None:
-            found.setdefault(row.key, row)
-    return tuple(sorted(found.items(), key=lambda entry: (-len(entry[0]), entry[0])))
+            names.setdefault(row.key, row)
+    return tuple(sorted(names.items(), key=lambda entry: (-len(entry[0]), entry[0])))
 
 
 def escaped(text: str) -> str:

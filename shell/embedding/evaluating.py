@@ -51,7 +51,7 @@ def shown(sources: Mapping[str, Source]) -> Iterator[None]:
 def require_accepted(checked: Checked) -> Core:
     """The typed core.  Rejected: there is none, with the errors alone."""
     if checked.core is None:
-        errors = [found for found in checked.diagnostics if found.is_error]
+        errors = [one for one in checked.diagnostics if one.is_error]
         raise showing(Rejected(errors or checked.diagnostics), checked.sources)
     return checked.core
 
@@ -101,10 +101,10 @@ def evaluate(text: str, session: Session | None = None) -> Any:
 
     Rejected, Refused, RunFailed: as for any program.  The array is the caller's own."""
     session = session or _SESSION
-    found = _kept.get((session, text))
-    if found is not None:
+    cached = _kept.get((session, text))
+    if cached is not None:
         try:
-            return found.value()
+            return cached.value()
         except RhoError as error:
             raise showing(error, {EVAL: Source(EVAL, text)}) from None
     checked = session.check(Source(EVAL, text))
@@ -118,10 +118,10 @@ def evaluate(text: str, session: Session | None = None) -> Any:
             printed = session.run(loaded).printed
             return _as_one([as_numpy(one.value) for one in printed[-_several(core) :]])
         with _lock:
-            made = _kept[session, text] = _made(loaded)
+            evaluator = _kept[session, text] = _made(loaded)
             while len(_kept) > MOST_KEPT:
                 del _kept[next(iter(_kept))]
-        return made.value()
+        return evaluator.value()
 
 
 def _made(loaded: Loaded) -> _Kept:

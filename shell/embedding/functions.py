@@ -58,25 +58,28 @@ class OwnText(NamedTuple):
         """The sources, this one in the place of the program's."""
         return {**sources, self.source.name: self.source}
 
-    def told(self, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    def relocated(self, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
         """The diagnostics in this text."""
-        return [self._told(found) for found in diagnostics]
+        return [self._relocated(one) for one in diagnostics]
 
-    def _told(self, found: Diagnostic) -> Diagnostic:
-        whole = Span(self.source.name, self.last, len(self.source.text) - 1)
-        labels = [Label(span, _said(label.message)) for label in found.labels if (span := self._own(label.span)) is not None]
-        fixes = [fix for one in found.fixes if (fix := self._fix(one)) is not None]
-        own = self._own(found.span)
+    def _relocated(self, diagnostic: Diagnostic) -> Diagnostic:
+        last_statement = Span(self.source.name, self.last, len(self.source.text) - 1)
+        labels = [Label(span,
+            _said(label.message)) for label in diagnostic.labels if (span := self._caller_span(label.span)) is not None]
+        fixes = [fix for one in diagnostic.fixes if (fix := self._fix(one)) is not None]
+        caller_span = self._caller_span(diagnostic.span)
         return replace(
-            found, message=_said(found.message), span=own or whole, label=found.label if own else "", labels=tuple(labels),
-            notes=tuple(map(_said, found.notes)), fixes=tuple(fixes),
+            diagnostic, message=_said(diagnostic.message), span=caller_span or last_statement,
+            label=diagnostic.label if caller_span else "",
+            labels=tuple(labels),
+            notes=tuple(map(_said, diagnostic.notes)), fixes=tuple(fixes),
         )  # fmt: skip
 
     def _fix(self, fix: Fix) -> Fix | None:
-        edits = [Edit(span, edit.text) for edit in fix.edits if (span := self._own(edit.span)) is not None]
+        edits = [Edit(span, edit.text) for edit in fix.edits if (span := self._caller_span(edit.span)) is not None]
         return Fix(fix.title, tuple(edits)) if len(edits) == len(fix.edits) else None
 
-    def _own(self, span: Span) -> Span | None:
+    def _caller_span(self, span: Span) -> Span | None:
         """The place in this text; None if it is in lines that the caller did not write."""
         if span.file != self.source.name or span.end <= self.last:
             return span
@@ -119,9 +122,9 @@ class _PreparedCall(Runs):
         self.is_tuple = is_tuple
 
     def run(self, prepared: PreparedPlan, given: Sequence[object], arrays: Sequence[NumArray]) -> Any:
-        found = self.links.run(prepared, given, arrays)
-        if found is not OTHER:
-            return found
+        result = self.links.run(prepared, given, arrays)
+        if result is not OTHER:
+            return result
         outputs = prepared.run_steps(dict(zip(self.links.names, arrays, strict=True))).outputs
         if self.is_tuple:
             return tuple([outputs[name].value for name in self.links.outputs])
@@ -152,8 +155,8 @@ class Function:
 
     def __call__(self, *arguments: object) -> Any:
         try:
-            found = self._latest(*arguments)
-            return found if found is not OTHER else self._call(arguments)
+            result = self._latest(*arguments)
+            return result if result is not OTHER else self._call(arguments)
         except RhoError as error:
             raise _shown(error, self._own, self._sources) from None
         except ImportError:
@@ -169,14 +172,14 @@ class Function:
         arrays = [
             argument
             if type(argument) is np.ndarray and argument.dtype in _STORED
-            else _given(argument, _CALLED[len(arguments) - 1 + place])
-            for place, argument in enumerate(arguments)
+            else _given(argument, _CALLED[len(arguments) - 1 + position])
+            for position, argument in enumerate(arguments)
         ]
         key = tuple([(array.dtype, array.shape) for array in arrays])
         ready = self._ready.get(key) or self._prepared(key, arrays)
-        found = ready.use(lambda prepared: ready.run(prepared, arguments, arrays))
+        result = ready.use(lambda prepared: ready.run(prepared, arguments, arrays))
         self._latest = ready.links.latest
-        return found
+        return result
 
     def _require_left(self, given: int) -> None:
         if given == 2 and self._drops_left:
@@ -192,13 +195,14 @@ class Function:
         return checked.types[RESULT]
 
     def _prepared(self, key: Key, arrays: list[np.ndarray[Any, Any]]) -> _PreparedCall:
-        types = tuple((as_array(array, _CALLED[len(arrays) - 1 + place])[1], array.shape) for place, array in enumerate(arrays))
-        made = self._prepare(types)
+        types = tuple((as_array(array, _CALLED[len(arrays) - 1 + position])[1], array.shape) for position,
+            array in enumerate(arrays))
+        ready = self._prepare(types)
         with _PREPARED:
-            found = self._ready.setdefault(key, made)
+            shared = self._ready.setdefault(key, ready)
             while len(self._ready) > MOST_KEPT:
                 del self._ready[next(iter(self._ready))]
-        return found
+        return shared
 
     def _prepare(self, types: tuple[Type, ...]) -> _PreparedCall:
         texts = tuple(_type_text(kind, shape) for kind, shape in types)
@@ -207,14 +211,14 @@ class Function:
         checked = self._session.check(self._program(texts, outputs))
         if checked.core is None:  # a tuple, or wrong: then it is said without an output that nobody wrote
             items = _tuple_items(_accepted(self._session, self._own, self._program(texts, None)))
-            outputs = tuple(f"{RESULT}{place}" for place in range(items)) if items else outputs
+            outputs = tuple(f"{RESULT}{position}" for position in range(items)) if items else outputs
             checked = _accepted(self._session, self._own, self._program(texts, outputs))
         core, self._sources = checked.core, checked.sources
         assert core is not None
         shapes = dict(zip(_NAMES[len(types)], [shape for _, shape in types], strict=True))
         bound = bind_shapes(core, shapes, {})
-        made = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
-        return _PreparedCall(made, bound, Links(_NAMES[len(types)], outputs), is_tuple=items > 0)
+        cpu_plan = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
+        return _PreparedCall(cpu_plan, bound, Links(_NAMES[len(types)], outputs), is_tuple=items > 0)
 
     def _program(self, types: tuple[str, ...], outputs: tuple[str, ...] | None) -> Source:
         """The text's statements, the last one named; the application to inputs of these types."""
@@ -246,12 +250,12 @@ def compile_text(text: str, session: Session | None = None) -> Function:
     Rejected: the text is not a function, or does not parse."""
     session = session or Session()
     *before, last = _statements(text)
-    own = OwnText.of(_NAME, [*before, last])
-    checked = _accepted(session, own, Source(_NAME, "\n".join([*before, f"{NAMED}{last}"]) + "\n"))
+    caller_text = OwnText.of(_NAME, [*before, last])
+    checked = _accepted(session, caller_text, Source(_NAME, "\n".join([*before, f"{NAMED}{last}"]) + "\n"))
     if checked.types.get(FUNCTION) != "function":
-        found = checked.types.get(FUNCTION, "nothing")
+        type_ = checked.types.get(FUNCTION, "nothing")
         hint = "put braces around it and use ⍵: {…⍵…}"
-        raise Rejected([Diagnostic(Code.E134, f"a function is wanted; this is {found}", Span(_NAME, 0, 0), notes=(hint,))])
+        raise Rejected([Diagnostic(Code.E134, f"a function is wanted; this is {type_}", Span(_NAME, 0, 0), notes=(hint,))])
     return Function(text, session, drops_left=checked.result is not None and checked.result.drops_left(FUNCTION))
 
 
@@ -260,25 +264,25 @@ def _statements(text: str) -> list[str]:
     from ...lang.syntax.glyph_input import spell
     from ...lang.syntax.reader import split_statements
 
-    found = [piece.text for piece in split_statements(spell(Source(_NAME, text)))]
-    if not found:
+    statements = [piece.text for piece in split_statements(spell(Source(_NAME, text)))]
+    if not statements:
         raise Rejected([Diagnostic(Code.E002, "there is no text to compile", Span(_NAME, 0, 0))])
-    return found
+    return statements
 
 
-def _accepted(session: Session, own: OwnText, source: Source) -> Checked:
+def _accepted(session: Session, caller_text: OwnText, source: Source) -> Checked:
     checked = session.check(source)
     errors = [d for d in checked.diagnostics if d.is_error]
     if errors or checked.core is None:
-        raise _shown(Rejected(errors or list(checked.diagnostics)), own, checked.sources)
+        raise _shown(Rejected(errors or list(checked.diagnostics)), caller_text, checked.sources)
     return checked
 
 
-def _shown(error: E, own: OwnText, sources: Mapping[str, Source]) -> E:
+def _shown(error: E, caller_text: OwnText, sources: Mapping[str, Source]) -> E:
     """The error in the caller's text."""
     if error.text:
         return error
-    return showing(type(error)(own.told(error.diagnostics)), own.among(sources))
+    return showing(type(error)(caller_text.relocated(error.diagnostics)), caller_text.among(sources))
 
 
 def _type_text(kind: Kind, shape: tuple[int, ...]) -> str:

@@ -134,15 +134,15 @@ class Plan:
     @property
     def at_least(self) -> float:
         """Seconds that no plan of its `space` goes below, as far as is proved; of an objective other than latency, its bound."""
-        found = self.stored.prediction
-        by_time = found is None or not found.objectives or found.objectives[0][0] == "latency"
+        prediction = self.stored.prediction
+        by_time = prediction is None or not prediction.objectives or prediction.objectives[0][0] == "latency"
         return self._prediction[1] * self.stored.tick_ns / 1e9 if by_time else float(self._prediction[1])
 
     @property
     def status(self) -> str:
         """`optimal` (of its `space`) or `gap`."""
-        found = self.stored.prediction
-        return "" if found is None else found.status.value
+        prediction = self.stored.prediction
+        return "" if prediction is None else prediction.status.value
 
     @property
     def space(self) -> tuple[str, ...]:
@@ -169,8 +169,8 @@ class Plan:
     @property
     def objectives(self) -> dict[str, int]:
         """The value of each objective, the most important first."""
-        found = self.stored.prediction
-        return {} if found is None else dict(found.objectives)
+        prediction = self.stored.prediction
+        return {} if prediction is None else dict(prediction.objectives)
 
     def __str__(self) -> str:
         from ...backend.schedule.plan.plan_text import queues_text
@@ -198,8 +198,8 @@ class Plan:
 
     @property
     def _prediction(self) -> tuple[int, int]:
-        found = self.stored.prediction
-        return (0, 0) if found is None else (found.makespan, found.lower_bound)
+        prediction = self.stored.prediction
+        return (0, 0) if prediction is None else (prediction.makespan, prediction.lower_bound)
 
 
 def scheduling_for(
@@ -380,9 +380,9 @@ class Program:
         shapes = {name: array.shape for name, array in arrays.items()} | {name: file.shape for name, file in files.items()}
         shapes = common_widths(core, shapes)
         files = {name: replace(file, shape=shapes[name]) for name, file in files.items()}
-        bound, made = self._planned(shapes, params)
+        bound, cpu_plan = self._planned(shapes, params)
         if given is not None:
-            made = self._fitting(given, bound)
+            cpu_plan = self._fitting(given, bound)
         if absent and cluster is None:
             arrays |= read_inputs(only(core, absent), files, bound.sizes)
         arrays = {name: widened(array, shapes[name]) for name, array in arrays.items()}
@@ -392,7 +392,7 @@ class Program:
         if cluster is not None:
             results = self._run_on(cluster.attachment, bound, arrays, files)
         else:
-            results = execute(made, bound, arrays, simulated=given is not None and given.simulate)
+            results = execute(cpu_plan, bound, arrays, simulated=given is not None and given.simulate)
         outputs = {name: shown.value for name, shown in results.outputs.items()}
         if not results.printed:
             return Result(outputs, ())
@@ -404,14 +404,14 @@ class Program:
     def _planned(self, shapes: Mapping[str, tuple[int, ...]], params: Mapping[str, int]) -> tuple[Any, Any]:
         """The program with its sizes bound, guards checked, and its plan; kept, so that `execute` knows them again."""
         key = (tuple(sorted(shapes.items())), tuple(sorted(params.items())))
-        found = self._plans.get(key)
-        if found is None:
+        planned = self._plans.get(key)
+        if planned is None:
             bound = bind_shapes(self._core, shapes, params)
-            found = bound, plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
+            planned = bound, plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
             while len(self._plans) >= MOST_PLANS:
                 self._plans.pop(next(iter(self._plans)), None)
-            self._plans[key] = found
-        return found
+            self._plans[key] = planned
+        return planned
 
     def _run_on(self, attachment: Attachment, bound: Any, arrays: Mapping[str, Any], files: Mapping[str, InputFile]) -> Any:
         """On the workers of a cluster, by a plan that is kept for the workers there are and the files that they see."""
@@ -422,13 +422,13 @@ class Program:
         core, scheduling = self._core, Scheduling(PlanPurpose.RUN, cluster=attachment)
         profile, stored, there = stored_for(core, bound, files, scheduling)
         key = id(bound), tuple(attachment.cluster.members), tuple(there.stores)
-        found = self._plans.get(key)
-        if found is None:
-            found = self._plans[key] = bound, planned_on(core, there, profile, scheduling).plan
+        planned = self._plans.get(key)
+        if planned is None:
+            planned = self._plans[key] = bound, planned_on(core, there, profile, scheduling).plan
         run = runner_on(attachment, core, there, scheduling)
         entries = only(core, [entry for entry in core.data if entry.name in files])
         inputs = {name: one for name, one in stored.items() if isinstance(one, StoredInput)}
-        return with_files(entries, files, bound.sizes, inputs, lambda read: run(found[1], {**arrays, **read}, None))
+        return with_files(entries, files, bound.sizes, inputs, lambda read: run(planned[1], {**arrays, **read}, None))
 
     def _fitting(self, given: Plan, bound: Any) -> Any:
         """The stored plan, if it is right and can run here.  Refused."""
@@ -470,18 +470,18 @@ class Program:
 
     def _numbers(self, values: Mapping[str, object], known: set[str], what: str) -> dict[str, int]:
         """Numbers by names.  TypeError: unknown names, or no natural numbers."""
-        found: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         for name, value in values.items():
             if name not in known:
                 every = sorted(known | {entry.name for entry in self._core.inputs})
                 raise TypeError(f"the program has no input or {what} {name}; it has {', '.join(every) or 'none'}")
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
                 raise TypeError(f"the {what} {name} is a natural number, not {value!r}")
-            found[name] = int(value)
-        return found
+            numbers[name] = int(value)
+        return numbers
 
     def _arrays(self, values: Mapping[str, object]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        arrays: dict[str, Any] = {}
         for entry in self._core.inputs:
             if entry.name in values:
                 with located(f"the input {entry.name}", entry.span):
@@ -490,8 +490,8 @@ class Program:
                 if not _fits(kind, wanted):
                     message = f"the input {entry.name} has elements of type {kind.value}, not {wanted.value}"
                     raise Refused([Diagnostic(Code.E706, message, entry.span)])
-                found[entry.name] = array
-        return found
+                arrays[entry.name] = array
+        return arrays
 
     def _check_values(self, entry: CoreInput, array: Any, sizes: Mapping[SizeVariable, int]) -> None:
         """An input declared with a range, or as a permutation, is checked to be one."""

@@ -60,9 +60,9 @@ class Attachment:
             raise
 
     def close(self) -> None:
-        found = self.__dict__.pop("cluster", None)
-        if found is not None:
-            found.close()
+        cluster = self.__dict__.pop("cluster", None)
+        if cluster is not None:
+            cluster.close()
 
 
 def _no_words_of_semaphores() -> None:
@@ -124,16 +124,16 @@ def storable(core: Core, bound: BoundGraph, files: Mapping[str, InputFile]) -> d
     phases = bound.graph.phases
     used = {value for phase in phases for value in traverse.uses(phase)}
     read = {phase.name for phase in phases if isinstance(phase, Input) and phase.result in used}
-    found: dict[str, StoredInput] = {}
+    stored_inputs: dict[str, StoredInput] = {}
     for name, file in files.items():
         if name not in read:
             continue
         element = core.types[file.entry.value].element
         limits = element.low, element.high, element.most, element.below
-        made = stored_input(file.path, file.wanted, file.stored) if limits == (None,) * len(limits) else None
-        if made is not None:
-            found[name] = made
-    return found
+        stored = stored_input(file.path, file.wanted, file.stored) if limits == (None,) * len(limits) else None
+        if stored is not None:
+            stored_inputs[name] = stored
+    return stored_inputs
 
 
 def writable(core: Core, bound: BoundGraph, paths: Mapping[str, str], permissions: Permissions) -> dict[str, StoredOutput]:
@@ -145,23 +145,23 @@ def writable(core: Core, bound: BoundGraph, paths: Mapping[str, str], permission
 
     given = {phase.result for phase in bound.graph.phases if isinstance(phase, Input | Constant)}
     outputs = {phase.name: phase for phase in bound.graph.phases if isinstance(phase, Output)}
-    found: dict[str, StoredOutput] = {}
+    stored_outputs: dict[str, StoredOutput] = {}
     for entry in core.outputs:
         phase, path = outputs.get(entry.name), paths.get(entry.name, "")
         if phase is None or not path or stream_of(path) is not None or not permissions.may_write(path):
             continue
         shape, kind = shape_of(phase.arg, bound.graph.types), bound.graph.types[phase.arg].element.kind
         alone = [*paths.values()].count(path) == 1 and sum(one.arg == phase.arg for one in outputs.values()) == 1
-        made = stored_output(path, kind, shape, entry.name, entry.reading, entry.span) if shape and 0 not in shape else None
-        if made is not None and alone and phase.arg not in given:
-            found[written_as(entry.name)] = made
-    return found
+        stored = stored_output(path, kind, shape, entry.name, entry.reading, entry.span) if shape and 0 not in shape else None
+        if stored is not None and alone and phase.arg not in given:
+            stored_outputs[written_as(entry.name)] = stored
+    return stored_outputs
 
 
 def lying(profile: Profile, stored: Mapping[str, StoredInput | StoredOutput]) -> dict[str, str]:
     """By name, the stores of a profile that inputs and outputs lie in."""
-    found = {name: profile.store_of(one.file) for name, one in stored.items()}
-    return {name: store for name, store in found.items() if store is not None}
+    stores = {name: profile.store_of(one.file) for name, one in stored.items()}
+    return {name: store for name, store in stores.items() if store is not None}
 
 
 def with_files(

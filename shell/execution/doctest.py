@@ -145,23 +145,23 @@ class Runner:
     # -------------------------------------------------------------------- programs
 
     def program(self, case: ProgramCase) -> list[DoctestFailure]:
-        kept: list[str] = []
+        lines: list[str] = []
         failures: list[DoctestFailure] = []
         for step in case.steps:
-            before = "".join(f"{text}\n" for text in kept)
+            before = "".join(f"{text}\n" for text in lines)
             failures += self._claimed(before, step)
             if step.of(Claim.ERROR):
                 sound = without_last_statement(step.text)
                 if sound.strip() and self.check(before + sound).accepted:
-                    kept.append(sound)
+                    lines.append(sound)
                 continue
-            kept.append(step.text)
+            lines.append(step.text)
         if case.runs:
             try:
-                return failures + self._printed(case, "\n".join(kept))
+                return failures + self._printed(case, "\n".join(lines))
             except _Fails as fails:
                 return failures + self.failure(fails.line, str(fails))
-        checked = self.check("\n".join(kept))
+        checked = self.check("\n".join(lines))
         if not checked.accepted and not failures:
             failures += self.failure(case.line, "this program is rejected:\n" + rendered(checked.diagnostics, checked.sources))
         return failures
@@ -244,8 +244,8 @@ class Runner:
         changed = [Counter(text.split("\n")) - Counter(source.text.split("\n")) for text in texts]
         wanted = [text for text, new in zip(texts, changed, strict=True) if any(reads_as(said.expected, line) for line in new)]
         if not wanted:
-            made = [f"`{line}`" for new in changed for line in new]
-            return "no fix makes this line, but " + (" or ".join(made) or "there is none")
+            suggestions = [f"`{line}`" for new in changed for line in new]
+            return "no fix makes this line, but " + (" or ".join(suggestions) or "there is none")
         before, after = ([one.message for one in self.check(text).diagnostics] for text in (source.text, wanted[0]))
         if len(after) >= len(before):
             return f"with the fix this is said: {'; '.join(after)}"
@@ -267,10 +267,10 @@ class Runner:
             claims = step.of(Claim.PRINTS)
             if not claims:
                 continue
-            expected, found = _paired([said.expected for said in claims], actual[at:])
-            at += len(found)
-            if found != expected:
-                return [*failures, *self.failure(claims[0].line, _difference(expected, found))]
+            expected, printed = _paired([said.expected for said in claims], actual[at:])
+            at += len(printed)
+            if printed != expected:
+                return [*failures, *self.failure(claims[0].line, _difference(expected, printed))]
         if at < len(actual) and (last := case.steps[-1].claims):
             return self.failure(last[0].line, "more is printed: " + " / ".join(actual[at : at + 4]))
         return failures
@@ -312,8 +312,8 @@ def _paired(claims: Sequence[str], actual: Sequence[str]) -> tuple[list[str], li
         if count is None:
             expected.append(claim)
         else:
-            told = list(actual[len(expected) : len(expected) + count])
-            expected += told if len(told) == count else [claim]
+            printed = list(actual[len(expected) : len(expected) + count])
+            expected += printed if len(printed) == count else [claim]
     return expected, list(actual[: len(expected)])
 
 

@@ -55,8 +55,8 @@ def lines_claim(count: int) -> str:
 
 def claimed_lines(expected: str) -> int | None:
     """How many lines a claim stands for without saying what they are; None where it says."""
-    found = _LINES.fullmatch(expected.rstrip())
-    return None if found is None else int(found[1])
+    match = _LINES.fullmatch(expected.rstrip())
+    return None if match is None else int(match[1])
 
 
 class Claim(Enum):
@@ -160,12 +160,12 @@ def fences(text: str) -> Iterator[tuple[CodeFence, bool]]:
     fence: CodeFence | None = None
     words: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
-        found = FENCE.match(line)
+        match = FENCE.match(line)
         if not mark:
-            if found:
-                mark, indent, words = found[2], len(found[1]), found[3].split()
+            if match:
+                mark, indent, words = match[2], len(match[1]), match[3].split()
                 fence = CodeFence(number + 1) if words[:1] == ["rho"] and "skip" not in words else None
-        elif found and found[2].startswith(mark) and not found[3]:
+        elif match and match[2].startswith(mark) and not match[3]:
             if fence is not None:
                 yield fence, "continued" in words
             mark, fence = "", None
@@ -181,9 +181,9 @@ def rho_cases(text: str) -> Iterator[Case]:
     yield from program_cases(lines, 1)
     at = 0
     while at < len(lines):
-        found = _EXAMPLE.match(lines[at])
+        match = _EXAMPLE.match(lines[at])
         at += 1
-        if not found:
+        if not match:
             continue
         line, expected = at, []
         while at < len(lines) and (value := _COMMENT.match(lines[at])) and not _EXAMPLE.match(lines[at]):
@@ -191,7 +191,7 @@ def rho_cases(text: str) -> Iterator[Case]:
             at += 1
         while expected and not expected[-1].strip():
             expected.pop()
-        yield ExpressionCase(line, found[1].strip(), tuple(expected))
+        yield ExpressionCase(line, match[1].strip(), tuple(expected))
 
 
 def program_cases(lines: list[str], first: int) -> Iterator[Case]:

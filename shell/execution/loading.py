@@ -82,11 +82,11 @@ def find_inputs(
                 held = pipes[file]
             wanted = Wanted(type.element.kind, type.rank, entry.span, entry.reading, shown, held, tables)
             shape = read_shape(path, wanted)
-            beside = reading_bytes(path, type.element.kind, shape, entry.span, held=held)
+            reading_memory = reading_bytes(path, type.element.kind, shape, entry.span, held=held)
         except RhoError as error:
             failures.append(error)
             continue
-        files[entry.name] = InputFile(entry, path, wanted, shape, shape, beside)
+        files[entry.name] = InputFile(entry, path, wanted, shape, shape, reading_memory)
     if failures:
         raise _all_of(failures)
     shapes = common_widths(core, {name: file.shape for name, file in files.items()})
@@ -145,9 +145,9 @@ def _held(read: Callable[[int], bytes], shown: str, limit: int | None, entry: Co
 def _all_of(failures: list[RhoError]) -> RhoError:
     """One error of the first one's class with every diagnostic; what is wrong with a whole table is said of one column."""
     diagnostics: dict[tuple[str, str, str], Diagnostic] = {}
-    for found in [found for failure in failures for found in failure.diagnostics]:
-        name, _, trouble = found.message.partition("` ")
-        diagnostics.setdefault((found.code, split_member(name)[0], trouble), found)
+    for diagnostic in [one for failure in failures for one in failure.diagnostics]:
+        name, _, trouble = diagnostic.message.partition("` ")
+        diagnostics.setdefault((diagnostic.code, split_member(name)[0], trouble), diagnostic)
     return type(failures[0])(list(diagnostics.values()))
 
 
@@ -199,8 +199,8 @@ def _separator(path: str) -> str:
     with Content(path).open() as file:
         lines = file.read(_LOOKED_AT).decode("utf-8", "replace").splitlines()[:20]
     counts = {sign: [line.count(sign) for line in lines if line.strip()] for sign in SEPARATORS}
-    even = [sign for sign, found in counts.items() if found and found[0] and min(found) == max(found)]
-    some = even or [sign for sign, found in counts.items() if found and found[0]] or [","]
+    even = [sign for sign, per_line in counts.items() if per_line and per_line[0] and min(per_line) == max(per_line)]
+    some = even or [sign for sign, per_line in counts.items() if per_line and per_line[0]] or [","]
     return max(some, key=lambda sign: counts[sign][0] if counts[sign] else 0)
 
 
@@ -219,15 +219,15 @@ def _declared(cells: Sequence[str], name: str, separator: str) -> tuple[str, str
     """The type of a column and its clauses."""
     filled = [cell for cell in cells if cell not in MISSING]
     lacks = len(filled) < len(cells)
-    whole = _all(filled, Kind.I64)
-    if whole and not lacks:
+    integral = _all(filled, Kind.I64)
+    if integral and not lacks:
         return "i64[n]", ""
     if not lacks and filled and all(cell.lower() in ("true", "false") for cell in filled):
         return "bool[n]", ""
     for form in (CellFormat.DATE, CellFormat.TIME):
         if _reads(filled, ColumnFormat(form)):
             return "i64[n]", f" as {form.name.lower()}" + " missing 0" * lacks
-    if not whole:
+    if not integral:
         for pattern in DATE_PATTERNS:
             if _reads(filled, ColumnFormat(CellFormat.DATE, pattern)):
                 return "i64[n]", f' as "{pattern}"' + " missing 0" * lacks

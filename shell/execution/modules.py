@@ -94,11 +94,11 @@ def options_of(names: Sequence[str]) -> str:
 
 def sizes_of(core: Core) -> tuple[SizeVariable, ...]:
     """The sizes that a caller chooses: params, and those in the types of inputs."""
-    found: dict[SizeVariable, None] = dict.fromkeys(param.variable for param in core.params)
+    sizes: dict[SizeVariable, None] = dict.fromkeys(param.variable for param in core.params)
     for entry in core.inputs:
         for size in core.types[entry.value].shape:
-            found.update(dict.fromkeys(size.variables()))
-    return tuple(found)
+            sizes.update(dict.fromkeys(size.variables()))
+    return tuple(sizes)
 
 
 def sized(

@@ -112,7 +112,7 @@ class Outcome:
             if hasattr(shown.value, "discard"):
                 shown.value.discard()
 
-    def whole(self) -> Outcome:
+    def read_back(self) -> Outcome:
         """With the items of what workers have written, as their files have them.  RunFailed."""
         from ...backend.io.external_arrays import read_back
 

@@ -92,12 +92,12 @@ def refuse_memory(
 def _streams_note(candidate: PlanCandidate, streams: CannotStream) -> str:
     """The phase that cannot stream: `it cannot stream from its files: `⍋x` needs all of its argument at once`."""
     phase = streams.phase
-    own = isinstance(phase, Output) and any(entry.name == phase.name for entry in candidate.core.outputs)  # not a stage's
-    shown = f"output {phase.name}" if isinstance(phase, Output) and own else _text(candidate, phase.span)
-    advice = _file_advice(candidate, phase.name) if isinstance(phase, Output) and own else ""
+    is_output = isinstance(phase, Output) and any(entry.name == phase.name for entry in candidate.core.outputs)  # not a stage's
+    shown = f"output {phase.name}" if isinstance(phase, Output) and is_output else _text(candidate, phase.span)
+    advice = _file_advice(candidate, phase.name) if isinstance(phase, Output) and is_output else ""
     source = candidate.sources.get(phase.span.file)
-    place = "" if source is None else f" (line {source.position(phase.span.start)[0] + 1})"
-    return f"it cannot stream from its files: `{shown}`{place} {streams.why}{advice}"
+    line_text = "" if source is None else f" (line {source.position(phase.span.start)[0] + 1})"
+    return f"it cannot stream from its files: `{shown}`{line_text} {streams.why}{advice}"
 
 
 def _file_advice(candidate: PlanCandidate, name: str) -> str:
@@ -172,7 +172,7 @@ def _largest_buffers(candidate: PlanCandidate, plan: ExecutionPlan) -> Iterator[
     graph, symbolic = candidate.bound.graph, replace(optimise(lower(candidate.core)), guards=())
     known = bind(symbolic, candidate.bound.sizes).graph.types
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
-    made = {value: phase for phase in phases.values() for value in traverse.results(phase)}
+    producers = {value: phase for phase in phases.values() for value in traverse.results(phase)}
 
     def type_of(value: ValueId) -> ArrayType:
         """With the names of its sizes, where the program has it as well."""
@@ -181,7 +181,7 @@ def _largest_buffers(candidate: PlanCandidate, plan: ExecutionPlan) -> Iterator[
     spans: dict[Span, str] = {}
     count = 0
     for buffer in sorted(_buffers(plan.main), key=lambda b: -b.bytes):
-        phase = made.get(buffer.value)
+        phase = producers.get(buffer.value)
         if phase is None or count == _LARGEST:
             continue
         count += 1
@@ -244,7 +244,7 @@ def _sizes_note(candidate: PlanCandidate) -> list[str]:
 def _fitting(candidate: PlanCandidate, need: Callable[[BoundGraph], int], allowed: int) -> list[str]:
     """For each size the largest number that would fit, the others as they are."""
     graph = replace(optimise(lower(candidate.core)), guards=())
-    found = []
+    suggestions = []
     for which, value in sorted(candidate.bound.sizes.items(), key=lambda item: item[0].id):
 
         def fits(number: int, which: SizeVariable = which) -> bool:
@@ -252,10 +252,10 @@ def _fitting(candidate: PlanCandidate, need: Callable[[BoundGraph], int], allowe
 
         if value > 1 and fits(1):
             most = _accepted(candidate, which, _bisected(fits, 1, value))
-            found += [] if most is None else [f"at most {which.name}≤{most} would fit"]
-    if not found:
+            suggestions += [] if most is None else [f"at most {which.name}≤{most} would fit"]
+    if not suggestions:
         return []
-    return [", or ".join(found)]
+    return [", or ".join(suggestions)]
 
 
 def _bisected(fits: Callable[[int], bool], low: int, high: int) -> int:

@@ -35,7 +35,7 @@ class RunReport:
     sources: Mapping[str, Source]
 
     def json(self, digits: int = DEFAULT_DIGITS) -> dict[str, Any]:
-        return self.outcome.json([diagnostic_json(found, self.sources) for found in self.diagnostics], digits)
+        return self.outcome.json([diagnostic_json(one, self.sources) for one in self.diagnostics], digits)
 
 
 Save = Callable[[Loaded, Outcome], None]
@@ -58,8 +58,8 @@ def run_program(
     check_names(core, request)
 
     def failed(error: RhoError) -> RunReport:
-        told = with_options(error.diagnostics, checked.sources, request.inputs)
-        return RunReport(exit_of(error), nothing(), (*checked.diagnostics, *told), checked.sources)
+        explained = with_options(error.diagnostics, checked.sources, request.inputs)
+        return RunReport(exit_of(error), nothing(), (*checked.diagnostics, *explained), checked.sources)
 
     try:
         with time_limit(request.limits.seconds, source, lambda up: last_words(failed(up), json=json)) as allowance:
@@ -77,7 +77,7 @@ def run_program(
                 if verify:
 
                     watch.stage(Stage.VERIFY, loaded)
-                    compare(outcome.whole(), session.run(loaded, Engine.REFERENCE), source)
+                    compare(outcome.read_back(), session.run(loaded, Engine.REFERENCE), source)
                 if save is not None:
                     watch.stage(Stage.SAVE, loaded)
                     allowance.saving = True
@@ -107,7 +107,7 @@ def _measured(session: Session, loaded: Loaded, watch: Watch) -> Outcome:
 
 def _rejection(checked: Checked) -> Exit:
     """A permission refused while modules were read is not the checker's."""
-    return Exit.REFUSED if any(found.code == Code.E707 for found in checked.diagnostics) else Exit.REJECTED
+    return Exit.REFUSED if any(one.code == Code.E707 for one in checked.diagnostics) else Exit.REJECTED
 
 
 # ---------------------------------------------------------------------------------------------------- verifying
@@ -144,9 +144,9 @@ def differs(shown: DisplayedValue, expected: DisplayedValue) -> str:
     tolerance = _TOLERANCE.get(shown.kind.value, 0.0)
     finite = [abs(item) for item in right if isinstance(item, int | float) and math.isfinite(item)]
     allowed = tolerance * max(finite, default=0.0)
-    for place, (one, other) in enumerate(zip(left, right, strict=True)):
+    for position, (one, other) in enumerate(zip(left, right, strict=True)):
         if one != other and not (isinstance(one, int | float) and isinstance(other, int | float) and abs(one - other) <= allowed):
-            return f"item {place} is {one} instead of {other}"
+            return f"item {position} is {one} instead of {other}"
     return ""
 
 

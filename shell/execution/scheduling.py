@@ -109,10 +109,10 @@ def _nanoseconds(text: str | None) -> int | None:
         return None
     from ...lang.bind.directives import ticks_of
 
-    found = None if text[-1:].isdigit() else ticks_of(text, 1)
-    if not found:
+    nanoseconds = None if text[-1:].isdigit() else ticks_of(text, 1)
+    if not nanoseconds:
         raise UsageError(f"--deadline {text}: write a time such as 20ms (ns, us, ms or s)")
-    return found
+    return nanoseconds
 
 
 def stored_for(
@@ -134,8 +134,8 @@ def stored_for(
         profile = cluster.profile_for(stored.values())
     elif profile.has_stores:
         stored = {**storable(core, bound, files)}
-    lies = lying(profile, stored)
-    return profile, stored, replace(bound, stores=lies) if lies else bound
+    stores = lying(profile, stored)
+    return profile, stored, replace(bound, stores=stores) if stores else bound
 
 
 def scheduled(loaded: Loaded, scheduling: Scheduling) -> PlannedProgram:
@@ -234,8 +234,8 @@ def require_optimal(plan: ExecutionPlan, where: str) -> None:
     from ...backend.schedule.plan.plan_text import judged
     from ...backend.schedule.solution import Status
 
-    found = plan.prediction
-    if found is not None and found.status is Status.GAP:
+    prediction = plan.prediction
+    if prediction is not None and prediction.status is Status.GAP:
         message = f"the plan is not proved optimal ({judged(plan)})"
         notes = ("search longer with `--budget SECONDS`, or without a limit with `--prove`",)
         raise RunFailed([Diagnostic(Code.SCH302, message, Span(where, 0, 0), notes=notes)])
@@ -248,8 +248,8 @@ def require_here(plan: ExecutionPlan, where: str) -> None:
         from ...backend.cuda.bindings import gpus
 
         cards = len(gpus())
-    own = {device.id for device in [device for device in plan.devices if device.backend == "cuda"][:cards]}
-    away = [device for device in plan.devices if device.backend not in ("cpu", "store") and device.id not in own]
+    usable = {device.id for device in [device for device in plan.devices if device.backend == "cuda"][:cards]}
+    away = [device for device in plan.devices if device.backend not in ("cpu", "store") and device.id not in usable]
     if away:
         one = away[0]
         message = f"device {one.id} ({one.backend}) is not on this machine"
@@ -272,8 +272,8 @@ def load_scheduled(loaded: Loaded, scheduling: Scheduling, permissions: Permissi
         outputs = writable(loaded.core, loaded.bound, paths, permissions)
         profile, there, bound = stored_for(loaded.core, loaded.bound, loaded.files, scheduling, outputs)
         loaded = replace(loaded, bound=bound, stored=there if scheduling.cluster is not None else {})
-        made = planned_on(loaded.core, loaded.bound, profile, scheduling)
-        plan, warnings = made.plan, made.diagnostics
+        planned = planned_on(loaded.core, loaded.bound, profile, scheduling)
+        plan, warnings = planned.plan, planned.diagnostics
     if scheduling.cluster is not None and scheduling.use is PlanPurpose.RUN:
         without = loaded.request.grouping.without
         runner = runner_on(scheduling.cluster, loaded.core, loaded.bound, scheduling, without)
@@ -287,14 +287,14 @@ def summary(plan: ExecutionPlan, held: Mapping[str, int]) -> dict[str, Any]:
     """What `--json` says of a prediction."""
     from ...backend.schedule.plan.plan_text import busy_of, space_lines
 
-    found = plan.prediction
-    if found is None:
+    prediction = plan.prediction
+    if prediction is None:
         return {}
     return {
         "tick_ns": plan.tick_ns,
-        "makespan": found.makespan,
-        "lower_bound": found.lower_bound,
-        "status": found.status.value,
+        "makespan": prediction.makespan,
+        "lower_bound": prediction.lower_bound,
+        "status": prediction.status.value,
         "bound_over": space_lines(plan),
         "busy": busy_of(plan),
         "held_bytes": dict(held),
@@ -305,8 +305,8 @@ def simulation_lines(plan: ExecutionPlan) -> list[str]:
     """What a simulation says: the predicted time, and how busy each device is."""
     from ...backend.schedule.plan.plan_text import busy_of, prediction_text, time_text
 
-    found = plan.prediction
-    if found is None:
+    prediction = plan.prediction
+    if prediction is None:
         return []
     busy = busy_of(plan)
     shown = [f"{device} {time_text(ticks * plan.tick_ns)}" for device, ticks in list(busy.items())[:16]]

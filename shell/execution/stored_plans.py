@@ -61,7 +61,7 @@ def program_in(plan: ExecutionPlan, path: str) -> tuple[Source, dict[str, Source
         raise Refused([Diagnostic(Code.E705, f"`{path}` holds no program: name its script too", Span(path, 0, 0))])
     folder, old = os.path.dirname(path), os.path.dirname(plan.program[0].name)
 
-    if nameless := [place for place, file in enumerate(plan.program) if not file.name]:
+    if nameless := [index for index, file in enumerate(plan.program) if not file.name]:
         message = f"`{path}` is not a plan that can be read: program[{nameless[0]}] has no name"
         raise Refused([Diagnostic(Code.E705, message, Span(path, 0, 0), notes=("make it again from its script",))])
 

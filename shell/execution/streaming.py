@@ -41,7 +41,7 @@ def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[s
     from ...backend.io.byte_source import bytes_of
     from ...backend.io.reading import located, row_source
 
-    found: dict[str, RowSource] = {}
+    sources: dict[str, RowSource] = {}
     for name, file in files.items():
         type = core.types[file.entry.value]
         if type.permutation or bytes_of(type.element.kind, file.shape) * _SMALL <= limit:
@@ -49,8 +49,8 @@ def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[s
         with located(file.shown, file.entry.span):
             source = row_source(file.path, file.wanted, file.shape)
         if source is not None:
-            found[name] = source
-    return found
+            sources[name] = source
+    return sources
 
 
 def sinks_of(request: RunRequest, core: Core, *, runs: bool) -> dict[str, Target]:
@@ -59,39 +59,39 @@ def sinks_of(request: RunRequest, core: Core, *, runs: bool) -> dict[str, Target
     from ...backend.schedule.streams.stream_planning import Target
 
     paths = Counter(request.outputs.values())
-    found = {}
+    sinks = {}
     for entry in core.outputs:
         path = request.outputs.get(entry.name, "" if runs else f"{entry.name}.npy")
         if stream_of(path) is not None or paths[path] > 1:
             continue
         sink = sink_type(path, core.types[entry.value].element.kind, entry.reading)
         if sink is not None:
-            found[entry.name] = Target(sink.working_memory, sink.any_axis)
-    return found
+            sinks[entry.name] = Target(sink.working_memory, sink.any_axis)
+    return sinks
 
 
-def asked_of(request: RunRequest, core: Core, allowed: int | None, kept: StoredPlan | None, *, runs: bool) -> StreamRequest:
+def asked_of(request: RunRequest, core: Core, allowed: int | None, stored: StoredPlan | None, *, runs: bool) -> StreamRequest:
     """Of a request; a plan that does not run writes every output to a file.  Refused: the plan that is kept writes files that
     are not given."""
     from ...backend.schedule.plan.plan import Access
 
     sinks = sinks_of(request, core, runs=runs)
-    if kept is None:
+    if stored is None:
         assert allowed is not None, "what fits is not streamed"
         return StreamRequest(allowed, sinks)
-    read = {store.name for store in kept.plan.stores if store.access is Access.READ}  # what is both is scratch
-    written = {store.name for store in kept.plan.stores if store.access is Access.WRITE} - read
+    read = {store.name for store in stored.plan.stores if store.access is Access.READ}  # what is both is scratch
+    written = {store.name for store in stored.plan.stores if store.access is Access.WRITE} - read
     if missing := sorted(written - sinks.keys()):
         message = f"the plan writes `{missing[0]}` as it comes, and there is no file for it"
-        raise Refused([Diagnostic(Code.E702, message, Span(kept.path, 0, 0), notes=(f"add `--out {missing[0]}=FILE.npy`",))])
-    limit = allowed or request.limits.memory or stored_plans.memory() or max(count for _, count in kept.plan.main.peak)
-    return StreamRequest(limit, {name: sinks[name] for name in written}, kept)
+        raise Refused([Diagnostic(Code.E702, message, Span(stored.path, 0, 0), notes=(f"add `--out {missing[0]}=FILE.npy`",))])
+    limit = allowed or request.limits.memory or stored_plans.memory() or max(count for _, count in stored.plan.main.peak)
+    return StreamRequest(limit, {name: sinks[name] for name in written}, stored)
 
 
-def no_devices(kept: StoredPlan) -> Refused:
+def no_devices(stored: StoredPlan) -> Refused:
     """A plan with passes is run on declared devices, or simulated."""
     message = "a plan that reads inputs in tiles runs on this machine's processors"
-    return Refused([Diagnostic(Code.E702, message, Span(kept.path, 0, 0), notes=("run it without --devices and --simulate",))])
+    return Refused([Diagnostic(Code.E702, message, Span(stored.path, 0, 0), notes=("run it without --devices and --simulate",))])
 
 
 def streamed_plan(
@@ -114,26 +114,27 @@ def streamed_plan(
         stages.append(planned_stage(stage, selection, device, at_most, detail))
         return selection.most
 
-    limit, kept, rows = asked.limit, asked.kept, None
-    if kept is None:
+    limit, stored_plan, rows = asked.limit, asked.stored_plan, None
+    if stored_plan is None:
         sources = sources_of(core, files, limit)
     else:
-        require_current(kept.plan, core, bound, None, kept.path)
-        names = {store.name for store in kept.plan.stores if store.access is Access.READ}
+        require_current(stored_plan.plan, core, bound, None, stored_plan.path)
+        names = {store.name for store in stored_plan.plan.stores if store.access is Access.READ}
         sources = {name: one for name, one in sources_of(core, files, 0).items() if name in names}
-        rows = tuple(step.rows for step in passes_of(kept.plan))
+        rows = tuple(step.rows for step in passes_of(stored_plan.plan))
     if not sources:
         raise CannotStream(bound.graph.phases[0], "")
     stored = {name: Stored(source.bytes, source.working_memory) for name, source in sources.items()}
     streaming = Streaming(bound, stored, asked.sinks, limit, rows)
-    if kept is not None:  # with all that a stored plan says
-        device, detail = replace(device, threads=kept.plan.devices[0].threads if kept.plan.devices else 1), Detail.FULL
-    made, planned = plan_streams(streaming, device, texts, detail, (settle or at_most) if kept is None else None)
-    faults = faults_of_streams(made, planned.bound, planned.sources, limit)
-    if kept is not None:
-        require_right(faults or other_faults(kept.plan, made), kept.path)
+    if stored_plan is not None:  # with all that a stored plan says
+        device, detail = replace(device,
+            threads=stored_plan.plan.devices[0].threads if stored_plan.plan.devices else 1), Detail.FULL
+    plan, planned = plan_streams(streaming, device, texts, detail, (settle or at_most) if stored_plan is None else None)
+    faults = faults_of_streams(plan, planned.bound, planned.sources, limit)
+    if stored_plan is not None:
+        require_right(faults or other_faults(stored_plan.plan, plan), stored_plan.path)
     certain(not faults, f"a plan that streams is right: {faults[:1]}")
-    return made, planned, tuple(stages)
+    return plan, planned, tuple(stages)
 
 
 def planned_stage(asked: Streaming, selection: Selection, device: Device, settle: Settle, detail: Detail) -> SelectionStage:
@@ -141,10 +142,10 @@ def planned_stage(asked: Streaming, selection: Selection, device: Device, settle
     from ...backend.schedule.streams.stream_planning import SelectionStage, plan_streams
     from ...backend.schedule.streams.verify_passes import faults_of_streams
 
-    made, planned = plan_streams(asked, device, (), detail, settle)
-    faults = faults_of_streams(made, planned.bound, planned.sources, asked.limit)
+    plan, planned = plan_streams(asked, device, (), detail, settle)
+    faults = faults_of_streams(plan, planned.bound, planned.sources, asked.limit)
     certain(not faults, f"a stage that selects is right: {faults[:1]}")
-    return SelectionStage(made, planned, selection)
+    return SelectionStage(plan, planned, selection)
 
 
 def settled(loaded: Loaded, observe: Observer | None) -> Loaded:
@@ -163,14 +164,14 @@ def settled(loaded: Loaded, observe: Observer | None) -> Loaded:
         rows = {store.name: SelectedRows(store) for store in selection.stores}
         selected.update(rows)
         known = replace(loaded, staged=None, selected=selected)
-        own = replace(known, plan=stage.plan, bound=stage.asked.bound, scratch=stage.asked.scratch)
-        stores = stores_of(own)
-        execute(own.plan, own.bound, values_of(own, stores), observe, stores=stores)
+        stage_program = replace(known, plan=stage.plan, bound=stage.asked.bound, scratch=stage.asked.scratch)
+        stores = stores_of(stage_program)
+        execute(stage_program.plan, stage_program.bound, values_of(stage_program, stores), observe, stores=stores)
         (count,) = {one.count for one in rows.values()}
         return count
 
     try:
-        made, planned, _ = streamed_plan(
+        plan, planned, _ = streamed_plan(
             loaded.core, staged.bound, loaded.files, staged.asked, staged.device, (), Detail.STEPS, select
         )  # fmt: skip
     except CannotStream as trouble:
@@ -180,7 +181,7 @@ def settled(loaded: Loaded, observe: Observer | None) -> Loaded:
         for one in selected.values():
             one.discard()
         raise
-    return replace(loaded, plan=made, bound=planned.bound, scratch=planned.scratch, staged=None, selected=selected)
+    return replace(loaded, plan=plan, bound=planned.bound, scratch=planned.scratch, staged=None, selected=selected)
 
 
 def values_of(loaded: Loaded, stores: TiledFiles | None) -> dict[str, Any]:
@@ -210,11 +211,11 @@ def stores_of(loaded: Loaded) -> TiledFiles:
     from ...backend.streams.stream_executor import TiledFiles
 
     core, checks = loaded.core, {}
-    own: dict[str, SortedRuns | SelectedRows] = {scratch.name: SortedRuns(scratch) for scratch in loaded.scratch}
-    own |= loaded.selected or {}
+    scratch_stores: dict[str, SortedRuns | SelectedRows] = {scratch.name: SortedRuns(scratch) for scratch in loaded.scratch}
+    scratch_stores |= loaded.selected or {}
     read = [store.name for store in loaded.plan.stores if store.access is Access.READ]
-    sources: dict[str, RowSource] = {name: own[name] for name in read if name in own}
-    for name in [name for name in read if name not in own]:
+    sources: dict[str, RowSource] = {name: scratch_stores[name] for name in read if name in scratch_stores}
+    for name in [name for name in read if name not in scratch_stores]:
         file = loaded.files[name]
         type = core.types[file.entry.value]
         with located(file.shown, file.entry.span):
@@ -226,7 +227,7 @@ def stores_of(loaded: Loaded) -> TiledFiles:
             check_declared, declared=type, sizes=loaded.bound.sizes, path=file.shown, span=file.entry.span
         )  # fmt: skip
     written = {store.name for store in loaded.plan.stores if store.access is Access.WRITE}
-    sinks: dict[str, RowSink | SortedRuns | SelectedRows] = {name: one for name, one in own.items() if name in written}
+    sinks: dict[str, RowSink | SortedRuns | SelectedRows] = {name: one for name, one in scratch_stores.items() if name in written}
     for entry in core.outputs:
         if entry.name in written:
             type = core.types[entry.value]
@@ -294,7 +295,7 @@ def predicted_seconds(loaded: Loaded) -> float:
     plans = [(stage.plan, stage.asked.bound, stage.asked.scratch) for stage in stages]
     plans.append((loaded.plan, loaded.bound, loaded.scratch))
     profile = this_machine()
-    planned = [PlannedTimes(plan, bound, own, selected | {one.name for one in own}) for plan, bound, own in plans]
+    planned = [PlannedTimes(plan, bound, scratch, selected | {one.name for one in scratch}) for plan, bound, scratch in plans]
     return sum(one.ns(profile) for one in planned) / 1e9
 
 

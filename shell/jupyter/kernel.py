@@ -90,12 +90,14 @@ class RhoKernel(Kernel):
         return {"status": "ok", "data": values[-1] if values else {}, "metadata": {}}
 
     async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
-        found = self.notebook.complete(code, cursor_pos)
+        completions = self.notebook.complete(code, cursor_pos)
         types = [
-            {"start": found.start, "end": found.end, "text": text, "type": about.split("  ")[0]} for text, about in found.matches
+            {"start": completions.start, "end": completions.end, "text": text, "type": about.split("  ")[0]} for text,
+            about in completions.matches
         ]
         return {
-            "status": "ok", "matches": [text for text, _ in found.matches], "cursor_start": found.start, "cursor_end": found.end,
+            "status": "ok", "matches": [text for text, _ in completions.matches], "cursor_start": completions.start,
+            "cursor_end": completions.end,
             "metadata": {"_jupyter_types_experimental": types},
         }  # fmt: skip
 
@@ -154,16 +156,16 @@ class InstallLocation:
     prefix: str | None = None
 
 
-def install(name: str, place: InstallLocation) -> str:
+def install(name: str, target: InstallLocation) -> str:
     """The folder it is in now.  OSError: it cannot be written."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     with tempfile.TemporaryDirectory(prefix="rho-kernel-") as folder:
         Path(folder).chmod(0o755)
         write(Path(folder), name)
-        prefix = None if place.user else place.prefix or sys.prefix
-        found: Any = KernelSpecManager().install_kernel_spec(folder, name, user=place.user, prefix=prefix)
-    return str(found)
+        prefix = None if target.user else target.prefix or sys.prefix
+        installed: Any = KernelSpecManager().install_kernel_spec(folder, name, user=target.user, prefix=prefix)
+    return str(installed)
 
 
 def write(folder: Path, name: str) -> None:

@@ -92,18 +92,18 @@ class RhoMagics(Magics):
 
 def _options(line: str) -> tuple[list[str], list[str], bool]:
     """The names in and out, and whether a new session is wanted."""
-    found: dict[str, list[str]] = {"-i": [], "-o": []}
+    names_of: dict[str, list[str]] = {"-i": [], "-o": []}
     words = line.split()
     new = False
     while words:
         word = words.pop(0)
         if word == "--new":
             new = True
-        elif word in found and words:
-            found[word] += [name for name in words.pop(0).split(",") if name]
+        elif word in names_of and words:
+            names_of[word] += [name for name in words.pop(0).split(",") if name]
         else:
-            raise UsageError(f"%%rho: `{word}` {'needs a name' if word in found else 'is not an option'}", _HELP)
-    return found["-i"], found["-o"], new
+            raise UsageError(f"%%rho: `{word}` {'needs a name' if word in names_of else 'is not an option'}", _HELP)
+    return names_of["-i"], names_of["-o"], new
 
 
 def load(ipython: Any) -> None:

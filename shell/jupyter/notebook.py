@@ -56,10 +56,10 @@ def bundle(shown: DisplayedValue, settings: ReplSettings) -> Bundle:
     limit = WHOLE_TEXT_LIMIT if shown.kind is Kind.CHAR else LIMIT
     lines = display(shown.value, kind=shown.kind, digits=settings.digits, limit=limit, width=WIDTH)
     header = concrete_type(shown) if shown.shape and settings.types else ""
-    found = {"text/plain": "\n".join([*([header] if header else []), *lines])}
+    data = {"text/plain": "\n".join([*([header] if header else []), *lines])}
     if len(shown.shape) == 2 and shown.kind is not Kind.CHAR:
-        found["text/html"] = _table(shown, header, settings)
-    return found
+        data["text/html"] = _table(shown, header, settings)
+    return data
 
 
 def _table(shown: DisplayedValue, header: str, settings: ReplSettings) -> str:
@@ -72,14 +72,14 @@ def _table(shown: DisplayedValue, header: str, settings: ReplSettings) -> str:
 
 def picture_bundle(picture: Picture) -> Bundle:
     """Characters, and an image where matplotlib is installed."""
-    found = {"text/plain": "\n".join(drawing(picture, WIDTH, HEIGHT, colour=False))}
+    data = {"text/plain": "\n".join(drawing(picture, WIDTH, HEIGHT, colour=False))}
     if figures.is_there():
-        found["image/png"] = base64.b64encode(figures.figure(picture, "png")).decode("ascii")
-    return found
+        data["image/png"] = base64.b64encode(figures.figure(picture, "png")).decode("ascii")
+    return data
 
 
-def messages_text(found: Sequence[Diagnostic], sources: Mapping[str, Source], ink: Ink = Ink.ANSI) -> str:
-    return render_text(found, sources, ink=ink).rstrip("\n")
+def messages_text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], ink: Ink = Ink.ANSI) -> str:
+    return render_text(diagnostics, sources, ink=ink).rstrip("\n")
 
 
 # ---------------------------------------------------------------------------------------------------- notebook
@@ -166,12 +166,12 @@ class Notebook:
 
     def _run(self, pieces: Sequence[str], source: str, cell: Cell) -> None:
         """Statements and commands in their order, up to the first that fails."""
-        for place, piece in enumerate(pieces):
+        for index, piece in enumerate(pieces):
             if _command(piece):
                 self._command(piece, cell)
             else:
-                part = source if len(pieces) == 1 else f"{source[:-1]}, part {place + 1}>"
-                self._enter(piece, part, cell, is_last=place == len(pieces) - 1)
+                part = source if len(pieces) == 1 else f"{source[:-1]}, part {index + 1}>"
+                self._enter(piece, part, cell, is_last=index == len(pieces) - 1)
             if cell.failure is not None:
                 return
 
@@ -187,15 +187,15 @@ class Notebook:
         cell.outputs += [CellText("stderr", note + "\n") for note in entered.notes]
         last = statements_of(text)[-1:]
         has_result = is_last and bool(last) and last[0].form is StatementKind.EXPRESSION and not last[0].printed_last
-        for place, shown in enumerate(entered.printed, 1):
-            cell.outputs.append(CellValue(bundle(shown, self.settings), has_result and place == len(entered.printed)))
+        for number, shown in enumerate(entered.printed, 1):
+            cell.outputs.append(CellValue(bundle(shown, self.settings), has_result and number == len(entered.printed)))
 
     def failed(self, entered: Entered) -> CellFailure:
         """What an entry that was refused says."""
-        found = [one for one in entered.diagnostics if one.is_error] or list(entered.diagnostics)
+        diagnostics = [one for one in entered.diagnostics if one.is_error] or list(entered.diagnostics)
         coloured = messages_text(entered.diagnostics, self.workspace.sources)
         plain = messages_text(entered.diagnostics, self.workspace.sources, Ink.PLAIN)
-        return CellFailure(found[0].code, found[0].message, tuple(coloured.split("\n")), plain)
+        return CellFailure(diagnostics[0].code, diagnostics[0].message, tuple(coloured.split("\n")), plain)
 
     def _command(self, line: str, cell: Cell) -> None:
         out, err = io.StringIO(), io.StringIO()
@@ -228,9 +228,9 @@ class Notebook:
         row = by_key(keyed[1]) if keyed and not keyed[1].isalpha() else None
         if row is not None:
             return Completion(((row.glyph, row.title),), cursor - 2, cursor)
-        found = offers(before, self.workspace, self.settings.prefix, COMMANDS)
-        longest = max((offer.length for offer in found), default=0)
-        matches = {before[len(before) - longest : len(before) - offer.length] + offer.text: offer.about for offer in found}
+        completions = offers(before, self.workspace, self.settings.prefix, COMMANDS)
+        longest = max((offer.length for offer in completions), default=0)
+        matches = {before[len(before) - longest : len(before) - offer.length] + offer.text: offer.about for offer in completions}
         return Completion(tuple(matches.items()), cursor - longest, cursor)
 
     def inspect(self, code: str, cursor: int) -> Bundle | None:
@@ -265,8 +265,8 @@ def _pieces(code: str) -> Iterator[str]:
 
 
 def _command(line: str) -> bool:
-    found = _COMMAND.match(line)
-    return found is not None and (found.group() in _NAMES or "\n" not in line.strip())
+    match = _COMMAND.match(line)
+    return match is not None and (match.group() in _NAMES or "\n" not in line.strip())
 
 
 def _failure(name: str, message: str) -> CellFailure:
@@ -294,9 +294,9 @@ def page_at(workspace: Workspace, code: str, cursor: int) -> Bundle | None:
     start = code.rfind("\n", 0, cursor) + 1
     end = code.find("\n", cursor)
     line, at = code[start : len(code) if end < 0 else end], cursor - start
-    for found in (*_MEMBER.finditer(line), *_SPELT.finditer(line)):
-        if found.start() <= at <= found.end():
-            page = _member(workspace, *found.groups()) if found.re is _MEMBER else _glyph(found[1], found[0])
+    for match in (*_MEMBER.finditer(line), *_SPELT.finditer(line)):
+        if match.start() <= at <= match.end():
+            page = _member(workspace, *match.groups()) if match.re is _MEMBER else _glyph(match[1], match[0])
             if page is not None:
                 return page
     around = [(first, line[first:last]) for _, first, last in lexemes(line) if first <= at <= last]
@@ -316,11 +316,11 @@ def _word(workspace: Workspace, word: str) -> Bundle | None:
 
 
 def _glyph(name: str, spelt: str) -> Bundle | None:
-    found = rows(name) or find(spelt) or (find(name) if len(name) > 1 else ())
-    if not found:
+    primitives = rows(name) or find(spelt) or (find(name) if len(name) > 1 else ())
+    if not primitives:
         return None
-    text = "\n".join(primitive_text(row) for row in found).rstrip("\n")
-    page = glyph_page(found[0].glyph)
+    text = "\n".join(primitive_text(row) for row in primitives).rstrip("\n")
+    page = glyph_page(primitives[0].glyph)
     return {"text/plain": text, **({"text/markdown": page} if page else {})}
 
 

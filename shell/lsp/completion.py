@@ -58,8 +58,8 @@ class _InDocument:
             yield name, symbol.kind, types[0] if types else symbol.kind.value
 
     def sizes(self) -> Iterable[Named]:
-        found = [s for s in self._document.index.symbols if s.kind in (SymbolKind.SIZE, SymbolKind.ELEMENT)]
-        return [(name, symbol.kind, symbol.kind.value) for name, symbol in {s.name: s for s in found}.items()]
+        symbols = [s for s in self._document.index.symbols if s.kind in (SymbolKind.SIZE, SymbolKind.ELEMENT)]
+        return [(name, symbol.kind, symbol.kind.value) for name, symbol in {s.name: s for s in symbols}.items()]
 
     def members(self, module: str) -> Iterable[tuple[Named, LibraryEntry | None]] | None:
         symbol = self.visible.get(module)
@@ -134,18 +134,18 @@ def on_type(document: Document, position: TextPosition, typed: str) -> list[Text
     end = offset - start
     if end < 1 or line[end - 1] != typed:
         return []
-    found = replacement(line[:end], "`")
-    return [] if found is None else [_edit(document, offset - found.length, offset, found.text)]
+    replaced = replacement(line[:end], "`")
+    return [] if replaced is None else [_edit(document, offset - replaced.length, offset, replaced.text)]
 
 
 def _whole_line(document: Document, number: int) -> list[TextEdit]:
     """Every spelling of a finished line."""
     line, start = document.lines.line(number), document.lines.start(number)
     edits = []
-    for found in _SPELLING.finditer(line):
-        glyph = glyph_of(found.group(1))
-        if glyph is not None and found.group(1) != "-" and not in_prose(line, found.start()):
-            edits.append(_edit(document, start + found.start(), start + found.end(), glyph))
+    for match in _SPELLING.finditer(line):
+        glyph = glyph_of(match.group(1))
+        if glyph is not None and match.group(1) != "-" and not in_prose(line, match.start()):
+            edits.append(_edit(document, start + match.start(), start + match.end(), glyph))
     return edits
 
 

@@ -48,7 +48,7 @@ def reports(document: Document) -> list[DocumentReport]:
 
 
 def _report(document: Document, diagnostic: Diagnostic) -> DocumentReport:
-    related = [place for label in diagnostic.labels if (place := _related(document, label.span, label.message)) is not None]
+    related = [location for label in diagnostic.labels if (location := _related(document, label.span, label.message)) is not None]
     if diagnostic.span.file == document.name:
         at = place_of(document, diagnostic.span)
         message = message_of(diagnostic)
@@ -57,8 +57,8 @@ def _report(document: Document, diagnostic: Diagnostic) -> DocumentReport:
     else:
         at = place_of(document, _use_of(document, diagnostic.span.file))
         message = f"in {diagnostic.span.file}: {message_of(diagnostic)}"
-        place = _related(document, diagnostic.span, diagnostic.label or diagnostic.message)
-        related[:0] = [] if place is None else [place]
+        location = _related(document, diagnostic.span, diagnostic.label or diagnostic.message)
+        related[:0] = [] if location is None else [location]
     return DocumentReport(at, diagnostic.severity, diagnostic.code, message, tuple(related))
 
 
@@ -141,12 +141,12 @@ class Action:
 
 def actions(document: Document, where: Range, kinds: tuple[str, ...] | None = None) -> list[Action]:
     """What can be done about the lines of a range; of these kinds only, which name what is above a kind too."""
-    found = [*_fixes(document, where), *_signatures(document, where), *_offers(document, where)]
-    return [one for one in found if kinds is None or one.kind.value.startswith(kinds)]
+    actions_here = [*_fixes(document, where), *_signatures(document, where), *_offers(document, where)]
+    return [one for one in actions_here if kinds is None or one.kind.value.startswith(kinds)]
 
 
 def _fixes(document: Document, where: Range) -> list[Action]:
-    found = []
+    fixes_here = []
     for diagnostic, report in zip(document.checked.diagnostics, reports(document), strict=True):
         if not _on_lines_of(document, report, where):
             continue
@@ -154,26 +154,26 @@ def _fixes(document: Document, where: Range) -> list[Action]:
         for fix in fixes:
             edits = _edits(document, fix)
             if edits is not None:
-                found.append(Action(fix.title, ActionKind.FIX, edits, report, len(fixes) == 1))
-    return found
+                fixes_here.append(Action(fix.title, ActionKind.FIX, edits, report, len(fixes) == 1))
+    return fixes_here
 
 
 def _on_lines_of(document: Document, report: DocumentReport, where: Range) -> bool:
     """Does a range touch a line that a report is about?  An editor asks with the cursor, which may be elsewhere on the line."""
-    places = [report.range, *(place.range for place in report.related if place.uri == document.uri)]
+    places = [report.range, *(one.range for one in report.related if one.uri == document.uri)]
     return any(at.start.line <= where.end.line and where.start.line <= at.end.line for at in places)
 
 
 def _edits(document: Document, fix: Fix) -> dict[str, tuple[TextEdit, ...]] | None:
     """The edits of a fix by document; None if it changes what is not a file of the user's."""
-    found: dict[str, list[TextEdit]] = {}
+    edits_of: dict[str, list[TextEdit]] = {}
     for edit in fix.edits:
-        place = _place(document, edit)
-        if place is None:
+        located = _place(document, edit)
+        if located is None:
             return None
-        uri, made = place
-        found.setdefault(uri, []).append(made)
-    return {uri: tuple(edits) for uri, edits in found.items()}
+        uri, text_edit = located
+        edits_of.setdefault(uri, []).append(text_edit)
+    return {uri: tuple(edits) for uri, edits in edits_of.items()}
 
 
 def _place(document: Document, edit: Edit) -> tuple[str, TextEdit] | None:
@@ -192,10 +192,10 @@ def _signatures(document: Document, where: Range) -> list[Action]:
     symbol = unsigned_at(document, where)
     if symbol is None:
         return []
-    kept: dict[str, list[Action]] = vars(document).setdefault("offered_signatures", {})
-    if symbol.name not in kept:
-        kept[symbol.name] = [action for line in _lines(document, symbol) for action in _offered(document, symbol, line)]
-    return kept[symbol.name]
+    offered: dict[str, list[Action]] = vars(document).setdefault("offered_signatures", {})
+    if symbol.name not in offered:
+        offered[symbol.name] = [action for line in _lines(document, symbol) for action in _offered(document, symbol, line)]
+    return offered[symbol.name]
 
 
 def unsigned_at(document: Document, where: Range) -> Symbol | None:
@@ -221,17 +221,17 @@ def _offered(document: Document, symbol: Symbol, line: str) -> list[Action]:
     own_line = not document.text[document.lines.start(document.lines.position(start).line) : start].strip()
     text = f"{line}\n" if own_line else f"{line} ⋄ "
     at = document.lines.range(start, start)
-    before = {(found.code, found.message) for found in document.checked.diagnostics if found.is_error}
+    before = {(one.code, one.message) for one in document.checked.diagnostics if one.is_error}
     after = document.after(document.version, [Change(at, text)]).checked.diagnostics
-    if any(_new(found, before) for found in after):
+    if any(_new(one, before) for one in after):
         return []
     return [Action(f"insert signature `{line}`", ActionKind.REWRITE, {document.uri: (TextEdit(at, text),)})]
 
 
 def _offers(document: Document, where: Range) -> list[Action]:
     """What is quicker in other words that have another order of sums: never done unless it is asked for."""
-    found = document.kept(_offered_words)
-    return [action for at, action in found if at.start.line <= where.end.line and where.start.line <= at.end.line]
+    offered = document.memoised(_offered_words)
+    return [action for at, action in offered if at.start.line <= where.end.line and where.start.line <= at.end.line]
 
 
 def _offered_words(document: Document) -> list[tuple[Range, Action]]:
@@ -240,19 +240,19 @@ def _offered_words(document: Document) -> list[tuple[Range, Action]]:
         return []
     from ..display.plan_output import offers, replaced_by
 
-    found: list[tuple[Range, Action]] = []
+    rewrites: list[tuple[Range, Action]] = []
     for offer in offers(core, document.name):
         statement = document.index.statement_at(offer.span.start) if offer.span.file == document.name else None
-        place = None if statement is None else replaced_by(offer, document.source, statement)
-        if place is None:
+        offsets = None if statement is None else replaced_by(offer, document.source, statement)
+        if offsets is None:
             continue
-        at = document.lines.range(*place)
+        at = document.lines.range(*offsets)
         after = document.after(document.version, [Change(at, offer.text)])
         if after.checked.accepted and after.checked.types == document.checked.types:
             edit = TextEdit(at, offer.text)
-            found.append((at, Action(f"write `{offer.text}`: {offer.says}", ActionKind.REWRITE, {document.uri: (edit,)})))
-    return found
+            rewrites.append((at, Action(f"write `{offer.text}`: {offer.says}", ActionKind.REWRITE, {document.uri: (edit,)})))
+    return rewrites
 
 
-def _new(found: Diagnostic, before: set[tuple[Code, str]]) -> bool:
-    return found.is_error and (found.code, found.message) not in before
+def _new(diagnostic: Diagnostic, before: set[tuple[Code, str]]) -> bool:
+    return diagnostic.is_error and (diagnostic.code, diagnostic.message) not in before

@@ -93,7 +93,7 @@ class Lines:
     def __init__(self, text: str, encoding: PositionEncoding = PositionEncoding.UTF16) -> None:
         self.text = text
         self.encoding = encoding
-        ends = [(found.start(), found.end()) for found in _LINE_END.finditer(text)]
+        ends = [(match.start(), match.end()) for match in _LINE_END.finditer(text)]
         self._starts = [0, *[after for _, after in ends]]
         self._ends = [*[before for before, _ in ends], len(text)]
 
@@ -141,7 +141,7 @@ class Lines:
         """The range of a span of this text."""
         return self.range(span.start, span.end)
 
-    def whole(self) -> Range:
+    def full_range(self) -> Range:
         return Range(TextPosition(0, 0), self.position(len(self.text)))
 
 
@@ -221,7 +221,7 @@ class Document:
         """What checking this version found; modules are read, data is not."""
         session = Session(texts=self._folder.texts(), devices=self._folder.devices)
         try:
-            found = session.check(self.source, self._checker)
+            checked = session.check(self.source, self._checker)
         except RhoError as error:
             return self._refused(error.diagnostics)
         except UsageError as error:
@@ -229,17 +229,17 @@ class Document:
         except RecursionError:
             deep = "the program is too deeply nested for Rho to check; name its parts to make it flatter"
             return self._refused((Diagnostic(Code.E610, deep, Span(self.name, 0, 0)),))
-        return replace(found, diagnostics=(*found.diagnostics, *hints.notes(self.source, found.diagnostics)))
+        return replace(checked, diagnostics=(*checked.diagnostics, *hints.notes(self.source, checked.diagnostics)))
 
     def _refused(self, diagnostics: Sequence[Diagnostic]) -> Checked:
         return Checked(self.source, None, tuple(diagnostics), {self.name: self.source})
 
-    def kept(self, work: Callable[[Document], T]) -> T:
+    def memoised(self, work: Callable[[Document], T]) -> T:
         """What is worked out of this version once."""
         if work not in self._kept:
             self._kept[work] = work(self)
-        made: T = self._kept[work]
-        return made
+        value: T = self._kept[work]
+        return value
 
     def after(self, version: int, changes: Sequence[Change]) -> Document:
         """The next version."""
@@ -296,16 +296,16 @@ class WorkspaceFolder:
 
     def read_again(self) -> list[str]:
         """The documents that use files, made ready to be checked again because a file changed."""
-        found = [uri for uri, one in self.documents.items() if any(symbol.path for symbol in one.index.symbols)]
-        for uri in found:
+        importers = [uri for uri, one in self.documents.items() if any(symbol.path for symbol in one.index.symbols)]
+        for uri in importers:
             self.documents[uri] = self.documents[uri].again()
-        return found
+        return importers
 
     def users_of(self, document: Document) -> list[Document]:
         """The open documents that have read another, made ready to be checked again."""
-        found = []
+        users = []
         for uri, other in self.documents.items():
             if other is not document and "checked" in vars(other) and document.name in other.checked.sources:
                 self.documents[uri] = other.again()
-                found.append(self.documents[uri])
-        return found
+                users.append(self.documents[uri])
+        return users

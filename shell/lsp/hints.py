@@ -37,7 +37,7 @@ def frames(document: Document) -> dict[Span, str]:
     core = document.checked.core
     if core is None:
         return {}
-    found: dict[Span, set[str]] = {}
+    texts_of: dict[Span, set[str]] = {}
     for op in all_ops(core.block.ops):
         value = op.results[0] if isinstance(op, Lift) and op.results else op.result if isinstance(op, _DIRECT) else None
         span = None if value is None else core.spans.get(value)
@@ -45,8 +45,8 @@ def frames(document: Document) -> dict[Span, str]:
             continue
         frame = op.frame if isinstance(op, Lift) else _direct_frame(core, op, document.text[span.start : span.end])
         if frame:
-            found.setdefault(span, set()).add(f"⟨{' '.join(map(show_short, frame))}⟩")
-    return {span: texts.pop() for span, texts in found.items() if len(texts) == 1}
+            texts_of.setdefault(span, set()).add(f"⟨{' '.join(map(show_short, frame))}⟩")
+    return {span: texts.pop() for span, texts in texts_of.items() if len(texts) == 1}
 
 
 _DIRECT: Final = (Reduce, Scan, Scalar)
@@ -104,20 +104,20 @@ class Hint:
 def hints(document: Document, within: Range) -> list[Hint]:
     """The hints of a range, in the order of the text."""
     start, end = document.lines.offset(within.start), document.lines.offset(within.end)
-    found: list[Hint] = []
+    shown: list[Hint] = []
     for symbol in document.index.symbols:
         if symbol.statement.end < start or symbol.statement.start > end or document.checked.result is None:
             continue
         if symbol.kind is SymbolKind.ARRAY:
-            found += _type(document, symbol)
+            shown += _type(document, symbol)
         elif symbol.kind is SymbolKind.INPUT:
-            found += _input(document, symbol)
+            shown += _input(document, symbol)
         elif symbol.kind is SymbolKind.FUNCTION and is_latest(document, symbol):
-            found += _function(document, symbol)
-    for span, frame in document.kept(frames).items():
+            shown += _function(document, symbol)
+    for span, frame in document.memoised(frames).items():
         if start <= span.end <= end:
-            found.append(_hint(document, span.end, frame, HintKind.FRAME, f"applied to each cell of the frame {frame}"))
-    return sorted(found, key=lambda hint: hint.position)
+            shown.append(_hint(document, span.end, frame, HintKind.FRAME, f"applied to each cell of the frame {frame}"))
+    return sorted(shown, key=lambda hint: hint.position)
 
 
 def _type(document: Document, symbol: Symbol) -> list[Hint]:
@@ -130,10 +130,10 @@ def _type(document: Document, symbol: Symbol) -> list[Hint]:
 
 def _hint(document: Document, offset: int, text: str, kind: HintKind, detail: str = "") -> Hint:
     """A hint, cut if it is long."""
-    place = document.lines.position(offset)
+    position = document.lines.position(offset)
     if len(text) <= MOST_CHARACTERS:
-        return Hint(place, text, kind, detail)
-    return Hint(place, text[: MOST_CHARACTERS - 1].rstrip() + "…" + text[len(text.rstrip()) :], kind, detail or text.strip())
+        return Hint(position, text, kind, detail)
+    return Hint(position, text[: MOST_CHARACTERS - 1].rstrip() + "…" + text[len(text.rstrip()) :], kind, detail or text.strip())
 
 
 def _is_annotated(document: Document, symbol: Symbol) -> bool:
@@ -190,14 +190,14 @@ def _stated(part: str) -> bool:
 
 def parameters_in(text: str) -> list[tuple[int, bool]]:
     """Of every parameter in `: τ → τ → τ` where it starts and whether it states a quantity."""
-    found = []
+    parameters = []
     at = text.find(":") + 1
     parts = text[at:].split("→")
     for part in parts[:-1]:
         blanks = len(part) - len(part.lstrip())
-        found.append((at + blanks, _stated(part.strip())))
+        parameters.append((at + blanks, _stated(part.strip())))
         at += len(part) + 1
-    return found
+    return parameters
 
 
 # ---------------------------------------------------------------------------------------------------- lenses
@@ -225,14 +225,14 @@ def lenses(document: Document) -> list[Lens]:
     if not document.checked.accepted:
         return []
     pieces = document.index.pieces
-    found = []
+    shown = []
     if pieces:
         start = document.index.spelled.span(pieces[0].start, pieces[0].start).start
-        found.append(Lens(document.lines.range(start, start), PROGRAM))
+        shown.append(Lens(document.lines.range(start, start), PROGRAM))
     for symbol in document.index.symbols:
         if symbol.kind is SymbolKind.FUNCTION and is_latest(document, symbol):
-            found.append(Lens(document.lines.of(symbol.declared or symbol.span), symbol.name))
-    return found
+            shown.append(Lens(document.lines.of(symbol.declared or symbol.span), symbol.name))
+    return shown
 
 
 def lens_text(document: Document, name: str) -> str:
@@ -243,9 +243,9 @@ def lens_text(document: Document, name: str) -> str:
         return "generic: costs at each use"
     cost = cost_of(document, name)
     lines = [] if cost is None else cost.splitlines()
-    found = [part for kind in ("work", "memory") if (part := _line(lines, kind))]
-    found += [time] if found and (time := _time(document, name)) else []
-    return " · ".join(found) or "generic: costs at each use"
+    parts = [part for kind in ("work", "memory") if (part := _line(lines, kind))]
+    parts += [time] if parts and (time := _time(document, name)) else []
+    return " · ".join(parts) or "generic: costs at each use"
 
 
 def _time(document: Document, name: str) -> str:
@@ -256,9 +256,10 @@ def _time(document: Document, name: str) -> str:
     if result is None:
         return ""
     try:
-        ways = replace(result, elaborated=replace(result.elaborated, names={name: result.elaborated.names[name]})).instances()
+        instances = replace(result, elaborated=replace(result.elaborated,
+            names={name: result.elaborated.names[name]})).instances()
         params = {} if document.checked.core is None else {one.name: one.default for one in document.checked.core.params}
-        return time_at_assumed_sizes(ways[name][0][1], params) if ways.get(name) else ""
+        return time_at_assumed_sizes(instances[name][0][1], params) if instances.get(name) else ""
     except RecursionError:
         return ""
 

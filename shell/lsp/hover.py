@@ -78,7 +78,7 @@ def types_of(document: Document, symbol: Symbol) -> tuple[str, ...]:
     if is_latest(document, symbol):
         known = result.types.get(symbol.name)
         return () if known is None or "?" in known else (known,)
-    return document.kept(_bound_types).get((symbol.name, symbol.span.start), ())
+    return document.memoised(_bound_types).get((symbol.name, symbol.span.start), ())
 
 
 def _bound_types(document: Document) -> Mapping[tuple[str, int], tuple[str, ...]]:
@@ -91,7 +91,7 @@ def _bound_types(document: Document) -> Mapping[tuple[str, int], tuple[str, ...]
     for symbol in document.index.symbols:
         if symbol.kind not in CALLED:
             places.setdefault(symbol.name, []).append(symbol)
-    found: dict[tuple[str, int], dict[str, None]] = {}
+    types_of: dict[tuple[str, int], dict[str, None]] = {}
     for value, name in builder.wording.names.items():
         span = builder.spans.get(value)
         if name not in places or span is None or span.file != document.name or value not in builder.types:
@@ -99,8 +99,8 @@ def _bound_types(document: Document) -> Mapping[tuple[str, int], tuple[str, ...]
         around = [s for s in places[name] if s.span.start <= span.start and span.end <= s.statement.end]
         if around:
             nearest = max(around, key=lambda symbol: symbol.span.start)
-            found.setdefault((name, nearest.span.start), {})[show_type(builder.types[value])] = None
-    return {place: tuple(types) for place, types in found.items()}
+            types_of.setdefault((name, nearest.span.start), {})[show_type(builder.types[value])] = None
+    return {binding: tuple(types) for binding, types in types_of.items()}
 
 
 # ---------------------------------------------------------------------------------------------------- hover
@@ -120,10 +120,10 @@ def hover(document: Document, position: TextPosition) -> Hover | None:
     clause = _clause(document, offset)
     if clause is not None:
         return clause
-    found = document.index.at(offset)
-    if found is not None:
-        page = _name(document, found)
-        return None if page is None else Hover(document.lines.of(found.span), page)
+    mention = document.index.at(offset)
+    if mention is not None:
+        page = _name(document, mention)
+        return None if page is None else Hover(document.lines.of(mention.span), page)
     glyph = glyph_at(document, offset) or (glyph_at(document, offset - 1) if offset else None)
     if glyph is None or (glyph[2] == offset and not glyph[0][-1].isalnum()):
         return None
@@ -231,10 +231,10 @@ def cost_of(document: Document, name: str) -> str | None:
         return None
     only = replace(result.elaborated, names={name: result.elaborated.names[name]})
     try:
-        found = costs_of_definitions(replace(document.checked, result=replace(result, elaborated=only)))
+        costs = costs_of_definitions(replace(document.checked, result=replace(result, elaborated=only)))
     except (RhoError, RecursionError):
         return None
     lines: list[str] = []
-    for definition in found.get(name, ()):
-        lines += [*([definition.signature] if len(found[name]) > 1 else []), *definition.cost.lines()]
+    for definition in costs.get(name, ()):
+        lines += [*([definition.signature] if len(costs[name]) > 1 else []), *definition.cost.lines()]
     return "\n".join(["```text", *lines, "```"]) if lines else None

@@ -49,20 +49,20 @@ class CannotRename(Exception):
 
 def definition(document: Document, position: TextPosition) -> DocumentRange | None:
     """Where the name at a place is bound; of a module its file."""
-    found = _mention(document, position)
-    if found is None:
+    mention = _mention(document, position)
+    if mention is None:
         return None
-    if found.symbol.kind is not SymbolKind.MODULE:
-        return DocumentRange(document.uri, document.lines.of(found.symbol.span))
-    source = module_source(document, found.symbol)
+    if mention.symbol.kind is not SymbolKind.MODULE:
+        return DocumentRange(document.uri, document.lines.of(mention.symbol.span))
+    source = module_source(document, mention.symbol)
     uri = None if source is None else uri_of(source.name)
     if source is None or uri is None:
-        return DocumentRange(document.uri, document.lines.of(found.symbol.span))
-    if found.member is None:
-        on_use = found.access is ReferenceKind.BIND
+        return DocumentRange(document.uri, document.lines.of(mention.symbol.span))
+    if mention.member is None:
+        on_use = mention.access is ReferenceKind.BIND
         start = Range(TextPosition(0, 0), TextPosition(0, 0))
-        return DocumentRange(uri, start) if on_use else DocumentRange(document.uri, document.lines.of(found.symbol.span))
-    inside = parse(source).index.top.symbols.get(found.member)
+        return DocumentRange(uri, start) if on_use else DocumentRange(document.uri, document.lines.of(mention.symbol.span))
+    inside = parse(source).index.top.symbols.get(mention.member)
     encoding = document.lines.encoding
     return DocumentRange(uri, Range(TextPosition(0, 0), TextPosition(0, 0)) if inside is None else range_in(source, inside.span,
         encoding))
@@ -70,29 +70,29 @@ def definition(document: Document, position: TextPosition) -> DocumentRange | No
 
 def references(document: Document, position: TextPosition, *, declaration: bool = True) -> list[DocumentRange]:
     """Every mention in the document of the name at a place."""
-    found = _mention(document, position)
-    if found is None:
+    mention = _mention(document, position)
+    if mention is None:
         return []
-    wanted = [m for m in _same(document, found) if declaration or m.access not in (ReferenceKind.BIND, ReferenceKind.DECLARE)]
+    wanted = [m for m in _same(document, mention) if declaration or m.access not in (ReferenceKind.BIND, ReferenceKind.DECLARE)]
     return [DocumentRange(document.uri, document.lines.of(mention.span)) for mention in wanted]
 
 
 def highlights(document: Document, position: TextPosition) -> list[Highlight]:
-    found = _mention(document, position)
-    if found is None:
+    mention = _mention(document, position)
+    if mention is None:
         return []
-    return [Highlight(document.lines.of(m.span), m.access is not ReferenceKind.READ) for m in _same(document, found)]
+    return [Highlight(document.lines.of(m.span), m.access is not ReferenceKind.READ) for m in _same(document, mention)]
 
 
 def _mention(document: Document, position: TextPosition) -> Mention | None:
     return document.index.at(document.lines.offset(position))
 
 
-def _same(document: Document, found: Mention) -> list[Mention]:
+def _same(document: Document, mention: Mention) -> list[Mention]:
     """Mentions of the same thing in the order of the text: of the same member of a module, or of a binding."""
-    if found.member is not None:
-        return [m for m in document.index.mentions if m.symbol is found.symbol and m.member == found.member]
-    return [m for m in document.index.mentions if m.symbol is found.symbol and m.member is None]
+    if mention.member is not None:
+        return [m for m in document.index.mentions if m.symbol is mention.symbol and m.member == mention.member]
+    return [m for m in document.index.mentions if m.symbol is mention.symbol and m.member is None]
 
 
 # ------------------------------------------------------------------------------------------ renaming
@@ -100,11 +100,11 @@ def _same(document: Document, found: Mention) -> list[Mention]:
 
 def renamed_at(document: Document, position: TextPosition) -> Range | None:
     """The range of the name that would be renamed; None if there is none.  Raises `CannotRename`."""
-    found = _mention(document, position)
-    if found is None:
+    mention = _mention(document, position)
+    if mention is None:
         return None
-    _renameable(found)
-    return document.lines.of(found.span)
+    _renameable(mention)
+    return document.lines.of(mention.span)
 
 
 def _renameable(mention: Mention) -> None:
@@ -116,28 +116,28 @@ def _renameable(mention: Mention) -> None:
 
 def rename(document: Document, position: TextPosition, name: str) -> list[TextEdit]:
     """The edits that give the name at a place another one, everywhere.  Raises `CannotRename`."""
-    found = _mention(document, position)
-    if found is None:
+    mention = _mention(document, position)
+    if mention is None:
         raise CannotRename("there is no name here")
-    _renameable(found)
+    _renameable(mention)
     if re.fullmatch(NAME, name) is None:
         raise CannotRename(f"`{name}` is not a name: letters, digits, `_` and `∆`, not starting with a digit")
     if name in RESERVED:
         raise CannotRename(f"`{name}` is a reserved word")
-    mentions = _same(document, found)
-    _unchanged_meaning(document, found.symbol, mentions, name)
+    mentions = _same(document, mention)
+    _unchanged_meaning(document, mention.symbol, mentions, name)
     return [TextEdit(document.lines.of(mention.span), name) for mention in mentions]
 
 
 def rename_in_users(document: Document, position: TextPosition, name: str) -> dict[str, list[TextEdit]]:
     """The edits of the open documents that use this one as a module, by URI, when a top-level name of it is renamed."""
-    found = _mention(document, position)
-    if found is None or found.member is not None or document.index.top.symbols.get(found.symbol.name) is not found.symbol:
+    target = _mention(document, position)
+    if target is None or target.member is not None or document.index.top.symbols.get(target.symbol.name) is not target.symbol:
         return {}
     edits: dict[str, list[TextEdit]] = {}
     for user in document.others():
         for mention in user.index.mentions:
-            if mention.member == found.symbol.name and _is_module(user, mention.symbol, document):
+            if mention.member == target.symbol.name and _is_module(user, mention.symbol, document):
                 edits.setdefault(user.uri, []).append(TextEdit(user.lines.of(mention.span), name))
     return edits
 
@@ -202,7 +202,7 @@ def outline(document: Document) -> list[OutlineEntry]:
 def folds(document: Document) -> list[Range]:
     """The statements and the runs of comments that take several lines, and the bodies inside statements."""
     lines = document.text.split("\n")
-    found: dict[int, Range] = {}
+    ranges: dict[int, Range] = {}
     opened: list[int] = []
     remark = 0  # comment lines before this one
     for number, (line, code) in enumerate(zip(lines, unquoted(document.text).split("\n"), strict=True)):
@@ -210,15 +210,15 @@ def folds(document: Document) -> list[Range]:
             if mark in "([{":
                 opened.append(number)
             elif mark in ")]}" and opened and (start := opened.pop()) < number:
-                found.setdefault(start, Range(TextPosition(start, 0), TextPosition(number - 1 if number - start > 1 else number,
+                ranges.setdefault(start, Range(TextPosition(start, 0), TextPosition(number - 1 if number - start > 1 else number,
                     0)))
         if line.lstrip().startswith("⍝"):
             remark += 1
         else:
             if remark > 1:
-                found.setdefault(number - remark, Range(TextPosition(number - remark, 0), TextPosition(number - 1, 0)))
+                ranges.setdefault(number - remark, Range(TextPosition(number - remark, 0), TextPosition(number - 1, 0)))
             remark = 0
-    return [found[start] for start in sorted(found)]
+    return [ranges[start] for start in sorted(ranges)]
 
 
 def is_meant(entry: OutlineEntry, query: str) -> bool:
@@ -292,8 +292,8 @@ _SYMBOLS = {
 def words(document: Document) -> list[ColouredToken]:
     """In the order of the text, none across a line end."""
     mentions = {mention.span.start: mention for mention in document.index.mentions}
-    found = [_word(word, mentions.get(word.start)) for word in formatter.words(document.source, document.index.spelled)]
-    return [word for word in found if word is not None]
+    coloured = [_word(word, mentions.get(word.start)) for word in formatter.words(document.source, document.index.spelled)]
+    return [word for word in coloured if word is not None]
 
 
 def _word(word: formatter.FormattedWord, mention: Mention | None) -> ColouredToken | None:
@@ -360,7 +360,7 @@ def edits_between(document: Document, wanted: str) -> list[TextEdit]:
     """Edits that make the text the wanted one, each of whole lines."""
     old, new = document.text.splitlines(keepends=True), wanted.splitlines(keepends=True)
     if len(old) != len(document.lines) - document.text.endswith("\n") or len(old) + len(new) > MOST_LINES_COMPARED:
-        return [TextEdit(document.lines.whole(), wanted)]
+        return [TextEdit(document.lines.full_range(), wanted)]
     from difflib import SequenceMatcher
 
     edits = []
@@ -411,19 +411,19 @@ def calls(document: Document, position: TextPosition) -> list[CallItem]:
     glyph = glyph_at(document, last - 1)
     if glyph is None:
         return []
-    found = [use for row in rows(glyph[0]) if row.role is GlyphRole.FUNCTION for use in uses(row)]
-    return [CallItem(form, _sides(form), f"{use.name}: {use.doc}") for form, use in found]
+    forms = [use for row in rows(glyph[0]) if row.role is GlyphRole.FUNCTION for use in uses(row)]
+    return [CallItem(form, _sides(form), f"{use.name}: {use.doc}") for form, use in forms]
 
 
 def _signature(line: str, doc: str = "") -> CallItem:
     types = line.partition(" where ")[0]
     at = line.find(" : ") + 3
-    found = []
+    parameters = []
     if at >= 3 and " → " in types:
         for part in types[at:].split(" → ")[:-1]:
-            found.append((at, at + len(part)))
+            parameters.append((at, at + len(part)))
             at += len(part) + 3
-    return CallItem(line, tuple(found), doc)
+    return CallItem(line, tuple(parameters), doc)
 
 
 def _sides(form: str) -> tuple[tuple[int, int], ...]:

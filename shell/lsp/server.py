@@ -69,18 +69,18 @@ _SYMBOLS = {
 # ------------------------------------------------------------------------------------------ what comes in
 
 
-def position(found: lsp.Position) -> documents.TextPosition:
-    return documents.TextPosition(found.line, found.character)
+def position(source: lsp.Position) -> documents.TextPosition:
+    return documents.TextPosition(source.line, source.character)
 
 
-def place(found: lsp.Range) -> documents.Range:
-    return documents.Range(position(found.start), position(found.end))
+def text_range(source: lsp.Range) -> documents.Range:
+    return documents.Range(position(source.start), position(source.end))
 
 
-def change(found: Any) -> documents.Change:
+def change(source: Any) -> documents.Change:
     """A change of the text; without a range it is the whole text."""
-    where = getattr(found, "range", None)
-    return documents.Change(None if where is None else place(where), found.text)
+    where = getattr(source, "range", None)
+    return documents.Change(None if where is None else text_range(where), source.text)
 
 
 def kinds(asked: lsp.CodeActionContext) -> tuple[str, ...] | None:
@@ -91,33 +91,33 @@ def kinds(asked: lsp.CodeActionContext) -> tuple[str, ...] | None:
 # ------------------------------------------------------------------------------------------ what goes out
 
 
-def range_(found: documents.Range) -> lsp.Range:
-    return lsp.Range(lsp.Position(*found.start), lsp.Position(*found.end))
+def range_(source: documents.Range) -> lsp.Range:
+    return lsp.Range(lsp.Position(*source.start), lsp.Position(*source.end))
 
 
 def markdown(text: str) -> lsp.MarkupContent:
     return lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
 
 
-def hover(found: Hover) -> lsp.Hover:
-    return lsp.Hover(markdown(found.markdown), range_(found.range))
+def hover(source: Hover) -> lsp.Hover:
+    return lsp.Hover(markdown(source.markdown), range_(source.range))
 
 
-def location(found: DocumentRange) -> lsp.Location:
-    return lsp.Location(found.uri, range_(found.range))
+def location(source: DocumentRange) -> lsp.Location:
+    return lsp.Location(source.uri, range_(source.range))
 
 
-def highlight(found: Highlight) -> lsp.DocumentHighlight:
-    kind = lsp.DocumentHighlightKind.Write if found.writes else lsp.DocumentHighlightKind.Read
-    return lsp.DocumentHighlight(range_(found.range), kind)
+def highlight(source: Highlight) -> lsp.DocumentHighlight:
+    kind = lsp.DocumentHighlightKind.Write if source.writes else lsp.DocumentHighlightKind.Read
+    return lsp.DocumentHighlight(range_(source.range), kind)
 
 
-def lens(uri: str, found: Lens) -> lsp.CodeLens:
-    return lsp.CodeLens(range_(found.range), data={"uri": uri, "name": found.name})
+def lens(uri: str, source: Lens) -> lsp.CodeLens:
+    return lsp.CodeLens(range_(source.range), data={"uri": uri, "name": source.name})
 
 
-def edit(found: documents.TextEdit) -> lsp.TextEdit:
-    return lsp.TextEdit(range_(found.range), found.text)
+def edit(source: documents.TextEdit) -> lsp.TextEdit:
+    return lsp.TextEdit(range_(source.range), source.text)
 
 
 def diagnostic(report: DocumentReport) -> lsp.Diagnostic:
@@ -129,52 +129,53 @@ def diagnostic(report: DocumentReport) -> lsp.Diagnostic:
     )  # fmt: skip
 
 
-def item(found: CompletionEntry) -> lsp.CompletionItem:
+def item(source: CompletionEntry) -> lsp.CompletionItem:
     return lsp.CompletionItem(
-        found.label, kind=_ITEMS[found.kind], detail=found.detail or None, text_edit=edit(found.edit), filter_text=found.filter,
-        sort_text=f"{found.order}{found.filter}", additional_text_edits=[edit(one) for one in found.also] or None,
-        documentation=markdown(found.page) if found.page else None,
+        source.label, kind=_ITEMS[source.kind], detail=source.detail or None, text_edit=edit(source.edit),
+        filter_text=source.filter,
+        sort_text=f"{source.order}{source.filter}", additional_text_edits=[edit(one) for one in source.also] or None,
+        documentation=markdown(source.page) if source.page else None,
     )  # fmt: skip
 
 
-def hint(found: Hint) -> lsp.InlayHint:
-    kind = lsp.InlayHintKind.Parameter if found.kind is HintKind.QUANTITY else lsp.InlayHintKind.Type
-    return lsp.InlayHint(lsp.Position(*found.position), found.text, kind, tooltip=found.detail or None)
+def hint(source: Hint) -> lsp.InlayHint:
+    kind = lsp.InlayHintKind.Parameter if source.kind is HintKind.QUANTITY else lsp.InlayHintKind.Type
+    return lsp.InlayHint(lsp.Position(*source.position), source.text, kind, tooltip=source.detail or None)
 
 
-def action(found: Action) -> lsp.CodeAction:
-    changes = {uri: [edit(one) for one in edits] for uri, edits in found.edits.items()}
-    solves = None if found.solves is None else [diagnostic(found.solves)]
+def action(source: Action) -> lsp.CodeAction:
+    changes = {uri: [edit(one) for one in edits] for uri, edits in source.edits.items()}
+    solves = None if source.solves is None else [diagnostic(source.solves)]
     return lsp.CodeAction(
-        found.title, lsp.CodeActionKind(found.kind.value), diagnostics=solves, is_preferred=found.only or None,
+        source.title, lsp.CodeActionKind(source.kind.value), diagnostics=solves, is_preferred=source.only or None,
         edit=lsp.WorkspaceEdit(changes=changes),
     )  # fmt: skip
 
 
-def symbol(found: OutlineEntry) -> lsp.DocumentSymbol:
+def symbol(source: OutlineEntry) -> lsp.DocumentSymbol:
     return lsp.DocumentSymbol(
-        found.name, _SYMBOLS[found.kind], range_(found.range), range_(found.name_range), found.detail or None,
-        children=[symbol(one) for one in found.inside] or None,
+        source.name, _SYMBOLS[source.kind], range_(source.range), range_(source.name_range), source.detail or None,
+        children=[symbol(one) for one in source.inside] or None,
     )  # fmt: skip
 
 
-def fold(found: documents.Range) -> lsp.FoldingRange:
-    return lsp.FoldingRange(found.start.line, found.end.line)
+def fold(source: documents.Range) -> lsp.FoldingRange:
+    return lsp.FoldingRange(source.start.line, source.end.line)
 
 
-def workspace_symbol(uri: str, found: OutlineEntry) -> lsp.WorkspaceSymbol:
-    return lsp.WorkspaceSymbol(lsp.Location(uri, range_(found.name_range)), found.name, _SYMBOLS[found.kind])
+def workspace_symbol(uri: str, source: OutlineEntry) -> lsp.WorkspaceSymbol:
+    return lsp.WorkspaceSymbol(lsp.Location(uri, range_(source.name_range)), source.name, _SYMBOLS[source.kind])
 
 
-def signatures(found: list[CallItem]) -> lsp.SignatureHelp:
+def signatures(source: list[CallItem]) -> lsp.SignatureHelp:
     """Ways to apply a function, of which the last argument is being typed."""
-    made = [
+    information = [
         lsp.SignatureInformation(
             one.label, markdown(one.doc) if one.doc else None, [lsp.ParameterInformation(part) for part in one.parameters]
         )
-        for one in found
+        for one in source
     ]
-    return lsp.SignatureHelp(made, active_signature=0, active_parameter=max(len(found[0].parameters) - 1, 0))
+    return lsp.SignatureHelp(information, active_signature=0, active_parameter=max(len(source[0].parameters) - 1, 0))
 
 
 # ---------------------------------------------------------------------------------------------------- server
@@ -266,8 +267,8 @@ class RhoServer(LanguageServer):
             self.resting.cancel()
         self.resting = asyncio.get_running_loop().call_later(IDLE, rest)
 
-    def publish(self, uri: str, version: int | None, found: list[DocumentReport]) -> None:
-        shown = [diagnostic(one) for one in found]
+    def publish(self, uri: str, version: int | None, problems: list[DocumentReport]) -> None:
+        shown = [diagnostic(one) for one in problems]
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, version))
 
 
@@ -369,7 +370,7 @@ _ONE = {
     ),
 }  # fmt: skip
 _MANY = {
-    lsp.TEXT_DOCUMENT_INLAY_HINT: _EditorRequest(lambda d, p: hints.hints(d, place(p.range)), hint),
+    lsp.TEXT_DOCUMENT_INLAY_HINT: _EditorRequest(lambda d, p: hints.hints(d, text_range(p.range)), hint),
     lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: _EditorRequest(lambda d, p: outline.outline(d), symbol),
     lsp.TEXT_DOCUMENT_CODE_LENS: _EditorRequest(
         lambda d, p: [(d.uri, one) for one in lenses.lenses(d)], lambda pair: lens(*pair), _RESOLVED
@@ -385,9 +386,9 @@ _MANY = {
         lambda d, p: navigation.highlights(d, position(p.position)), highlight
     ),
     lsp.TEXT_DOCUMENT_FORMATTING: _EditorRequest(lambda d, p: formatting.formatting(d), edit),
-    lsp.TEXT_DOCUMENT_RANGE_FORMATTING: _EditorRequest(lambda d, p: formatting.formatting(d, place(p.range)), edit),
+    lsp.TEXT_DOCUMENT_RANGE_FORMATTING: _EditorRequest(lambda d, p: formatting.formatting(d, text_range(p.range)), edit),
     lsp.TEXT_DOCUMENT_CODE_ACTION: _EditorRequest(
-        lambda d, p: diagnostics.actions(d, place(p.range), kinds(p.context)), action, _ACTIONS
+        lambda d, p: diagnostics.actions(d, text_range(p.range), kinds(p.context)), action, _ACTIONS
     ),
 }  # fmt: skip
 
@@ -410,16 +411,16 @@ def create() -> RhoServer:
 
 def _asked(server: RhoServer, request: _EditorRequest) -> Callable[[Any], object]:
     def answer(params: Any) -> object:
-        found = server.ask(params.text_document.uri, lambda document: request.question(document, params))
-        return None if found is None else request.answer(found)
+        result = server.ask(params.text_document.uri, lambda document: request.question(document, params))
+        return None if result is None else request.answer(result)
 
     return answer
 
 
 def _asked_for_many(server: RhoServer, request: _EditorRequest) -> Callable[[Any], list[object]]:
     def answer(params: Any) -> list[object]:
-        found = server.every(params.text_document.uri, lambda document: request.question(document, params))
-        return [request.answer(one) for one in found]
+        results = server.every(params.text_document.uri, lambda document: request.question(document, params))
+        return [request.answer(one) for one in results]
 
     return answer
 
@@ -446,8 +447,8 @@ def _looking(server: RhoServer) -> None:
 def _typing(server: RhoServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=list(completion.TRIGGERS)))
     def completed(params: lsp.CompletionParams) -> lsp.CompletionList:
-        found = server.every(params.text_document.uri, lambda d: completion.completion(d, position(params.position)))
-        return lsp.CompletionList(is_incomplete=True, items=[item(one) for one in found])
+        completions = server.every(params.text_document.uri, lambda d: completion.completion(d, position(params.position)))
+        return lsp.CompletionList(is_incomplete=True, items=[item(one) for one in completions])
 
 
 def _renaming(server: RhoServer) -> None:
@@ -457,10 +458,10 @@ def _renaming(server: RhoServer) -> None:
         if document is None:
             return None
         try:
-            found = navigation.renamed_at(document, position(params.position))
+            range_at = navigation.renamed_at(document, position(params.position))
         except navigation.CannotRename as error:
             raise JsonRpcInvalidParams(str(error)) from None
-        return None if found is None else range_(found)
+        return None if range_at is None else range_(range_at)
 
     @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
     def renamed(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
@@ -470,8 +471,8 @@ def _renaming(server: RhoServer) -> None:
             return None
         at = position(params.position)
         try:
-            found = {uri: navigation.rename(document, at, params.new_name)}
+            edits = {uri: navigation.rename(document, at, params.new_name)}
         except navigation.CannotRename as error:
             raise JsonRpcInvalidParams(str(error)) from None
-        found.update(navigation.rename_in_users(document, at, params.new_name))
-        return lsp.WorkspaceEdit(changes={where: [edit(one) for one in edits] for where, edits in found.items()})
+        edits.update(navigation.rename_in_users(document, at, params.new_name))
+        return lsp.WorkspaceEdit(changes={where: [edit(one) for one in edits] for where, edits in edits.items()})

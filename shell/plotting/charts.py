@@ -65,7 +65,7 @@ class Picture:
 
     def labels(self) -> tuple[str, ...]:
         """What stands beside the items of a chart."""
-        return self.x if isinstance(self.x, tuple) else tuple([short(float(place)) for place in self.places()])
+        return self.x if isinstance(self.x, tuple) else tuple([short(float(position)) for position in self.places()])
 
     @property
     def blank(self) -> str | None:
@@ -105,8 +105,8 @@ def require_chart(chart: Chart, types: Sequence[tuple[Kind, int]]) -> None:
         return
     if chart is Chart.HISTOGRAM and len(types) > 1:
         raise NotDrawable("a histogram is of one vector")
-    for place, (kind, rank) in enumerate(types):
-        if kind is Kind.CHAR and rank == 2 and place == 0 and len(types) > 1 and chart is not Chart.SCATTER:
+    for index, (kind, rank) in enumerate(types):
+        if kind is Kind.CHAR and rank == 2 and index == 0 and len(types) > 1 and chart is not Chart.SCATTER:
             continue  # labels
         require_drawable(kind, rank)
         if rank != 1:
@@ -126,16 +126,16 @@ def chart_of(chart: Chart, shown: Sequence[DisplayedValue], names: Sequence[str]
     if len(set(lengths)) > 1:
         raise NotDrawable(f"what is drawn together has one length, and these have {', '.join(map(str, lengths))}")
     given, series = (shown[0] if len(shown) > 1 else None), shown[len(shown) > 1 :]
-    made = [_finite(one) for one in series]
-    called = [name or f"series {place + 1}" for place, name in enumerate(names[len(shown) > 1 :])]
+    cleaned = [_finite(one) for one in series]
+    called = [name or f"series {index + 1}" for index, name in enumerate(names[len(shown) > 1 :])]
     if len(series) > 1:
         title = ", ".join(called)
     x: Any = None
     if given is not None:
         x = _texts(given) if given.kind is Kind.CHAR else _finite(given)[0]
-    dropped = sum(count for _, count in made)
-    pairs = tuple(zip(called, [values for values, _ in made], strict=True))
-    return Picture(title, made[0][0], dropped, chart, x, names[0] if given is not None else "", pairs)
+    dropped = sum(count for _, count in cleaned)
+    pairs = tuple(zip(called, [values for values, _ in cleaned], strict=True))
+    return Picture(title, cleaned[0][0], dropped, chart, x, names[0] if given is not None else "", pairs)
 
 
 def _finite(shown: DisplayedValue) -> tuple[Any, int]:
@@ -210,8 +210,8 @@ def _bars(picture: Picture, width: int) -> list[str]:
         labels = picture.labels()
         several = len(picture.series) > 1
         rows = [
-            (labels[place] if not number else "", name if several else "", float(values[place]))
-            for place in range(len(labels)) for number, (name, values) in enumerate(picture.series)
+            (labels[index] if not number else "", name if several else "", float(values[index]))
+            for index in range(len(labels)) for number, (name, values) in enumerate(picture.series)
         ]  # fmt: skip
     shown = rows[:MOST_BARS]
     left = max(len(label) for label, _, _ in shown)
@@ -431,11 +431,11 @@ def _shade(level: float) -> str:
 def _coloured(levels: Any) -> list[str]:
     """Two rows a line: the upper in the colour of the character, the lower in that of its ground."""
     rows = levels.tolist()
-    found = []
+    text_rows = []
     for at in range(0, len(rows), 2):
         lower = rows[at + 1] if at + 1 < len(rows) else [None] * len(rows[at])
-        found.append("".join(_pair(a, b) for a, b in zip(rows[at], lower, strict=True)) + "\x1b[0m")
-    return found
+        text_rows.append("".join(_pair(a, b) for a, b in zip(rows[at], lower, strict=True)) + "\x1b[0m")
+    return text_rows
 
 
 def _pair(upper: float, lower: float | None) -> str:

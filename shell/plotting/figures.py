@@ -51,9 +51,9 @@ def figure(picture: Picture, format: str, size: tuple[int, int] | None = None) -
     from matplotlib.ticker import MaxNLocator
 
     width, height = size or (840, 480)
-    made = Figure(figsize=(width / 120, height / 120), dpi=120, layout="constrained")
-    FigureCanvasAgg(made)
-    axes = made.add_subplot()
+    drawn = Figure(figsize=(width / 120, height / 120), dpi=120, layout="constrained")
+    FigureCanvasAgg(drawn)
+    axes = drawn.add_subplot()
     axes.set_title(picture.title if picture.note is None else f"{picture.title}\n{picture.note}", fontsize=10)
     if picture.blank is not None:
         axes.text(0.5, 0.5, picture.blank, ha="center", va="center", transform=axes.transAxes)
@@ -67,12 +67,12 @@ def figure(picture: Picture, format: str, size: tuple[int, int] | None = None) -
         aspect: Literal["equal", "auto"] = "equal" if _squarish(picture) else "auto"
         image = axes.imshow(np.ma.masked_invalid(picture.values), aspect=aspect, interpolation="nearest")
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-        made.colorbar(image, ax=axes)
+        drawn.colorbar(image, ax=axes)
     if picture.x is None and picture.chart is not Chart.HISTOGRAM:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     buffer = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "rho"}):
-        made.savefig(buffer, format=format, metadata={"Date": None} if format == "svg" else {"Software": None})
+        drawn.savefig(buffer, format=format, metadata={"Date": None} if format == "svg" else {"Software": None})
     return buffer.getvalue()
 
 
@@ -246,10 +246,10 @@ _SIZE = re.compile(r"([0-9]{1,4})x([0-9]{1,4})", re.ASCII)
 
 
 def _size_of(text: str | None) -> tuple[int, int] | None:
-    found = None if text is None else _SIZE.fullmatch(text)
-    if text is not None and (found is None or min(int(found[1]), int(found[2])) < 4):
+    match = None if text is None else _SIZE.fullmatch(text)
+    if text is not None and (match is None or min(int(match[1]), int(match[2])) < 4):
         raise UsageError(f"--plot-size {text}: a width and a height such as 100x20")
-    return None if found is None else (int(found[1]), int(found[2]))
+    return None if match is None else (int(match[1]), int(match[2]))
 
 
 def _check_file(one: Drawing, path: str) -> None:

@@ -50,8 +50,8 @@ class Desk:
             return self._given
 
     @workspace.setter
-    def workspace(self, made: Workspace) -> None:
-        self._given = made
+    def workspace(self, workspace: Workspace) -> None:
+        self._given = workspace
 
     @property
     def types(self) -> Mapping[str, str]:
@@ -227,10 +227,10 @@ def _help(rest: str, desk: Desk) -> Exit:
     if text is None:
         from ..display import documentation
 
-        found = documentation.named(rest)
-        if not found:
+        entries = documentation.named(rest)
+        if not entries:
             raise UsageError(f"`{rest}` means nothing here{meant(did_you_mean(rest))}", ")search looks in descriptions")
-        text = "\n\n".join(documentation.entry_text(entry) for entry in found)
+        text = "\n\n".join(documentation.entry_text(entry) for entry in entries)
     desk.console.print(text.rstrip("\n"))
     return Exit.OK
 
@@ -323,12 +323,12 @@ def _set(rest: str, desk: Desk) -> Exit:
             if line.split()[0] == name or not name:
                 desk.console.print(line)
         return Exit.OK
-    made = setting.changed(desk.settings, name, value.strip())
-    if isinstance(made, str):
-        raise UsageError(made)
-    desk.settings = made
+    settings = setting.changed(desk.settings, name, value.strip())
+    if isinstance(settings, str):
+        raise UsageError(settings)
+    desk.settings = settings
     if desk.console.interactive:
-        setting.save(made, desk.console.environment)
+        setting.save(settings, desk.console.environment)
     return Exit.OK
 
 

@@ -165,21 +165,21 @@ def edit_lines(environment: Mapping[str, str]) -> bool:
         import readline
     except ImportError:
         return False
-    place = folder(environment)
+    directory = folder(environment)
     readline.set_history_length(MOST_LINES)
-    if place is not None:
+    if directory is not None:
         with suppress(OSError):
-            readline.read_history_file(place / "lines")
-        atexit.register(_keep_lines, place)
+            readline.read_history_file(directory / "lines")
+        atexit.register(_keep_lines, directory)
     return True
 
 
-def _keep_lines(place: Path) -> None:
+def _keep_lines(directory: Path) -> None:
     import readline
 
     with suppress(OSError):
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        readline.write_history_file(place / "lines")
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        readline.write_history_file(directory / "lines")
 
 
 MOST_LINES = 1_000

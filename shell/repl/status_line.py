@@ -59,7 +59,7 @@ def describe(workspace: Workspace, text: str, checker: Checker) -> Preview:
         return Preview(text, "")
     asked = workspace.ask(text, checker)
     if asked.checked.core is None:
-        first = next((found for found in asked.diagnostics if found.is_error), None)
+        first = next((one for one in asked.diagnostics if one.is_error), None)
         return Preview(text, "" if first is None else f"{first.code} {first.message}", True)
     return Preview(text, " · ".join([part for part in _parts(workspace, asked) if part]))
 
@@ -161,11 +161,11 @@ class Watcher:
             if text is None:
                 return
             try:
-                found = describe(workspace, text, checker)
+                preview = describe(workspace, text, checker)
             except (RhoError, RecursionError, MemoryError, OSError, ValueError, KeyError, AssertionError):
-                found = Preview(text, "")  # a line that cannot be worked out is none; entering says why
+                preview = Preview(text, "")  # a line that cannot be worked out is none; entering says why
             with self._condition:
-                self.latest, self._busy = found, False
+                self.latest, self._busy = preview, False
                 self._condition.notify_all()
             self._changed()
 
@@ -242,29 +242,29 @@ def folder(environment: Mapping[str, str]) -> Path | None:
 
 def load(environment: Mapping[str, str]) -> ReplSettings:
     """As last set; what cannot be read is as if it were not there."""
-    place = folder(environment)
-    if place is None:
+    directory = folder(environment)
+    if directory is None:
         return ReplSettings()
     try:
-        found = decode(read_text(place / "repl.json", _MOST_BYTES))
+        stored = decode(read_text(directory / "repl.json", _MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return ReplSettings()
     settings = ReplSettings()
-    for name, value in found.items() if isinstance(found, dict) else ():
+    for name, value in stored.items() if isinstance(stored, dict) else ():
         text = ("on" if value else "off") if isinstance(value, bool) else str(value)
-        made = changed(settings, str(name), text)
-        settings = settings if isinstance(made, str) else made
+        new = changed(settings, str(name), text)
+        settings = settings if isinstance(new, str) else new
     return settings
 
 
 def save(settings: ReplSettings, environment: Mapping[str, str]) -> None:
     """Best effort: a home that cannot be written keeps nothing."""
-    place = folder(environment)
-    if place is None:
+    directory = folder(environment)
+    if directory is None:
         return
     with suppress(OSError):
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(place / "repl.json", json.dumps(asdict(settings), ensure_ascii=False) + "\n")
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(directory / "repl.json", json.dumps(asdict(settings), ensure_ascii=False) + "\n")
 
 
 # ---------------------------------------------------------------------------------------------------- showing

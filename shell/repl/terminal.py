@@ -79,10 +79,10 @@ def replacement(before: str, prefix: str, after: int = 0) -> GlyphReplacement | 
     minus = re.search(rf"[`{re.escape(prefix)}]-(.)$", before, re.DOTALL)
     if minus is not None and minus.start() >= after and not in_prose(before, minus.start()):
         return GlyphReplacement(3, ("¯" if typed.isdigit() else "×") + (typed if typed != " " else ""))
-    found = re.search(rf"([`{re.escape(prefix)}])([A-Za-z]*)$", before[:-1])
-    if found is None or found.start() < after or typed.isalpha() or in_prose(before, found.start()):
+    match = re.search(rf"([`{re.escape(prefix)}])([A-Za-z]*)$", before[:-1])
+    if match is None or match.start() < after or typed.isalpha() or in_prose(before, match.start()):
         return None
-    mark, word = found.group(1), found.group(2)
+    mark, word = match.group(1), match.group(2)
     if word:
         glyph = glyph_of(word)
         rest = "" if typed == " " else typed
@@ -182,16 +182,16 @@ def coloured(line: str, types: Mapping[str, str]) -> list[tuple[str, str]]:
     """(style or "", characters) of a line, from left to right and nothing left out; `types` are the session's names."""
     if line.lstrip().startswith(")"):
         return [("command", line)]
-    found: list[tuple[str, str]] = []
+    fragments: list[tuple[str, str]] = []
     at = 0
     for word in formatter.words(Source("<line>", line)):
         if word.start > at:
-            found.append(("", line[at : word.start]))
-        found.append((_style(word, types), line[word.start : word.end]))
+            fragments.append(("", line[at : word.start]))
+        fragments.append((_style(word, types), line[word.start : word.end]))
         at = word.end
     if at < len(line):
-        found.append(("", line[at:]))
-    return found
+        fragments.append(("", line[at:]))
+    return fragments
 
 
 def _style(word: formatter.FormattedWord, types: Mapping[str, str]) -> str:
@@ -240,8 +240,8 @@ class _InSession:
     def members(self, module: str) -> Iterable[tuple[Named, LibraryEntry | None]] | None:
         if self._kinds.get(module) is not SymbolKind.MODULE:
             return None
-        found = [entry for entry in entries() if entry.name.startswith(f"{module}.")]
-        return [((entry.name.partition(".")[2], SymbolKind.FUNCTION, entry.doc), entry) for entry in found]
+        members = [entry for entry in entries() if entry.name.startswith(f"{module}.")]
+        return [((entry.name.partition(".")[2], SymbolKind.FUNCTION, entry.doc), entry) for entry in members]
 
 
 def offers(before: str, workspace: Workspace, prefix: str, commands: tuple[tuple[str, str], ...]) -> list[Offer]:
@@ -371,15 +371,15 @@ class Terminal:
             return
         before, prefix = buffer.document.text_before_cursor, self._desk.settings.prefix
         self._after = min(self._after, len(before))
-        found = replacement(before, prefix, self._after)
-        if found is None:
+        replaced = replacement(before, prefix, self._after)
+        if replaced is None:
             return
-        if found.text == prefix:
-            self._after = len(before) - found.length + 1
+        if replaced.text == prefix:
+            self._after = len(before) - replaced.length + 1
         self._pasting = True
         try:
-            buffer.delete_before_cursor(found.length)
-            buffer.insert_text(found.text)
+            buffer.delete_before_cursor(replaced.length)
+            buffer.insert_text(replaced.text)
         finally:
             self._pasting = False
 
@@ -440,12 +440,12 @@ class Terminal:
 
     def _complete(self, buffer: Buffer) -> None:
         """What all offers begin with is put in at once; of several a menu opens."""
-        found = offers(buffer.document.text_before_cursor, self._desk.workspace, self._desk.settings.prefix, COMMANDS)
-        if not found:
+        completions = offers(buffer.document.text_before_cursor, self._desk.workspace, self._desk.settings.prefix, COMMANDS)
+        if not completions:
             return
-        common = _common([offer.text for offer in found])
-        if len({offer.text for offer in found}) == 1 or len(common) > max(offer.length for offer in found):
-            buffer.delete_before_cursor(found[0].length)
+        common = _common([offer.text for offer in completions])
+        if len({offer.text for offer in completions}) == 1 or len(common) > max(offer.length for offer in completions):
+            buffer.delete_before_cursor(completions[0].length)
             buffer.insert_text(common, fire_event=False)
         else:
             buffer.start_completion()
@@ -483,14 +483,14 @@ def _indent(document: Document) -> str:
 
 def _history(desk: Desk) -> History:
     """On disk; in memory where the home cannot be written."""
-    place = folder(desk.console.environment)
-    if place is None:
+    directory = folder(desk.console.environment)
+    if directory is None:
         return InMemoryHistory()
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        place.joinpath("history").touch()
-        with open_regular(place / "history") as file:
-            whole = file.seek(0, os.SEEK_END) <= _LARGEST_HISTORY
+        directory.mkdir(parents=True, exist_ok=True)
+        directory.joinpath("history").touch()
+        with open_regular(directory / "history") as file:
+            is_small = file.seek(0, os.SEEK_END) <= _LARGEST_HISTORY
     except OSError:
         return InMemoryHistory()
-    return FileHistory(str(place / "history")) if whole else InMemoryHistory()
+    return FileHistory(str(directory / "history")) if is_small else InMemoryHistory()

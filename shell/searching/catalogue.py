@@ -332,9 +332,9 @@ def _primitives() -> Iterator[CatalogueEntry]:
 def _types(row: Primitive) -> Iterator[str]:
     for use, dyadic in ((row.monadic, False), (row.dyadic, True)):
         if use is not None:
-            found = _pervasive(use, dyadic) if Trait.SCALAR in use.traits and not use.type else signature_of(row.glyph, use)
-            if found:
-                yield found
+            signature = _pervasive(use, dyadic) if Trait.SCALAR in use.traits and not use.type else signature_of(row.glyph, use)
+            if signature:
+                yield signature
 
 
 def _pervasive(use: PrimitiveUse, dyadic: bool) -> str:
@@ -360,8 +360,8 @@ def signature_of(glyph: str, use: PrimitiveUse) -> str:
     form, colon, result = use.type.partition(" : ")
     if not colon:
         return ""
-    left, found, right = form.partition(f" {glyph} ")
-    sides = [left, right] if found else [form.removeprefix(glyph).strip()]
+    left, operator, right = form.partition(f" {glyph} ")
+    sides = [left, right] if operator else [form.removeprefix(glyph).strip()]
     parts = [_part(side.strip()) for side in sides] + [_result(result)]
     return " → ".join(parts) if all(parts) else ""
 
@@ -411,13 +411,13 @@ def yours(checked: Checked) -> tuple[CatalogueEntry, ...]:
     if checked.result is None:
         return ()
     docs = {entry.name[2:]: entry.doc for entry in documentation.entries_of("_", checked.source.text)}
-    found = []
+    defined = []
     for name, type_ in checked.types.items():
         lines = checked.result.described(name) if type_ == "function" else ()
         types = tuple([line.partition(" : ")[2] for line in lines if " → " in line])
         title = "" if type_ == "function" else f": {type_}"
-        found.append(CatalogueEntry(name, title, docs.get(name, ""), Origin.YOURS, name, types))
-    return tuple(found)
+        defined.append(CatalogueEntry(name, title, docs.get(name, ""), Origin.YOURS, name, types))
+    return tuple(defined)
 
 
 # ---------------------------------------------------------------------------------------------------- words
@@ -453,8 +453,8 @@ def search(words: Sequence[str], entries: Iterable[CatalogueEntry]) -> list[Cata
               for covered, score in [_score(wanted, phrase, entry)] if covered]  # fmt: skip
     most = max((covered for covered, _ in scored), default=0)
     best = max((one.score for covered, one in scored if covered == most), default=0) - most * COVERED
-    found = [one for covered, one in scored if covered == most and one.score - most * COVERED >= best * ENOUGH]
-    return sorted(found, key=lambda one: (-one.score, one.entry.origin, one.entry.name))
+    best_hits = [one for covered, one in scored if covered == most and one.score - most * COVERED >= best * ENOUGH]
+    return sorted(best_hits, key=lambda one: (-one.score, one.entry.origin, one.entry.name))
 
 
 def nearest_word(words: Sequence[str], entries: Iterable[CatalogueEntry]) -> str | None:
@@ -468,8 +468,8 @@ def nearest_word(words: Sequence[str], entries: Iterable[CatalogueEntry]) -> str
 
 
 def _wanted(words: Sequence[str]) -> list[str]:
-    found = [token for word in words for token in _tokens(word)]
-    return [word for word in found if word not in _PLAIN] or found
+    tokens = [token for word in words for token in _tokens(word)]
+    return [word for word in tokens if word not in _PLAIN] or tokens
 
 
 def _score(wanted: Sequence[str], phrase: str, entry: CatalogueEntry) -> tuple[int, int]:
@@ -485,7 +485,7 @@ def _score(wanted: Sequence[str], phrase: str, entry: CatalogueEntry) -> tuple[i
             NAME if stem in names else ELSEWHERE if stem in elsewhere else SAME_NAME if same & names
             else SAME_ELSEWHERE if same & elsewhere else 0
         )  # fmt: skip
-        score += OWN_NAME * (stem in {_stem(own[3:]) for own in entry.elsewhere.split() if own.startswith("np.")})
+        score += OWN_NAME * (stem in {_stem(name[3:]) for name in entry.elsewhere.split() if name.startswith("np.")})
         score += PROSE if stem in prose else SAME_PROSE if same & prose else 0
         if not score and len(word) > 2:
             begun = any(one.startswith(stem) for one in (*names, *elsewhere))
@@ -520,12 +520,12 @@ def _stem(word: str) -> str:
 
 
 def _same() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
+    stems_of: dict[str, frozenset[str]] = {}
     for group in SYNONYMS:
         stems = frozenset(_stem(word) for word in group)
         for stem in stems:
-            found[stem] = found.get(stem, frozenset()) | (stems - {stem})
-    return found
+            stems_of[stem] = stems_of.get(stem, frozenset()) | (stems - {stem})
+    return stems_of
 
 
 _SAME: Final = _same()

@@ -47,8 +47,8 @@ class Hit:
         ]
 
     def json(self) -> dict[str, Any]:
-        found = {"name": f"{self.name}  {self.title}" if self.title else self.name, "summary": self.summary}
-        return {**found, "type": self.type or None, "how": self.how or None, "from": self.origin.name.lower()}
+        fields = {"name": f"{self.name}  {self.title}" if self.title else self.name, "summary": self.summary}
+        return {**fields, "type": self.type or None, "how": self.how or None, "from": self.origin.name.lower()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +63,14 @@ class QueryResult:
         return [line for hit in self.hits for line in hit.lines()]
 
 
-def search(given: Sequence[str], own: Sequence[CatalogueEntry] = ()) -> QueryResult:
+def search(given: Sequence[str], session_entries: Sequence[CatalogueEntry] = ()) -> QueryResult:
     """Look for words, or for a type if there is an arrow in them.  UsageError where the type cannot be read."""
     text = " ".join(given)
-    entries = (*own, *shipped())
+    entries = (*session_entries, *shipped())
     if type_match.is_type(text):
         return _by_type(text, entries)
-    found = catalogue.search(given, entries)
-    hits = [_hit(one.entry, _only_type(one.entry), "") for one in found]
+    scored = catalogue.search(given, entries)
+    hits = [_hit(one.entry, _only_type(one.entry), "") for one in scored]
     notes = _more(len(hits))
     if not hits:
         guess = meant(catalogue.nearest_word(text.split(), entries))
@@ -85,8 +85,8 @@ def _by_type(text: str, entries: tuple[CatalogueEntry, ...]) -> QueryResult:
         asked = type_match.read(text)
     except type_match.NoType as error:
         raise UsageError(error.message, error.hint) from None
-    found = type_match.search(asked, entries)
-    hits = [_hit(fit.entry, fit.type, fit.how) for fit in found]
+    fits = type_match.search(asked, entries)
+    hits = [_hit(fit.entry, fit.type, fit.how) for fit in fits]
     if hits:
         return QueryResult(text, tuple(hits[:MOST]), _more(len(hits)))
     near = tuple([f"  {line}" for line in type_match.wider(asked, text.replace("->", "→"), entries)])
@@ -195,8 +195,8 @@ def candidates(line: str, scope: SearchScope, prefix: str = "`", after: int = 0)
     if member is not None and members is not None:
         length = len(member[2])
         return [NameCompletion(name, length, name, KINDS[kind], about, 0, entry=entry) for (name, kind, about), entry in members]
-    found = _WORD.search(line)
-    word = "" if found is None else found.group()
+    match = _WORD.search(line)
+    word = "" if match is None else match.group()
     clauses = clause_words(line[: len(line) - len(word)])
     return [
         *[NameCompletion(one, len(word), one, CompletionKind.KEYWORD, says, -1) for one, says in clauses.items()],
@@ -206,10 +206,10 @@ def candidates(line: str, scope: SearchScope, prefix: str = "`", after: int = 0)
 
 def pending(before: str, prefix: str, after: int = 0) -> str | None:
     """The letters typed after a prefix so far; None if no spelling is being typed.  No prefix stands before `after`."""
-    found = re.search(rf"[`{re.escape(prefix)}]([A-Za-z]*)$", before)
-    if found is None or found.start() < after:
+    match = re.search(rf"[`{re.escape(prefix)}]([A-Za-z]*)$", before)
+    if match is None or match.start() < after:
         return None
-    return None if in_prose(before, found.start()) else found.group(1)
+    return None if in_prose(before, match.start()) else match.group(1)
 
 
 def _kind_of(row: Primitive) -> CompletionKind:

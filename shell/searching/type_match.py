@@ -88,14 +88,14 @@ def read(text: str) -> FunctionType:
         raise NoType("a function has one or two arguments", "for example: f64[n] → f64[n] → f64")
     if not all(parts):
         raise NoType("a type is missing beside the arrow; `_` stands for any type", "for example: f64[n] → _")
-    program, found = parse_program(Source("<type>", f"f : {text.strip()}"))
+    program, diagnostics = parse_program(Source("<type>", f"f : {text.strip()}"))
     match program.statements:
-        case (program_tree.Signature(left=left, right=right, result=result, where=facts),) if not found:
+        case (program_tree.Signature(left=left, right=right, result=result, where=facts),) if not diagnostics:
             arguments = [_type(one.type) for one in (left, right) if one is not None]
             lone = [(one.left, one.relation) for one in facts if one.right is None]
             classes = {size.name: relation for size, relation in lone if isinstance(size, SizeName)}
             return FunctionType(tuple(arguments), _type(result), classes)
-    why = found[0].message if found else "it goes on after its end"
+    why = diagnostics[0].message if diagnostics else "it goes on after its end"
     raise NoType(f"`{text}` is not a type: {why}", "for example: f64[n m] → f64[n]")
 
 
@@ -178,13 +178,13 @@ def match(asked: FunctionType, given: FunctionType) -> TypeMatch | None:
     """The best way in which a function fits."""
     if len(asked.arguments) != len(given.arguments):
         return None
-    found = [TypeMatch(cost) for cost in _costs(asked, given)]
+    matches = [TypeMatch(cost) for cost in _costs(asked, given)]
     if len(given.arguments) == 2:
         turned = replace(given, arguments=given.arguments[::-1])
-        found += [TypeMatch(cost + SWAPPED, "with the arguments exchanged (f⍨)") for cost in _costs(asked, turned)]
-    if not found:
-        found = list(_lifted(asked, given))
-    return min(found, key=lambda one: one.cost, default=None)
+        matches += [TypeMatch(cost + SWAPPED, "with the arguments exchanged (f⍨)") for cost in _costs(asked, turned)]
+    if not matches:
+        matches = list(_lifted(asked, given))
+    return min(matches, key=lambda one: one.cost, default=None)
 
 
 def _costs(asked: FunctionType, given: FunctionType) -> Iterator[int]:
@@ -376,10 +376,10 @@ def _sizes(asked: _Size, given: _Size, near: str, far: str, state: MatchState) -
 def _walk(term: _Term, side: str, sort: str, state: MatchState) -> tuple[_Term, str]:
     """What a term stands for by now, and whose names that has."""
     while is_variable(term):
-        found = state.bindings.get((f"{sort} {side}", term.name))
-        if found is None or isinstance(found.term, tuple):
+        bound = state.bindings.get((f"{sort} {side}", term.name))
+        if bound is None or isinstance(bound.term, tuple):
             return term, side
-        term, side = found.term, found.side
+        term, side = bound.term, bound.side
     return term, side
 
 
@@ -408,8 +408,8 @@ def _loss(state: MatchState) -> int:
         sort, side = kind.split()
         if isinstance(bound.term, tuple):
             only = bound.term[0] if len(bound.term) == 1 else None
-            whole = isinstance(only, ShapeVariable)
-            cost += 0 if whole else (GENERAL - 1 if side == "given" else SPECIAL)
+            is_shape = isinstance(only, ShapeVariable)
+            cost += 0 if is_shape else (GENERAL - 1 if side == "given" else SPECIAL)
             continue
         term, owner = _walk(bound.term, bound.side, sort, state)
         if is_hole(term):
@@ -426,10 +426,10 @@ def _loss(state: MatchState) -> int:
 def _fits_classes(state: MatchState, given: FunctionType) -> bool:
     """Does every element variable stand for something that `where` allows?"""
     for name, kind in given.classes.items():
-        found = state.bindings.get(("T given", name))
-        if found is None or isinstance(found.term, tuple):
+        bound = state.bindings.get(("T given", name))
+        if bound is None or isinstance(bound.term, tuple):
             continue
-        term, _ = _walk(found.term, found.side, "T", state)
+        term, _ = _walk(bound.term, bound.side, "T", state)
         if not is_variable(term) and isinstance(term, ElementName) and term.name not in _CLASSES[kind]:
             return False
     return True
@@ -451,7 +451,7 @@ class TypeFit:
 
 def search(asked: FunctionType, entries: Iterable[CatalogueEntry]) -> list[TypeFit]:
     """Best first, each function once."""
-    found: list[TypeFit] = []
+    hits: list[TypeFit] = []
     for entry in entries:
         fits: list[TypeFit] = []
         for written in entry.types:
@@ -463,17 +463,17 @@ def search(asked: FunctionType, entries: Iterable[CatalogueEntry]) -> list[TypeF
             if fit is not None:
                 fits.append(TypeFit(fit.cost, entry, written, fit.how))
         if fits:
-            found.append(min(fits, key=lambda fit: fit.cost))
-    return sorted(found, key=lambda fit: (fit.cost, fit.entry.origin, fit.entry.name))
+            hits.append(min(fits, key=lambda fit: fit.cost))
+    return sorted(hits, key=lambda fit: (fit.cost, fit.entry.origin, fit.entry.name))
 
 
 def wider(asked: FunctionType, text: str, entries: tuple[CatalogueEntry, ...]) -> list[str]:
     """Searches near one that found nothing which do find something, with how much."""
     arguments, _, result = text.rpartition("→")
     holes = " → ".join(["_"] * len(asked.arguments))
-    found = []
+    suggestions = []
     for written in (f"{arguments.strip()} → _", f"{holes} → {result.strip()}"):
         count = len(search(read(written), entries))
         if count:
-            found.append(f"rho search '{written}' finds {count}")
-    return found
+            suggestions.append(f"rho search '{written}' finds {count}")
+    return suggestions

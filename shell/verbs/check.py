@@ -103,10 +103,10 @@ def check_all(
             checked = _check(session, file, console, checkers.get(file))
             programs.append(checked)
             sources.update(checked.sources)
-            diagnostics += [found for found in checked.diagnostics if found not in diagnostics]
+            diagnostics += [one for one in checked.diagnostics if one not in diagnostics]
     names = [STANDARD_INPUT if file == "-" else file for file in files]
     milliseconds = (time.perf_counter() - started) * 1000
-    code = Exit.REJECTED if any(found.is_error for found in diagnostics) else Exit.OK
+    code = Exit.REJECTED if any(one.is_error for one in diagnostics) else Exit.OK
     with reporting(code):
         _report(arguments, console, diagnostics, sources, names, milliseconds, programs)
     return code, frozenset([*files, *sources])
@@ -141,15 +141,15 @@ _POLL_SECONDS = 0.1
 
 def stamps(names: Iterable[str]) -> dict[str, tuple[int, int] | None]:
     """What shows that a file was written; None for one that is not there."""
-    found: dict[str, tuple[int, int] | None] = {}
+    stamps_of: dict[str, tuple[int, int] | None] = {}
     for name in names:
         try:
             status = os.stat(name)
         except (OSError, ValueError):
-            found[name] = None  # of the standard library, or between two writes
+            stamps_of[name] = None  # of the standard library, or between two writes
         else:
-            found[name] = (status.st_mtime_ns, status.st_size)
-    return found
+            stamps_of[name] = (status.st_mtime_ns, status.st_size)
+    return stamps_of
 
 
 def _check(session: Session, file: str, console: Console, checker: Checker | None) -> Checked:
@@ -175,8 +175,8 @@ def _report(
         case "json":
             names = [entry for checked in programs for entry in estimates.names_json(checked)]
             functions = [entry for checked in programs for entry in estimates.signatures_json(checked)]
-            found = diagnostics_json(diagnostics, sources, files, milliseconds)
-            console.print(to_json({**found, "names": names, "functions": functions}))
+            report = diagnostics_json(diagnostics, sources, files, milliseconds)
+            console.print(to_json({**report, "names": names, "functions": functions}))
         case "sarif":
             console.print(to_json(to_sarif(diagnostics, sources, __version__)))
         case "github":
@@ -189,7 +189,7 @@ def _report(
 
 def summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
     """`2 errors, 1 warning in 3 files`."""
-    numbers = {severity: sum(found.severity is severity for found in diagnostics) for severity in Severity}
+    numbers = {severity: sum(one.severity is severity for one in diagnostics) for severity in Severity}
     counts = [_count(number, severity.value) for severity, number in numbers.items() if number]
     return f"{', '.join(counts) or 'no problems'} in {_count(files, 'file')}"
 

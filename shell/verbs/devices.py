@@ -101,8 +101,8 @@ def _calibrated(console: Console, *, refine: bool, force: bool) -> Profile:
 
     console.note("measuring this machine" + (" (a few minutes)" if refine else " (at most half a minute)"))
     with progress(console, lambda: "measuring"):
-        profile, kept = stored_plans.calibrate(refine=refine, force=force)
-    console.note(f"not kept: {kept}" if isinstance(kept, str) else f"kept in {kept}")
+        profile, stored = stored_plans.calibrate(refine=refine, force=force)
+    console.note(f"not kept: {stored}" if isinstance(stored, str) else f"kept in {stored}")
     return profile
 
 

@@ -98,5 +98,5 @@ def run_line(source: Source, session: Session, request: RunRequest, *, verify: b
 
 
 def _failed(exit: Exit, code: Code, message: str, source: Source) -> RunReport:
-    found = Diagnostic(code, message, Span(source.name, 0, len(source.text)))
-    return RunReport(exit, nothing(), (found,), {source.name: source})
+    diagnostic = Diagnostic(code, message, Span(source.name, 0, len(source.text)))
+    return RunReport(exit, nothing(), (diagnostic,), {source.name: source})

@@ -60,11 +60,11 @@ def explain_cut(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) ->
 
     profile, graph = profile_of(scheduling), loaded.bound.graph
     phases = phases_of(arguments.value("--explain-cut") or "", loaded)
-    found = [(phase, cut_costs(loaded.bound, phase, profile)) for phase in phases]
+    costs = [(phase, cut_costs(loaded.bound, phase, profile)) for phase in phases]
     if wants_json(arguments):
-        return to_json({"version": 1, "phases": [_described(label(phase, graph), rows) for phase, rows in found]})
+        return to_json({"version": 1, "phases": [_described(label(phase, graph), rows) for phase, rows in costs]})
     lines: list[str] = []
-    for phase, rows in found:
+    for phase, rows in costs:
         lines += ["", *_table(label(phase, graph), _line(loaded, phase.span), rows)]
         if rows and all(row.cut is None for row in rows):
             together = isinstance(phase, Loop) and can_turn_together(phase, graph)
@@ -86,8 +86,9 @@ def phases_of(asked: str, loaded: Loaded) -> list[Phase]:
             message = f"--explain-cut {asked}: no phase is computed on line {asked}; it may be fused into one that reads it"
             raise UsageError(message, f"there is work on {_listed(lines)}")
         return written
-    names = {name: [graph.phases[place] for place in places] for name, places in names_in(loaded.bound).items()}
-    names = {name: kept for name, phases in names.items() if (kept := [phase for phase in phases if phase in working])}
+    names = {name: [graph.phases[index] for index in places] for name, places in names_in(loaded.bound).items()}
+    names = {name: working_phases for name,
+        phases in names.items() if (working_phases := [phase for phase in phases if phase in working])}
     if asked not in names:
         guess = nearest(asked, sorted(names))
         known = f"name one of {', '.join(sorted(names))}, or a line" if names else "give the number of a line"
@@ -102,8 +103,9 @@ def _lines(loaded: Loaded, phase: Phase) -> set[int]:
     from ...backend.graph.traverse import results
 
     core, named = loaded.core, loaded.bound.graph.names
-    made = {named[value] for value in results(phase) if value in named}
-    return {_line(loaded, phase.span), *(_line(loaded, core.spans[value]) for value, name in core.names.items() if name in made)}
+    produced = {named[value] for value in results(phase) if value in named}
+    return {_line(loaded, phase.span), *(_line(loaded, core.spans[value]) for value,
+        name in core.names.items() if name in produced)}
 
 
 def _line(loaded: Loaded, span: Span) -> int:
@@ -197,17 +199,17 @@ def require_options(arguments: Arguments) -> None:
         raise UsageError(f"a front is shown as text, json, svg or html, not {form}", "--point N takes one plan of it")
 
 
-def chosen(arguments: Arguments, found: Front) -> Point | None:
+def chosen(arguments: Arguments, front: Front) -> Point | None:
     """The point that `--point` or `--weights` takes.  UsageError."""
     number, weights = arguments.value("--point"), arguments.value("--weights")
     if weights is not None:
-        return found.chosen(weights_of(weights, found.objective))
+        return front.chosen(weights_of(weights, front.objective))
     if number is None:
         return None
-    place = natural(number, len(found.points))
-    if not place:
-        raise UsageError(f"--point {number}: the front has the points 1 to {len(found.points)}")
-    return found.points[place - 1]
+    number_of_point = natural(number, len(front.points))
+    if not number_of_point:
+        raise UsageError(f"--point {number}: the front has the points 1 to {len(front.points)}")
+    return front.points[number_of_point - 1]
 
 
 def weights_of(text: str, other: Objective) -> dict[Objective, float]:
@@ -235,60 +237,60 @@ def _count(text: str | None) -> int:
     return count
 
 
-def front_text(arguments: Arguments, found: Front, name: str) -> str:
+def front_text(arguments: Arguments, front: Front, name: str) -> str:
     """The front in the format asked for."""
     asked = arguments.value("--format")
     if wants_json(arguments):
-        return to_json(described(found))
+        return to_json(described(front))
     if asked == "svg":
         from ...backend.schedule.rendering.gantt import fronts_svg
 
-        return fronts_svg([drawn(found, name)])
+        return fronts_svg([drawn(front, name)])
     if asked == "html":
         from ...backend.schedule.rendering.gantt_model import chart_of_plan
         from ...backend.schedule.rendering.html_page import front_page
 
-        charts = [chart_of_plan(point.planned.plan, f"{place}") for place, point in enumerate(found.points, 1)]
-        return front_page(drawn(found, name), charts)
-    return "\n".join(lines(found))
+        charts = [chart_of_plan(point.planned.plan, f"{number}") for number, point in enumerate(front.points, 1)]
+        return front_page(drawn(front, name), charts)
+    return "\n".join(lines(front))
 
 
-def described(found: Front) -> dict[str, Any]:
+def described(front: Front) -> dict[str, Any]:
     from ...backend.schedule.plan.plan_text import space_lines
 
     return {
-        "version": 1, "objectives": ["latency", found.objective.value], "least_ns": found.least_ns,
+        "version": 1, "objectives": ["latency", front.objective.value], "least_ns": front.least_ns,
         "points": [
-            {"ns": point.ns, found.objective.value: point.value, "devices": list(_used(point))} for point in found.points
+            {"ns": point.ns, front.objective.value: point.value, "devices": list(_used(point))} for point in front.points
         ],
-        "floors": [{"ns": ns, found.objective.value: value} for ns, value in found.floors],
-        "bound_over": space_lines(found.narrowest),
+        "floors": [{"ns": ns, front.objective.value: value} for ns, value in front.floors],
+        "bound_over": space_lines(front.narrowest),
     }  # fmt: skip
 
 
-def drawn(found: Front, name: str) -> Drawn:
+def drawn(front: Front, name: str) -> Drawn:
     from ...backend.schedule.plan.plan_text import plans_text, space_lines
     from ...backend.schedule.rendering.gantt import Drawn
 
-    unit = UNITS[found.objective.value]
-    points = tuple((one.ns, one.value, _said(one, unit)) for one in found.points)
-    title = f"{name}: time against {found.objective.value}"
-    return Drawn(title, unit, points, found.floors, plans_text(found.narrowest), tuple(space_lines(found.narrowest)))
+    unit = UNITS[front.objective.value]
+    points = tuple((one.ns, one.value, _said(one, unit)) for one in front.points)
+    title = f"{name}: time against {front.objective.value}"
+    return Drawn(title, unit, points, front.floors, plans_text(front.narrowest), tuple(space_lines(front.narrowest)))
 
 
-def lines(found: Front) -> Iterator[str]:
+def lines(front: Front) -> Iterator[str]:
     """A line a plan, then what is proved."""
-    unit = UNITS[found.objective.value]
+    unit = UNITS[front.objective.value]
     from ...backend.schedule.plan.plan_text import plans_text, space_lines, time_text
 
-    yield f"time against {found.objective.value}: {len(found.points)} plans, each verified"
-    for place, point in enumerate(found.points, 1):
-        yield f"{place:>3}  {_said(point, unit)}"
-    plans = plans_text(found.narrowest)
-    yield f"no {plans} takes less than {time_text(found.least_ns)}"
-    for ns, value in found.floors:
+    yield f"time against {front.objective.value}: {len(front.points)} plans, each verified"
+    for number, point in enumerate(front.points, 1):
+        yield f"{number:>3}  {_said(point, unit)}"
+    plans = plans_text(front.narrowest)
+    yield f"no {plans} takes less than {time_text(front.least_ns)}"
+    for ns, value in front.floors:
         yield f"no {plans} and at most {time_text(ns)} is below {value} {unit}"
-    yield from space_lines(found.narrowest)
+    yield from space_lines(front.narrowest)
 
 
 def _said(point: Point, unit: str) -> str:

@@ -144,7 +144,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         from ..display.analysis import AnalysisRow, compiled, table
 
         peaks = ", ".join(f"{count:,} bytes on {device}" for device, count in plan["predicted"]["peak_bytes"].items())
-        rows = [AnalysisRow.of(found) for found in plan["measured"]["phases"]]
+        rows = [AnalysisRow.of(record) for record in plan["measured"]["phases"]]
         for line in table(rows, runs=plan["measured"]["runs"], **plan["profile"]):
             console.note(line)
         console.note(compiled(plan["machine_code"]))
@@ -195,8 +195,8 @@ def _with_folder(request: RunRequest, folder: str | None, session: Session, sour
         return request
     core = session.check(source).core
     kinds = {} if core is None else {entry.name: core.types[entry.value].element.kind for entry in core.outputs}
-    made = {name: os.path.join(folder, f"{name}.txt" if kind is Kind.CHAR else f"{name}.npy") for name, kind in kinds.items()}
-    return replace(request, outputs={**made, **request.outputs})
+    outputs = {name: os.path.join(folder, f"{name}.txt" if kind is Kind.CHAR else f"{name}.npy") for name, kind in kinds.items()}
+    return replace(request, outputs={**outputs, **request.outputs})
 
 
 _MOST_NAMED = 8
@@ -204,10 +204,10 @@ _MOST_NAMED = 8
 
 def _silent(outcome: Outcome, program: Source) -> list[str]:
     """What a run that showed and kept nothing has computed: nobody should wonder whether it ran."""
-    made = [f"{name} {shown.measured_type}" for name, shown in outcome.outputs.items()]
-    if made:
-        more = f" and {len(made) - _MOST_NAMED} more" if len(made) > _MOST_NAMED else ""
-        return [f"outputs: {', '.join(made[:_MOST_NAMED])}{more} (keep one with --out NAME=FILE)"]
+    types = [f"{name} {shown.measured_type}" for name, shown in outcome.outputs.items()]
+    if types:
+        more = f" and {len(types) - _MOST_NAMED} more" if len(types) > _MOST_NAMED else ""
+        return [f"outputs: {', '.join(types[:_MOST_NAMED])}{more} (keep one with --out NAME=FILE)"]
     from ...lang.syntax.glyph_input import spell
     from ...lang.syntax.reader import split_statements
 
@@ -230,10 +230,10 @@ def _check_outputs(loaded: Loaded, request: RunRequest, permissions: Permissions
 def _by_path(outputs: Sequence[CoreOutput], paths: Mapping[str, str]) -> dict[str, list[CoreOutput]]:
     """The outputs that each file takes, in the order in which it names them."""
     entries = {entry.name: entry for entry in outputs}
-    found: dict[str, list[CoreOutput]] = {}
+    entries_of: dict[str, list[CoreOutput]] = {}
     for name, path in paths.items():
-        found.setdefault(path, []).append(entries[name])
-    return found
+        entries_of.setdefault(path, []).append(entries[name])
+    return entries_of
 
 
 def _save(
@@ -249,13 +249,13 @@ def _save(
     streamed: list[PendingWrite] = []
     for path, entries in _by_path(loaded.core.outputs, request.outputs).items():
         span, stream = entries[0].span, stream_of(path)
-        kept, name = (files, path) if stream is None else (streamed, stream.named())
+        prepared, name = (files, path) if stream is None else (streamed, stream.named())
         if len(entries) > 1:
             every = [(e.name, outcome.outputs[e.name].value, outcome.outputs[e.name].kind, e.reading) for e in entries]
-            kept.append(prepare_table(name, every, span, shown=path))
+            prepared.append(prepare_table(name, every, span, shown=path))
             continue
         entry, shown = entries[0], outcome.outputs[entries[0].name]
-        kept.append(prepare_values(name, shown.value, shown.kind, span, shown=path, name=entry.name, reading=entry.reading))
+        prepared.append(prepare_values(name, shown.value, shown.kind, span, shown=path, name=entry.name, reading=entry.reading))
     if files or pictures:
         write_together([*files, *pictures])
     for one in streamed:
@@ -289,7 +289,7 @@ class EstimateRow:
     memory: int = 0
     proved: str = ""
     values: tuple[tuple[str, int], ...] = ()
-    turns: tuple[int, int] | None = None
+    iterations: tuple[int, int] | None = None
     refused: str = ""
 
     def json(self) -> dict[str, Any]:
@@ -298,7 +298,7 @@ class EstimateRow:
         return {
             "devices": self.name, "count": self.devices, "ns": self.ns, "p10_ns": self.p10, "p90_ns": self.p90,
             "memory_bytes": self.memory, "proved": self.proved, "objectives": dict(self.values),
-            **({} if self.turns is None else {"turns": self.turns[0], "turn_ns": self.turns[1]}),
+            **({} if self.iterations is None else {"turns": self.iterations[0], "turn_ns": self.iterations[1]}),
         }  # fmt: skip
 
 
@@ -355,15 +355,15 @@ def _alone(name: str, profile: Profile, bound: BoundGraph) -> EstimateRow:
     from ...backend.schedule.single_device import HOME
     from ..display.estimates import wall_time
 
-    found = wall_time(bound, profile, profile.home)
-    if found is None:
+    time = wall_time(bound, profile, profile.home)
+    if time is None:
         missing = (missing_operation(phase, bound, profile.home) for phase in bound.graph.phases)
         return EstimateRow(name, refused=f"it has no table for `{next((one for one in missing if one), 'some phase')}`")
     peak = max((count for _, count in plan(bound, Device(HOME, "cpu", profile.home.threads)).main.peak), default=0)
     memory = profile.home.memory
     if memory is not None and peak > memory:
         return EstimateRow(name, refused=f"it needs {_bytes(peak)}, and {profile.home.name} has {_bytes(memory)}")
-    return EstimateRow(name, 1, found.ns, found.p10, found.p90, peak, turns=found.turns)
+    return EstimateRow(name, 1, time.ns, time.p10, time.p90, peak, iterations=time.iterations)
 
 
 def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> EstimateRow:
@@ -378,18 +378,18 @@ def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, schedul
         plan = planned_on(core, bound, profile, scheduling).plan
     except RhoError as error:
         return EstimateRow(name, refused="; ".join(one.message for one in error.diagnostics[:2]))
-    found = plan.prediction
-    assert found is not None
-    estimate = with_interval(found.makespan * plan.tick_ns, profile.calibration)
+    prediction = plan.prediction
+    assert prediction is not None
+    estimate = with_interval(prediction.makespan * plan.tick_ns, profile.calibration)
     peak = max((count for _, count in plan.main.peak), default=0)
-    values = tuple((name, value) for name, value in found.objectives if name != "latency")
+    values = tuple((name, value) for name, value in prediction.objectives if name != "latency")
     count = sum(device.count for device in profile.devices)
-    first = found.objectives[0][0] if found.objectives else "latency"
+    first = prediction.objectives[0][0] if prediction.objectives else "latency"
     proved, plans = judged(plan), plans_text(plan)
-    if found.status is Status.OPTIMAL:
+    if prediction.status is Status.OPTIMAL:
         proved = f"no {plans} is better"
     elif first == "latency":
-        proved = f"no {plans} takes less than {duration(found.lower_bound * plan.tick_ns)}"
+        proved = f"no {plans} takes less than {duration(prediction.lower_bound * plan.tick_ns)}"
     return EstimateRow(name, count, estimate.ns, estimate.p10, estimate.p90, peak, proved, values)
 
 
@@ -407,8 +407,8 @@ def lines(sizes: dict[str, int], rows: list[EstimateRow]) -> list[str]:
             continue
         time = f"{duration(row.ns)} ({duration(row.p10)} to {duration(row.p90)})"
         parts = [f"{row.name:<{wide}}  {time:<36}  {_bytes(row.memory):>9}"]
-        if row.turns is not None:
-            parts.append(f"{row.turns[0]} iterations of {duration(row.turns[1])}")
+        if row.iterations is not None:
+            parts.append(f"{row.iterations[0]} iterations of {duration(row.iterations[1])}")
         if row.devices > 1:
             parts.append(f"{row.devices:,} devices")
         parts += [f"{name} {value}" for name, value in row.values]
@@ -466,11 +466,11 @@ def _show_json(checked: Checked, arguments: Arguments, console: Console) -> Exit
 
 
 def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
-    found = estimates.lines(checked)
-    if checked.last is not None or not found:
+    lines = estimates.lines(checked)
+    if checked.last is not None or not lines:
         console.print(checked.last or "nothing")
     if not arguments.has("--cost") or checked.core is None:
-        for line in found:
+        for line in lines:
             console.print(line)
         return Exit.OK
     from ..display.costs import cost_of_program, costs_of_definitions, definition_lines
@@ -491,15 +491,15 @@ def _type_names(arguments: Arguments) -> tuple[str, ...]:
 
 def _show_names(checked: Checked, wanted: Sequence[str], console: Console, *, json: bool) -> Exit:
     assert checked.result is not None
-    found = {name: checked.result.described(name) for name in wanted}
-    missing = [name for name, lines in found.items() if not lines]
+    described = {name: checked.result.described(name) for name in wanted}
+    missing = [name for name, lines in described.items() if not lines]
     if missing:
         guess = nearest(missing[0], [*checked.result.types])
         raise UsageError(f"`{checked.source.name}` has no name `{missing[0]}`", f"did you mean `{guess}`?" if guess else "")
     if json:
-        print_json(console, {"names": {name: list(lines) for name, lines in found.items()}, "diagnostics": []})
+        print_json(console, {"names": {name: list(lines) for name, lines in described.items()}, "diagnostics": []})
     else:
-        for lines in found.values():
+        for lines in described.values():
             for line in lines:
                 console.print(line)
     return Exit.OK
@@ -542,8 +542,8 @@ def test_command(arguments: Arguments, console: Console) -> Exit:
 
 def _report(arguments: Arguments, console: Console, failures: list[DoctestFailure], cases: int, files: int) -> None:
     if wants_json(arguments):
-        found = [{"file": failure.file, "line": failure.line, "message": failure.message} for failure in failures]
-        print_json(console, {"files": files, "examples": cases, "failures": found})
+        failed = [{"file": failure.file, "line": failure.line, "message": failure.message} for failure in failures]
+        print_json(console, {"files": files, "examples": cases, "failures": failed})
         return
     for failure in failures:
         console.print(f"{os.path.normpath(failure.file)}:{failure.line}: {failure.message}")

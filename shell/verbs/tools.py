@@ -101,9 +101,9 @@ def kernel_command(arguments: Arguments, console: Console) -> Exit:
     name = arguments.value("--name") or NAME
     if re.fullmatch(r"[A-Za-z0-9._-]+", name) is None:
         raise UsageError(f"--name {name}: a kernel's name has letters, digits, dots, hyphens and underscores")
-    place = InstallLocation(arguments.has("--user"), arguments.value("--prefix"))
+    target = InstallLocation(arguments.has("--user"), arguments.value("--prefix"))
     try:
-        folder = install(name.lower(), place)
+        folder = install(name.lower(), target)
     except OSError as error:
         where = "" if error.filename is None else f" `{error.filename}`"
         hint = "--user and --prefix DIR choose another place"
@@ -232,11 +232,11 @@ autoload -U +X bashcompinit && bashcompinit
 
 def completion_command(arguments: Arguments, console: Console) -> Exit:
     shell = arguments.positional[0]
-    made = _SHELLS.get(shell)
-    if made is None:
+    script = _SHELLS.get(shell)
+    if script is None:
         guess = near(shell, list(_SHELLS))
         raise UsageError(f"rho completion: there is no completion for `{shell}`{guess}", f"one of {', '.join(_SHELLS)}")
-    console.out.write(made())
+    console.out.write(script())
     return Exit.OK
 
 

@@ -141,7 +141,7 @@ class SessionState:
         for item in items:
             count += 1
             if isinstance(item, TextItem):
-                needs = {id(found): found for word in item.mentions if (found := latest.get(word)) is not None}
+                needs = {id(item_needed): item_needed for word in item.mentions if (item_needed := latest.get(word)) is not None}
                 item = replace(item, number=count, needs=tuple(needs.values()))
             else:
                 item = replace(item, number=count)
@@ -167,14 +167,14 @@ class SessionState:
 
 def closure(items: Iterable[Item]) -> list[Item]:
     """These items and all that they need, in the order in which they were entered."""
-    found: dict[int, Item] = {}
+    reached: dict[int, Item] = {}
     pending = list(items)
     while pending:
         item = pending.pop()
-        if item.number not in found:
-            found[item.number] = item
+        if item.number not in reached:
+            reached[item.number] = item
             pending += item.needs
-    return [found[number] for number in sorted(found)]
+    return [reached[number] for number in sorted(reached)]
 
 
 # ---------------------------------------------------------------------------------------------------- program
@@ -186,11 +186,11 @@ _WORD = re.compile(NAME)
 
 @dataclass(frozen=True, slots=True)
 class _EntryPart:
-    """Characters `start` to `end` of the program: those of a spelled text from `base` on, or all for the span `whole`."""
+    """Characters `start` to `end` of the program: those of a spelled text from `base` on, or all for the span `origin`."""
 
     start: int
     end: int
-    whole: Span
+    origin: Span
     spelled: Spelled | None = None
     base: int = 0
 
@@ -218,40 +218,41 @@ class EntryLayout:
 
     # ------------------------------------------------------------------------------------- Note [Places]
 
-    def place(self, span: Span) -> Span:
+    def typed_span(self, span: Span) -> Span:
         """Where what stands here was typed; places in other files stay."""
         if span.file != SESSION:
             return span
         first, last = self._part(span.start), self._part(max(span.start, span.end - 1))
         if first is None or last is None:
-            return Span("<repl>", 0, 0) if not self._parts else self._parts[-1].whole
+            return Span("<repl>", 0, 0) if not self._parts else self._parts[-1].origin
         start, end = _back(first, span.start, False), _back(last, span.end, True)
-        if first.whole.file != last.whole.file:
-            return first.whole
-        return Span(first.whole.file, min(start, end), max(start, end))
+        if first.origin.file != last.origin.file:
+            return first.origin
+        return Span(first.origin.file, min(start, end), max(start, end))
 
     def _part(self, at: int) -> _EntryPart | None:
-        found = None
+        nearest = None
         for part in self._parts:
             if part.start <= at:
-                found = part
-        return found
+                nearest = part
+        return nearest
 
-    def diagnostic(self, found: Diagnostic) -> Diagnostic:
+    def diagnostic(self, diagnostic: Diagnostic) -> Diagnostic:
         """A diagnostic of the program as one of what was typed."""
-        labels = tuple([Label(self.place(label.span), label.message) for label in found.labels])
+        labels = tuple([Label(self.typed_span(label.span), label.message) for label in diagnostic.labels])
         fixes = tuple(
-            [Fix(fix.title, tuple([Edit(self.place(edit.span), edit.text) for edit in fix.edits])) for fix in found.fixes]
+            [Fix(fix.title, tuple([Edit(self.typed_span(edit.span),
+            edit.text) for edit in fix.edits])) for fix in diagnostic.fixes]
         )
-        return replace(found, span=self.place(found.span), labels=labels, fixes=fixes)
+        return replace(diagnostic, span=self.typed_span(diagnostic.span), labels=labels, fixes=fixes)
 
 
 def _back(part: _EntryPart, offset: int, end: bool) -> int:
     if part.spelled is None:
-        return part.whole.end if end else part.whole.start
+        return part.origin.end if end else part.origin.start
     inside = part.base + min(max(offset, part.start), part.end) - part.start
     if inside > len(part.spelled.text):
-        return part.whole.end
+        return part.origin.end
     span = part.spelled.span(min(inside, len(part.spelled.text)), min(inside, len(part.spelled.text)))
     return span.start
 
@@ -290,17 +291,17 @@ def _give(layout: EntryLayout, item: ValueItem, hidden: bool) -> None:
 
 def put(layout: EntryLayout, state: SessionState, statement: Statement, spelled: Spelled, text: str | None = None) -> None:
     """A statement of an entry, or `text` in its place; sizes of the session become numbers in its types."""
-    whole = spelled.span(statement.start, statement.end)
+    statement_span = spelled.span(statement.start, statement.end)
     if text is not None:
-        layout.line(text, whole)
+        layout.line(text, statement_span)
         return
     at = 0
-    for found in _sizes(state, statement):
-        name = found.group()
-        layout.add(statement.text[at : found.start()], whole, spelled, statement.start + at)
-        layout.add(str(state.sizes[name]), spelled.span(statement.start + found.start(), statement.start + found.end()))
-        at = found.end()
-    layout.line(statement.text[at:], whole, spelled, statement.start + at)
+    for match in _sizes(state, statement):
+        name = match.group()
+        layout.add(statement.text[at : match.start()], statement_span, spelled, statement.start + at)
+        layout.add(str(state.sizes[name]), spelled.span(statement.start + match.start(), statement.start + match.end()))
+        at = match.end()
+    layout.line(statement.text[at:], statement_span, spelled, statement.start + at)
 
 
 def with_sizes(state: SessionState, statement: Statement, spelled: Spelled) -> str:
@@ -321,7 +322,7 @@ def _sizes(state: SessionState, statement: Statement) -> list[re.Match[str]]:
     if "→" in text:
         known = {name: size for name, size in state.sizes.items() if name in state.params}
         text = rest.partition("\n")[0].partition("⋄")[0]
-    return [found for found in _WORD.finditer(statement.text, first, first + len(text)) if found.group() in known]
+    return [match for match in _WORD.finditer(statement.text, first, first + len(text)) if match.group() in known]
 
 
 def _declares(head: str) -> bool:

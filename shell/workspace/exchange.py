@@ -92,16 +92,16 @@ def python_value(value: Any) -> Any:
 #
 # Sessions as Markdown that `rho test` accepts.
 #
-# Saved entries stand at the margin, what they printed behind `⍝ →`; of long output only the number of lines is kept, in the
-# session too.  A program has no `ans`, so where a later entry mentions it the expression that it stands for is named.
+# Saved entries stand at the margin, what they printed behind `⍝ →`; of long output only the number of lines is kept, in
+# the session too.  A program has no `ans`, so where a later entry mentions it the expression that it stands for is named.
 
 def markdown(state: SessionState, title: str) -> str:
     """The entries with what they printed."""
     lines = [f"# {title}", "", "```rho"]
     if state.origin:
         lines.append("⎕IO←1")
-    for place, entry in enumerate(state.log):
-        lines += _entry(entry, _answer_wanted(state.log[place + 1 :]))
+    for index, entry in enumerate(state.log):
+        lines += _entry(entry, _answer_wanted(state.log[index + 1 :]))
     return "\n".join([*lines, "```", ""])
 
 
@@ -134,10 +134,10 @@ def _entry(entry: SessionEntry, answered: bool) -> list[str]:
 
 def problems(text: str, path: str) -> list[str]:
     """What `rho test` would say about a saved session."""
-    found = []
+    messages = []
     for case in markdown_cases(text):
-        found += [f"line {failure.line}: {failure.message}" for failure in check_case(case, path, text)]
-    return found
+        messages += [f"line {failure.line}: {failure.message}" for failure in check_case(case, path, text)]
+    return messages
 
 
 def title_of(path: str) -> str:
@@ -158,13 +158,13 @@ def typed(text: str) -> str:
         return "\n".join(typed("\n".join(fence.lines)) for fence, _ in fences(text))
     if not is_transcript(lines):
         return text
-    kept = []
+    typed_lines = []
     for line in lines:
         if line.startswith(CONTINUED):
-            kept.append(line.removeprefix(CONTINUED))
+            typed_lines.append(line.removeprefix(CONTINUED))
         elif line.startswith(SESSION_INDENT) and line.strip():
-            kept.append(line.removeprefix(SESSION_INDENT))
-    return "\n".join(kept)
+            typed_lines.append(line.removeprefix(SESSION_INDENT))
+    return "\n".join(typed_lines)
 
 
 def is_transcript(lines: Sequence[str]) -> bool:

@@ -172,9 +172,9 @@ class Workspace:
         checked = self.session.check(layout.source, self._checker)
         self.sources |= {name: source for name, source in checked.sources.items() if name != layout.source.name}
         if checked.core is None:
-            refused = any(found.code == Code.E707 for found in checked.diagnostics)
-            found = _about(checked.diagnostics, layout)
-            raise _Stopped(Exit.REFUSED if refused else Exit.REJECTED, found)
+            refused = any(one.code == Code.E707 for one in checked.diagnostics)
+            diagnostics = _about(checked.diagnostics, layout)
+            raise _Stopped(Exit.REFUSED if refused else Exit.REJECTED, diagnostics)
         return checked, layout
 
     def _layout(self, state: SessionState, spelled: Spelled) -> EntryLayout:
@@ -189,8 +189,8 @@ class Workspace:
             layout = EntryLayout()
         if broken:
             layout.line(spelled.text, Span(spelled.file, 0, len(spelled.text)), spelled)
-            for found in spelled.diagnostics:
-                raise _Stopped(Exit.REJECTED, [found])
+            for diagnostic in spelled.diagnostics:
+                raise _Stopped(Exit.REJECTED, [diagnostic])
         else:
             for statement in statements:
                 put(layout, state, statement, spelled)
@@ -210,29 +210,30 @@ class Workspace:
         put(layout, state, statement, spelled)
         checked = self._accepted(layout)
         assert checked.result is not None
-        found = checked.result.elaborated
-        values = {name: entry for name in statement.names if isinstance(entry := found.names.get(name), (Operand, TupleOperand))}
-        functions = [name for name in statement.names if name in found.names and name not in values]
-        answers = statement.form is StatementKind.EXPRESSION and found.last is not None and not statement.changes
+        elaborated = checked.result.elaborated
+        values = {name: entry for name in statement.names if isinstance(entry := elaborated.names.get(name), (Operand,
+            TupleOperand))}
+        functions = [name for name in statement.names if name in elaborated.names and name not in values]
+        answers = statement.form is StatementKind.EXPRESSION and elaborated.last is not None and not statement.changes
         heavy = {name: value for name, value in values.items() if statement.form is StatementKind.INPUT or not _known(value)}
-        if answers and found.last is not None:
-            values[ANSWER] = found.last
-            if not _known(found.last):
-                heavy[ANSWER] = found.last
-        kept: dict[str, Kept] = {}
+        if answers and elaborated.last is not None:
+            values[ANSWER] = elaborated.last
+            if not _known(elaborated.last):
+                heavy[ANSWER] = elaborated.last
+        hidden: dict[str, Kept] = {}
         shown_types = {name: show_value_type(value) for name, value in values.items()}
         origin = spelled.span(statement.start, statement.end)
         if heavy or answers or statement.prints or statement.form is StatementKind.INPUT:
-            kept = self._run(progress, statement, layout, checked, heavy, answers)
+            hidden = self._run(progress, statement, layout, checked, heavy, answers)
         items: list[Item] = []
-        light = [name for name in values if name not in kept]
+        light = [name for name in values if name not in hidden]
         if functions or light:
             items += _texts(statement, with_sizes(state, statement, spelled), functions, light, values, origin, answers)
-        items += [ValueItem(name, value, origin) for name, value in kept.items()]
+        items += [ValueItem(name, value, origin) for name, value in hidden.items()]
         types = state.types | shown_types | {name: checked.types.get(name, "function") for name in functions}
-        types |= {name: _type_of(value) for name, value in kept.items()}
+        types |= {name: _type_of(value) for name, value in hidden.items()}
         progress.state = _with_sizes(
-            progress.state.entering(items, types), checked, layout, statement, kept
+            progress.state.entering(items, types), checked, layout, statement, hidden
         )
 
     def _accepted(self, layout: EntryLayout) -> Checked:
@@ -253,20 +254,20 @@ class Workspace:
         if answers and _prints(self.session.check(layout.source, self._checker)) < _prints(checked):
             layout.line(ANSWER, progress.spelled.span(statement.start, statement.end))
         counter = state.counter
-        kept: dict[str, Kept] = {}
+        hidden: dict[str, Kept] = {}
         for name, value in heavy.items():
             counter += 1
-            kept[name] = _hidden(value, f"∆∆{counter}")
-            whole = progress.spelled.span(statement.start, statement.end)
-            if isinstance(kept[name], ValueTree):
-                layout.line(f"{_target(kept[name])} ← {name}", whole)
-                for leaf in leaves(kept[name]):
-                    layout.line(f"output {leaf.name}", whole)
+            hidden[name] = _hidden(value, f"∆∆{counter}")
+            statement_span = progress.spelled.span(statement.start, statement.end)
+            if isinstance(hidden[name], ValueTree):
+                layout.line(f"{_target(hidden[name])} ← {name}", statement_span)
+                for leaf in leaves(hidden[name]):
+                    layout.line(f"output {leaf.name}", statement_span)
             else:
-                layout.line(f"output ∆∆{counter} ← {name}", whole)
+                layout.line(f"output ∆∆{counter} ← {name}", statement_span)
         again = self.session.check(layout.source, self._checker)
         if again.core is None:
-            layout, again, kept = plain, checked, {}
+            layout, again, hidden = plain, checked, {}
         try:
             loaded = self._loaded(layout, again)
             outcome = self.session.run(loaded)
@@ -277,7 +278,7 @@ class Workspace:
         from ..execution.outcome import as_numpy
 
         arrays = {name: as_numpy(shown.value) for name, shown in outcome.outputs.items()}
-        return {name: _filled(value, arrays, loaded, state.origin) for name, value in kept.items()}
+        return {name: _filled(value, arrays, loaded, state.origin) for name, value in hidden.items()}
 
     # ------------------------------------------------------------------------------------- asking
 
@@ -348,8 +349,8 @@ def _prints(checked: Checked) -> int:
     return 0 if checked.core is None else sum(isinstance(op, CorePrint) for op in checked.core.block.ops)
 
 
-def _about(found: Sequence[Diagnostic], layout: EntryLayout) -> list[Diagnostic]:
-    return [layout.diagnostic(one) for one in found]
+def _about(diagnostics: Sequence[Diagnostic], layout: EntryLayout) -> list[Diagnostic]:
+    return [layout.diagnostic(one) for one in diagnostics]
 
 
 def _known(value: Value) -> bool:
@@ -369,7 +370,7 @@ def _literal(value: Value) -> str | None:
 
 def _hidden(value: Value, name: str) -> Kept:
     if isinstance(value, TupleOperand):
-        return ValueTree(tuple([_hidden(item, f"{name}_{place}") for place, item in enumerate(value.items)]))
+        return ValueTree(tuple([_hidden(item, f"{name}_{index}") for index, item in enumerate(value.items)]))
     return Leaf(name, "", None)
 
 
@@ -391,7 +392,7 @@ def _type_of(value: Kept) -> str:
     return "(" + " ⋄ ".join(_type_of(item) for item in value.items) + ")"
 
 
-def _with_sizes(state: SessionState, checked: Checked, layout: EntryLayout, statement: Statement, kept: Mapping[str,
+def _with_sizes(state: SessionState, checked: Checked, layout: EntryLayout, statement: Statement, hidden: Mapping[str,
     Kept]) -> SessionState:
     """The numbers of the sizes that an `input` or a `param` brings in."""
     if statement.form not in (StatementKind.INPUT, StatementKind.PARAM) or checked.core is None:
@@ -403,14 +404,14 @@ def _with_sizes(state: SessionState, checked: Checked, layout: EntryLayout, stat
         default = next((param.default for param in checked.core.params if param.name == name), None)
         declared = {entry.name: entry.span for entry in checked.core.settings} | {p.name: p.span for p in checked.core.params}
         written = statement.text.partition("←")[2].strip() if default is None else str(default)
-        text = TextItem((name,), f"{name} ← {written}", frozenset(), layout.place(declared[name]))
+        text = TextItem((name,), f"{name} ← {written}", frozenset(), layout.typed_span(declared[name]))
         latest = {known: item for known, item in state.latest.items() if item.origin != text.origin}
         state = replace(state, latest=latest).entering([text], state.types)
         if default is None:
             return replace(state, sizes={n: s for n, s in state.sizes.items() if n != name}, params=state.params - {name})
         return replace(state, sizes=state.sizes | {name: default}, params=state.params | {name})
     sizes = dict(state.sizes)
-    for name, value in kept.items():
+    for name, value in hidden.items():
         entry = next((entry for entry in checked.core.inputs if entry.name == name), None)
         if entry is None or not isinstance(value, Leaf):
             continue

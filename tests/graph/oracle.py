@@ -302,7 +302,7 @@ def core_op(phase: LibraryPhase, count: int) -> blocks.Op:
     if op is c.Gather:
         axes = attributes.get("beside", ())
         kept = {name: attributes[name] for name in ("axis", "checked", "fills")}
-        return c.Gather(1000, 0, 1, **kept, beside=tuple(range(2, count)), axes=axes)  # type: ignore[arg-type]
+        return c.Gather(1000, 0, 1, **kept, other_indices=tuple(range(2, count)), axes=axes)  # type: ignore[arg-type]
     if op in (c.Join, c.Stack):
         arguments["args"] = tuple(range(count))
         names = []

@@ -176,5 +176,5 @@ def test_parts_are_the_cells_that_are_read(coefficient: int, length: int) -> Non
         part = part_of(space, Projection((Affine((index, axis_index(1)), (number(9), number(2))),)))
         if part is not None:
             assert sorted(cells) == list(range(part.start.constant or 0, part.stop.constant or 0))
-            assert part.demand == ONCE and part.whole
+            assert part.demand == ONCE and part.covers_axes
         assert part is not None or abs(coefficient) == 2

@@ -26,7 +26,7 @@ def test_frames(line: str, wanted: str) -> None:
     opened = document(f"{INPUTS}{line}\n")
     assert opened.checked.accepted, opened.checked.diagnostics
     made = line
-    for hint in reversed(hints(opened, opened.lines.whole())):
+    for hint in reversed(hints(opened, opened.lines.full_range())):
         if hint.kind is HintKind.FRAME:
             made = f"{made[: hint.position[1]]}{hint.text}{made[hint.position[1] :]}"
             assert hint.text in hint.detail
@@ -36,5 +36,5 @@ def test_frames(line: str, wanted: str) -> None:
 def test_uses_with_several_frames_show_none() -> None:
     one = document(f"{INPUTS}g ← {{norm ⍵}}\ng x\n")
     two = document(f"{INPUTS}g ← {{norm ⍵}}\ng x\ng c\n")
-    assert [hint.text for hint in hints(one, one.lines.whole()) if hint.kind is HintKind.FRAME] == ["⟨n⟩"]
-    assert [hint.text for hint in hints(two, two.lines.whole()) if hint.kind is HintKind.FRAME] == []
+    assert [hint.text for hint in hints(one, one.lines.full_range()) if hint.kind is HintKind.FRAME] == ["⟨n⟩"]
+    assert [hint.text for hint in hints(two, two.lines.full_range()) if hint.kind is HintKind.FRAME] == []

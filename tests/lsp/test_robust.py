@@ -43,7 +43,7 @@ def ask_everything(opened: Document, position: TextPosition) -> None:
     here = Range(position, position)
     reports(opened)
     hover(opened, position)
-    hints.hints(opened, opened.lines.whole())
+    hints.hints(opened, opened.lines.full_range())
     completion.completion(opened, position)
     for typed in (" ", "\n", "("):
         completion.on_type(opened, position, typed)

@@ -20,7 +20,7 @@ def shown(text: str) -> str:
     """The text with its hints in it."""
     opened = document(text)
     made = opened.text
-    for hint in reversed(hints(opened, opened.lines.whole())):
+    for hint in reversed(hints(opened, opened.lines.full_range())):
         offset = opened.lines.offset(hint.position)
         made = f"{made[:offset]}«{hint.text}»{made[offset:]}"
     return made
@@ -53,7 +53,7 @@ def test_hints(text: str, wanted: str) -> None:
 
 def test_a_long_hint_is_cut_and_explained() -> None:
     opened = document((Path(__file__).parents[2] / "examples" / "kmeans.rho").read_text(encoding="utf-8"))
-    found = hints(opened, opened.lines.whole())
+    found = hints(opened, opened.lines.full_range())
     assert all(len(hint.text) <= 41 for hint in found)
     (reads,) = [hint for hint in found if hint.kind is HintKind.QUANTITY]
     assert reads.text.endswith("…") and "(k×steps)+(2×k)+steps+1" in reads.detail
@@ -62,7 +62,7 @@ def test_a_long_hint_is_cut_and_explained() -> None:
 def test_hints_are_those_of_the_range() -> None:
     opened = document("a ← 1.5\nb ← 2.5\nc ← 3.5\n")
     assert [hint.position.line for hint in hints(opened, Range(TextPosition(1, 0), TextPosition(1, 3)))] == [1]
-    assert all(hint.kind is HintKind.TYPE for hint in hints(opened, opened.lines.whole()))
+    assert all(hint.kind is HintKind.TYPE for hint in hints(opened, opened.lines.full_range()))
 
 
 # ------------------------------------------------------------------------------------------ completion

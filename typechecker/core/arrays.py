@@ -176,8 +176,8 @@ class Gather:
     """result[a… i… b…] = arg[a… indices[i…] b…]: select along `axis`.
 
     `checked`: indices are not proved in range, so a run checks every one (E310).  `fills`: index -1 gives a fill.
-    `shift`: the indices are counts of bits, checked for a shift of this kind.  `place`: how the program
-    writes the index; `beside`: the indices of other axes of those that are numbers, at `axes`, which a
+    `shift`: the indices are counts of bits, checked for a shift of this kind.  `indexing`: how the program
+    writes the index; `other_indices`: the indices of other axes of those that are numbers, at `axes`, which a
     failure tells; those before it that arg still has are checked first.
     """
 
@@ -188,8 +188,8 @@ class Gather:
     checked: bool
     fills: bool = False
     shift: Kind | None = None
-    place: Indexing | None = None
-    beside: tuple[ValueId, ...] = ()
+    indexing: Indexing | None = None
+    other_indices: tuple[ValueId, ...] = ()
     axes: tuple[int, ...] = ()
 
 
@@ -203,7 +203,7 @@ class Update:
     indices: tuple[ValueId | None, ...]
     value: ValueId
     checked: bool
-    place: Indexing | None = None
+    indexing: Indexing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +302,7 @@ class KeyReduce:
     indices: ValueId
     arg: ValueId
     checked: bool
-    place: Indexing | None = None
+    indexing: Indexing | None = None
 
 
 @dataclass(frozen=True, slots=True)

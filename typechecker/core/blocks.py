@@ -172,10 +172,10 @@ class CoreGuard:
 
     def variables(self) -> frozenset[SizeVariable]:
         """The sizes that must be known before it can be checked."""
-        found = self.fact.left.variables() | self.fact.right.variables()
+        variables = self.fact.left.variables() | self.fact.right.variables()
         if self.runs is not None:
-            found |= self.runs.variables()
-        return found if self.index is None else found | {self.index}
+            variables |= self.runs.variables()
+        return variables if self.index is None else variables | {self.index}
 
     def holds(self, sizes: Mapping[SizeVariable, int]) -> bool:
         """Is it true, or of no account, for these sizes?"""
@@ -249,7 +249,7 @@ class Core:
 
 OPERANDS = frozenset({
     "arg", "args", "left", "right", "mask", "indices", "value", "amount", "initial",
-    "cells", "beside",
+    "cells", "other_indices",
     "condition",
 })  # fmt: skip
 
@@ -268,11 +268,11 @@ def _fields(op: Op) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _values(op: Op, names: tuple[str, ...]) -> tuple[ValueId, ...]:
-    found: list[ValueId] = []
+    values: list[ValueId] = []
     for name in names:
         value = getattr(op, name)
-        found += [item for item in value if item is not None] if isinstance(value, tuple) else [value]
-    return tuple(found)
+        values += [item for item in value if item is not None] if isinstance(value, tuple) else [value]
+    return tuple(values)
 
 
 def operands_of(op: Op) -> tuple[ValueId, ...]:
@@ -320,21 +320,21 @@ def defined_sizes(op: Op) -> tuple[SizeVariable, ...]:
 
 def captured(block: Block) -> frozenset[ValueId]:
     """The outer values that a block, or a block in it, reads."""
-    own, read = mentioned(block)
-    return frozenset(read - own)
+    defined, read = mentioned(block)
+    return frozenset(read - defined)
 
 
 def mentioned(block: Block) -> tuple[set[ValueId], set[ValueId]]:
     """The values that a block makes, and those that it reads, with the blocks in it."""
-    own: set[ValueId] = set()
+    defined: set[ValueId] = set()
     read: set[ValueId] = set()
     pending = [block]
     while pending:
         current = pending.pop()
-        own.update(current.params)
+        defined.update(current.params)
         read.update(current.results)
         for op in current.ops:
-            own.update(results_of(op))
+            defined.update(results_of(op))
             read.update(operands_of(op))
             pending += blocks_of(op)
-    return own, read
+    return defined, read

@@ -133,8 +133,8 @@ class Builder(Conversions):
         if type.element.kind is Kind.I64 and type.element.below is None and type.rank <= 1 and len(payload) <= MOST_SIZES:
             sizes = tuple(Size({(): int(p)}) for p in payload if isinstance(p, int))
             static = sizes if type.rank else sizes[0]
-        kept = payload if len(payload) <= MOST_ITEMS else None
-        return self.emit(lambda r: Literal(r, payload), type, span, static=static, constant=kept)
+        constant = payload if len(payload) <= MOST_ITEMS else None
+        return self.emit(lambda r: Literal(r, payload), type, span, static=static, constant=constant)
 
     def size_value(self, size: Size, span: Span) -> Operand:
         """A size (or a difference of sizes) as a weak scalar i64."""
@@ -193,11 +193,11 @@ class Builder(Conversions):
 
     def again(self, x: Operand, span: Span) -> Operand:
         """The same array as a value of its own, of which everything is known that is known of `x`."""
-        made = self.emit(lambda r: Reshape(r, x.value), x.type, span, static=x.static, constant=x.constant)
-        self.sizes.share(made.value, x.value)
+        copy = self.emit(lambda r: Reshape(r, x.value), x.type, span, static=x.static, constant=x.constant)
+        self.sizes.share(copy.value, x.value)
         if x.value in self.facts:
-            self.facts[made.value] = self.facts[x.value]
-        return replace(x, value=made.value)
+            self.facts[copy.value] = self.facts[x.value]
+        return replace(x, value=copy.value)
 
     # -- sizes
 

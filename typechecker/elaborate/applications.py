@@ -129,7 +129,7 @@ _OPERATORS: dict[str, _Operator] = {
     "˘": rank_operators.cells,
     "⍤": rank_operators.rank_or_atop,
     "⍨": functions.commute,
-    "∘": functions.beside,
+    "∘": functions.compose,
     "⍥": functions.over,
     "⍛": functions.behind,
     "∘.": rank_operators.table,

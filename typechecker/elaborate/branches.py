@@ -52,8 +52,8 @@ def branch(
     for a, b, element in zip(first_cast, second_cast, joint, strict=True):
         shape = tuple([_joined(ctx, x, y, local, sizes, span) for x, y in zip(a.type.shape, b.type.shape, strict=True)])
         types.append(ArrayType(held(element), shape, a.type.permutation and b.type.permutation))
-    made = _emit(ctx, condition, first_block, second_block, tuple(sizes), types, span)
-    return rebuild(first, made)
+    results = _emit(ctx, condition, first_block, second_block, tuple(sizes), types, span)
+    return rebuild(first, results)
 
 
 def _arm(ctx: Context, body: Callable[[], Value], span: Span) -> tuple[Block, Value]:
@@ -79,7 +79,7 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
     if not same_structure(first, second):
         ctx.error(Code.E101, "the exits of this function have different tuple structures", then_span, labels=(rest,))
         return None
-    found: list[Element] = []
+    elements: list[Element] = []
     for a, b in zip(leaves(first), leaves(second), strict=True):
         if a.type.rank != b.type.rank:
             ctx.error(
@@ -100,8 +100,8 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
                 labels=(Label(rest.span, show_type(b.type)),),
             )
             return None
-        found.append(element)
-    return found
+        elements.append(element)
+    return elements
 
 
 def _joined(
@@ -113,9 +113,9 @@ def _joined(
     for known, x, y in sizes:
         if x == a and y == b:
             return variable(known)
-    made = ctx.builder.runtime_size("k", maximum(capacity(a), capacity(b)), span)
-    sizes.append((made, a, b))
-    return variable(made)
+    size = ctx.builder.runtime_size("k", maximum(capacity(a), capacity(b)), span)
+    sizes.append((size, a, b))
+    return variable(size)
 
 
 # ---------------------------------------------------------------------------------------------------- combine

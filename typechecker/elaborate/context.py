@@ -59,14 +59,14 @@ class DefinitionKey:
 
     def closure(self) -> list[DefinitionKey]:
         """The site and all it depends on, in an order that the key alone determines."""
-        found: dict[int, DefinitionKey] = {}
+        reached: dict[int, DefinitionKey] = {}
         pending = [self]
         while pending:
             site = pending.pop()
-            if site.key not in found:
-                found[site.key] = site
+            if site.key not in reached:
+                reached[site.key] = site
                 pending += reversed(site.uses)
-        return list(found.values())
+        return list(reached.values())
 
 
 @dataclass(slots=True, eq=False)
@@ -101,20 +101,20 @@ class CheckCache:
         self._keys: Recent[tuple[object, ...], int] = Recent()
         self._next = 0
 
-    def turn(self) -> None:
+    def end_generation(self) -> None:
         """A version has been checked: what none of the last ones asked for is forgotten."""
-        self.statements.turn()
+        self.statements.end_generation()
         for table in (self.outcomes, self.signatures, self.well_formed, self.done, self._keys):
-            table.turn()
+            table.end_generation()
 
     def key(self, meaning: tuple[object, ...]) -> int:
         """The number of a meaning: the same for the same, never one that has stood for another."""
-        found = self._keys.get(meaning)
-        if found is None:
-            found = self._next
-            self._keys.put(meaning, found)
+        number = self._keys.get(meaning)
+        if number is None:
+            number = self._next
+            self._keys.put(meaning, number)
             self._next += 1
-        return found
+        return number
 
     def site(
         self, uses: Sequence[tuple[Symbol, DefinitionKey | None]], text: str, span: Span, origin: int, declared: DefinitionKey
@@ -134,8 +134,8 @@ class CheckCache:
         one that is known from the version before if it is the same."""
         if not texts and reach <= site.reach:
             return site
-        made = DefinitionKey(self.key((site.key, *texts)) if texts else site.key, site.span, site.uses, max(site.reach, reach))
-        return known if known is not None and (known.key, known.reach) == (made.key, made.reach) else made
+        new = DefinitionKey(self.key((site.key, *texts)) if texts else site.key, site.span, site.uses, max(site.reach, reach))
+        return known if known is not None and (known.key, known.reach) == (new.key, new.reach) else new
 
 
 # ------------------------------------------------------------------------------------ moving diagnostics
@@ -155,9 +155,9 @@ def relative(diagnostics: Sequence[Diagnostic], site: DefinitionKey) -> tuple[Di
     def anchored(span: Span) -> Span:
         if span.file != site.span.file:
             return span  # another file: its text is part of the key
-        for anchor, place in places:
-            if place.file == span.file and place.start <= span.start and span.end <= place.end:
-                return Span(anchor, span.start - place.start, span.end - place.start)
+        for anchor, statement in places:
+            if statement.file == span.file and statement.start <= span.start and span.end <= statement.end:
+                return Span(anchor, span.start - statement.start, span.end - statement.start)
         raise LookupError
 
     try:
@@ -173,8 +173,8 @@ def absolute(diagnostics: Sequence[Diagnostic], site: DefinitionKey) -> list[Dia
     places: Mapping[str, Span] = {f"{_ANCHOR}{index}": part.span for index, part in enumerate(site.closure())}
 
     def placed(span: Span) -> Span:
-        place = places.get(span.file)
-        return span if place is None else Span(place.file, span.start + place.start, span.end + place.start)
+        site = places.get(span.file)
+        return span if site is None else Span(site.file, span.start + site.start, span.end + site.start)
 
     return [_moved(diagnostic, placed) for diagnostic in diagnostics]
 
@@ -579,6 +579,6 @@ def _sizes_of(x: Operand) -> Iterator[Size]:
 def extend(ctx: Context, block: Block, results: Callable[[], Sequence[Operand]], span: Span) -> tuple[Block, tuple[Operand, ...]]:
     """The block with more ops at its end and other results."""
     ctx.builder.open_block((), span)
-    made = tuple(results())
-    tail = ctx.builder.close_block(made)
-    return Block(block.params, block.ops + tail.ops, tail.results), made
+    values = tuple(results())
+    tail = ctx.builder.close_block(values)
+    return Block(block.params, block.ops + tail.ops, tail.results), values

@@ -88,9 +88,9 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
         if size.name in frame.file.params:
             return variable(frame.file.params[size.name])
         if size.name not in frame.file.sizes:
-            made = ctx.builder.sizes.create(size.name, SizeOrigin.INPUT)
-            frame.file.sizes[size.name] = made
-            ctx.builder.sizes.spans[made] = (size.span, f"a size of `{name}`")
+            size_variable = ctx.builder.sizes.create(size.name, SizeOrigin.INPUT)
+            frame.file.sizes[size.name] = size_variable
+            ctx.builder.sizes.spans[size_variable] = (size.span, f"a size of `{name}`")
         return variable(frame.file.sizes[size.name])
 
     type_ = type_expressions.declared(ctx, statement.type, introduce)
@@ -186,11 +186,11 @@ def param(run: Elaboration, statement: program.Param, frame: Frame) -> None:
     if default is None or default < 0:
         frame.bind(statement.target.definition, _setting(run, statement, value))
         return
-    made = ctx.builder.sizes.create(name, SizeOrigin.PARAM)
-    ctx.builder.sizes.spans[made] = (statement.target.span, "a param")
-    frame.file.params[name] = made
-    run.params.append(CoreParam(name, made, default, statement.span))
-    operand = ctx.builder.size_value(variable(made), statement.target.span)
+    size = ctx.builder.sizes.create(name, SizeOrigin.PARAM)
+    ctx.builder.sizes.spans[size] = (statement.target.span, "a param")
+    frame.file.params[name] = size
+    run.params.append(CoreParam(name, size, default, statement.span))
+    operand = ctx.builder.size_value(variable(size), statement.target.span)
     operand = replace(operand, type=replace(operand.type, element=replace(operand.type.element, weak=value.type.element.weak)))
     ctx.builder.name(operand, name)
     frame.bind(statement.target.definition, operand)
@@ -275,7 +275,7 @@ def violations(
     parameters = [p for p in (signature.left, signature.right) if p is not None]
     letters = ("⍺", "⍵")[2 - len(parameters) :]
     demands = demands_of_block(block, block.results, builder.types, builder.spans, builder.ledger.premises, calls)
-    found: list[Diagnostic] = []
+    violated: list[Diagnostic] = []
     for parameter, letter, arg in zip(parameters, letters, args, strict=True):
         if parameter.quantity is None:
             continue
@@ -286,9 +286,9 @@ def violations(
             contract = UsageContract(letter, x.value, declared, parameter.quantity.span, builder.spans[x.value], known)
             diagnostic = violation(contract, demands, builder.ledger.premises, ctx.mentions)
             if diagnostic is not None:
-                found.append(diagnostic)
+                violated.append(diagnostic)
                 break
-    return found
+    return violated
 
 
 def declared_grade(ctx: Context, quantity: quantities_expressions.Quantity, names: type_expressions.Names) -> Grade | None:

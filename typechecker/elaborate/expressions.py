@@ -218,8 +218,8 @@ def array_notation(ctx: Context, node: expressions.ArrayNotation, frame: Frame) 
     for cell, part in zip(cells[1:], node.items[1:], strict=True):
         if not branches.same_cells(ctx, cells[0], node.items[0].span, cell, part.span):
             return ctx.builder.poison(node.span)
-    made = stack(ctx, cells, node.span, Code.E110, "the items mix text and numbers")
-    return ctx.builder.retyped(made, ArrayType(strong(made.type.element), made.type.shape))
+    stacked = stack(ctx, cells, node.span, Code.E110, "the items mix text and numbers")
+    return ctx.builder.retyped(stacked, ArrayType(strong(stacked.type.element), stacked.type.shape))
 
 
 # ------------------------------------------------------------------------------- reshape slot
@@ -423,8 +423,8 @@ def print_value(ctx: Context, value: Value, span: Span) -> Value:
             notes=("how often and in which order an operator applies its function is not fixed: print the result instead",),
         )
         return value
-    for place, item in enumerate(leaves(value)):
-        ctx.builder.effect(CorePrint(ctx.builder.to_number(item, span).value, goes_on=place > 0))
+    for index, item in enumerate(leaves(value)):
+        ctx.builder.effect(CorePrint(ctx.builder.to_number(item, span).value, goes_on=index > 0))
     ctx.printed_at = ctx.nodes
     return value
 

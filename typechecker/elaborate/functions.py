@@ -67,8 +67,8 @@ def _statements(ctx: Context, dfn: tree.Dfn, start: int, frame: Frame) -> Value:
         statement = dfn.body[at]
         if isinstance(statement, tree.Guard):
             return _guard(ctx, dfn, at, statement, frame)
-        found = _statement(ctx, statement, frame)
-        value = found if found is not None else value
+        result = _statement(ctx, statement, frame)
+        value = result if result is not None else value
     if value is None:
         return ctx.error(Code.E134, "this function has no value: it does not end with an expression", dfn.span)
     return value
@@ -178,7 +178,7 @@ def commute(ctx: Context, derived: DerivedFunction, left: Value | None, right: V
     return ctx.call(operand, right, right if left is None else left, span)
 
 
-def beside(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+def compose(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """`x f∘g y` is `x f g y`; an array operand is a bound argument."""
     first, second = derived.operands
     if isinstance(first, (Operand, TupleOperand)) or isinstance(second, (Operand, TupleOperand)):
@@ -327,4 +327,4 @@ def lift(
     values = tuple([args[i].value for i in framed])
     lengths = tuple([frames[i] for i in framed])
 
-    return rebuild(value, builder.emit_many(lambda made: Lift(made, values, lengths, frame, block), types, span))
+    return rebuild(value, builder.emit_many(lambda results: Lift(results, values, lengths, frame, block), types, span))

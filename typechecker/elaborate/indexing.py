@@ -64,10 +64,10 @@ def index(ctx: Context, x: Operand, axes: Sequence[IndexEntry | None], span: Spa
         if ready is None:
             return ctx.builder.poison(entry.span)
         chosen[axis] = entry.value, entry.span, ready
-    result, place = x, _indexing(ctx, x, axes)
-    for axis, (own, where, ready) in chosen.items():
+    result, indexing = x, _indexing(ctx, x, axes)
+    for axis, (index_value, where, ready) in chosen.items():
         others = {other: position for other, (_, _, (position, _)) in chosen.items() if other != axis}
-        result = select_at(ctx.builder, result, ready, own, axis, where, place.on(axis), others)
+        result = select_at(ctx.builder, result, ready, index_value, axis, where, indexing.on(axis), others)
     return result
 
 
@@ -113,11 +113,11 @@ def update(ctx: Context, old: Operand, axes: Sequence[IndexEntry | None], new: O
             continue
         if isinstance(entry.value, TupleOperand):
             return ctx.error(Code.E305, "an index is an array, but this is a tuple", entry.span)
-        found = index_operand(ctx.builder, entry.value, old.type.shape[axis], entry.span)
-        if found is None:
+        position = index_operand(ctx.builder, entry.value, old.type.shape[axis], entry.span)
+        if position is None:
             return ctx.builder.poison(span)
-        positions.append(found)
-        shape.extend(found.operand.type.shape)
+        positions.append(position)
+        shape.extend(position.operand.type.shape)
     shape.extend(old.type.shape[len(axes) :])
     positions.extend([None] * (old.type.rank - len(axes)))
     if not fits_selection(ctx, new, shape, span):
@@ -129,8 +129,8 @@ def update(ctx: Context, old: Operand, axes: Sequence[IndexEntry | None], new: O
     indices = tuple([None if p is None else p.operand.value for p in positions])
     checked = any(p is not None and p.checked for p in positions)
     type_ = ArrayType(held(joint_element(pair)), old.type.shape)
-    place = _indexing(ctx, old, axes)
-    return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, checked, place), type_, span)
+    indexing = _indexing(ctx, old, axes)
+    return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, checked, indexing), type_, span)
 
 
 def fits_selection(ctx: Context, new: Operand, shape: Sequence[Size], span: Span) -> bool:

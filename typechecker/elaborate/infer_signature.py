@@ -32,9 +32,9 @@ from .context import BrokenFunction, BudgetExceeded, Context, FunctionValue, Nam
 
 def program_of(builder: Builder, arguments: Sequence[Operand], block: Block) -> Core:
     """The block as a program; it stays whole when the builder drops the block."""
-    own, read = mentioned(block)
-    given = dict.fromkeys([*(x.value for x in arguments), *sorted(read - own)])
-    values = own | read | set(given)
+    defined, read = mentioned(block)
+    given = dict.fromkeys([*(x.value for x in arguments), *sorted(read - defined)])
+    values = defined | read | set(given)
     spans = {value: builder.spans[value] for value in values}
     inputs = tuple([CoreInput(f"argument {at + 1}", value, None, spans[value]) for at, value in enumerate(given)])
     outputs = tuple([CoreOutput(f"result {at + 1}", value, spans[value]) for at, value in enumerate(block.results)])
@@ -74,17 +74,17 @@ def instances(ctx: Context, function: FunctionValue) -> list[Instance]:
     if isinstance(function, BrokenFunction):
         return []
     if isinstance(function, SignedFunction):
-        found = _try(ctx, function, lambda: _declared(ctx, function), function.span)
-        return [] if found is None else [found]
+        instance = _try(ctx, function, lambda: _declared(ctx, function), function.span)
+        return [] if instance is None else [instance]
     valences = ((_MONADIC, _LAST_RESORT_MONADIC, (_NAMES,)), (_DYADIC, _LAST_RESORT_DYADIC, (_LEFT_NAMES, _RIGHT_NAMES)))
     for wanted, others, names in valences:
-        usual = [made for ranks in wanted if (made := _of_ranks(ctx, function, ranks, names, _KINDS)) is not None]
+        usual = [instance for ranks in wanted if (instance := _of_ranks(ctx, function, ranks, names, _KINDS)) is not None]
         if usual:
             return usual
         for ranks in others:
-            made = _of_ranks(ctx, function, ranks, names, _NUMBERS)
-            if made is not None:
-                return [made]
+            instance = _of_ranks(ctx, function, ranks, names, _NUMBERS)
+            if instance is not None:
+                return [instance]
     return []
 
 
@@ -96,23 +96,23 @@ def _of_ranks(
     for kind in kinds:
         for suffix in ("", *map(str, range(2, 9))):
 
-            def made(kind: Kind = kind, suffix: str = suffix) -> list[Operand]:
-                called = [[name + suffix for name in own[rank]] for rank, own in zip(ranks, names, strict=True)]
-                return [_argument(ctx, kind, own, function.span) for own in called]
+            def arguments(kind: Kind = kind, suffix: str = suffix) -> list[Operand]:
+                called = [[name + suffix for name in of_rank[rank]] for rank, of_rank in zip(ranks, names, strict=True)]
+                return [_argument(ctx, kind, names_of_sizes, function.span) for names_of_sizes in called]
 
-            found = _try(ctx, function, made, function.span)
-            if found is None:
+            instance = _try(ctx, function, arguments, function.span)
+            if instance is None:
                 break
-            if not _is_ambiguous(found):
-                return found
+            if not _is_ambiguous(instance):
+                return instance
     return None
 
 
-def _is_ambiguous(found: Instance) -> bool:
+def _is_ambiguous(instance: Instance) -> bool:
     """Has a size that the function captures the name of one of its arguments'?"""
-    sizes = [size for type_ in (*[t for _, t in found.arguments], *found.results) for size in type_.shape]
-    sizes += [size for fact in found.facts for size in (fact.left, fact.right)]
-    sizes += [size for grade, _ in found.arguments for size in (grade.low, grade.high) if size is not None]
+    sizes = [size for type_ in (*[t for _, t in instance.arguments], *instance.results) for size in type_.shape]
+    sizes += [size for fact in instance.facts for size in (fact.left, fact.right)]
+    sizes += [size for grade, _ in instance.arguments for size in (grade.low, grade.high) if size is not None]
     variables = {v for size in sizes for v in size.variables()}
     return len({v.name for v in variables}) < len(variables)
 
@@ -141,13 +141,13 @@ def _declared(ctx: Context, function: SignedFunction) -> list[Operand]:
         if node.element.name not in type_expressions.KINDS and node.element.name not in ("idx", "int", "perm"):
             bindings.elements.setdefault(node.element.name, Element(Kind.F64))
     type_expressions.meaningful_facts(ctx, function.signature.where, partial(known_size, ctx, bindings))
-    found: list[Operand] = []
+    operands: list[Operand] = []
     for node in nodes:
-        made = instantiate(ctx, node, bindings, None)
-        if not isinstance(made, ArrayType):
+        type_ = instantiate(ctx, node, bindings, None)
+        if not isinstance(type_, ArrayType):
             return []
-        found.append(Operand(ctx.builder.fresh(made, node.span), made))
-    return found
+        operands.append(Operand(ctx.builder.fresh(type_, node.span), type_))
+    return operands
 
 
 def _sizes(node: ArrayTypeExpression) -> Iterator[ShapeItem]:
@@ -190,11 +190,11 @@ def _instance(ctx: Context, args: Sequence[Operand], result: Value, block: Block
     equal: dict[SizeVariable, Size] = {}
     left: list[SizeFact] = []
     for fact in facts:
-        found = _solved(SizeFact(fact.relation, fact.left.substitute(equal), fact.right.substitute(equal)))
-        if found is None:
+        equation = _solved(SizeFact(fact.relation, fact.left.substitute(equal), fact.right.substitute(equal)))
+        if equation is None:
             left.append(fact)
             continue
-        one, other = found
+        one, other = equation
         equal = {v: size.substitute({one: other}) for v, size in equal.items()}
         equal[one] = other
     remaining = [SizeFact(f.relation, f.left.substitute(equal), f.right.substitute(equal)) for f in left]
@@ -203,9 +203,9 @@ def _instance(ctx: Context, args: Sequence[Operand], result: Value, block: Block
         return ArrayType(type_.element, tuple([size.substitute(equal) for size in type_.shape]), type_.permutation)
 
     read = [(_substituted(demands.grade(x.value), equal), with_sizes(x.type)) for x in args]
-    made = [with_sizes(x.type) for x in leaves(result)]
+    results = [with_sizes(x.type) for x in leaves(result)]
     wanted = tuple(dict.fromkeys(f for f in remaining if f.left != f.right))
-    return Instance(tuple(read), tuple(made), wanted, program_of(builder, args, block), equal)
+    return Instance(tuple(read), tuple(results), wanted, program_of(builder, args, block), equal)
 
 
 def _solved(fact: SizeFact) -> tuple[SizeVariable, Size] | None:
@@ -213,8 +213,8 @@ def _solved(fact: SizeFact) -> tuple[SizeVariable, Size] | None:
     if fact.relation is not Relation.EQUAL:
         return None
     sides = [(_lone(fact.left), fact.right), (_lone(fact.right), fact.left)]
-    found = [(v, size) for v, size in sides if v is not None and v not in size.variables()]
-    return max(found, key=lambda pair: pair[0].id, default=None)
+    solutions = [(v, size) for v, size in sides if v is not None and v not in size.variables()]
+    return max(solutions, key=lambda pair: pair[0].id, default=None)
 
 
 def _lone(size: Size) -> SizeVariable | None:

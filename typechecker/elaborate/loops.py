@@ -117,11 +117,11 @@ def stabilise(
             if element is None:
                 return Unstable(Mismatch.TEXT, old, new.type)
             wider.append(ArrayType(element, old.shape))
-        found = {} if trips is None else _counters(ctx, leaves(pattern), state_params, results, trips)
-        if wider == types and found == counters:
+        ranges = {} if trips is None else _counters(ctx, leaves(pattern), state_params, results, trips)
+        if wider == types and ranges == counters:
             return Stable(tuple(types), _converted(ctx, block, results, types, span))
         builder.rollback(mark)
-        types, counters = wider, found
+        types, counters = wider, ranges
         if shared:
             given = [ArrayType(t.element, g.shape) for t, g in zip(types, given, strict=True)]
     return Unstable(Mismatch.SHAPE)
@@ -135,7 +135,7 @@ def _counters(
     ctx: Context, initial: Sequence[Operand], params: Sequence[Operand], results: Sequence[Operand], trips: Size
 ) -> dict[int, Element]:
     """The ranges of integers of the state that start at a literal and step by one: from the start to the last turn's."""
-    found: dict[int, Element] = {}
+    ranges: dict[int, Element] = {}
     for i, (first, param, result) in enumerate(zip(initial, params, results, strict=True)):
         start = first.constant[0] if first.constant is not None and first.constant and not first.type.shape else None
         if param.type.element.kind is not Kind.I64 or not isinstance(start, int):
@@ -144,8 +144,8 @@ def _counters(
         if step and abs(step) <= _MOST_STEP and abs(start) <= _MOST_START and surely_machine(trips):
             last = trips * step + (start - step)
             low, high = last.bounds()
-            found[i] = ranged(Kind.I64, start, high, most=last) if step > 0 else ranged(Kind.I64, low, start)
-    return found
+            ranges[i] = ranged(Kind.I64, start, high, most=last) if step > 0 else ranged(Kind.I64, low, start)
+    return ranges
 
 
 def _converted(ctx: Context, block: Block, results: Sequence[Operand], types: Sequence[ArrayType], span: Span) -> Block:
@@ -161,16 +161,16 @@ def _same_shape(ctx: Context, left: ArrayType, right: ArrayType) -> bool:
     return all(ctx.builder.equal(a, b) is True for a, b in pairs)
 
 
-def changing(ctx: Context, found: Unstable, what: str, note: str, span: Span) -> Value:
+def changing(ctx: Context, unstable: Unstable, what: str, note: str, span: Span) -> Value:
     """E402 for a state that does not keep its type."""
-    if found.reason is Mismatch.POISONED:
+    if unstable.reason is Mismatch.POISONED:
         return ctx.builder.poison(span)
-    if found.reason is Mismatch.STRUCTURE:
+    if unstable.reason is Mismatch.STRUCTURE:
         return ctx.error(Code.E402, f"the function gives back another tuple than it gets, but {what} keeps its form", span)
-    if found.state is None or found.result is None:
+    if unstable.state is None or unstable.result is None:
         return ctx.error(Code.E402, f"{what} does not keep one type", span)
-    message = f"{what} changes from {show_type(found.state)} to {show_type(found.result)}"
-    return ctx.error(Code.E402, message, span, notes=(note,), fixes=_shape_fixes(ctx, found.state, found.result))
+    message = f"{what} changes from {show_type(unstable.state)} to {show_type(unstable.result)}"
+    return ctx.error(Code.E402, message, span, notes=(note,), fixes=_shape_fixes(ctx, unstable.state, unstable.result))
 
 
 def _shape_fixes(ctx: Context, state: ArrayType, result: ArrayType) -> tuple[Fix, ...]:
@@ -340,32 +340,33 @@ def runtime_count(ctx: Context, x: Operand, cap: Size, span: Span) -> Size:
 
 def _loop(ctx: Context, function: FunctionValue, trips: Trips, initial: Value, span: Span, *, keep: bool) -> Value:
     mark = ctx.builder.mark()
-    turns = _LoopArgument.of(ctx, trips, span)
-    found = stabilise(ctx, turns.types, initial, lambda given, state: turns.call(function, given, state), span,
+    arguments = _LoopArgument.of(ctx, trips, span)
+    fixpoint = stabilise(ctx, arguments.types, initial, lambda given, state: arguments.call(function, given, state), span,
                       trips=trips.count)  # fmt: skip
-    if turns.index is not None:
+    if arguments.index is not None:
         ctx.builder.ledger.close_loop()
-    if isinstance(found, Unstable) and trips.count == ZERO:  # no turn needs what the body does
+    if isinstance(fixpoint, Unstable) and trips.count == ZERO:  # no turn needs what the body does
         ctx.builder.rollback(mark)
-        turns = _LoopArgument(ctx, span)
-        found = stabilise(ctx, (), initial, lambda _, state: state, span)
-    if isinstance(found, Unstable):
-        return changing(ctx, found, "the state of this loop", _FIXED, span)
-    args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(leaves(initial), found.types, strict=True)])
+        arguments = _LoopArgument(ctx, span)
+        fixpoint = stabilise(ctx, (), initial, lambda _, state: state, span)
+    if isinstance(fixpoint, Unstable):
+        return changing(ctx, fixpoint, "the state of this loop", _FIXED, span)
+    args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(leaves(initial), fixpoint.types, strict=True)])
     until: Block | None = None
     if trips.until is not None:
-        until = _until(ctx, trips.until, initial, found, span)
+        until = _until(ctx, trips.until, initial, fixpoint, span)
         if until is None:
             return ctx.builder.poison(span)
-    types = [ArrayType(t.element, (trips.count + 1, *t.shape) if keep else t.shape) for t in found.types]
-    stable, condition = found, until
-    index, premised = (None, False) if turns.index is None else (turns.index.variable, turns.index.premised)
+    types = [ArrayType(t.element, (trips.count + 1, *t.shape) if keep else t.shape) for t in fixpoint.types]
+    stable, condition = fixpoint, until
+    index, premised = (None, False) if arguments.index is None else (arguments.index.variable, arguments.index.premised)
 
-    made = ctx.builder.emit_many(
-        lambda results: CoreLoop(results, args, trips.count, stable.block, condition, keep, turns.cells, index, premised), types,
+    results = ctx.builder.emit_many(
+        lambda results: CoreLoop(results, args, trips.count, stable.block, condition, keep, arguments.cells, index, premised),
+        types,
         span
     )
-    return rebuild(initial, made)
+    return rebuild(initial, results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,10 +402,10 @@ class _LoopArgument:
         return self.ctx.call(function, alpha, state, self.span)
 
 
-def _until(ctx: Context, predicate: FunctionValue, initial: Value, found: Stable, span: Span) -> Block | None:
+def _until(ctx: Context, predicate: FunctionValue, initial: Value, stable: Stable, span: Span) -> Block | None:
     """The stopping condition: ⍵ is the new state, ⍺ the old one."""
-    params: Sequence[Operand] = ctx.builder.open_block([*found.types, *found.types], span)
-    count = len(found.types)
+    params: Sequence[Operand] = ctx.builder.open_block([*stable.types, *stable.types], span)
+    count = len(stable.types)
     new, old = rebuild(initial, params[:count]), rebuild(initial, params[count:])
     with ctx.operator_body(span):
         condition = condition_operand(ctx, ctx.call(predicate, old, new, span), predicate.span)

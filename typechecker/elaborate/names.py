@@ -186,23 +186,23 @@ def operator(ctx: Context, node: expressions.Operator, frame: Frame) -> Operator
 
 
 def _operator_call(ctx: Context, node: expressions.OperatorCall, frame: Frame, name: str) -> FunctionValue:
-    found = operator(ctx, node.operator, frame)
+    applied = operator(ctx, node.operator, frame)
     operands: list[FunctionValue | Value] = []
     for extra in node.operands:
         operands.append(operand(ctx, extra, frame))
-    if isinstance(found, BrokenFunction):
+    if isinstance(applied, BrokenFunction):
         return BrokenFunction(node.span)
-    wanted = 2 if found.node.dyadic else 1
+    wanted = 2 if applied.node.dyadic else 1
     if len(operands) != wanted:
         ctx.error(Code.E130, f"this operator takes {wanted} operand{'s' if wanted > 1 else ''}, got {len(operands)}", node.span)
         return BrokenFunction(node.span)
     classes = [NameClass.FUNCTION if isinstance(x, FunctionValue) else NameClass.ARRAY for x in operands]
-    dfn, problems = bind_operator(found.node, classes[0], classes[1] if wanted == 2 else None)
+    dfn, problems = bind_operator(applied.node, classes[0], classes[1] if wanted == 2 else None)
     for problem in problems:
         ctx.builder.report(problem)
     if dfn is None:
         return BrokenFunction(node.span)
-    home = found.home.inner()
+    home = applied.home.inner()
     for argument, value in zip((Argument.LEFT_OPERAND, Argument.RIGHT_OPERAND), operands, strict=False):
         home.bind(argument, value)
     return DfnFunction(node.span, dfn, home, _operator_name(node) or name)

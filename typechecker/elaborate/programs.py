@@ -239,8 +239,8 @@ def elaborate(
     block = ctx.builder.close_block(())
     for problem in _wrong_in_schedules(run, frame, source, block):
         ctx.builder.report(problem)
-    found = ctx.builder.reports.diagnostics if memory is None else map(fixed, ctx.builder.reports.diagnostics)
-    diagnostics = tuple([_strictly(d) if strict else d for d in found])
+    reported = ctx.builder.reports.diagnostics if memory is None else map(fixed, ctx.builder.reports.diagnostics)
+    diagnostics = tuple([_strictly(d) if strict else d for d in reported])
     names = frame.by_name()
     core = None
     if not any(d.is_error for d in diagnostics):
@@ -293,11 +293,11 @@ def _wrong_in_schedules(run: declarations.Elaboration, frame: Frame, source: Sou
             case _:
                 names[name] = "a function"
     complete = not any(diagnostic.is_error for diagnostic in run.ctx.builder.reports.diagnostics)
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for schedule in run.schedules:
         mine = schedule.span.file == source.name  # a module's names are its own
-        found += check_directives(schedule.directives, names if mine else {}, printed, complete=mine and complete)
-    return found
+        diagnostics += check_directives(schedule.directives, names if mine else {}, printed, complete=mine and complete)
+    return diagnostics
 
 
 def _read(ctx: Context, source: Source) -> parser.Parsed:
@@ -367,15 +367,15 @@ def _run(run: declarations.Elaboration, parsed: parser.Parsed, frame: Frame, *, 
 
 def _scheduled(program: program_tree.ProgramTree) -> frozenset[str]:
     """The words of a file's schedule blocks, names of values among them."""
-    found: set[str] = set()
+    names: set[str] = set()
     pending = [d for block in program.statements if isinstance(block, program_tree.ScheduleBlock) for d in block.directives]
     while pending:
         for word in pending.pop().words:
             if isinstance(word, program_tree.DirectiveWord):
-                found.update((word.text, *word.text.split(",")))
+                names.update((word.text, *word.text.split(",")))
             else:
                 pending.extend(word.directives)
-    return frozenset(found)
+    return frozenset(names)
 
 
 def _once_more(
@@ -434,8 +434,8 @@ def _site(ctx: Context, statement: program_tree.Statement, uses: Collection[Symb
 
 def _bare(ctx: Context) -> tuple[int, ...]:
     """A mark that keeps everything but the blocks left open."""
-    whole = ctx.builder.mark()
-    return whole[: len(whole) - (ctx.builder.depth - 1)]
+    mark = ctx.builder.mark()
+    return mark[: len(mark) - (ctx.builder.depth - 1)]
 
 
 def _statement(

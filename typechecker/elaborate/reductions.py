@@ -150,9 +150,9 @@ def fold(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Val
     if length == ONE:
         return _nth(ctx, value, 0, span)
     items = [ArrayType(plain(x.type.element), x.type.shape[1:]) for x in arrays]
-    found = stabilise(ctx, items, pattern, body, span, shared=True)
-    if isinstance(found, Stable):
-        stable = found
+    fixpoint = stabilise(ctx, items, pattern, body, span, shared=True)
+    if isinstance(fixpoint, Stable):
+        stable = fixpoint
         args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(arrays, stable.types, strict=True)])
 
         return rebuild(value, ctx.builder.emit_many(lambda results: CoreFold(results, args, stable.block), stable.types, span))
@@ -163,7 +163,7 @@ def fold(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Val
         for i in range(count - 2, -1, -1):
             state = ctx.call(function, _nth(ctx, value, i, span), state, span)
         return state
-    return changing(ctx, found, "the accumulator of this reduction", _SAME, span)
+    return changing(ctx, fixpoint, "the accumulator of this reduction", _SAME, span)
 
 
 def folds_scan(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Value:
@@ -178,10 +178,10 @@ def folds_scan(ctx: Context, function: FunctionValue, value: Value, span: Span) 
         return ctx.call(function, state, rebuild(value, items), span)
 
     items = [ArrayType(plain(x.type.element), x.type.shape[1:]) for x in arrays]
-    found = stabilise(ctx, items, pattern, body, span, state_first=True, shared=True)
-    if not isinstance(found, Stable):
-        return changing(ctx, found, "the accumulator of this scan", _SAME, span)
-    stable = found
+    fixpoint = stabilise(ctx, items, pattern, body, span, state_first=True, shared=True)
+    if not isinstance(fixpoint, Stable):
+        return changing(ctx, fixpoint, "the accumulator of this scan", _SAME, span)
+    stable = fixpoint
     args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(arrays, stable.types, strict=True)])
     types = [ArrayType(t.element, (length, *t.shape)) for t in stable.types]
 
@@ -470,10 +470,10 @@ def scan_along(ctx: Context, function: FunctionValue, x: Operand, axis: int, spa
         if fold is None:
             return ctx.builder.poison(span)
         if isinstance(fold, ScalarFold):
-            made = fold
+            scanned = fold
             arg = cast(ctx, x, fold.element, span)
             type_ = ArrayType(_bounded(fold, x.type.element) or fold.element, x.type.shape)
-            return ctx.builder.emit(lambda result: Scan(result, made.function, arg.value, axis), type_, span)
+            return ctx.builder.emit(lambda result: Scan(result, scanned.function, arg.value, axis), type_, span)
     if isinstance(function, PrimitiveFunction):
         if function.glyph == "⊢" or x.type.shape[axis].constant == 0:
             return x

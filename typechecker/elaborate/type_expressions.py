@@ -170,10 +170,10 @@ def declared(ctx: Context, node: TypeExpression, names: Names) -> DeclaredType |
     if isinstance(node, TupleTypeExpression):
         items: list[DeclaredType] = []
         for item in node.items:
-            made = declared(ctx, item, names)
-            if made is None:
+            type_ = declared(ctx, item, names)
+            if type_ is None:
                 return None
-            items.append(made)
+            items.append(type_)
         return TupleType(tuple(items))
     element = element_of(ctx, node.element, names, {})
     if element is None:
@@ -226,11 +226,11 @@ def facts(ctx: Context, nodes: Sequence[Fact], names: Names, *, quietly: bool = 
 
 def meaningful_facts(ctx: Context, nodes: Sequence[Fact], names: Names) -> list[SizeFact]:
     """Those that can be formed from what is known and from one another; they are premises from here on."""
-    found: list[SizeFact] = []
+    constraints: list[SizeFact] = []
     for fact, _ in facts(ctx, nodes, names, quietly=True):
-        found.append(fact)
+        constraints.append(fact)
         ctx.builder.ledger.premises.append(fact)
-    return found
+    return constraints
 
 
 def _formed_quietly(ctx: Context, node: Fact, names: Names) -> SizeFact | None:

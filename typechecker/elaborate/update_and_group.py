@@ -42,10 +42,10 @@ def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value,
     if isinstance(where, Operand):
         places = where
     else:
-        found = single(ctx, ctx.call(where, None, x, span), span)
-        if found.poisoned:
-            return found
-        places = ctx.builder.convert(found, Kind.BOOL, span) if is_boolean(found.type.element) else found
+        where_value = single(ctx, ctx.call(where, None, x, span), span)
+        if where_value.poisoned:
+            return where_value
+        places = ctx.builder.convert(where_value, Kind.BOOL, span) if is_boolean(where_value.type.element) else where_value
         if places.type.element.kind is not Kind.BOOL:
             return ctx.error(
                 Code.E303, f"a function on the right of `@` gives a mask, but this gives {show_type(places.type)}", derived.span
@@ -100,8 +100,8 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
         return ctx.builder.poison(span)
     base, value = pair
     type_ = ArrayType(held(joint_element(pair)), flat_shape)
-    made = ctx.builder.emit(lambda result: MaskUpdate(result, base.value, flat_mask.value, value.value), type_, span)
-    return reshaped(ctx.builder, made, x.type.shape, span)
+    updated = ctx.builder.emit(lambda result: MaskUpdate(result, base.value, flat_mask.value, value.value), type_, span)
+    return reshaped(ctx.builder, updated, x.type.shape, span)
 
 
 # ---------------------------------------------------------------------------------------------------- key
@@ -171,9 +171,9 @@ def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operan
         )
     arg = cast(ctx, values, fold.element, span)
     type_ = ArrayType(fold.element, (bins, *values.type.shape[len(shape) :]))
-    place = Indexing(0, 1, ctx.builder.index_origin)
+    bin_indexing = Indexing(0, 1, ctx.builder.index_origin)
     return ctx.builder.emit(
-        lambda result: KeyReduce(result, fold.function, index.operand.value, arg.value, index.checked, place), type_, span
+        lambda result: KeyReduce(result, fold.function, index.operand.value, arg.value, index.checked, bin_indexing), type_, span
     )
 
 

@@ -54,8 +54,8 @@ def note_premises(fact: SizeFact, verdict: Verdict, premises: Sequence[SizeFact]
 def is_of_turns(fact: SizeFact, loops: Sequence[LoopIndex]) -> bool:
     """Does a fact mention an index, and beside indices only sizes that are known when the program is loaded?"""
     indices = {loop.variable for loop in loops}
-    found = mentioned(fact)
-    return bool(found & indices) and all(v in indices or not v.is_runtime for v in found)
+    variables = mentioned(fact)
+    return bool(variables & indices) and all(v in indices or not v.is_runtime for v in variables)
 
 
 def guards_of(obligation: Obligation, loops: Sequence[LoopIndex]) -> tuple[CoreGuard, ...]:
@@ -74,29 +74,29 @@ def _ends(fact: SizeFact, loops: Sequence[LoopIndex]) -> list[tuple[SizeFact, Si
     None: it is not affine in some index, or says something that ends do not decide."""
     if fact.relation in (Relation.NOT_EQUAL, Relation.DIVIDES):
         return None
-    found: list[tuple[SizeFact, Size]] = [(fact, ONE)]
+    constraints: list[tuple[SizeFact, Size]] = [(fact, ONE)]
     for loop in reversed(loops):  # inner trips may mention outer indices
         ends: list[tuple[SizeFact, Size]] = []
-        for end, runs in found:
+        for end, runs in constraints:
             if loop.variable not in mentioned(end) | runs.variables():
                 ends.append((end, runs))
                 continue
             if not (_affine(end.right - end.left, loop.variable) and loop.variable not in runs.variables()):
                 return None
-            for place in (ZERO, loop.trip - 1):
-                at = {loop.variable: place}
+            for index in (ZERO, loop.trip - 1):
+                at = {loop.variable: index}
                 turned = SizeFact(end.relation, end.left.substitute(at), end.right.substitute(at))
                 if (turned, loop.trip * runs) not in ends:
                     ends.append((turned, loop.trip * runs))
         if len(ends) > _MOST_ENDS:
             return None
-        found = ends
-    return found
+        constraints = ends
+    return constraints
 
 
 def _affine(size: Size, index: SizeVariable) -> bool:
     """Is a size c + d·i where neither c nor d mentions i?"""
-    at_zero, at_one = (size.substitute({index: place}) for place in (ZERO, ONE))
+    at_zero, at_one = (size.substitute({index: end}) for end in (ZERO, ONE))
     return size == at_zero + (at_one - at_zero) * variable(index)
 
 

@@ -78,8 +78,8 @@ class SizeFact:
             for side, size in (("left", self.left), ("right", self.right))
             if size.constant is None and not (len(mentioned) and any(size == variable(v) for v in mentioned))
         ]
-        found = f"{self} does not hold" + (f" with {shown}" if shown else "")
-        return f"{found}: {', '.join(numbers)}" if numbers else found
+        message = f"{self} does not hold" + (f" with {shown}" if shown else "")
+        return f"{message}: {', '.join(numbers)}" if numbers else message
 
 
 @dataclass(frozen=True, slots=True)

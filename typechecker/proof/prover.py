@@ -73,15 +73,15 @@ def search(fact: SizeFact, premises: Sequence[SizeFact]) -> SmallModelSearch:
 
 def reach(fact: SizeFact) -> frozenset[SizeVariable]:
     """The variables of a fact and of their caps."""
-    found = set(fact.left.variables() | fact.right.variables())
-    pending = list(found)
+    reached = set(fact.left.variables() | fact.right.variables())
+    pending = list(reached)
     while pending:
         cap = pending.pop().cap
         if cap is not None:
-            fresh = cap.variables() - found
-            found |= fresh
+            fresh = cap.variables() - reached
+            reached |= fresh
             pending += fresh
-    return frozenset(found)
+    return frozenset(reached)
 
 
 @lru_cache(maxsize=64)
@@ -92,21 +92,21 @@ def _candidates(count: int, extra: tuple[int, ...]) -> tuple[tuple[int, ...], ..
 
 def _constants(facts: Sequence[SizeFact]) -> tuple[int, ...]:
     """Numbers next to the constants that occur, smallest first."""
-    found: set[int] = set()
+    constants: set[int] = set()
     for fact in facts:
-        _collect(fact.left, found)
-        _collect(fact.right, found)
-    near = {c + step for c in found for step in (-1, 0, 1)}
+        _collect(fact.left, constants)
+        _collect(fact.right, constants)
+    near = {c + step for c in constants for step in (-1, 0, 1)}
     return tuple(sorted(c for c in near if c > 4))
 
 
-def _collect(size: Size, found: set[int]) -> None:
+def _collect(size: Size, constants: set[int]) -> None:
     for monomial, coefficient in size.terms:
-        found.add(abs(coefficient))
+        constants.add(abs(coefficient))
         for atom, _ in monomial:
             if isinstance(atom, Opaque):
                 for arg in atom.args:
-                    _collect(arg, found)
+                    _collect(arg, constants)
 
 
 # ---------------------------------------------------------------------------------------------------- decide
@@ -131,29 +131,29 @@ def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> ProofResult:
     if verdict is not Verdict.UNKNOWN:
         return ProofResult(verdict)
     related = connected(fact, premises)
-    found = _examples(fact, related)
+    examples = _examples(fact, related)
     symbolic = any(not v.is_runtime for v in fact.left.variables() | fact.right.variables())
-    if found.counterexample is not None and (found.satisfiable or not symbolic):
-        return ProofResult(Verdict.DEPENDS, found.counterexample)
+    if examples.counterexample is not None and (examples.satisfiable or not symbolic):
+        return ProofResult(Verdict.DEPENDS, examples.counterexample)
     if not symbolic or fact.relation is Relation.POWER:
-        return ProofResult(Verdict.UNKNOWN if found.counterexample is None else Verdict.DEPENDS, found.counterexample)
+        return ProofResult(Verdict.UNKNOWN if examples.counterexample is None else Verdict.DEPENDS, examples.counterexample)
     from .solver import ask
 
-    answered = ask(fact, related, found.counterexample)
-    if answered.verdict is Verdict.UNKNOWN and found.counterexample is not None:
-        return ProofResult(Verdict.DEPENDS, found.counterexample)
-    example = answered.example or found.counterexample
+    answered = ask(fact, related, examples.counterexample)
+    if answered.verdict is Verdict.UNKNOWN and examples.counterexample is not None:
+        return ProofResult(Verdict.DEPENDS, examples.counterexample)
+    example = answered.example or examples.counterexample
     return ProofResult(answered.verdict, example if answered.verdict is Verdict.DEPENDS else None, answered.unproved, True)
 
 
 def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> SmallModelSearch:
     """Small examples; with many sizes, of those that equalities leave open."""
-    found = search(fact, related)
-    if found != SmallModelSearch():
-        return found
+    examples = search(fact, related)
+    if examples != SmallModelSearch():
+        return examples
     rewrites, rest = _orient(related)
     if not rewrites or any(name.cap is not None or (value.bounds()[0] or 0) < name.minimum for name, value in rewrites):
-        return found
+        return examples
 
     def open_sizes(f: SizeFact) -> SizeFact:
         return SizeFact(f.relation, _rewrite(f.left, rewrites), _rewrite(f.right, rewrites))
@@ -161,17 +161,17 @@ def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> SmallModelSearch:
     goal = open_sizes(fact)
     reduced = search(goal, connected(goal, [open_sizes(premise) for premise in rest]))
     if reduced.counterexample is None:
-        return found
+        return examples
     sizes = dict(reduced.counterexample)
     for name, value in reversed(rewrites):
         for other in value.variables():
             sizes.setdefault(other, other.minimum)
         sizes[name] = value.evaluate(sizes)
     if any(v not in sizes for f in (fact, *related) for v in reach(f)):
-        return found
+        return examples
     breaks = not fact.holds(sizes) and all(premise.holds(sizes) for premise in related)
     ordered = {v: sizes[v] for v in sorted(sizes, key=lambda v: v.id)}
-    return SmallModelSearch(ordered, reduced.satisfiable) if breaks else found
+    return SmallModelSearch(ordered, reduced.satisfiable) if breaks else examples
 
 
 def settle(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:
@@ -224,11 +224,11 @@ def _orient(premises: Sequence[SizeFact]) -> tuple[list[tuple[SizeVariable, Size
             else:
                 rewrites.append(rule)
         elif premise.relation is Relation.DIVIDES:
-            whole = _lone_variable(right)
+            lone = _lone_variable(right)
             least = left.bounds()[0]
-            if whole is not None and whole not in left.variables() and least is not None and least >= 0:
-                fresh = SizeVariable("q", -1 - index, whole.origin)
-                rewrites.append((whole, left * variable(fresh)))
+            if lone is not None and lone not in left.variables() and least is not None and least >= 0:
+                fresh = SizeVariable("q", -1 - index, lone.origin)
+                rewrites.append((lone, left * variable(fresh)))
         else:
             rest.append(premise)
     return rewrites, rest
@@ -268,20 +268,20 @@ def _rewrite(size: Size, rewrites: Sequence[tuple[SizeVariable, Size]]) -> Size:
 
 def _inequalities(premises: Sequence[SizeFact]) -> list[Size]:
     """Premises as sizes known to be ≥ 0."""
-    found: list[Size] = []
+    differences: list[Size] = []
     for p in premises:
         match p.relation:
             case Relation.AT_MOST:
-                found.append(p.right - p.left)
+                differences.append(p.right - p.left)
             case Relation.LESS:
-                found.append(p.right - p.left - 1)
+                differences.append(p.right - p.left - 1)
             case Relation.EQUAL:
-                found += [p.right - p.left, p.left - p.right]
+                differences += [p.right - p.left, p.left - p.right]
             case Relation.POWER if p.left.constant is not None and p.left.constant >= 1:
-                found.append(p.right - 1)
+                differences.append(p.right - 1)
             case Relation.NOT_EQUAL | Relation.DIVIDES | Relation.POWER:
                 pass
-    return found
+    return differences
 
 
 # ------------------------------------------------------------------------------------- proving
@@ -350,8 +350,8 @@ def _unsolvable(difference: Size) -> bool:
 
 
 def _is_multiple(size: Size, divisor: Size) -> bool:
-    whole = quotient(size, divisor)
-    return whole * divisor == size
+    multiple = quotient(size, divisor)
+    return multiple * divisor == size
 
 
 def _nonnegative(size: Size, context: _ProofContext, depth: int = 0) -> bool:

@@ -51,21 +51,22 @@ def first_clause(fact: SizeFact, premises: Sequence[SizeFact], sites: Sequence[C
     same = _one_width(fact, premises, [site.width for site in sites if site.width is not None])
     if same is not None:
         return (same,)
-    found = (clause_fix(fact, premises, site) for site in sites)
-    return tuple([fix for fix in found if fix is not None][:1])
+    clauses = (clause_fix(fact, premises, site) for site in sites)
+    return tuple([fix for fix in clauses if fix is not None][:1])
 
 
 def _one_width(fact: SizeFact, premises: Sequence[SizeFact], widths: Sequence[tuple[SizeVariable, Span]]) -> Fix | None:
     """The repair of a fact that two widths are equal: with one name, loading pads the texts to the widest.  Words alone where
     something else is said of the other name."""
     sides = fact.left.variables() | fact.right.variables()
-    found = dict.fromkeys(size for size, _ in widths if size in sides)
-    if fact.relation is not Relation.EQUAL or len(found) != 2 or {variable(size) for size in found} != {fact.left, fact.right}:
+    widths_used = dict.fromkeys(size for size, _ in widths if size in sides)
+    if fact.relation is not Relation.EQUAL or len(widths_used) != 2 or {variable(size) for size in widths_used} != {fact.left,
+        fact.right}:
         return None
-    kept, other = found
+    first, other = widths_used
     stated = any(other in (premise.left.variables() | premise.right.variables()) for premise in premises)
-    edits = () if stated else tuple([Edit(span, str(kept)) for size, span in widths if size == other])
-    return Fix(f"name the width `{kept}` instead of `{other}`: texts whose widths have one name are padded alike", edits)
+    edits = () if stated else tuple([Edit(span, str(first)) for size, span in widths if size == other])
+    return Fix(f"name the width `{first}` instead of `{other}`: texts whose widths have one name are padded alike", edits)
 
 
 def clause_fix(fact: SizeFact, premises: Sequence[SizeFact], site: ClauseSite) -> Fix | None:
@@ -129,13 +130,13 @@ def _vanishes_when_exact(difference: Size, node: Opaque) -> bool:
 
 
 def _inside(atom: Opaque) -> set[Opaque]:
-    found: set[Opaque] = {atom}
+    atoms: set[Opaque] = {atom}
     for arg in atom.args:
         for monomial, _ in arg.terms:
             for inner, _ in monomial:
                 if isinstance(inner, Opaque):
-                    found |= _inside(inner)
-    return found
+                    atoms |= _inside(inner)
+    return atoms
 
 
 # ----------------------------------------------------------------------------------- as it is written
@@ -169,10 +170,10 @@ def describe(
     fact, verdict = obligation.fact, decision.verdict
     variables = fact.left.variables() | fact.right.variables()
     checked = frozenset[SizeVariable]().union(*[guard.variables() for guard in guards])
-    turns = {v for guard in guards if (v := guard.index) is not None}
-    runtime = sorted((v for v in checked if v.is_runtime and not turns), key=lambda v: v.id)
-    found = decision.counterexample
-    shown = None if found is None else {v.name: n for v, n in found.items() if v in variables}
+    indices = {v for guard in guards if (v := guard.index) is not None}
+    runtime = sorted((v for v in checked if v.is_runtime and not indices), key=lambda v: v.id)
+    counterexample = decision.counterexample
+    shown = None if counterexample is None else {v.name: n for v, n in counterexample.items() if v in variables}
     code, labels, notes, fixes = obligation.code, obligation.labels, obligation.notes, obligation.fixes
     if code == Code.E201:
         code = {Verdict.NEVER: Code.E200, Verdict.UNKNOWN: Code.E209}.get(verdict, Code.E201)
@@ -184,11 +185,11 @@ def describe(
             code = Code.E140 if code in LINE_UP_CODES else code
             labels = (*labels, *(Label(spans[v][0], f"{v} is {spans[v][1]}") for v in runtime if v in spans))
             notes = (*notes, *(f"{v} is known only when the program runs (0..{v.cap})" for v in runtime))
-        elif any(v.origin is SizeOrigin.RIGID for v in variables) or (turns and signed):
+        elif any(v.origin is SizeOrigin.RIGID for v in variables) or (indices and signed):
             fixes = (*fixes, *[fix for guard in guards for fix in first_clause(guard.fact, premises, sites)])
         else:
             severity, code, origin = Severity.WARNING, Code.W201, code
-            notes = (*notes, *[fix.title for fix in fixes], CHECKED_IN_TURN if turns else CHECKED_AT_LOAD)
+            notes = (*notes, *[fix.title for fix in fixes], CHECKED_IN_TURN if indices else CHECKED_AT_LOAD)
             fixes = tuple([fix for guard in guards for fix in first_clause(guard.fact, premises, sites)])
             # the program may be right: its declarations are what is repaired
     return Diagnostic(

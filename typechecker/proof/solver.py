@@ -141,18 +141,18 @@ class _QueryWriter:
         if known is None:
             p, q = self.size(dividend), self.size(divisor)
             count = len(self._divided)
-            known = self._divided[key] = whole, rest = self._fresh("d", count), self._fresh("r", count)
+            known = self._divided[key] = quotient_name, rest = self._fresh("d", count), self._fresh("r", count)
             low = divisor.bounds()[0]
             if divisor.constant is None:
                 self.linear = False
-            self.definitions.append(f"(= {p} (+ (* {q} {whole}) {rest}))")
+            self.definitions.append(f"(= {p} (+ (* {q} {quotient_name}) {rest}))")
             positive = f"(and (<= 0 {rest}) (< {rest} {q}))"
             if low is not None and low >= 1:
                 self.definitions.append(positive)
             else:
                 negative = f"(and (< {q} {rest}) (<= {rest} 0))"
                 self.definitions.append(
-                    f"(or (and (>= {q} 1) {positive}) (and (= {q} 0) (= {whole} 0)) (and (< {q} 0) {negative}))"
+                    f"(or (and (>= {q} 1) {positive}) (and (= {q} 0) (= {quotient_name} 0)) (and (< {q} 0) {negative}))"
                 )
         return known
 
@@ -200,9 +200,9 @@ def read(key: str) -> Mapping[str, Any] | None:
     return entry
 
 
-def write(key: str, found: Mapping[str, Any]) -> None:
+def write(key: str, verdict: Mapping[str, Any]) -> None:
     """Store an answer; what goes wrong is nobody's concern."""
-    CACHE.write(key, json.dumps({"format": FORMAT, "question": key, **found}, ensure_ascii=True).encode("ascii"))
+    CACHE.write(key, json.dumps({"format": FORMAT, "question": key, **verdict}, ensure_ascii=True).encode("ascii"))
 
 
 # ---------------------------------------------------------------------------------------------------- verdicts
@@ -242,16 +242,16 @@ def ask(fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariabl
     if version is None:
         return Answered(Verdict.UNKNOWN, unproved=Unproved.ABSENT)
     key = f"z3 {version} {z3_process.STEPS}\n{'may be false' if known is not None else 'open'}\n{asked.key}"
-    found = _kept.get(key) or _stored(key, asked, fact, premises, known)
-    if found is None:
+    outcome = _kept.get(key) or _stored(key, asked, fact, premises, known)
+    if outcome is None:
         solved = _solve(asked, fact, premises, known)
         if isinstance(solved, Unproved):
             return Answered(Verdict.UNKNOWN, unproved=solved)
-        found = solved
-        write(key, {"verdict": found[0].value, "model": list(found[1])})
+        outcome = solved
+        write(key, {"verdict": outcome[0].value, "model": list(outcome[1])})
     if len(_kept) < _MOST_KEPT:
-        _kept[key] = found
-    verdict, model = found
+        _kept[key] = outcome
+    verdict, model = outcome
     if verdict is Verdict.UNKNOWN:
         return Answered(verdict, unproved=Unproved.STOPPED)
     return Answered(verdict, dict(zip(asked.sizes, model, strict=True)) if model else None)

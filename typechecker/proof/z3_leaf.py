@@ -48,10 +48,10 @@ def answer(z3: Any, question: dict[str, Any]) -> dict[str, Any]:
         solver = z3.SolverFor(question["logic"], ctx=z3.Context())
         solver.set("rlimit", question["steps"])
         solver.from_string(question["text"])
-        found = solver.check()
-        if found == z3.unsat:
+        status = solver.check()
+        if status == z3.unsat:
             return {"found": "unsat"}
-        if found == z3.sat:
+        if status == z3.sat:
             model = solver.model()
             values = {declared.name(): model[declared] for declared in model.decls()}
             return {"found": "sat", "model": [int(values[n].as_long()) if n in values else 0 for n in question["wanted"]]}

@@ -61,8 +61,8 @@ def installed() -> tuple[str, str] | None:
 
 def version() -> str | None:
     """The installed solver's version."""
-    found = installed()
-    return None if found is None else found[1]
+    installation = installed()
+    return None if installation is None else installation[1]
 
 
 class _Process:
@@ -100,11 +100,11 @@ class _Process:
         try:
             running.stdin.write(json.dumps(question) + "\n")
             running.stdin.flush()
-            found = json.loads(running.stdout.readline())
+            reply = json.loads(running.stdout.readline())
         except (OSError, ValueError):
-            found = None
-        if isinstance(found, dict):
-            return found
+            reply = None
+        if isinstance(reply, dict):
+            return reply
         self.deaths += 1
         self.stop()
         return None
@@ -145,10 +145,10 @@ _process = _Process()
 
 def solve(text: str, logic: str, wanted: Sequence[str]) -> SolverReply | None:
     """Ask whether the assertions of an SMT-LIB text can hold; None if z3 cannot be imported."""
-    found = _process.ask({"text": text, "logic": logic, "wanted": list(wanted), "steps": STEPS})
-    if found is None:
+    reply = _process.ask({"text": text, "logic": logic, "wanted": list(wanted), "steps": STEPS})
+    if reply is None:
         return SolverReply(Satisfiable.FAILED)
-    match found.get("found"):
+    match reply.get("found"):
         case "absent":
             _process.stop()
             return None
@@ -157,7 +157,7 @@ def solve(text: str, logic: str, wanted: Sequence[str]) -> SolverReply | None:
         case "unsat":
             return SolverReply(Satisfiable.NO)
         case "sat":
-            model = found.get("model")
+            model = reply.get("model")
             if isinstance(model, list) and all(type(n) is int for n in model):
                 return SolverReply(Satisfiable.YES, tuple(model))
             return SolverReply(Satisfiable.UNKNOWN)

@@ -85,8 +85,8 @@ def arithmetic_of(b: Builder, function: str, left: Operand, right: Operand, span
         return b.poison(span)
     static = static_result(b, function, x, y)
     element = _range(b, function, kind, _bounded_by_size(b, function, x), _bounded_by_size(b, function, y), static)
-    made = b.scalar(function, (b.convert(x, kind, span), b.convert(y, kind, span)), element, span)
-    return made if made.poisoned else with_static(made, static, x, y) if kind is Kind.I64 else made
+    result = b.scalar(function, (b.convert(x, kind, span), b.convert(y, kind, span)), element, span)
+    return result if result.poisoned else with_static(result, static, x, y) if kind is Kind.I64 else result
 
 
 def static_result(b: Builder, function: str, x: Operand, y: Operand) -> Size | tuple[Size, ...] | None:
@@ -101,9 +101,9 @@ def static_result(b: Builder, function: str, x: Operand, y: Operand) -> Size | t
     rights = right if isinstance(right, tuple) else (right,) * len(lefts)
     if len(lefts) != len(rights):
         return None
-    made = tuple(bounded(combine(p, q)) for p, q in zip(lefts, rights, strict=True))
-    kept = tuple(m for m in made if m is not None)
-    return kept if len(kept) == len(made) else None
+    sizes = tuple(bounded(combine(p, q)) for p, q in zip(lefts, rights, strict=True))
+    known = tuple(m for m in sizes if m is not None)
+    return known if len(known) == len(sizes) else None
 
 
 def _own_static(b: Builder, x: Operand) -> Size | tuple[Size, ...] | None:
@@ -188,8 +188,8 @@ def _range(
         return Element(kind)  # where one side is open, what is beyond i64 comes back on the other
     if high is None and low is None and most is not None and not symbolic:
         most = None
-    kept = symbolic and low is not None and (high is None or function == "min")
-    return ranged(kind, low, high, most=most if kept else None)
+    is_exact = symbolic and low is not None and (high is None or function == "min")
+    return ranged(kind, low, high, most=most if is_exact else None)
 
 
 def _unwrapped(element: Element) -> bool:
@@ -221,16 +221,16 @@ def _minus(x: int | None) -> int | None:
 
 def residue(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`⍺|⍵`: by a size n ≥ 1 the result is `int<0..n-1>`, which indexes an array of n cells."""
-    made = dyadic(b, left, right, axis, span)
-    if not isinstance(made, Operand) or made.poisoned or made.static is not None or not made.type.element.kind.is_integer:
-        return made
+    result = dyadic(b, left, right, axis, span)
+    if not isinstance(result, Operand) or result.poisoned or result.static is not None or not result.type.element.kind.is_integer:
+        return result
     divisor = left.static if left.type.element.below is None else None
     if isinstance(divisor, Size):
-        b.note(made, modulus=divisor)
+        b.note(result, modulus=divisor)
     if isinstance(divisor, Size) and divisor.constant is None and surely_machine(divisor) and b.at_most(ONE, divisor):
-        element = Element(made.type.element.kind, 0, most=divisor - 1)
-        return b.retyped(made, replace(made.type, element=element))
-    return made
+        element = Element(result.type.element.kind, 0, most=divisor - 1)
+        return b.retyped(result, replace(result.type, element=element))
+    return result
 
 
 def floats(b: Builder, items: tuple[Operand, ...], span: Span) -> tuple[Operand, ...]:
@@ -260,15 +260,15 @@ def float_dyadic(function: str) -> Callable[[Builder, Operand, Operand, Operand 
 
 def divide(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`÷`: a float; the exact quotient of two singletons is remembered for `⌊ ⌈`."""
-    made = float_dyadic("div")(b, left, right, axis, span)
-    if isinstance(made, Operand) and not made.poisoned:
+    result = float_dyadic("div")(b, left, right, axis, span)
+    if isinstance(result, Operand) and not result.poisoned:
         x, y = integer_static(b, left), integer_static(b, right)
         if x is not None and y is not None:
             count = len(x) if left.type.rank else len(y)
             if left.type.rank == 0 or right.type.rank == 0 or len(x) == len(y):
                 xs, ys = (v if o.type.rank else v * count for v, o in ((x, left), (y, right)))
-                b.note(made, quotients=tuple(zip(xs, ys, strict=True)))
-    return made
+                b.note(result, quotients=tuple(zip(xs, ys, strict=True)))
+    return result
 
 
 def integer_static(b: Builder, x: Operand) -> tuple[Size, ...] | None:
@@ -303,10 +303,10 @@ def _integers_too(function: str) -> Callable[[Builder, Operand, Operand | None, 
         kind = FUNCTIONS[function].result_kind(y.type.element.kind)
         assert kind is not None
         static = _static_monadic(b, function, y)
-        made = b.scalar(function, (y,), _monadic_range(function, kind, y.type.element), span)
+        result = b.scalar(function, (y,), _monadic_range(function, kind, y.type.element), span)
         if function == "neg" and kind is Kind.I64 and not y.type.rank:
-            b.note(made, negated=y)
-        return with_static(made, static, y) if kind is Kind.I64 else made
+            b.note(result, negated=y)
+        return with_static(result, static, y) if kind is Kind.I64 else result
 
     return rule
 
@@ -318,11 +318,11 @@ def _static_monadic(b: Builder, function: str, x: Operand) -> Size | tuple[Size,
     static = _own_static(b, x)
     if static is None:
         return None
-    made = tuple(_monadic_size(function, s) for s in (static if isinstance(static, tuple) else (static,)))
-    kept = tuple(m for m in made if m is not None)
-    if len(kept) != len(made):
+    sizes = tuple(_monadic_size(function, s) for s in (static if isinstance(static, tuple) else (static,)))
+    known = tuple(m for m in sizes if m is not None)
+    if len(known) != len(sizes):
         return None
-    return kept if isinstance(static, tuple) else kept[0]
+    return known if isinstance(static, tuple) else known[0]
 
 
 def _monadic_size(function: str, size: Size) -> Size | None:
@@ -370,22 +370,22 @@ def rounding(function: str) -> Callable[[Builder, Operand, Operand | None, Span]
             return _exact(b, function, y, exact, span)
         digits = b.known(y).digits
         element = Element(kind if kind.is_complex else Kind.I64) if digits is None else ranged(Kind.I64, 0, digits)
-        made = b.scalar(function, (y,), element, span)
-        return with_static(made, _literal_rounding(function, y), y)
+        result = b.scalar(function, (y,), element, span)
+        return with_static(result, _literal_rounding(function, y), y)
 
     return rule
 
 
 def _exact(b: Builder, function: str, x: Operand, pairs: tuple[tuple[Size, Size], ...], span: Span) -> Operand:
-    made: list[Size] = []
+    quotients: list[Size] = []
     for top, bottom in pairs:
         if bottom.constant is not None and bottom.constant < 0:
             top, bottom = -top, -bottom
         message = "the divisor is 0, so there is no number to round" if bottom == ZERO else f"the divisor {bottom} may be 0"
         if not b.require(Obligation(SizeFact(Relation.AT_MOST, ONE, bottom), Code.E203, span, message)):
             return b.poison(span)
-        made.append(quotient(top, bottom) if function == "floor" else quotient(top + bottom - 1, bottom))
-    return b.size_vector(made, span) if x.type.rank else b.size_value(made[0], span)
+        quotients.append(quotient(top, bottom) if function == "floor" else quotient(top + bottom - 1, bottom))
+    return b.size_vector(quotients, span) if x.type.rank else b.size_value(quotients[0], span)
 
 
 def _literal_rounding(function: str, x: Operand) -> Size | None:
@@ -418,11 +418,11 @@ def float_monadic(function: str) -> Callable[[Builder, Operand, Operand | None, 
 
 def reciprocal(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`÷⍵`, remembering `⌊÷n`."""
-    made = float_monadic("reciprocal")(b, x, axis, span)
+    result = float_monadic("reciprocal")(b, x, axis, span)
     sizes = integer_static(b, x)
-    if isinstance(made, Operand) and not made.poisoned and sizes is not None:
-        b.note(made, quotients=tuple((ONE, s) for s in sizes))
-    return made
+    if isinstance(result, Operand) and not result.poisoned and sizes is not None:
+        b.note(result, quotients=tuple((ONE, s) for s in sizes))
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------- numeric
@@ -527,8 +527,8 @@ def conversion(kind: Kind) -> Callable[[Builder, Operand, Operand | None, Span],
         if Kind.CHAR in (have, kind) and have is not kind and not (have.is_integer or kind.is_integer):
             return b.error(Code.E300, f"`{kind.value}` does not convert {show_type(x.type)}", span, labels=(label(b, x),),
                            notes=("text converts to integers (code points) and back",))  # fmt: skip
-        made = b.convert(y, kind, span)
-        return b.retyped(made, ArrayType(strong(made.type.element), made.type.shape))
+        converted = b.convert(y, kind, span)
+        return b.retyped(converted, ArrayType(strong(converted.type.element), converted.type.shape))
 
     return rule
 
@@ -547,8 +547,8 @@ def inverse(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     if y.type.rank == 1:
         (n,) = y.type.shape
         column = reshaped(b, y, (n, ONE), span)
-        made = b.emit_many(lambda r: Library(r, "inverse", (column.value,)), [ArrayType(element, (ONE, n))], span)[0]
-        return reshaped(b, made, (n,), span)
+        solution = b.emit_many(lambda r: Library(r, "inverse", (column.value,)), [ArrayType(element, (ONE, n))], span)[0]
+        return reshaped(b, solution, (n,), span)
     *frame, rows, columns = y.type.shape
     if not _tall(b, rows, columns, x, span):
         return b.poison(span)
@@ -579,9 +579,9 @@ def solve(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
             and require_equal(b, values.type.shape[0], rows, Code.E101, span, message, left, right)):  # fmt: skip
         return b.poison(span)
     type = ArrayType(element, (columns, values.type.shape[1]))
-    made = b.emit_many(lambda r: Library(r, "solve", (values.value, matrix.value)), [type], span)[0]
+    solution = b.emit_many(lambda r: Library(r, "solve", (values.value, matrix.value)), [type], span)[0]
     shape = (*((columns,) if a.type.rank == 2 else ()), *y.type.shape[1:])
-    return reshaped(b, made, shape, span)
+    return reshaped(b, solution, shape, span)
 
 
 # ---------------------------------------------------------------------------------------------------- exact
@@ -619,8 +619,8 @@ def compared_exactly(b: Builder, function: str, x: Operand, y: Operand, span: Sp
     """`x function y` for an i64 x and a float y; a complex one only for equality."""
     if y.type.element.kind.is_complex:
         return _with_complex(b, function, x, y, span)
-    made = _with_literal(b, function, x, y, span) if y.constant is not None else None
-    return _in_parts(b, function, x, y, span) if made is None else made
+    compared = _with_literal(b, function, x, y, span) if y.constant is not None else None
+    return _in_parts(b, function, x, y, span) if compared is None else compared
 
 
 def compared_turned(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
@@ -675,9 +675,9 @@ def _pairs(b: Builder, first: Operand, second: Operand, span: Span) -> Operand:
 def _with_literal(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand | None:
     """Against numbers of the program, as integers; None if some have no integer on the right side of them."""
     numbers = [value for value in y.constant or () if isinstance(value, int | float)]
-    whole = [v for v in numbers if math.isfinite(v) and v == math.floor(v) and -_LIMIT <= v < _LIMIT]
-    if len(whole) == len(numbers):
-        return b.scalar(function, (x, _integers(b, [int(v) for v in whole], y, span)), _BOOL, span)
+    integral = [v for v in numbers if math.isfinite(v) and v == math.floor(v) and -_LIMIT <= v < _LIMIT]
+    if len(integral) == len(numbers):
+        return b.scalar(function, (x, _integers(b, [int(v) for v in integral], y, span)), _BOOL, span)
     if len(numbers) != 1 or y.type.rank or not math.isfinite(numbers[0]) or not -_LIMIT < numbers[0] < _LIMIT:
         return None
     if function in ("eq", "ne"):
@@ -725,8 +725,8 @@ def power(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
         assert kind is not None
         if not fit_weak(b, x, kind, span):
             return b.poison(span)
-        made = b.scalar("ipow", (b.convert(x, kind, span), b.convert(y, kind, span)), Element(kind), span)
-        return made if made.poisoned or kind is not Kind.I64 else with_static(made, _static_power(b, x, y), x, y)
+        result = b.scalar("ipow", (b.convert(x, kind, span), b.convert(y, kind, span)), Element(kind), span)
+        return result if result.poisoned or kind is not Kind.I64 else with_static(result, _static_power(b, x, y), x, y)
     p, q = floats(b, (x, y), span)
     return b.scalar("pow", (p, q), Element(p.type.element.kind), span)
 
@@ -783,12 +783,12 @@ def _circular(b: Builder, code: int, right: Operand, span: Span) -> Operand:
 
 def logarithm(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`b⍟x`, remembering how great `⌊b⍟n` can be for an integer n (a number of digits; of 0 and below there is none)."""
-    made = float_dyadic("log")(b, left, right, axis, span)
+    result = float_dyadic("log")(b, left, right, axis, span)
     element, base = right.type.element, left.constant[0] if left.constant and not left.type.rank else None
-    if not isinstance(made, Operand) or not isinstance(base, int | float) or not 2 <= base < MOST_BASE:
-        return made
+    if not isinstance(result, Operand) or not isinstance(base, int | float) or not 2 <= base < MOST_BASE:
+        return result
     if limits(element.kind) is not None:
         greatest = integer_range(element)[1] if element.below is None else None
         bits = 63 if greatest is None else max(greatest, 1).bit_length()
-        b.note(made, digits=-int(-bits // (int(base).bit_length() - 1)) + 1)
-    return made
+        b.note(result, digits=-int(-bits // (int(base).bit_length() - 1)) + 1)
+    return result

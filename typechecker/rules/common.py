@@ -51,17 +51,17 @@ def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
     """x as bool; E303 unless it is one or its integers are known to be 0 or 1."""
     y = b.to_number(x, span)
     if is_boolean(y.type.element) or (ZERO in y.type.shape and y.type.element.kind is not Kind.CHAR):
-        made = b.convert(y, Kind.BOOL, span)
-        b.sizes.share(made.value, x.value)
-        return made
-    place = b.where(x)
-    text = b.text(place) if b.wording.uses.get(x.value) == place else ""
+        truth = b.convert(y, Kind.BOOL, span)
+        b.sizes.share(truth.value, x.value)
+        return truth
+    operand = b.where(x)
+    text = b.text(operand) if b.wording.uses.get(x.value) == operand else ""
     notes: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
     if x.type.element.kind is not Kind.CHAR:
         notes = () if text else ("compare it: `x≠0`",)
-        fixes = (Fix(f"compare it: `0≠{text}`", (Edit(place, f"(0≠{text})"),)),) if text else ()
-    b.error(Code.E303, f"`{b.glyph}` needs a bool here, but this is {show_type(x.type)}", place, notes=notes, fixes=fixes)
+        fixes = (Fix(f"compare it: `0≠{text}`", (Edit(operand, f"(0≠{text})"),)),) if text else ()
+    b.error(Code.E303, f"`{b.glyph}` needs a bool here, but this is {show_type(x.type)}", operand, notes=notes, fixes=fixes)
     return None
 
 
@@ -168,8 +168,8 @@ def item_of(b: Builder, x: Operand, index: int, span: Span) -> Operand:
         constant = (x.constant[index],)
     static = x.static[index] if isinstance(x.static, tuple) else None
     type = ArrayType(strong(x.type.element), x.type.shape[1:])
-    made = b.emit(lambda r: Gather(r, x.value, at.value, 0, checked=False), type, span, constant=constant)
-    return with_static(made, static, x)
+    item = b.emit(lambda r: Gather(r, x.value, at.value, 0, checked=False), type, span, constant=constant)
+    return with_static(item, static, x)
 
 
 def one_item(x: Operand) -> bool:
@@ -181,17 +181,17 @@ def to_scalar(b: Builder, x: Operand, span: Span) -> Operand:
     """A one-item array as a scalar."""
     if x.type.rank == 0:
         return x
-    made = b.emit(lambda r: Reshape(r, x.value), ArrayType(x.type.element, ()), span, constant=x.constant)
+    scalar = b.emit(lambda r: Reshape(r, x.value), ArrayType(x.type.element, ()), span, constant=x.constant)
     static = x.static[0] if isinstance(x.static, tuple) and x.static else None
-    return with_static(made, static, x)
+    return with_static(scalar, static, x)
 
 
 def to_vector(b: Builder, x: Operand, span: Span) -> Operand:
     """A scalar as a vector of one item."""
     if x.type.rank:
         return x
-    made = b.emit(lambda r: Reshape(r, x.value), ArrayType(x.type.element, (ONE,)), span, constant=x.constant)
-    return with_static(made, (x.static,), x) if isinstance(x.static, Size) else made
+    vector = b.emit(lambda r: Reshape(r, x.value), ArrayType(x.type.element, (ONE,)), span, constant=x.constant)
+    return with_static(vector, (x.static,), x) if isinstance(x.static, Size) else vector
 
 
 def filled(b: Builder, x: Operand, span: Span) -> Operand:
@@ -330,22 +330,22 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
 
 def bounded_fix(b: Builder, x: Operand) -> tuple[Fix, ...]:
     """The repair of an integer without a bound: limit it where it is written."""
-    place = b.where(x)
-    text = b.text(place) if b.wording.uses.get(x.value) == place else ""
-    return (Fix(f"limit it, for example to 100: `100⌊0⌈{text}`", (Edit(place, f"(100⌊0⌈{text})"),)),) if text else ()
+    operand = b.where(x)
+    text = b.text(operand) if b.wording.uses.get(x.value) == operand else ""
+    return (Fix(f"limit it, for example to 100: `100⌊0⌈{text}`", (Edit(operand, f"(100⌊0⌈{text})"),)),) if text else ()
 
 
 def _exact_quotients(b: Builder, pairs: tuple[tuple[Size, Size], ...], span: Span, what: str) -> tuple[Size, ...] | None:
     """`a÷b` of two sizes as a size: b must divide a (E201)."""
-    made: list[Size] = []
+    quotients: list[Size] = []
     for top, bottom in pairs:
         divisor = Obligation(SizeFact(Relation.AT_MOST, ONE, bottom), Code.E203, span, f"the divisor {bottom} may be 0")
         message = f"{what} must be whole, but {bottom} may not divide {top}"
-        whole = Obligation(SizeFact(Relation.DIVIDES, bottom, top), Code.E201, span, message)
-        if not (b.require(divisor) and b.require(whole)):
+        divides = Obligation(SizeFact(Relation.DIVIDES, bottom, top), Code.E201, span, message)
+        if not (b.require(divisor) and b.require(divides)):
             return None
-        made.append(quotient(top, bottom))
-    return tuple(made)
+        quotients.append(quotient(top, bottom))
+    return tuple(quotients)
 
 
 def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:

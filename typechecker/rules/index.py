@@ -166,7 +166,7 @@ def _run_time(b: Builder, size: Size) -> list[Label]:
     """What the sizes are that only a run knows."""
     sizes = [variable for variable in size.variables() if variable.origin is SizeOrigin.RUNTIME and variable in b.sizes.spans]
     places = [(variable.name, *b.sizes.spans[variable]) for variable in sizes]
-    return [Label(place, f"{name} is {why}") for name, place, why in places]
+    return [Label(index_span, f"{name} is {why}") for name, index_span, why in places]
 
 
 def _stated(needed: Size, size: Size) -> str:
@@ -189,11 +189,11 @@ def _declared(b: Builder, given: Operand, size: Size) -> str:
 def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span) -> Operand:
     """x at `index` along one axis: the index's shape takes that axis's place."""
     ready = index_operand(b, index, x.type.shape[axis], span)
-    place = Indexing(axis, x.type.rank, b.index_origin)
-    return b.poison(span) if ready is None else select_at(b, x, ready, index, axis, span, place)
+    indexing = Indexing(axis, x.type.rank, b.index_origin)
+    return b.poison(span) if ready is None else select_at(b, x, ready, index, axis, span, indexing)
 
 
-def select_at(b: Builder, x: Operand, ready: IndexPosition, index: Operand, axis: int, span: Span, place: Indexing,
+def select_at(b: Builder, x: Operand, ready: IndexPosition, index: Operand, axis: int, span: Span, indexing: Indexing,
               others: Mapping[int, Operand] = NONE) -> Operand:  # fmt: skip
     """x along one axis at an index that is `ready`.  `place`: as the program indexes; `others`: the positions on other axes."""
     position, checked = ready
@@ -208,10 +208,11 @@ def select_at(b: Builder, x: Operand, ready: IndexPosition, index: Operand, axis
             picked = tuple(x.static[i] for i in places)
             static = picked if position.type.rank else picked[0]
     type = ArrayType(strong(x.type.element), shape, permuted)
-    told = {own: other.value for own, other in others.items() if checked and not other.type.rank}
-    made = b.emit(lambda r: Gather(r, x.value, position.value, axis, checked, place=place, beside=tuple(told.values()),
-                                   axes=tuple(told)), type, span, constant=constant)  # fmt: skip
-    return with_static(made, static, x)
+    other_indices = {other_axis: other.value for other_axis, other in others.items() if checked and not other.type.rank}
+    selected = b.emit(lambda r: Gather(r, x.value, position.value, axis, checked, indexing=indexing,
+        other_indices=tuple(other_indices.values()),
+                                   axes=tuple(other_indices)), type, span, constant=constant)  # fmt: skip
+    return with_static(selected, static, x)
 
 
 def select_cells(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -244,8 +245,8 @@ def first(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
             return b.poison(span)
     constant = None if not x.constant else x.constant[:1]
     static = x.static[0] if isinstance(x.static, tuple) and x.static else None
-    made = b.emit(lambda r: Reshape(r, x.value), ArrayType(strong(x.type.element), ()), span, constant=constant)
-    return with_static(made, static, x)
+    item = b.emit(lambda r: Reshape(r, x.value), ArrayType(strong(x.type.element), ()), span, constant=constant)
+    return with_static(item, static, x)
 
 
 def pick(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:

@@ -365,10 +365,10 @@ def replicate(b: Builder, left: Operand, counts: tuple[int, ...], right: Operand
     if sum(abs(c) for c in counts) > MOST_COUNTS * 256:
         return b.error(Code.E702, "this replication is too large to write out", span)
     indices = [i if c > 0 else -1 for i, c in enumerate(counts) for _ in range(abs(c))]
-    made = pick_cells(b, x, indices, axis, span)
-    if left.type.element.kind is Kind.BOOL and not made.poisoned:
-        b.note(made, selected=b.where(left))
-    return made
+    picked = pick_cells(b, x, indices, axis, span)
+    if left.type.element.kind is Kind.BOOL and not picked.poisoned:
+        b.note(picked, selected=b.where(left))
+    return picked
 
 
 def _extended(b: Builder, x: Operand, axis: int, shape: Sequence[Size], span: Span) -> Operand:
@@ -391,9 +391,9 @@ def pick_cells(b: Builder, x: Operand, indices: Sequence[int], axis: int, span: 
         fill = fill_of(element.kind)
         constant = None if y.constant is None else tuple(y.constant[i] if i >= 0 else fill for i in indices)
         static = tuple(y.static[i] if i >= 0 else ZERO for i in indices) if isinstance(y.static, tuple) else None
-    made = b.emit(lambda r: Gather(r, y.value, at.value, axis, checked=False, fills=fills), ArrayType(element, shape), span,
+    picked = b.emit(lambda r: Gather(r, y.value, at.value, axis, checked=False, fills=fills), ArrayType(element, shape), span,
                   constant=constant)  # fmt: skip
-    return with_static(made, static, x)
+    return with_static(picked, static, x)
 
 
 def repeat_each(b: Builder, x: Operand, count: Size, axis: int, span: Span) -> Operand:

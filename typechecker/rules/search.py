@@ -59,17 +59,17 @@ def iota(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     known = [h for h in highs if h is not None]
     high = max(known) - 1 + low if known and len(known) == len(highs) and max(known) > 0 else None
     grid = b.emit(lambda r: IotaGrid(r), ArrayType(ranged(Kind.I64, 0, None if high is None else high - low), shape), span)
-    made = add_origin(b, grid, span)
-    return b.retyped(made, ArrayType(ranged(Kind.I64, low, high), shape))
+    counted = add_origin(b, grid, span)
+    return b.retyped(counted, ArrayType(ranged(Kind.I64, low, high), shape))
 
 
 def positions(b: Builder, size: Size, span: Span) -> Operand:
     """0, 1, …, size-1 as positions."""
     count = size.constant
     constant = tuple(range(count)) if count is not None and count <= MOST_POSITIONS else None
-    made = b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, below=size), (size,)), span, constant=constant)
-    b.note(made, covers=size)
-    return made
+    counted = b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, below=size), (size,)), span, constant=constant)
+    b.note(counted, covers=size)
+    return counted
 
 
 def index_of(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -86,10 +86,11 @@ def index_of(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
     x, y = comparable(b, left, right, span)
     high = length.bounds()[1]
     raw = Element(Kind.I64, 0, high, most=None if high is not None else length)
-    found = b.emit(lambda r: named(r, "index_of", x.value, y.value), ArrayType(raw, shape), span)
-    made = add_origin(b, found, span)
+    index = b.emit(lambda r: named(r, "index_of", x.value, y.value), ArrayType(raw, shape), span)
+    position = add_origin(b, index, span)
     top = None if high is None else high + origin
-    return b.retyped(made, ArrayType(Element(Kind.I64, origin, top, most=None if top is not None else length + origin), shape))
+    return b.retyped(position, ArrayType(Element(Kind.I64, origin, top, most=None if top is not None else length + origin),
+        shape))
 
 
 def _cells_agree(b: Builder, table: Operand, arg: Operand, span: Span) -> tuple[Size, ...] | None:
@@ -121,8 +122,8 @@ def member(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
 
 def _occurs(b: Builder, table: Operand, cells: Operand, length: Size, shape: tuple[Size, ...], span: Span) -> Operand:
     """bool for each of the cells: is it among the table's, of which there are so many?"""
-    found = b.emit(lambda r: named(r, "index_of", table.value, cells.value), ArrayType(Element(Kind.I64), shape), span)
-    return b.scalar("ne", (found, b.size_value(length, span)), BOOL, span)
+    index = b.emit(lambda r: named(r, "index_of", table.value, cells.value), ArrayType(Element(Kind.I64), shape), span)
+    return b.scalar("ne", (index, b.size_value(length, span)), BOOL, span)
 
 
 def find(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -130,10 +131,10 @@ def find(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
     if text_and_numbers(left, right) or left.type.rank > right.type.rank:
         return constant_array(b, False, BOOL, right.type.shape, span)
     x, y = comparable(b, left, right, span)
-    made = b.emit(lambda r: named(r, "find", x.value, y.value), ArrayType(BOOL, y.type.shape), span)
+    starts = b.emit(lambda r: named(r, "find", x.value, y.value), ArrayType(BOOL, y.type.shape), span)
     if y.type.rank == right.type.rank:
-        return made
-    return reshaped(b, pick_cells(b, made, [0], right.type.rank, span), right.type.shape, span)  # where a pair starts
+        return starts
+    return reshaped(b, pick_cells(b, starts, [0], right.type.rank, span), right.type.shape, span)  # where a pair starts
 
 
 def interval_index(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -151,8 +152,8 @@ def interval_index(b: Builder, left: Operand, right: Operand, axis: Operand | No
         return b.error(Code.E300, "`⍸` needs real numbers; complex numbers have no order", span)
     high, origin = left.type.shape[0].bounds()[1], b.index_origin
     raw = ArrayType(ranged(Kind.I64, -1, None if high is None else high - 1), shape)
-    made = add_origin(b, b.emit(lambda r: named(r, "interval_index", x.value, y.value), raw, span), span)
-    return b.retyped(made, ArrayType(ranged(Kind.I64, origin - 1, None if high is None else high - 1 + origin), shape))
+    interval = add_origin(b, b.emit(lambda r: named(r, "interval_index", x.value, y.value), raw, span), span)
+    return b.retyped(interval, ArrayType(ranged(Kind.I64, origin - 1, None if high is None else high - 1 + origin), shape))
 
 
 def grade(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
@@ -280,8 +281,8 @@ def by_signature(use: PrimitiveUse) -> common.MonadicRule:
             ArrayType(Element(_kind(one.element.name, kind)), (*frame, *(_size(part, sizes) for part in one.shape)))
             for one in results
         ]
-        made = b.emit_many(lambda values: Library(values, b.glyph.removeprefix("⎕"), (y.value,)), types, span)
-        return made[0] if len(made) == 1 else TupleOperand(made)
+        outputs = b.emit_many(lambda values: Library(values, b.glyph.removeprefix("⎕"), (y.value,)), types, span)
+        return outputs[0] if len(outputs) == 1 else TupleOperand(outputs)
 
     return rule
 
@@ -346,8 +347,8 @@ def _size(node: ShapeItem, sizes: Mapping[str, Size]) -> Size:
             return sizes[node.name]
         case SizeNumber():
             return number(node.value)
-        case SizeCall(function="⌊", args=(whole,)):
-            return _size(whole, sizes)
+        case SizeCall(function="⌊", args=(dividend,)):
+            return _size(dividend, sizes)
         case SizeCall(args=(left, right)):
             return _SIZES[node.function](_size(left, sizes), _size(right, sizes))
         case _:

@@ -107,12 +107,12 @@ def reshape_to(b: Builder, x: Operand, shape: tuple[Size, ...], span: Span) -> O
         element = filled_element(y.type.element)
     count = want.constant
     constant = cycle(y.constant, count) if y.constant is not None and count is not None else None
-    made = b.emit(lambda r: Reshape(r, y.value), ArrayType(element, shape), span, constant=constant)
+    reshape = b.emit(lambda r: Reshape(r, y.value), ArrayType(element, shape), span, constant=constant)
     if len(shape) > 1 or count is None or count > 4096 or x.static is None:
-        return made
+        return reshape
     items = x.static if isinstance(x.static, tuple) else (x.static,)
     cycled = cycle(items, count)
-    return made if cycled is None else with_static(made, cycled if shape else cycled[0], x)
+    return reshape if cycled is None else with_static(reshape, cycled if shape else cycled[0], x)
 
 
 def cycle(items: tuple[_Item, ...], count: int) -> tuple[_Item, ...] | None:
@@ -182,8 +182,8 @@ def reverse(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     vector = x.type.rank == 1
     constant = x.constant[::-1] if vector and x.constant is not None else None
     type = replace(x.type, element=strong(x.type.element))
-    made = b.emit(lambda r: Reverse(r, x.value, at), type, span, constant=constant)
-    return with_static(made, x.static[::-1] if isinstance(x.static, tuple) else None, x)
+    reversed_ = b.emit(lambda r: Reverse(r, x.value, at), type, span, constant=constant)
+    return with_static(reversed_, x.static[::-1] if isinstance(x.static, tuple) else None, x)
 
 
 def rotate(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -210,8 +210,8 @@ def rotate(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
     type = replace(right.type, element=strong(right.type.element))
     if amount.type.rank:
         type = replace(type, permutation=False)
-    made = b.emit(lambda r: Rotate(r, right.value, amount.value, at), type, span, constant=constant)
-    return with_static(made, static, right)
+    rotated = b.emit(lambda r: Rotate(r, right.value, amount.value, at), type, span, constant=constant)
+    return with_static(rotated, static, right)
 
 
 def _amounts_agree(b: Builder, amount: Operand, x: Operand, rest: tuple[Size, ...], span: Span) -> bool:
@@ -291,9 +291,9 @@ def join(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
     """`x,y` along the last axis, `x⍪y` along the first, `x,[k]y` along k, `x,[k.5]y` along a new one."""
     rank = max(left.type.rank, right.type.rank)
     if axis is not None:
-        place = fractional_axis(b, axis, rank, span)
-        if place is not None:
-            return laminate(b, left, right, place, span)
+        between = fractional_axis(b, axis, rank, span)
+        if between is not None:
+            return laminate(b, left, right, between, span)
     if rank == 0 and axis is None:
         return join_along(b, to_vector(b, left, span), to_vector(b, right, span), 0, span)
     at = axis_index(b, axis, rank - 1 if b.glyph == "," else 0, rank, span)
@@ -327,16 +327,16 @@ def join_along(b: Builder, left: Operand, right: Operand, axis: int, span: Span)
     shape = (*x.type.shape[:axis], length, *x.type.shape[axis + 1 :])
     constant = _joined(x.constant, y.constant) if rank == 1 else None
     values = (x.value, y.value)
-    made = b.emit(lambda r: Join(r, values, axis), ArrayType(element, shape), span, constant=constant)
+    joined = b.emit(lambda r: Join(r, values, axis), ArrayType(element, shape), span, constant=constant)
     covers = b.known(left).covers or b.known(right).covers
     if covers is not None:
-        b.note(made, covers=covers)
+        b.note(joined, covers=covers)
     statics = [v.static for v in both]
     if sum([len(s) if isinstance(s, tuple) else 1 for s in statics]) > MOST_ITEMS:
-        return made
+        return joined
     if rank != 1 or any(s is None for s in statics) or element.kind is not Kind.I64 or element.below is not None:
-        return made
-    return with_static(made, tuple(item for s in statics for item in (s if isinstance(s, tuple) else (s,)) if item is not None),
+        return joined
+    return with_static(joined, tuple(item for s in statics for item in (s if isinstance(s, tuple) else (s,)) if item is not None),
                        *both)  # fmt: skip
 
 
@@ -476,8 +476,8 @@ def _slice(b: Builder, x: Operand, starts: list[Size], shape: list[Size], overta
     if y.type.rank == 1 and begin is not None and count is not None and count <= 4096:
         constant = _sliced(y.constant, begin, count, fill_of(element.kind))
         static = _sliced(y.static, begin, count, ZERO) if isinstance(y.static, tuple) else None
-    made = b.emit(lambda r: Slice(r, y.value, given), ArrayType(element, tuple(shape)), span, constant=constant)
-    return with_static(made, static, x)
+    sliced = b.emit(lambda r: Slice(r, y.value, given), ArrayType(element, tuple(shape)), span, constant=constant)
+    return with_static(sliced, static, x)
 
 
 def _sliced(items: tuple[_TakeItem, ...] | None, begin: int, count: int, fill: _TakeItem) -> tuple[_TakeItem, ...] | None:

@@ -155,13 +155,13 @@ def _call_cells(
         wanted = instantiate(ctx, function.signature.result, bindings, result)
         if wanted is None:
             return ctx.builder.poison(span)
-        made = unify.conform(ctx, result, wanted, function.signature.result.span, f"the result of `{function.name}`")
-    if is_poisoned(made):
-        return made
+        conformed = unify.conform(ctx, result, wanted, function.signature.result.span, f"the result of `{function.name}`")
+    if is_poisoned(conformed):
+        return conformed
     if promised:
-        results = tuple([x.value for x in leaves(made)])
+        results = tuple([x.value for x in leaves(conformed)])
         ctx.builder.ledger.promises.append(CoreCall(span, first, ctx.builder.next_value, results, promised))
-    return _as_declared(made, wanted)
+    return _as_declared(conformed, wanted)
 
 
 def _converted(
@@ -180,11 +180,11 @@ def _converted(
             wanted = instantiate(ctx, parameter.type, bindings, value)
             if wanted is None:
                 return None
-            place, what = _place(ctx, value, span), f"this argument of `{function.name}`"
-            made = unify.conform(ctx, value, wanted, place, what, notes)
-            if is_poisoned(made):
+            argument_span, what = _place(ctx, value, span), f"this argument of `{function.name}`"
+            conformed = unify.conform(ctx, value, wanted, argument_span, what, notes)
+            if is_poisoned(conformed):
                 return None
-            converted.append(_as_declared(made, wanted))
+            converted.append(_as_declared(conformed, wanted))
     finally:
         for fact in assumed:
             ctx.builder.ledger.premises.remove(fact)
@@ -195,14 +195,14 @@ def promises(
     ctx: Context, signature: program.Signature, args: Sequence[Value], bindings: Bindings
 ) -> tuple[tuple[ValueId, Size, Size | None], ...]:
     """How often the elements of the arguments are read, where the signature says so."""
-    found: list[tuple[ValueId, Size, Size | None]] = []
+    grades: list[tuple[ValueId, Size, Size | None]] = []
     for parameter, arg in zip(parameters(signature), args, strict=True):
         if parameter.quantity is None or parameter.quantity.high is None:
             continue
         grade = declared_grade(ctx, parameter.quantity, partial(known_size, ctx, bindings))
         if grade is not None:
-            found += [(x.value, grade.low, grade.high) for x in leaves(arg)]
-    return tuple(found)
+            grades += [(x.value, grade.low, grade.high) for x in leaves(arg)]
+    return tuple(grades)
 
 
 def _place(ctx: Context, value: Value, span: Span) -> Span:
@@ -272,10 +272,10 @@ def _class_holds(ctx: Context, node: Fact, element: Element | None, name: str, s
 
 
 def known_size(ctx: Context, bindings: Bindings, node: SizeName | BoundedSize) -> Size | None:
-    found = bindings.size(node.name)
-    if found is None:
+    size = bindings.size(node.name)
+    if size is None:
         undetermined(ctx, node)
-    return found
+    return size
 
 
 def instantiate(ctx: Context, node: TypeExpression, bindings: Bindings, value: Value | None) -> DeclaredType | None:
@@ -287,10 +287,10 @@ def instantiate(ctx: Context, node: TypeExpression, bindings: Bindings, value: V
             return None
         items: list[DeclaredType] = []
         for inner, item in zip(node.items, parts, strict=True):
-            made = instantiate(ctx, inner, bindings, item)
-            if made is None:
+            type_ = instantiate(ctx, inner, bindings, item)
+            if type_ is None:
                 return None
-            items.append(made)
+            items.append(type_)
         return TupleType(tuple(items))
     if isinstance(value, Operand) and not _open_element(ctx, node, bindings, value):
         return None

@@ -96,13 +96,13 @@ def _outcome(ctx: Context, function: SignedFunction) -> CheckOutcome | None:
         ctx.nodes += known.nodes
         return replace(known, diagnostics=tuple(absolute(known.diagnostics, site)))
     before = ctx.nodes
-    found = _checked(ctx, function)
-    if found is None:
+    outcome = _checked(ctx, function)
+    if outcome is None:
         return None
-    kept = () if not found.diagnostics else relative(found.diagnostics, site) if _is_final(found, site) else None
-    if kept is not None:
-        memory.outcomes.put(key, replace(found, diagnostics=kept, nodes=ctx.nodes - before))
-    return found
+    diagnostics = () if not outcome.diagnostics else relative(outcome.diagnostics, site) if _is_final(outcome, site) else None
+    if diagnostics is not None:
+        memory.outcomes.put(key, replace(outcome, diagnostics=diagnostics, nodes=ctx.nodes - before))
+    return outcome
 
 
 def _is_final(outcome: CheckOutcome, site: DefinitionKey) -> bool:
@@ -124,10 +124,10 @@ def _checked(ctx: Context, function: SignedFunction) -> CheckOutcome | None:
     proofs: set[Proof] = {Proof.NONE} if shape_variables(function.signature) else {Proof.RULES}
     reported: list[Diagnostic] = []
     for sample in _samples(function.signature):
-        found, proof = _check(ctx, function, sample)
+        diagnostics, proof = _check(ctx, function, sample)
         proofs.add(proof)
-        reported += found
-        if any(d.is_error for d in found):
+        reported += diagnostics
+        if any(d.is_error for d in diagnostics):
             return CheckOutcome(tuple(reported), accepted=False, proof=Proof.NONE)
     weakest = next(proof for proof in (Proof.NONE, Proof.SOLVER, Proof.RULES) if proof in proofs)
     return CheckOutcome(tuple(reported), accepted=True, proof=weakest)
@@ -185,9 +185,9 @@ def _check_aside(ctx: Context, function: SignedFunction, sample: _SampledSignatu
                 sizes,
                 builder.ledger.promises[promises:-1],  # the last is what is being checked
             )
-    found = [d for d in builder.reports.diagnostics if d.is_error or d.code == Code.W310]
+    diagnostics = [d for d in builder.reports.diagnostics if d.is_error or d.code == Code.W310]
     proof = Proof.NONE if len(ledger.guards) > guards else Proof.SOLVER if len(ledger.solved) > solved else Proof.RULES
-    return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in found], proof
+    return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in diagnostics], proof
 
 
 def _site(signature: program.Signature, sizes: frozenset[SizeVariable]) -> ClauseSite:
@@ -218,10 +218,10 @@ def _sample(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
         for item in node.items:
             items.append(_sample(ctx, item, bindings))
         return TupleOperand(tuple(items))
-    made = instantiate(ctx, node, bindings, None)
-    if not isinstance(made, ArrayType):
+    type_ = instantiate(ctx, node, bindings, None)
+    if not isinstance(type_, ArrayType):
         return ctx.builder.poison(node.span)
-    return Operand(ctx.builder.fresh(made, node.span), made)
+    return Operand(ctx.builder.fresh(type_, node.span), type_)
 
 
 def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: _SampledSignature) -> None:

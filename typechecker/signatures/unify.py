@@ -98,12 +98,12 @@ def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, n
 
 
 def _shapes_agree(
-    ctx: Context, known: tuple[Size, ...], found: tuple[Size, ...], part: ShapeVariable, name: str, span: Span
+    ctx: Context, known: tuple[Size, ...], shape: tuple[Size, ...], part: ShapeVariable, name: str, span: Span
 ) -> bool:
-    if len(known) != len(found):
-        ctx.error(Code.E101, f"`..{part.name}` of `{name}` stands for {len(known)} axes and for {len(found)}", span)
+    if len(known) != len(shape):
+        ctx.error(Code.E101, f"`..{part.name}` of `{name}` stands for {len(known)} axes and for {len(shape)}", span)
         return False
-    for a, b in zip(known, found, strict=True):
+    for a, b in zip(known, shape, strict=True):
         message = f"`..{part.name}` of `{name}` stands for {a} and for {b}"
         if not ctx.builder.require(Obligation(SizeFact(Relation.EQUAL, a, b), Code.E201, span, message)):
             return False
@@ -166,9 +166,9 @@ def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:
             bindings.sizes.setdefault(node.name, size)
             bindings.bounds.append((node.bound, capacity(size)))
         case SizeCall():
-            found = _linear(node, bindings)
-            if found is not None:
-                name, factor, offset = found
+            linear = _linear(node, bindings)
+            if linear is not None:
+                name, factor, offset = linear
                 bindings.sizes.setdefault(name, quotient(size - offset, factor))
         case _:
             pass
@@ -181,18 +181,18 @@ def _linear(node: SizeExpression, bindings: Bindings) -> tuple[str, int, Size] |
             return (node.name, 1, Size({})) if bindings.size(node.name) is None else None
         case SizeCall(function="+", args=(a, b)):
             for part, rest in ((a, b), (b, a)):
-                found, offset = _linear(part, bindings), _value(rest, bindings)
-                if found is not None and offset is not None:
-                    return found[0], found[1], found[2] + offset
+                linear, offset = _linear(part, bindings), _value(rest, bindings)
+                if linear is not None and offset is not None:
+                    return linear[0], linear[1], linear[2] + offset
             return None
         case SizeCall(function="-", args=(a, b)):
-            found, offset = _linear(a, bindings), _value(b, bindings)
-            return None if found is None or offset is None else (found[0], found[1], found[2] - offset)
+            linear, offset = _linear(a, bindings), _value(b, bindings)
+            return None if linear is None or offset is None else (linear[0], linear[1], linear[2] - offset)
         case SizeCall(function="×", args=(a, b)):
             for part, rest in ((a, b), (b, a)):
-                found, factor = _linear(part, bindings), _value(rest, bindings)
-                if found is not None and factor is not None and (factor.constant or 0) >= 1:
-                    return found[0], found[1] * (factor.constant or 1), found[2] * factor
+                linear, factor = _linear(part, bindings), _value(rest, bindings)
+                if linear is not None and factor is not None and (factor.constant or 0) >= 1:
+                    return linear[0], linear[1] * (factor.constant or 1), linear[2] * factor
             return None
         case _:
             return None
@@ -363,10 +363,10 @@ def arrays(node: TypeExpression) -> list[ArrayTypeExpression]:
     """The arrays of a type, tuples taken apart."""
     if isinstance(node, ArrayTypeExpression):
         return [node]
-    found: list[ArrayTypeExpression] = []
+    nodes: list[ArrayTypeExpression] = []
     for item in node.items:
-        found.extend(arrays(item))
-    return found
+        nodes.extend(arrays(item))
+    return nodes
 
 
 def parameter_arrays(signature: program.Signature) -> list[ArrayTypeExpression]:
@@ -381,15 +381,15 @@ def shape_variables(signature: program.Signature) -> frozenset[str]:
 
 def element_classes(signature: program.Signature) -> dict[str, str | None]:
     """The element variables of the parameters and their classes."""
-    found: dict[str, str | None] = {}
+    classes: dict[str, str | None] = {}
     for array in parameter_arrays(signature):
         name = array.element.name
         if name not in KINDS and name not in _SIZED_ELEMENTS:
-            found[name] = None
+            classes[name] = None
     for node in signature.where:
-        if node.relation in CLASSES and isinstance(node.left, SizeName) and node.left.name in found:
-            found[node.left.name] = node.relation
-    return found
+        if node.relation in CLASSES and isinstance(node.left, SizeName) and node.left.name in classes:
+            classes[node.left.name] = node.relation
+    return classes
 
 
 def well_formed(ctx: Context, signature: program.Signature, params: Collection[str]) -> bool:
@@ -508,15 +508,15 @@ def solved(where: Sequence[Fact], known: Known) -> tuple[tuple[Fact, ...], list[
                 continue
             others = facts[:at] + facts[at + 1 :]
             for side, other in ((fact.left, fact.right), (fact.right, fact.left)):
-                found = _equality(fact, side, other, others, known)
-                if found is not None:
+                solution = _equality(fact, side, other, others, known)
+                if solution is not None:
                     others = _powers_of(side, other, others)
                     facts = [*others[:at], fact, *others[at:]]
                     break
             else:
                 continue
-            kept, name, value = found
-            facts = [*facts[:at], *kept, *facts[at + 1 :]]
+            conditions, name, value = solution
+            facts = [*facts[:at], *conditions, *facts[at + 1 :]]
             if name is not None and value is not None:
                 facts = [_in_fact(f, name, value) for f in facts]
                 meant.append((name, value))
@@ -581,16 +581,16 @@ def _unseen_linear(fact: Fact, side: _Size, other: _Size, known: Known) -> tuple
             return (), side.name, other
         case SizeCall(function="+", args=(a, b)):
             part, rest = (b, a) if _is_known(a, known) else (a, b)
-            found = _unseen_linear(fact, part, SizeCall(fact.span, "-", (other, rest)), known)
+            solution = _unseen_linear(fact, part, SizeCall(fact.span, "-", (other, rest)), known)
             enough = replace(fact, relation="≤", left=rest, right=other)
-            return None if found is None else ((enough, *found[0]), found[1], found[2])
+            return None if solution is None else ((enough, *solution[0]), solution[1], solution[2])
         case SizeCall(function="-", args=(a, b)) if _is_known(b, known):
             return _unseen_linear(fact, a, SizeCall(fact.span, "+", (other, b)), known)
         case SizeCall(function="×", args=(a, b)):
             part, factor = (b, a) if _is_known(a, known) else (a, b)
-            found = _unseen_linear(fact, part, SizeCall(fact.span, "÷", (other, factor)), known)
-            whole = replace(fact, relation="∣", left=factor, right=other)
-            return None if found is None else ((whole, *found[0]), found[1], found[2])
+            solution = _unseen_linear(fact, part, SizeCall(fact.span, "÷", (other, factor)), known)
+            divides = replace(fact, relation="∣", left=factor, right=other)
+            return None if solution is None else ((divides, *solution[0]), solution[1], solution[2])
         case _:
             return None
 

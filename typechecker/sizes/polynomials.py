@@ -90,9 +90,9 @@ class Size:
     """How nodes are simplified and sizes are written: `sizes` says so, which everybody imports them from."""
 
     def __init__(self, terms: Mapping[Monomial, int]) -> None:
-        kept = [(m, c) for m, c in terms.items() if c]
-        kept.sort(key=_term_order)
-        self.terms: tuple[tuple[Monomial, int], ...] = tuple(kept)
+        monomials = [(m, c) for m, c in terms.items() if c]
+        monomials.sort(key=_term_order)
+        self.terms: tuple[tuple[Monomial, int], ...] = tuple(monomials)
         self.key: str = "+".join(f"{c}*{_monomial_key(m)}" for m, c in self.terms)
         self._bounds: Interval | None = None
         self._limits: dict[int, Size] | None = None
@@ -137,15 +137,15 @@ class Size:
 
     def variables(self) -> frozenset[SizeVariable]:
         """Every variable that occurs, also inside opaque nodes."""
-        found: set[SizeVariable] = set()
+        variables: set[SizeVariable] = set()
         for monomial, _ in self.terms:
             for atom, _ in monomial:
                 if isinstance(atom, SizeVariable):
-                    found.add(atom)
+                    variables.add(atom)
                 else:
                     for arg in atom.args:
-                        found |= arg.variables()
-        return frozenset(found)
+                        variables |= arg.variables()
+        return frozenset(variables)
 
     def evaluate(self, sizes: Mapping[SizeVariable, int]) -> int:
         """The number for concrete sizes (KeyError for an unbound variable)."""

@@ -42,9 +42,9 @@ class NamedSizes:
     def create(self, name: str, origin: SizeOrigin, cap: Size | None = None, minimum: int = 0) -> SizeVariable:
         """A new size variable."""
         self.names.setdefault(name, 1)
-        made = SizeVariable(name, self.next[0], origin, cap, minimum)
+        size = SizeVariable(name, self.next[0], origin, cap, minimum)
         self.next[0] += 1
-        return made
+        return size
 
     def at_run_time(self, name: str, cap: Size, span: Span, why: str, least: int, origin: SizeOrigin) -> SizeVariable:
         """A size from `least` to `cap`; its printed name is made unique."""
@@ -52,9 +52,9 @@ class NamedSizes:
         while count and f"{name}{count + 1}" in self.names:
             count += 1
         self.names[name] = count + 1
-        made = self.create(name if count == 0 else f"{name}{count + 1}", origin, cap, least)
-        self.spans[made] = (span, why)
-        return made
+        size = self.create(name if count == 0 else f"{name}{count + 1}", origin, cap, least)
+        self.spans[size] = (span, why)
+        return size
 
     def share(self, value: ValueId, original: ValueId) -> None:
         """Both name one size."""

@@ -72,18 +72,18 @@ def quotient(a: Size | int, b: Size | int) -> Size:
         return _quotient_by_number(a, divisor)
     if a.constant is not None and divisor is not None:
         return number(a.constant // divisor)
-    whole, rest = _divide(a, b)
+    exact, rest = _divide(a, b)
     if rest == ZERO:
-        return whole
-    return whole + _atom(Opaque(AtomKind.QUOTIENT, (rest, b)))
+        return exact
+    return exact + _atom(Opaque(AtomKind.QUOTIENT, (rest, b)))
 
 
 def _quotient_by_number(a: Size, divisor: int) -> Size:
-    whole = Size({m: c // divisor for m, c in a.terms if c % divisor == 0})
+    exact = Size({m: c // divisor for m, c in a.terms if c % divisor == 0})
     rest = Size({m: c for m, c in a.terms if c % divisor})
     value = rest.constant
     if value is not None:
-        return whole + value // divisor
+        return exact + value // divisor
     shift = dict(rest.terms).get((), 0)
     common = divisor
     for monomial, coefficient in rest.terms:
@@ -92,18 +92,18 @@ def _quotient_by_number(a: Size, divisor: int) -> Size:
     if common > 1:  # ⌊(g·r+c)÷(g·d)⌋ = ⌊(r+⌊c÷g⌋)÷d⌋
         reduced = {m: c // common for m, c in rest.terms if m}
         reduced[()] = shift // common
-        return whole + _quotient_by_number(Size(reduced), divisor // common)
+        return exact + _quotient_by_number(Size(reduced), divisor // common)
     head = rest - shift
     if len(head.terms) == 1 and head.terms[0][1] == 1 and len(head.terms[0][0]) == 1:
         atom, power = head.terms[0][0][0]
         if power == 1 and isinstance(atom, Opaque) and atom.node is AtomKind.QUOTIENT:
             inner = atom.args[1].constant
             if inner is not None and inner > 0:  # ⌊(⌊x÷i⌋+j)÷d⌋ = ⌊(x+j·i)÷(i·d)⌋
-                return whole + _quotient_by_number(atom.args[0] + shift * inner, inner * divisor)
+                return exact + _quotient_by_number(atom.args[0] + shift * inner, inner * divisor)
     low, high = rest.bounds()
     if low is not None and high is not None and low // divisor == high // divisor:
-        return whole + low // divisor
-    return whole + _atom(Opaque(AtomKind.QUOTIENT, (rest, number(divisor))))
+        return exact + low // divisor
+    return exact + _atom(Opaque(AtomKind.QUOTIENT, (rest, number(divisor))))
 
 
 def remainder(a: Size | int, b: Size | int) -> Size:
@@ -151,16 +151,16 @@ def _extreme(node: AtomKind, given: Iterable[Size | int]) -> Size:
         for flat in _flatten(node, as_size(item)):
             items[flat.key] = flat
     args = list(items.values())
-    kept: list[Size] = []
+    candidates: list[Size] = []
     for i, candidate in enumerate(args):
-        others = kept + args[i + 1 :]
+        others = candidates + args[i + 1 :]
         absorbing = _node_args(dual, candidate)  # a⌈a⌊b is a
         if not any(o in absorbing for o in others) and not any(_dominates(node, o, candidate) for o in others):
-            kept.append(candidate)
-    if len(kept) == 1:
-        return kept[0]
-    kept.sort(key=lambda s: (s.constant is None, s.key))
-    return _atom(Opaque(node, tuple(kept)))
+            candidates.append(candidate)
+    if len(candidates) == 1:
+        return candidates[0]
+    candidates.sort(key=lambda s: (s.constant is None, s.key))
+    return _atom(Opaque(node, tuple(candidates)))
 
 
 def _flatten(node: AtomKind, size: Size) -> list[Size]:
@@ -209,14 +209,14 @@ Size.build, Size.write = rebuild, show
 def _divide(a: Size, b: Size) -> tuple[Size, Size]:
     """Polynomial division a = b·q + r by b's leading term; exact quotients are found, else (0, a) is allowed."""
     leading, lead = b.terms[0]
-    whole, rest = ZERO, a
+    exact, rest = ZERO, a
     for _ in range(24):
         step = next((s for m, c in rest.terms if (s := _term_quotient(m, c, leading, lead)) is not None), None)
         if step is None:
             break
-        whole, rest = whole + step, rest - step * b
+        exact, rest = exact + step, rest - step * b
     if rest == ZERO or len(b.terms) == 1:
-        return whole, rest
+        return exact, rest
     return ZERO, a
 
 
@@ -253,26 +253,26 @@ def _limit(size: Size, direction: int) -> Size:
 def _limit_terms(size: Size, direction: int) -> Size:
     total = ZERO
     for monomial, coefficient in size.terms:
-        way = direction if coefficient > 0 else -direction
+        side = direction if coefficient > 0 else -direction
         term = number(coefficient)
         for atom, power in monomial:
-            factor = _limit_atom(atom, way)
+            factor = _limit_atom(atom, side)
             for _ in range(power):
                 term = term * factor
         total = total + term
     return total
 
 
-def _limit_atom(atom: Atom, way: int) -> Size:
+def _limit_atom(atom: Atom, side: int) -> Size:
     if isinstance(atom, SizeVariable):
         if not atom.is_runtime:
             return variable(atom)
-        return _limit(atom.cap, 1) if way > 0 and atom.cap is not None else number(atom.minimum)
+        return _limit(atom.cap, 1) if side > 0 and atom.cap is not None else number(atom.minimum)
     if atom.node is AtomKind.REMAINDER:
-        return maximum(_limit(atom.args[1], 1) - 1, _limit(atom.args[0], 1)) if way > 0 else ZERO
+        return maximum(_limit(atom.args[1], 1) - 1, _limit(atom.args[0], 1)) if side > 0 else ZERO
     if atom.node is AtomKind.QUOTIENT:
-        return quotient(_limit(atom.args[0], way), maximum(1, _limit(atom.args[1], -way)))
-    return BUILD[atom.node](*(_limit(a, way) for a in atom.args))
+        return quotient(_limit(atom.args[0], side), maximum(1, _limit(atom.args[1], -side)))
+    return BUILD[atom.node](*(_limit(a, side) for a in atom.args))
 
 
 # ------------------------------------------------------------------------------------- machine integers
@@ -318,8 +318,8 @@ def stand_in(index: SizeVariable) -> SizeVariable:
 
 def with_stand_ins(size: Size) -> Size:
     """The size with every index as its stand-in."""
-    turns = [v for v in size.variables() if v.origin is SizeOrigin.TURN]
-    return size.substitute({v: variable(stand_in(v)) for v in turns}) if turns else size
+    indices = [v for v in size.variables() if v.origin is SizeOrigin.TURN]
+    return size.substitute({v: variable(stand_in(v)) for v in indices}) if indices else size
 
 
 def without_stand_ins(size: Size) -> Size:

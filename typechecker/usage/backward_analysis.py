@@ -99,11 +99,11 @@ class UsageWalk(ABC, Generic[Value, Body]):
         params, free = self.block(body, [demand.delta() for demand in demands], live=runs)
         if not runs:
             return
-        whole = " ".join(str(size) for size in frame)
+        frame_text = " ".join(str(size) for size in frame)
         for arg, length, grade in zip(args, frames, params, strict=True):
             times = product(frame[length:])
-            own = " ".join(str(size) for size in frame[:length])
-            why = "" if times == ONE else f"the function is lifted over ⟨{whole}⟩; this supplies only ⟨{own}⟩"
+            prefix_text = " ".join(str(size) for size in frame[:length])
+            why = "" if times == ONE else f"the function is lifted over ⟨{frame_text}⟩; this supplies only ⟨{prefix_text}⟩"
             tallies.setdefault(arg, Tally()).add(UsageSite(span, grade.times(exactly(times)), why))
         count = product(frame)
         capture(free, exactly(count), f"captured by a function that runs {count} times", tallies)
@@ -128,36 +128,36 @@ class UsageWalk(ABC, Generic[Value, Body]):
         times = less_one(length)
         capture(free, times, f"captured by a function that runs {times} times", tallies)
 
-    def loop(self, body: Body, until: Body | None, turns: IterationUsage[Value], span: Span, tallies: Free[Value], *,
+    def loop(self, body: Body, until: Body | None, iterations: IterationUsage[Value], span: Span, tallies: Free[Value], *,
         runs: bool) -> None:
         """A loop, which may end early and whose turns may have a number."""
-        params, free = self.block(body, [ONCE if runs else NONE] * len(turns.initial), live=runs)
+        params, free = self.block(body, [ONCE if runs else NONE] * len(iterations.initial), live=runs)
         if until is not None:
             tested, outer = self.block(until, [ONCE if runs else NONE], live=runs)
-            count = len(turns.cells)
-            params[count:] = [a.plus(b) for a, b in zip(params[count:], tested[len(turns.initial) :], strict=True)]
+            count = len(iterations.cells)
+            params[count:] = [a.plus(b) for a, b in zip(params[count:], tested[len(iterations.initial) :], strict=True)]
             for value, tally in outer.items():
                 free.setdefault(value, Tally()).include(tally)
         if not runs:
             return
-        trips = exactly(turns.trip)
+        trips = exactly(iterations.trip)
         if until is not None:
             trips = Grade(minimum(trips.low, ONE), trips.high)
-        for value, grade in zip(turns.cells, params, strict=False):
+        for value, grade in zip(iterations.cells, params, strict=False):
             each = grade if until is None else Grade(ZERO, grade.high)
             tallies.setdefault(value, Tally()).add(UsageSite(span, each))
-        for value, grade in zip(turns.initial, params[len(turns.cells) :], strict=True):
-            first = grade if turns.index is None else grade.first_turn(turns.index)
-            if turns.keep or trips.high == ZERO:
+        for value, grade in zip(iterations.initial, params[len(iterations.cells) :], strict=True):
+            first = grade if iterations.index is None else grade.first_turn(iterations.index)
+            if iterations.keep or trips.high == ZERO:
                 first = ONCE  # a copy into the states
             elif not self.setting.proved(Relation.AT_MOST, ONE, trips.low):
                 first = grade.join(ONCE)
             tallies.setdefault(value, Tally()).add(UsageSite(span, first))
-        if turns.index is None:
-            capture(free, trips, f"in a loop of {turns.trip}", tallies)
+        if iterations.index is None:
+            capture(free, trips, f"in a loop of {iterations.trip}", tallies)
             return
         for value, tally in free.items():
-            tallies.setdefault(value, Tally()).include(tally.summed(turns.index, trips, f"in a loop of {turns.trip}"))
+            tallies.setdefault(value, Tally()).include(tally.summed(iterations.index, trips, f"in a loop of {iterations.trip}"))
 
     def branch(self, then: Body, otherwise: Body, condition: Value, span: Span, demands: Sequence[Grade], tallies: Free[Value],
                *, runs: bool) -> None:  # fmt: skip
@@ -203,7 +203,7 @@ def demands_of(core: Core) -> Demands:
     """The demands of a whole program, whose outputs and prints are read once."""
     walk = _BlockWalk(SizeContext(core.types, core.facts()), core.spans, nested(core.calls))
     roots = [(output.value, UsageSite(output.span, ONCE, "")) for output in core.outputs]
-    return walk.whole(core.block, roots, [entry.value for entry in core.inputs])
+    return walk.demands(core.block, roots, [entry.value for entry in core.inputs])
 
 
 def demands_of_block(
@@ -212,7 +212,7 @@ def demands_of_block(
 ) -> Demands:  # fmt: skip
     """The demands of a function's body, each of whose results is read once; values that it never reads may be absent."""
     walk = _BlockWalk(SizeContext(types, premises), spans, nested(calls))
-    return walk.whole(block, [(result, UsageSite(spans[result], ONCE, "")) for result in results], [])
+    return walk.demands(block, [(result, UsageSite(spans[result], ONCE, "")) for result in results], [])
 
 
 class _BlockWalk(UsageWalk[ValueId, Block]):
@@ -221,7 +221,7 @@ class _BlockWalk(UsageWalk[ValueId, Block]):
         self.spans = spans
         self.calls = calls
 
-    def whole(self, block: Block, roots: Sequence[tuple[ValueId, UsageSite]], outer: Sequence[ValueId]) -> Demands:
+    def demands(self, block: Block, roots: Sequence[tuple[ValueId, UsageSite]], outer: Sequence[ValueId]) -> Demands:
         tallies: _Free = {}
         for value, use in roots:
             tallies.setdefault(value, Tally()).add(use)
@@ -270,18 +270,18 @@ class _BlockWalk(UsageWalk[ValueId, Block]):
         demands = [self.grades.get(result, NONE) for result in call.results]
         runs = any(not demand.is_zero for demand in demands)
         for value, grade in promised.items():
-            found, known = tallies.pop(value, None), before[value]
+            tally, known = tallies.pop(value, None), before[value]
             if known is not None:
                 tallies[value] = known
-            if found is None and not runs:
+            if tally is None and not runs:
                 continue
-            own = Tally() if found is None else found
-            own.settle(self.setting)
-            stated = grade if own.grade.within(grade, self.setting.premises) else grade.join(own.grade)
+            inner_tally = Tally() if tally is None else tally
+            inner_tally.settle(self.setting)
+            stated = grade if inner_tally.grade.within(grade, self.setting.premises) else grade.join(inner_tally.grade)
             if runs:
-                tallies.setdefault(value, Tally()).add(UsageSite(call.span, stated, _why(own)))
+                tallies.setdefault(value, Tally()).add(UsageSite(call.span, stated, _why(inner_tally)))
             else:
-                tallies.setdefault(value, Tally()).include(own)
+                tallies.setdefault(value, Tally()).include(inner_tally)
 
     def op(self, op: Op, tallies: _Free, *, live: bool) -> None:
         match op:
@@ -315,8 +315,8 @@ class _BlockWalk(UsageWalk[ValueId, Block]):
                 span, scan = self.spans[op.results[0]], isinstance(op, FoldScan)
                 self.fold(op.body, op.args, self.setting.shape(op.args[0])[0], span, tallies, scan=scan, runs=runs)
             case CoreLoop():
-                turns = IterationUsage(op.trip, op.index, op.cells, op.initial, keep=op.keep)
-                self.loop(op.body, op.until, turns, self.spans[op.results[0]], tallies, runs=runs)
+                iterations = IterationUsage(op.trip, op.index, op.cells, op.initial, keep=op.keep)
+                self.loop(op.body, op.until, iterations, self.spans[op.results[0]], tallies, runs=runs)
             case CoreBranch():
                 self.branch(
                     op.then, op.otherwise, op.condition, self.spans[op.condition], demands, tallies, runs=runs or prints(op)
@@ -338,9 +338,9 @@ def nested(calls: Sequence[CoreCall]) -> list[_SignatureCall]:
     for call in sorted(calls, key=lambda call: (call.first, -call.last)):
         while around and around[-1].call.last <= call.first:
             around.pop()
-        made = _SignatureCall(call, [])
-        (around[-1].inside if around else outermost).append(made)
-        around.append(made)
+        entry = _SignatureCall(call, [])
+        (around[-1].inside if around else outermost).append(entry)
+        around.append(entry)
     return outermost
 
 
@@ -349,9 +349,9 @@ def _call_of(ops: Sequence[Op], at: int, calls: Sequence[_SignatureCall]) -> _Si
     while isinstance(ops[at], c.RuntimeSize) and at + 1 < len(ops):
         at += 1
     op = ops[at]
-    made = (results_of(op) or operands_of(op)) if calls else ()
-    before = bisect_right(calls, made[0], key=lambda known: known.call.first) if made else 0
-    return calls[before - 1] if before and made[0] < calls[before - 1].call.last else None
+    values = (results_of(op) or operands_of(op)) if calls else ()
+    before = bisect_right(calls, values[0], key=lambda known: known.call.first) if values else 0
+    return calls[before - 1] if before and values[0] < calls[before - 1].call.last else None
 
 
 def _why(tally: Tally) -> str:

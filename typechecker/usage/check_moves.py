@@ -104,13 +104,13 @@ def _goal(small: Size | None, large: Size | None) -> SizeFact | None:
 
 def sites(uses: Sequence[UsageSite], mentions: Sequence[tuple[Span, Span]]) -> list[UsageSite]:
     """The uses, at the arguments themselves where these are known."""
-    found: list[UsageSite] = []
+    located: list[UsageSite] = []
     for use in uses:
         places = [argument for function, argument in mentions if function == use.span]
-        taken = {site.span for site in found}
-        free = [place for place in dict.fromkeys(places) if place not in taken]
-        found.append(replace(use, span=free[0]) if free else use)
-    return sorted(found, key=lambda use: (use.span.file, use.span.start))
+        taken = {site.span for site in located}
+        free = [span for span in dict.fromkeys(places) if span not in taken]
+        located.append(replace(use, span=free[0]) if free else use)
+    return sorted(located, key=lambda use: (use.span.file, use.span.start))
 
 
 def _too_often(contract: UsageContract, inferred: Grade, uses: list[UsageSite], goal: SizeFact | None,
@@ -150,12 +150,12 @@ def _contracts_diagnostic(
     if primary is not None:
         labels.append(Label(contract.span, "declared here"))
     label = "" if primary is None else f"read {times(primary.grade)} here"
-    found = decision.counterexample
+    counterexample = decision.counterexample
     stated = None if goal is None or _is_numeric(goal) else str(goal)
     return Diagnostic(
         code, message, contract.span if primary is None else primary.span, label=label, labels=tuple(labels), notes=tuple(notes),
         fixes=(_fix(contract, inferred),), goal=stated, verdict=decision.verdict,
-        counterexample=None if found is None else {v.name: n for v, n in found.items()},
+        counterexample=None if counterexample is None else {v.name: n for v, n in counterexample.items()},
     )  # fmt: skip
 
 
@@ -188,7 +188,7 @@ Named = Callable[[str], ValueId | None]
 
 def read_after_moves(core: Core, named: Named, mentions: Mentions) -> list[Diagnostic]:
     """What is wrong with the `move` directives of a program."""
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     demands: Demands | None = None
     premises = [guard.fact for guard in core.guards]
     for directive, name in _moves(core.schedules):
@@ -203,8 +203,8 @@ def read_after_moves(core: Core, named: Named, mentions: Mentions) -> list[Diagn
             goal = SizeFact(Relation.AT_MOST, grade.high, ONE)
             decision = decide(goal, premises)
         if decision.verdict is not Verdict.PROVED:
-            found.append(_diagnostic(directive, name, demands, value, mentions, goal, decision))
-    return found
+            diagnostics.append(_diagnostic(directive, name, demands, value, mentions, goal, decision))
+    return diagnostics
 
 
 def _moves(schedules: Sequence[program.ScheduleBlock]) -> Iterator[tuple[program.Directive, program.DirectiveWord]]:
@@ -268,11 +268,11 @@ class NamedQuantity:
 
 def named_quantities(core: Core, demands: Demands | None = None) -> tuple[NamedQuantity, ...]:
     """Inputs and top-level names in the order of the program; params have no elements to read."""
-    found = demands_of(core) if demands is None else demands
+    known = demands_of(core) if demands is None else demands
     params = {param.name for param in core.params}
     top = {entry.value for entry in core.inputs} | {r for op in core.block.ops for r in results_of(op)}
     return tuple(
-        NamedQuantity(name, value, core.spans[value], show_type(core.types[value]), found.grade(value), found.uses_of(value))
+        NamedQuantity(name, value, core.spans[value], show_type(core.types[value]), known.grade(value), known.uses_of(value))
         for value, name in core.names.items()
         if value in top and name not in params
     )
@@ -283,8 +283,8 @@ def show_instance(
 ) -> str:  # fmt: skip
     """`matmul : m f64[n k] → n f64[k m] → f64[n m]`, as a signature would say it."""
     names = names_of_sizes([type_ for _, type_ in arguments], results)
-    made = [show_signature_type(type_, names) for type_ in results]
-    result = made[0] if len(made) == 1 else f"({' ⋄ '.join(made)})"
+    shown = [show_signature_type(type_, names) for type_ in results]
+    result = shown[0] if len(shown) == 1 else f"({' ⋄ '.join(shown)})"
     parts = [*(f"{written(grade)} {show_signature_type(type_, names)}" for grade, type_ in arguments), result]
     where = f" where {', '.join(str(positive(fact)) for fact in facts)}" if facts else ""
     return f"{name} : {' → '.join(parts)}{where}"

@@ -141,9 +141,9 @@ def up_to(count: Size | int) -> Grade:
 
 def less_one(count: Size) -> Grade:
     """`count`∸1."""
-    whole = exactly(count)
-    assert whole.high is not None
-    return Grade(monus(whole.low, 1), monus(whole.high, 1))
+    grade = exactly(count)
+    assert grade.high is not None
+    return Grade(monus(grade.low, 1), monus(grade.high, 1))
 
 
 def _capped(low: Size, high: Size | None) -> Grade:
@@ -184,13 +184,13 @@ class CountedRead:
 class CellRange:
     """A read of the major cells `start ≤ i < stop` of an operand of this shape, each as often as the result is demanded.
 
-    `whole` tells that all other axes are taken in full."""
+    `covers_axes` tells that all other axes are taken in full."""
 
     shape: tuple[Size, ...]
     start: Size
     stop: Size
     demand: Grade
-    whole: bool
+    covers_axes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,24 +214,24 @@ class SizeContext:
 
     def keeps_elements(self, op: c.Reshape) -> bool:
         """Is this reshape a view: has its result exactly the elements of its operand?"""
-        given, made = self.count(op.arg), self.count(op.result)
-        return self.proved(Relation.EQUAL, given, made) or any(
-            fact.relation is Relation.DIVIDES and fact.right == given and fact.left * quotient(given, fact.left) == made
+        given, result_count = self.count(op.arg), self.count(op.result)
+        return self.proved(Relation.EQUAL, given, result_count) or any(
+            fact.relation is Relation.DIVIDES and fact.right == given and fact.left * quotient(given, fact.left) == result_count
             for fact in self.premises
         )
 
 
 def part_of(op: c.Slice, demand: Grade, setting: SizeContext) -> CellRange:
     """The major cells that a take or drop reads (those outside the operand are fills)."""
-    given, made = setting.shape(op.arg), setting.shape(op.result)
+    given, result_shape = setting.shape(op.arg), setting.shape(op.result)
     if not given:
         return CellRange(given, ZERO, ONE, demand, True)
     starts = (*op.starts, *[ZERO] * (len(given) - len(op.starts)))
-    whole = all(
+    covers_all = all(
         setting.proved(Relation.AT_MOST, start, ZERO) and setting.proved(Relation.AT_MOST, size, start + length)
-        for start, length, size in zip(starts[1:], made[1:], given[1:], strict=True)
+        for start, length, size in zip(starts[1:], result_shape[1:], given[1:], strict=True)
     )
-    return CellRange(given, starts[0], starts[0] + made[0], demand, whole)
+    return CellRange(given, starts[0], starts[0] + result_shape[0], demand, covers_all)
 
 
 def operand_reads(op: blocks.Op, demand: Grade, setting: SizeContext) -> list[CountedRead]:
@@ -242,8 +242,8 @@ def operand_reads(op: blocks.Op, demand: Grade, setting: SizeContext) -> list[Co
         case c.Reshape() | c.Transpose() | c.Broadcast() | c.Reverse() | c.Rotate() | c.Windows():
             return _view(op, demand, setting)
         case c.Scalar():
-            made = setting.shape(op.result)
-            return [_extended(arg, made[len(setting.shape(arg)) :], made) for arg in op.args]
+            result_shape = setting.shape(op.result)
+            return [_extended(arg, result_shape[len(setting.shape(arg)) :], result_shape) for arg in op.args]
         case c.Gather() | c.Update() | c.MaskUpdate() | c.Compress() | c.Expand() | c.Where():
             return _selection(op, setting)
         case c.Contract():
@@ -295,15 +295,15 @@ def _view(op: blocks.Op, demand: Grade, setting: SizeContext) -> list[CountedRea
     return []
 
 
-def _cycled(given: Size, made: Size, setting: SizeContext) -> Grade:
+def _cycled(given: Size, result_count: Size, setting: SizeContext) -> Grade:
     """Reads of each of `given` elements by a reshape to `made` elements; without elements there is nothing to read."""
     if given == ONE:
-        return exactly(made)
-    if made == ZERO:
+        return exactly(result_count)
+    if result_count == ZERO:
         return NONE
-    if made == ONE or setting.proved(Relation.AT_MOST, _rounded_up(made), given):
+    if result_count == ONE or setting.proved(Relation.AT_MOST, _rounded_up(result_count), given):
         return up_to(ONE)
-    return Grade(exactly(quotient(made, given)).low, exactly(quotient(made + given - 1, given)).high)
+    return Grade(exactly(quotient(result_count, given)).low, exactly(quotient(result_count + given - 1, given)).high)
 
 
 def _rounded_up(size: Size) -> Size:
@@ -315,8 +315,8 @@ def _rounded_up(size: Size) -> Size:
         for atom in [atom for atom, power in monomial if power == 1 and isinstance(atom, Opaque)]:
             if not isinstance(atom, Opaque) or atom.node is not AtomKind.QUOTIENT or coefficient < 0:
                 continue
-            whole, divisor = atom.args
-            low = whole.bounds()[0]
+            numerator, divisor = atom.args
+            low = numerator.bounds()[0]
             if low is None or low < 0:
                 continue
             lone = next((v for v, p in powers.items() if p and isinstance(v, SizeVariable) and variable(v) == divisor), None)
@@ -328,7 +328,7 @@ def _rounded_up(size: Size) -> Size:
             else:
                 continue
             del powers[atom]
-            extra = extra * whole
+            extra = extra * numerator
         total = total + Size({tuple((a, p) for a, p in powers.items() if p): coefficient}) * extra
     return total
 
@@ -337,7 +337,7 @@ def _selection(op: blocks.Op, setting: SizeContext) -> list[CountedRead]:
     match op:
         case c.Gather():
             indices = setting.types[op.indices]
-            others = [CountedRead(value, ONCE) for value in (op.indices, *op.beside)]
+            others = [CountedRead(value, ONCE) for value in (op.indices, *op.other_indices)]
             if indices.permutation and setting.shape(op.arg)[op.axis] == indices.shape[0]:
                 return [CountedRead(op.arg, ONCE), *others]
             times = product(indices.shape)
@@ -367,9 +367,9 @@ def _selection(op: blocks.Op, setting: SizeContext) -> list[CountedRead]:
 def _extended(arg: ValueId, missing: Sequence[Size], frame: Sequence[Size]) -> CountedRead:
     """An operand that the function is lifted over; axes it lacks replicate it."""
     times = product(missing)
-    own = " ".join(str(s) for s in frame[: len(frame) - len(missing)])
-    whole = " ".join(str(s) for s in frame)
-    why = f"the function is lifted over ⟨{whole}⟩; this supplies only ⟨{own}⟩"
+    prefix_text = " ".join(str(s) for s in frame[: len(frame) - len(missing)])
+    frame_text = " ".join(str(s) for s in frame)
+    why = f"the function is lifted over ⟨{frame_text}⟩; this supplies only ⟨{prefix_text}⟩"
     return CountedRead(arg, exactly(times), _why(times, why))
 
 
@@ -469,7 +469,7 @@ def _apart_from_all(part: CellRange, group: Sequence[tuple[CellRange, Span]], se
 
 def _covers(group: Sequence[CellRange], setting: SizeContext) -> bool:
     """Do the parts together take every element of the operand?"""
-    if not all(part.whole for part in group):
+    if not all(part.covers_axes for part in group):
         return False
     shape = group[0].shape
     if not shape:

@@ -56,15 +56,15 @@ def leaves(value: Value) -> tuple[Operand, ...]:
     """The arrays of a value, tuples flattened in order."""
     if isinstance(value, Operand):
         return (value,)
-    found: list[Operand] = []
+    operands: list[Operand] = []
     stack: list[Value] = [value]
     while stack:
         item = stack.pop()
         if isinstance(item, TupleOperand):
             stack.extend(reversed(item.items))
         else:
-            found.append(item)
-    return tuple(found)
+            operands.append(item)
+    return tuple(operands)
 
 
 def is_poisoned(value: Value | None) -> bool:
@@ -195,10 +195,10 @@ class MaskFacts:
             case c.Transpose():
                 return self.least(op.arg, depth) if len(self._types[op.arg].shape) == len(shape) else 0
             case c.Reshape() | c.Broadcast():
-                holding, whole = self.least(op.arg, depth), product(self._types[op.arg].shape)
-                if product(shape) == whole:
+                holding, total = self.least(op.arg, depth), product(self._types[op.arg].shape)
+                if product(shape) == total:
                     return holding
-                return max(product(shape).bounds()[0] or 0, 0) if holding and whole.constant == holding else 0
+                return max(product(shape).bounds()[0] or 0, 0) if holding and total.constant == holding else 0
             case c.Library(name="first_occurrence"):
                 return 1 if self._at_most(ONE, shape[0]) is True else 0
             case _:
@@ -281,8 +281,8 @@ class Sequences:
         inner = self.of(op.arg, depth - 1)
         if inner is None:
             return None
-        length, whole, begin = self._types[value].shape[0], self._types[op.arg].shape[0], op.starts[0]
-        inside = length == monus(whole, begin) or self._at_most(begin + length, whole) is True
+        length, total, begin = self._types[value].shape[0], self._types[op.arg].shape[0], op.starts[0]
+        inside = length == monus(total, begin) or self._at_most(begin + length, total) is True
         if not inside or self._at_most(ZERO, begin) is not True:
             return None
         return Sequence(inner.start + inner.step * begin, inner.step)
@@ -311,8 +311,8 @@ class Sequences:
             case "mul" if a is not None and y is not None:
                 return Sequence(a * y.start, a * y.step)
             case "add" | "sub" if x is not None and y is not None:
-                way = 1 if op.function == "add" else -1
-                return Sequence(x.start + y.start * way, x.step + y.step * way)
+                sign = 1 if op.function == "add" else -1
+                return Sequence(x.start + y.start * sign, x.step + y.step * sign)
             case _:
                 return None
 
@@ -328,9 +328,9 @@ class Sequences:
         if op.function not in ("add", "sub"):
             return None
         left, right = op.args
-        way = 1 if op.function == "add" else -1
-        for base, other, sign in ((left, right, way), (right, left, 1)):
-            if base is right and way < 0:
+        first_sign = 1 if op.function == "add" else -1
+        for base, other, sign in ((left, right, first_sign), (right, left, 1)):
+            if base is right and first_sign < 0:
                 return None
             before, by = self.step(base, start, depth - 1), self.size(other, depth - 1)
             if before is not None and by is not None and by.constant is not None:
@@ -356,9 +356,9 @@ class Sequences:
                 x, y = (self.size(arg, depth - 1) for arg in args)
                 if x is None or y is None:
                     return None
-                made = {"add": lambda: x + y, "sub": lambda: x - y, "mul": lambda: x * y,
+                size = {"add": lambda: x + y, "sub": lambda: x - y, "mul": lambda: x * y,
                         "min": lambda: minimum(x, y), "max": lambda: maximum(x, y)}[op.function]()  # fmt: skip
-                return made if surely_machine(made) else None
+                return size if surely_machine(size) else None
             case _:
                 return None
 
@@ -449,10 +449,10 @@ class Conversions:
             function = "convert_checked" if narrows or element.kind is Kind.CHAR else "convert"
         constant = fold("convert", element.kind, kind, (x.constant,), ((None,),)) if function == "convert" else None
         static = x.static if kind is Kind.I64 else None
-        made = self.emit(lambda r: Scalar(r, function, (x.value,)), ArrayType(target, x.type.shape), span, static=static,
+        converted = self.emit(lambda r: Scalar(r, function, (x.value,)), ArrayType(target, x.type.shape), span, static=static,
                          constant=constant)  # fmt: skip
-        self.wording.add(made.value, self.where(x))  # messages point at what the program mentions
-        return made
+        self.wording.add(converted.value, self.where(x))  # messages point at what the program mentions
+        return converted
 
 
 def shifted(static: Size | tuple[Size, ...] | None, by: int) -> Size | tuple[Size, ...] | None:

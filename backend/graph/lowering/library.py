@@ -68,8 +68,8 @@ def gather(state: LoweringState, op: arrays.Gather) -> None:
     attributes: dict[str, Any] = {"axis": op.axis, "checked": checked, "fills": op.fills}
     if op.shift is not None:
         attributes["shift"] = op.shift.value
-    if checked and op.place is not None:
-        attributes["place"] = op.place
+    if checked and op.indexing is not None:
+        attributes["place"] = op.indexing
     arg, indices = state.get(op.arg), structured.ready(state, op) if begins else state.get(op.indices)
     frame = indices.frame if begins else state.union([op.arg, op.indices], may_fail=checked)
     span = state.span(op.result)
@@ -78,7 +78,7 @@ def gather(state: LoweringState, op: arrays.Gather) -> None:
         if begins:
             structured.begin(state, op, indices)
         if op.axis == 0 or not frame:
-            other_indices = [] if frame else [state.get(other) for other in op.beside]
+            other_indices = [] if frame else [state.get(other) for other in op.other_indices]
             if other_indices and not any(other.frame for other in other_indices):
                 attributes["beside"] = op.axes
             values = [other.value for other in other_indices if "beside" in attributes]
@@ -172,7 +172,7 @@ def expand(state: LoweringState, op: arrays.Expand) -> None:
 
 def update(state: LoweringState, op: arrays.Update) -> None:
     present = tuple(i for i in op.indices if i is not None)
-    attributes = {"indexed": tuple(i is not None for i in op.indices), "checked": op.checked, "place": op.place}
+    attributes = {"indexed": tuple(i is not None for i in op.indices), "checked": op.checked, "place": op.indexing}
     framed(state, "update", [op.result], [op.arg, *present, op.value], attributes, may_fail=op.checked)
 
 
@@ -219,7 +219,7 @@ def lower_library(state: LoweringState, op: blocks.Op) -> bool:
         case arrays.RuntimeSize():
             runtime_size(state, op)
         case arrays.KeyReduce():
-            attributes = {"function": op.function, "checked": op.checked, "place": op.place}
+            attributes = {"function": op.function, "checked": op.checked, "place": op.indexing}
             framed(state, "key_reduce", [op.result], [op.indices, op.arg], attributes, may_fail=op.checked)
         case arrays.Library():
             library(state, op)

@@ -283,7 +283,7 @@ def _product(state: LoweringState, op: arrays.Reduce | arrays.Scan | arrays.KeyR
 
 def begins(state: LoweringState, op: arrays.Gather) -> bool:
     """Is this the first of several indices of such a table?"""
-    several = op.place is not None and op.place.rank > 1 and not op.fills and op.shift is None
+    several = op.indexing is not None and op.indexing.rank > 1 and not op.fills and op.shift is None
     return several and bool(state.get(op.indices).frame) and not state.get(op.arg).frame
 
 
@@ -313,8 +313,8 @@ def ready(state: LoweringState, op: arrays.Gather) -> CarriedValue:
     value = state.carry(places, frame, span)
     positions = state.fresh(ArrayType(Element(Kind.I64, below=length), state.types[value].shape))
     attributes: dict[str, object] = {"axis": 0, "checked": True, "fills": False}
-    if op.place is not None:
-        attributes["place"] = op.place
+    if op.indexing is not None:
+        attributes["place"] = op.indexing
     state.library("gather", span, (every, value), (positions,), attributes)
     return CarriedValue(positions, frame)
 
