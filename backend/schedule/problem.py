@@ -381,8 +381,9 @@ class Problem:
     def settling(self, link: int) -> int:
         """Ticks after which the channel of a link is free of everything that is still on its way: the longest latency of the
         links that share it."""
-        own = self.links[link]
-        return max(other.latency for other in self.links if other is own or (own.group is not None and other.group == own.group))
+        channel = self.links[link]
+        sharing = (one for one in self.links if one is channel or (channel.group is not None and one.group == channel.group))
+        return max(one.latency for one in sharing)
 
     @property
     def home(self) -> DeviceIndex:
@@ -422,15 +423,15 @@ class Restrictions:
 def devices_named(problem: Problem, name: str) -> frozenset[int]:
     """Every device that is the instance `name`, or of the group or class of that name; `gpu` is also a class `gpu/gpu1`, one of
     several that differ."""
-    found: list[int] = []
+    devices: list[int] = []
     first = 0
     for group in problem.devices:
         if name in (group.id, group.kind, group.kind.partition("/")[0]):
-            found += range(first, first + group.count)
+            devices += range(first, first + group.count)
         else:
-            found += [first + i for i, instance in enumerate(group.names()) if instance == name]
+            devices += [first + i for i, instance in enumerate(group.names()) if instance == name]
         first += group.count
-    return frozenset(found)
+    return frozenset(devices)
 
 
 def shares(rows: int, parts: Sequence[int]) -> list[int]:
@@ -512,8 +513,8 @@ def _restrict(result: Restrictions, phase: int, allowed: frozenset[int]) -> None
 
 
 def _split(problem: Problem, result: Restrictions, phase: int, parts: tuple[int, ...], names: tuple[str, ...]) -> None:
-    own = problem.device_names()  # each name is of one instance, though a class may be called so too
-    devices = [own.index(name) for name in names if name in own]
+    names_of_devices = problem.device_names()  # each name is of one instance, though a class may be called so too
+    devices = [names_of_devices.index(name) for name in names if name in names_of_devices]
     if not devices or len(set(devices)) != len(devices) or (parts and len(parts) != len(devices)):
         result.possible = False
         return

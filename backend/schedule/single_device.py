@@ -129,8 +129,8 @@ class BlockLiveness(Generic[Amount]):
 
     def __post_init__(self) -> None:
         leaving: list[ValueId] = []
-        for place, phase in enumerate(self.phases):
-            self.last.update(dict.fromkeys(traverse.uses(phase), place))
+        for index, phase in enumerate(self.phases):
+            self.last.update(dict.fromkeys(traverse.uses(phase), index))
             if isinstance(phase, Print | Output):
                 leaving.append(phase.arg)  # the results of the run hold it
         self.last.update(dict.fromkeys((*self.kept, *leaving), self.end))
@@ -143,23 +143,23 @@ class BlockLiveness(Generic[Amount]):
         return self.amounts.bytes(self.graph.types[value])
 
     def store(self, value: ValueId, role: Role, first: int, until: int) -> Storage[Amount]:
-        made = Storage(value, role, self.bytes(value), first, until, until)
-        self.storages.append(made)
-        self.homes.setdefault(value, []).append(made)
-        return made
+        storage = Storage(value, role, self.bytes(value), first, until, until)
+        self.storages.append(storage)
+        self.homes.setdefault(value, []).append(storage)
+        return storage
 
-    def enter(self, place: int, *, alone: bool = True, writes_over: bool = True) -> ValueId | None:
+    def enter(self, index: int, *, alone: bool = True, writes_over: bool = True) -> ValueId | None:
         """The storages of what the unit at a place makes, and the operand that its first result is written over.
 
         `alone`: it is a phase; `writes_over`: it may do so."""
-        phase = self.phases[place]
-        made = traverse.results(phase)
+        phase = self.phases[index]
+        results = traverse.results(phase)
         source, certain = self.viewed(phase) if alone else (None, False)
         if alone and (source is not None or is_view(phase, exact=self.amounts.exact) or is_reordered(phase, self.graph.types)):
-            self.scattered.update(made)
-        overwritten = self.dying(phase, place) if source is None and writes_over else None
-        for value in made:
-            until = max(self.last.get(value, place), place)
+            self.scattered.update(results)
+        overwritten = self.dying(phase, index) if source is None and writes_over else None
+        for value in results:
+            until = max(self.last.get(value, index), index)
             for home in [] if source is None else self.homes[source]:
                 self.homes.setdefault(value, []).append(home)
                 home.aliases.append(value)
@@ -168,9 +168,9 @@ class BlockLiveness(Generic[Amount]):
             if isinstance(phase, Input):
                 self.store(value, Role.INPUT, 0, self.end)
             elif not certain:
-                self.store(value, Role.CONSTANT if isinstance(phase, Constant) else Role.VALUE, place, until)
+                self.store(value, Role.CONSTANT if isinstance(phase, Constant) else Role.VALUE, index, until)
         if overwritten is not None:
-            self.homes[made[0]][0].reuses = overwritten
+            self.homes[results[0]][0].reuses = overwritten
         left = self.amounts.zero
         if isinstance(phase, Print | Output) and any(home.role is Role.INPUT for home in self.homes.get(phase.arg, ())):
             left = self.amounts.rounded(self.bytes(phase.arg))  # the caller owns an input's buffer: what leaves the run is a copy
@@ -193,14 +193,14 @@ class BlockLiveness(Generic[Amount]):
         )  # fmt: skip
         return (source if certain or not self.amounts.exact else None), certain
 
-    def dying(self, phase: Phase, place: int) -> ValueId | None:
+    def dying(self, phase: Phase, index: int) -> ValueId | None:
         """An operand whose buffer the first result may take.  See Note [Taking a dying buffer]."""
         if not isinstance(phase, Structured) or any(r.reduction for r in phase.results):
             return None
         wanted = self.graph.types[phase.results[0].value]
         for value in dict.fromkeys(read.value for read in phase.reads):
             type = self.graph.types[value]
-            if not self.goes(value, place) or not type.shape:
+            if not self.goes(value, index) or not type.shape:
                 continue
             if type.element.kind is not wanted.element.kind or type.shape != wanted.shape:
                 continue
@@ -208,18 +208,18 @@ class BlockLiveness(Generic[Amount]):
                 return value
         return None
 
-    def goes(self, value: ValueId, place: int) -> bool:
+    def goes(self, value: ValueId, index: int) -> bool:
         """Is it a value of this block whose buffer nothing else shares, and nothing needs after the unit at a place?"""
-        kept = self.homes.get(value, [])
-        if self.last.get(value) != place or len(kept) != 1:
+        storages = self.homes.get(value, [])
+        if self.last.get(value) != index or len(storages) != 1:
             return False
-        return kept[0].value == value and kept[0].role is Role.VALUE and not kept[0].aliases
+        return storages[0].value == value and storages[0].role is Role.VALUE and not storages[0].aliases
 
-    def dead(self, place: int) -> tuple[ValueId, ...]:
+    def dead(self, index: int) -> tuple[ValueId, ...]:
         """The values of this block that no later phase needs."""
-        phase: Phase = self.phases[place]
+        phase: Phase = self.phases[index]
         mentioned = () if isinstance(phase, Print | Output) else (*traverse.uses(phase), *traverse.results(phase))
-        return tuple(v for v in dict.fromkeys(mentioned) if v in self.homes and self.last.get(v, place) <= place)
+        return tuple(v for v in dict.fromkeys(mentioned) if v in self.homes and self.last.get(v, index) <= index)
 
     def in_use(self, inner: Sequence[Amount]) -> list[Amount]:
         """Bytes alive at every place: buffers of operands and results, what the unit needs itself, and copies that the run's
@@ -231,12 +231,12 @@ class BlockLiveness(Generic[Amount]):
             change[min(first, self.end)] += size
             change[storage.last + 1] -= size
         live = self.amounts.zero
-        found: list[Amount] = []
-        for place in range(self.end):
-            live = live + change[place] + self.left[place]
-            found.append(live + inner[place])
-        found.append(live + change[self.end])
-        return found
+        amounts: list[Amount] = []
+        for index in range(self.end):
+            live = live + change[index] + self.left[index]
+            amounts.append(live + inner[index])
+        amounts.append(live + change[self.end])
+        return amounts
 
 
 def shared_buffers(phases: Iterable[Phase]) -> frozenset[ValueId]:
@@ -366,15 +366,15 @@ class _Planner:
         apart: SubPlan | None = None
         for _ in range(_MOST_SPLIT):
             units = units_of(phases, self.graph, (*results, *keep), split)
-            several = {place: unit.ids[-1] for place, unit in enumerate(units) if isinstance(unit, RowsUnit | GroupUnit)}
-            made = self.units(units, params, results, keep)
+            several = {index: unit.ids[-1] for index, unit in enumerate(units) if isinstance(unit, RowsUnit | GroupUnit)}
+            plan = self.units(units, params, results, keep)
             if not several:
-                return made
+                return plan
             most = self.most
             apart = apart or self.units(phases, params, results, keep)
-            if needs_no_more(made, apart):
-                return made
-            split |= {several[min(several, key=lambda place: abs(place - most))]}
+            if needs_no_more(plan, apart):
+                return plan
+            split |= {several[min(several, key=lambda index: abs(index - most))]}
         assert apart is not None, "the first round makes it"
         return apart
 
@@ -383,22 +383,22 @@ class _Planner:
         block = BlockLiveness(self.graph, self.numbers, self.scattered, list(map(_shape, units)), params, (*results, *keep))
         steps: list[Step] = []
         inner: list[int] = []
-        for place, unit in enumerate(units):
+        for index, unit in enumerate(units):
             writes_over = not isinstance(unit, PlannedUnit) and may_write_over(unit)
             alone = not isinstance(unit, RowsUnit | GroupUnit | PlannedUnit)
-            overwrite = block.enter(place, alone=alone, writes_over=writes_over)
+            overwrite = block.enter(index, alone=alone, writes_over=writes_over)
             match unit:
                 case PlannedUnit():
                     step, needed = unit.step, unit.bytes
                 case RowsUnit():
                     step, needed = self.rows(unit, overwrite)
                 case GroupUnit():
-                    step, needed = self.group(unit, [value for value in self.alone(unit.phase) if block.goes(value, place)])
+                    step, needed = self.group(unit, [value for value in self.alone(unit.phase) if block.goes(value, index)])
                 case _:
                     step, needed = self.step(unit, overwrite)
             steps.append(step)
             inner.append(needed)
-            if dead := block.dead(place):
+            if dead := block.dead(index):
                 steps.append(FreeStep(dead))
         in_use = block.in_use(inner)
         peak = max(in_use)
@@ -431,8 +431,8 @@ class _Planner:
         """The step of a group of neighbours, and what its members one by one need beside operands and results.  `dying`: operands
         that they may write over.  As one kernel they need no more than a member does by itself."""
         results = unit.phase.results
-        beside = sum(rounded(self.numbers.bytes(self.graph.types[value])) for value in (*results, *dying))
-        needed = peak_of(self.units(unit.members, dying, results, ())) - beside
+        already_counted = sum(rounded(self.numbers.bytes(self.graph.types[value])) for value in (*results, *dying))
+        needed = peak_of(self.units(unit.members, dying, results, ())) - already_counted
         least = max(self.step(member, None)[1] for member in unit.members)
         return RowsStep(unit.ids, results, None), max(needed, least)
 
@@ -519,10 +519,10 @@ def peak_bound(graph: Graph) -> Size:
     """At least the planned peak, for all sizes."""
     formulas, scattered = PeakFormulas(), set[ValueId]()
 
-    def peak(phases: Sequence[Phase], params: Iterable[ValueId], kept: Iterable[ValueId]) -> Size:
-        block, inner = BlockLiveness(graph, formulas, scattered, phases, params, kept), list[Size]()
-        for place, phase in enumerate(phases):
-            block.enter(place)
+    def peak(phases: Sequence[Phase], params: Iterable[ValueId], results: Iterable[ValueId]) -> Size:
+        block, inner = BlockLiveness(graph, formulas, scattered, phases, params, results), list[Size]()
+        for index, phase in enumerate(phases):
+            block.enter(index)
             bodies = [peak(body.phases, body.params, body.results) for body in traverse.subgraphs(phase)]
             inner.append(scratch_within(phase, bodies, graph.types, formulas, scattered))
         return reduce(larger, block.in_use(inner), ZERO)

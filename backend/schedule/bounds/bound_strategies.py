@@ -140,10 +140,10 @@ class _Window:
             for kind in range(len(self.sizes)):
                 best = self.least_time([SCALE * (c == kind) for c in range(len(self.sizes))], best)
         for _ in range(TURNS):
-            found = self.least_time(self.weights(best), best)
-            if found == best:
+            ticks = self.least_time(self.weights(best), best)
+            if ticks == best:
                 break
-            best = found
+            best = ticks
         return best
 
     def least_time(self, weights: Sequence[int], known: int) -> int:
@@ -246,22 +246,22 @@ WIDTHS: Final = (1, 2, 4, 16)
 
 def _split(context: SearchContext) -> None:
     _ = context.bounds  # layouts stop early by them
-    found, whole = context.found, split(context.costs)
-    if whole is None:
+    incumbent, answer = context.found, split(context.costs)
+    if answer is None:
         return
-    if whole.schedule is not None and acceptable(context.timer.limits, whole.schedule):
-        found.offer(whole.schedule)
+    if answer.schedule is not None and acceptable(context.timer.limits, answer.schedule):
+        incumbent.offer(answer.schedule)
         # of equally long plans the one with the fewest shards: that of the cut
-        if found.schedule is not None and whole.schedule.makespan == found.schedule.makespan:
-            found.schedule = whole.schedule
-    if whole.lower_bound:
-        found.raise_bound(whole.lower_bound, "certificate", whole.detail)
-    context.conflict = whole.conflict
+        if incumbent.schedule is not None and answer.schedule.makespan == incumbent.schedule.makespan:
+            incumbent.schedule = answer.schedule
+    if answer.lower_bound:
+        incumbent.raise_bound(answer.lower_bound, "certificate", answer.detail)
+    context.conflict = answer.conflict
 
 
 def _split_refutes(context: SearchContext, bound: int, steps: SolverSteps) -> bool:
-    whole = split(context.costs)
-    return whole is not None and whole.lower_bound >= bound
+    answer = split(context.costs)
+    return answer is not None and answer.lower_bound >= bound
 
 
 SINGLE_SPLIT: Final = Strategy(
@@ -298,18 +298,18 @@ ENERGETIC: Final = Strategy(
 def _lp_relaxation(context: SearchContext) -> None:
     from .lp_relaxation import Fluid  # array library
 
-    found = context.found
-    if found.schedule is None:
+    incumbent = context.found
+    if incumbent.schedule is None:
         return
-    fluid = Fluid(context.bounds, found.schedule.makespan)
-    found.raise_bound(fluid.bound(), "bound")
+    fluid = Fluid(context.bounds, incumbent.schedule.makespan)
+    incumbent.raise_bound(fluid.bound(), "bound")
     if fluid.solved:
         for width in (MOST_DEVICES,) if context.few_devices else WIDTHS:
             decisions = Decisions(fluid.guided(width), tuple(context.bounds.order), Queueing.INSERT)
             guided = retime(context.timer, "LP relaxation", decisions)
             if context.guided is None or (guided.ticks or FOREVER) < (context.guided.ticks or FOREVER):
                 context.guided = guided
-        found.offer(context.guided.schedule if context.guided is not None else None)
+        incumbent.offer(context.guided.schedule if context.guided is not None else None)
 
 
 def _lp_applies(context: SearchContext) -> bool:
@@ -357,8 +357,8 @@ def floor_of(problem: Problem, objective: Objective, shortest: int) -> int:
     bounds = BoundSet(costs)
     if objective is Objective.ENERGY:
         return _energy(problem, bounds, shortest)
-    whole = (min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order if bounds.whole[p])
-    return -(-max(shared(bounds), max(whole, default=0)) // problem.executions)
+    undivided = (min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order if bounds.whole[p])
+    return -(-max(shared(bounds), max(undivided, default=0)) // problem.executions)
 
 
 def _energy(problem: Problem, bounds: BoundSet, shortest: int) -> int:
@@ -387,7 +387,8 @@ def _energy(problem: Problem, bounds: BoundSet, shortest: int) -> int:
 
     for kind in [*range(len(prices))] * FLOORS_ROUNDS:
         others = GRAIN * sum(on) - sum(p * n for p, n in zip(prices, number, strict=True)) + prices[kind] * number[kind]
-        most = max((powers[c] * ticks // own[kind] for own in work if own.get(kind) for c, ticks in own.items()), default=0)
+        most = max((powers[c] * ticks // ticks_by_class[kind] for ticks_by_class in work if ticks_by_class.get(kind) for c,
+            ticks in ticks_by_class.items()), default=0)
         prices[kind] = least(0, max(0, others // number[kind]) if latest is None else most + sum(prices), partial(falls, kind))
     return problem.tick_ns * (worth() // GRAIN)
 

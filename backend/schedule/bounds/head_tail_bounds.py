@@ -79,8 +79,9 @@ class Costs:
         for group in problem.devices:
             alike: dict[tuple[object, ...], list[int]] = {}
             for device, name in enumerate(group.names(), first):
-                own = device if device == home or device in wanted or name in ends else -1
-                alike.setdefault((own, self.timer.caps[device], *(device in devices for devices in sets)), []).append(device)
+                restricted = device if device == home or device in wanted or name in ends else -1
+                alike.setdefault((restricted, self.timer.caps[device], *(device in devices for devices in sets)),
+                    []).append(device)
             first += group.count
             result += alike.values()
         return result
@@ -93,8 +94,8 @@ class Costs:
     def ticks(self, phase: int, device: int) -> int:
         """Ticks of all of `phase` there."""
         result = 0
-        for place, rows in self.single(phase, device):
-            result = max(result, self.timer.ticks(phase, place, rows) or 0)
+        for holder, rows in self.single(phase, device):
+            result = max(result, self.timer.ticks(phase, holder, rows) or 0)
         combine = self.timer.problem.phases[phase].combine
         return result + (combine.ticks_per_shard if combine is not None else 0)
 
@@ -193,8 +194,8 @@ def least(low: int, high: int, enough: Callable[[int], bool]) -> int:
 def bytes_text(size: int) -> str:
     """From 100 kB on in MB (10⁶), to a tenth and rounded up; less in bytes."""
     if size >= 100_000:
-        whole, tenth = divmod(-(-size // 100_000), 10)
-        return f"{whole}.{tenth} MB" if tenth else f"{whole} MB"
+        megabytes, tenth = divmod(-(-size // 100_000), 10)
+        return f"{megabytes}.{tenth} MB" if tenth else f"{megabytes} MB"
     return f"{size} bytes"
 
 
@@ -371,10 +372,10 @@ class BoundSet:
 
     def _brought(self, edge: int, kind: int) -> int:
         """The first tick at which all that an edge carries may be on a device of a class."""
-        way, size = self._incoming[kind], self._inflow(edge, kind)
-        if way is None or not size:
+        link, size = self._incoming[kind], self._inflow(edge, kind)
+        if link is None or not size:
             return 0
-        return -(-size * way[0].denominator // way[0].numerator) + way[1]
+        return -(-size * link[0].denominator // link[0].numerator) + link[1]
 
     def _reads_all(self, edge: int) -> bool:
         """Whether every shard of the target waits for every shard of the source."""
@@ -456,13 +457,13 @@ class BoundSet:
         source, q = self.timer.sources[edge], self.timer.targets[edge]
         gathered = self.whole[source] or self.phases[source].is_gathered
         everything = gathered and (self.whole[q] or self.timer.problem.edges[edge].whole)
-        ways = {c: self._travel(edge, kind, c, everything) + self.rest(q, c) for c in self.costs.allowed_classes[q]}
-        some = min(ticks + self.least_on(q, c) for c, ticks in ways.items())
+        arrivals = {c: self._travel(edge, kind, c, everything) + self.rest(q, c) for c in self.costs.allowed_classes[q]}
+        some = min(ticks + self.least_on(q, c) for c, ticks in arrivals.items())
         if not self._reads_all(edge):
             return some
         if self.whole[q] or len(self.order) > MOST_EXACT:
             return max(some, filled[q])
-        return max(some, self._filled(q, {c: ticks - self.combined(q) for c, ticks in ways.items()}))
+        return max(some, self._filled(q, {c: ticks - self.combined(q) for c, ticks in arrivals.items()}))
 
     @cached_property
     def path(self) -> Bound:

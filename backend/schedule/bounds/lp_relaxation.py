@@ -68,12 +68,12 @@ class DeviceClass:
 def places_of(bounds: BoundSet, p: int, goal: int) -> list[DeviceClass]:
     """Where shards of a phase may be in a schedule of less than `goal` ticks."""
     costs, allowed = bounds.costs, set(bounds.costs.allowed[p])
-    found = []
+    classes = []
     for kind in costs.allowed_classes[p]:
         members = [d for d in costs.members[kind] if d in allowed]
         if bounds.heads[p][kind] + bounds.least_on(p, kind) + bounds.rest(p, kind) < goal:
-            found.append(DeviceClass(kind, members[0], len(members)))
-    return found
+            classes.append(DeviceClass(kind, members[0], len(members)))
+    return classes
 
 
 def worth(bounds: BoundSet, goal: int) -> bool:
@@ -84,7 +84,7 @@ def worth(bounds: BoundSet, goal: int) -> bool:
     if any(task.together is not None for task in problem.phases):
         return False
     places = [places_of(bounds, p, goal) for p in range(len(problem.phases))]
-    ends = {place.kind: place.device for own in places for place in own}.values()
+    ends = {device_class.kind: device_class.device for classes in places for device_class in classes}.values()
     paths = (timer.routes.path(a, b) for a, b in permutations(ends, 2))
     legs = sum(path is not None and len(path) == 1 for path in paths) if problem.links else len(ends) ** 2
     pairs = zip(timer.sources, timer.targets, strict=True)
@@ -105,8 +105,8 @@ class PiecewiseLinear:
 
     def line(self, share: float) -> Line:
         """The line through the two corners around `share`."""
-        place = next((i for i, (x, _) in enumerate(self.corners) if share <= x), len(self.corners) - 1)
-        (x, y), (right, top) = self.corners[max(0, place - 1)], self.corners[max(1, place)]
+        index = next((i for i, (x, _) in enumerate(self.corners) if share <= x), len(self.corners) - 1)
+        (x, y), (right, top) = self.corners[max(0, index - 1)], self.corners[max(1, index)]
         slope = (top - y) / (right - x)
         return y - slope * x, slope
 
@@ -145,9 +145,9 @@ def rounded(devices: Sequence[tuple[int, float]], rows: int) -> Mode:
     total = sum(weights)
     exact = [weight * rows / total for weight in weights] if total > 0 else [Fraction(rows, len(devices))] * len(devices)
     counts = [int(share) for share in exact]
-    by_rest = sorted(range(len(counts)), key=lambda place: (counts[place] - exact[place], place))
-    for place in by_rest[: rows - sum(counts)]:
-        counts[place] += 1
+    by_rest = sorted(range(len(counts)), key=lambda index: (counts[index] - exact[index], index))
+    for index in by_rest[: rows - sum(counts)]:
+        counts[index] += 1
     return tuple((device, count) for (device, _), count in zip(devices, counts, strict=True) if count)
 
 
@@ -256,12 +256,12 @@ class Linear:
         self._buffer = np.empty_like(self._matrix)
         matrix, right = self._matrix, self._right
         lengths = np.ones(len(right))
-        for turn in range(most if len(right) else 0):
-            if turn % REFRESH == 0:
+        for pivot in range(most if len(right) else 0):
+            if pivot % REFRESH == 0:
                 lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix) + 1.0)
             leaving = int(np.argmin(right / lengths))
             if right[leaving] > -NEAR:
-                return most - turn
+                return most - pivot
             row = matrix[leaving]
             able = np.flatnonzero(row > SMALL * max(1.0, row.max()))
             if not able.size:
@@ -299,9 +299,9 @@ class Linear:
     def _drop_idle(self) -> None:
         """Put rows that the solution is far from out of the dictionary."""
         count = len(self.ticks)
-        kept = [i for i, name in enumerate(self._inside) if name < count or self._right[i] < IDLE]
-        self._matrix, self._right = self._matrix[kept], self._right[kept]
-        self._inside = [self._inside[i] for i in kept]
+        rows = [i for i, name in enumerate(self._inside) if name < count or self._right[i] < IDLE]
+        self._matrix, self._right = self._matrix[rows], self._right[rows]
+        self._inside = [self._inside[i] for i in rows]
 
     def _take(self) -> None:
         """Scale the rows that are new."""
@@ -328,30 +328,30 @@ class Linear:
     def _enter(self, fresh: Sequence[int]) -> None:
         """Put rows into the dictionary."""
         count = len(self.ticks)
-        outside = {name: place for place, name in enumerate(self._outside) if name < count}
-        inside = {name: place for place, name in enumerate(self._inside) if name < count}
+        outside = {name: index for index, name in enumerate(self._outside) if name < count}
+        inside = {name: index for index, name in enumerate(self._inside) if name < count}
         block = np.zeros((len(fresh), len(self._outside)))
         right = -self._bounds[list(fresh)]
         for i, row in enumerate(fresh):
             for name in np.flatnonzero(self._pool[row]):
                 coefficient = self._pool[row, name]
-                place = inside.get(int(name))
-                if place is None:
+                inside_row = inside.get(int(name))
+                if inside_row is None:
                     block[i, outside[int(name)]] += coefficient
                 else:
-                    block[i] += coefficient * self._matrix[place]
-                    right[i] += coefficient * self._right[place]
+                    block[i] += coefficient * self._matrix[inside_row]
+                    right[i] += coefficient * self._right[inside_row]
         self._matrix = np.vstack([self._matrix, block])
         self._right = np.concatenate([self._right, right])
         self._inside += [count + i for i in fresh]
 
     def _level(self) -> list[float]:
         """The unknowns as they are now, in units."""
-        found = [0.0] * len(self.ticks)
-        for place, name in enumerate(self._inside):
-            if name < len(found):
-                found[name] = float(self._right[place])
-        return found
+        level = [0.0] * len(self.ticks)
+        for index, name in enumerate(self._inside):
+            if name < len(level):
+                level[name] = float(self._right[index])
+        return level
 
     def values(self) -> list[float]:
         """The unknowns as they are now, in ticks or shares."""
@@ -361,9 +361,9 @@ class Linear:
         """The result is at least this, by integers alone."""
         count = len(self.ticks)
         weights = [0] * len(self._bounds)
-        for place, name in enumerate(self._outside):
-            if name >= count and self._costs[place] > 0:
-                weights[name - count] = int(self._costs[place] * self._scales[name - count] * self.unit * WEIGHT)
+        for index, name in enumerate(self._outside):
+            if name >= count and self._costs[index] > 0:
+                weights[name - count] = int(self._costs[index] * self._scales[name - count] * self.unit * WEIGHT)
         return bound_of(self.rows, weights, self.ticks)
 
 
@@ -474,48 +474,51 @@ class Fluid:
             self.at_least([(z, 1) for z in shares], 1)
             self.at_least([(z, -1) for z in shares], -1)
             if p in limits.fixed:
-                for z, place in zip(shares, places, strict=True):
-                    mine = sum(rows for d, rows in limits.fixed[p] if bounds.costs.class_of[d] == place.kind)
+                for z, device_class in zip(shares, places, strict=True):
+                    mine = sum(rows for d, rows in limits.fixed[p] if bounds.costs.class_of[d] == device_class.kind)
                     self.at_least([(z, 1)], Fraction(mine, task.units))
                     self.at_least([(z, -1)], -Fraction(mine, task.units))
             start, end, done, mean = self.start[p], self.end[p], self.done[p], self.mean[p]
-            heads = [(place, z, bounds.heads[p][place.kind]) for place, z in zip(places, shares, strict=True)]
+            heads = [(device_class, z, bounds.heads[p][device_class.kind]) for device_class, z in zip(places, shares,
+                strict=True)]
             self.at_least([(start, 1)], min((head for _, _, head in heads), default=0))
             self.at_least([(0, 1), (done, -1)], min(bounds.tails[p].values()))
             self.at_least([(done, 1), (end, -1)], bounds.combined(p))
             self.at_least([(end, 1), (mean, -1)], 0)
-            self.at_least([(0, 1), (mean, -1), *((z, -bounds.rest(p, place.kind)) for place, z, _ in heads)], 0)
+            self.at_least([(0, 1), (mean, -1), *((z, -bounds.rest(p, device_class.kind)) for device_class, z, _ in heads)], 0)
             queue = self.queue[p]
             self.at_least([(mean, 1), (start, -1), (queue, -1)], 0)
             self.at_least([(mean, 1), *((z, -head) for _, z, head in heads), (queue, -1)], 0)
-            self.work.append([self._work(p, place) for place in places])
-            for place, z, work in zip(places, shares, self.work[p], strict=True):
-                self.at_least([(end, 1), (start, -1), (z, -work / place.count)], 0)
-            curves = tuple(PiecewiseLinear(z, self._corners(p, place)) for place, z in zip(places, shares, strict=True))
+            self.work.append([self._work(p, device_class) for device_class in places])
+            for device_class, z, work in zip(places, shares, self.work[p], strict=True):
+                self.at_least([(end, 1), (start, -1), (z, -work / device_class.count)], 0)
+            curves = tuple(
+                PiecewiseLinear(z, self._corners(p, device_class)) for device_class, z in zip(places, shares, strict=True)
+            )
             self.curves.append(Convex(queue, curves))
             for earlier in limits.after[p]:
                 self.at_least([(start, 1), (self.done[earlier], -1)], 0)
             for edge in timer.incoming[p]:
                 q = timer.sources[edge]
-                least = min(bounds.least_on(p, place.kind) for place in places)
-                first = min((bounds.least_on(q, place.kind) for place in self.places[q]), default=0)
+                least = min(bounds.least_on(p, device_class.kind) for device_class in places)
+                first = min((bounds.least_on(q, device_class.kind) for device_class in self.places[q]), default=0)
                 self.at_least([(end, 1), (self.done[q], -1)], least)
                 everything = bounds._reads_all(edge)
                 self.at_least([(start, 1), (self.done[q] if everything else self.start[q], -1)], 0 if everything else first)
 
-    def _work(self, p: int, place: DeviceClass) -> Fraction:
+    def _work(self, p: int, device_class: DeviceClass) -> Fraction:
         """The least ticks that all of a phase takes of a class; a part takes at least its share."""
         if self.bounds.whole[p]:
-            return Fraction(self.bounds.ticks_on(p, place.kind))
-        table = self.bounds.phases[p].ticks[self.bounds.timer.kinds[place.device]]
+            return Fraction(self.bounds.ticks_on(p, device_class.kind))
+        table = self.bounds.phases[p].ticks[self.bounds.timer.kinds[device_class.device]]
         return table.rate(self.bounds.phases[p].rows) * self.bounds.phases[p].rows
 
-    def _corners(self, p: int, place: DeviceClass) -> tuple[tuple[Fraction, Fraction], ...]:
+    def _corners(self, p: int, device_class: DeviceClass) -> tuple[tuple[Fraction, Fraction], ...]:
         rows = self.bounds.phases[p].units
         if self.bounds.whole[p]:
-            return (Fraction(0), Fraction(0)), (Fraction(1), Fraction(self.bounds.ticks_on(p, place.kind)))
-        hull = hull_of(self.bounds.phases[p].ticks[self.bounds.timer.kinds[place.device]], rows)
-        return tuple((x * place.count, y * place.count) for x, y in hull)
+            return (Fraction(0), Fraction(0)), (Fraction(1), Fraction(self.bounds.ticks_on(p, device_class.kind)))
+        hull = hull_of(self.bounds.phases[p].ticks[self.bounds.timer.kinds[device_class.device]], rows)
+        return tuple((x * device_class.count, y * device_class.count) for x, y in hull)
 
     # ---------------------------------------------------------------------------------- edges
 
@@ -531,14 +534,15 @@ class Fluid:
         p, q = timer.sources[edge], timer.targets[edge]
         described = timer.problem.edges[edge]
         size = timer.problem.phases[p].out_bytes if described.bytes is None else described.bytes
-        made, wanted = self._made(p), list(zip(self.places[q], self.share[q], strict=True))
-        legs = self._legs(edge, [place for place, _ in made], [place for place, _ in wanted])
+        producers, wanted = self._made(p), list(zip(self.places[q], self.share[q], strict=True))
+        legs = self._legs(edge, [device_class for device_class, _ in producers], [device_class for device_class, _ in wanted])
         flows = {(leg.near.kind, leg.far.kind): program.column(ticks=False) for leg in legs}
-        for kind in {place.kind for place, _ in (*made, *wanted)} | {end for ends in flows for end in ends}:
-            terms: list[tuple[int, Fraction | int]] = [(z, 1) for place, z in made if z is not None and place.kind == kind]
-            terms += [(z, -1) for place, z in wanted if place.kind == kind]
+        for kind in {device_class.kind for device_class, _ in (*producers, *wanted)} | {end for ends in flows for end in ends}:
+            terms: list[tuple[int, Fraction | int]] = [(z, 1) for device_class,
+                z in producers if z is not None and device_class.kind == kind]
+            terms += [(z, -1) for device_class, z in wanted if device_class.kind == kind]
             terms += [(flow, (kind == far) - (kind == near)) for (near, far), flow in flows.items()]
-            self.at_least(terms, -sum(z is None and place.kind == kind for place, z in made))
+            self.at_least(terms, -sum(z is None and device_class.kind == kind for device_class, z in producers))
         hauls: list[Haul] = []
         for leg, flow in zip(legs, flows.values(), strict=True):
             hauls.append(Haul(flow, leg.fixed - leg.each * self._hidden(p, size), size * leg.each / leg.pairs))
@@ -554,23 +558,23 @@ class Fluid:
         span = self.bounds.timer.spans[p]
         return 0 if not span or (size == self.bounds.phases[p].out_bytes and size % span == 0) else 1
 
-    def _legs(self, edge: int, made: Sequence[DeviceClass], wanted: Sequence[DeviceClass]) -> list[Leg]:
+    def _legs(self, edge: int, producers: Sequence[DeviceClass], wanted: Sequence[DeviceClass]) -> list[Leg]:
         """What rows go over between these places; where there is no link, over home."""
         timer = self.bounds.timer
         home = DeviceClass(self.bounds.home, timer.home, 1)
-        found: dict[tuple[DeviceClass, DeviceClass], int] = {}
+        pairs_by_leg: dict[tuple[DeviceClass, DeviceClass], int] = {}
         onwards: set[tuple[DeviceClass, DeviceClass]] = set()
-        for near, far in product(made, wanted):
+        for near, far in product(producers, wanted):
             path = timer.routes.path(near.device, far.device)
             if near.kind == far.kind or (path is None and timer.delays[edge] is None):
                 continue
             direct = path is None or len(path) == 1 or timer.delays[edge] is not None
-            ways = [(near, far)] if direct else [(near, home), (home, far)]
-            onwards |= set(ways[:-1])
-            for way in ways:
-                found[way] = found.get(way, 0) + near.count * far.count
+            hops = [(near, far)] if direct else [(near, home), (home, far)]
+            onwards |= set(hops[:-1])
+            for hop in hops:
+                pairs_by_leg[hop] = pairs_by_leg.get(hop, 0) + near.count * far.count
         legs: list[Leg] = []
-        for (near, far), pairs in found.items():
+        for (near, far), pairs in pairs_by_leg.items():
             sync = 0 if (near, far) in onwards else timer.syncs[far.device]
             path, delay = timer.routes.path(near.device, far.device), timer.delays[edge]
             if delay is not None or path is None:
@@ -622,9 +626,9 @@ class Fluid:
             if not self.program.solve(MOST_PIVOTS):
                 break
             self.solved = True
-            found = self.program.certified()
-            idle = 0 if found > best + best * GAIN // 1 else idle + 1
-            best = max(best, found)
+            bound = self.program.certified()
+            idle = 0 if bound > best + best * GAIN // 1 else idle + 1
+            best = max(best, bound)
             if best >= self.goal or idle > MOST_IDLE or not self._sharpen(self.program.values()):
                 break
         return min(best, self.goal)
@@ -645,8 +649,8 @@ class Fluid:
 
     def _windows(self, values: Sequence[float], slack: float) -> list[tuple[float, list[tuple[int, Fraction | int]], Fraction]]:
         count = len(self.places)
-        found: list[tuple[float, list[tuple[int, Fraction | int]], Fraction]] = []
-        kinds = {place.kind: len(self.bounds.costs.members[place.kind]) for places in self.places for place in places}
+        cuts: list[tuple[float, list[tuple[int, Fraction | int]], Fraction]] = []
+        kinds = {each.kind: len(self.bounds.costs.members[each.kind]) for places in self.places for each in places}
         for first in (None, *range(count)):
             late = [p for p in range(count) if first is None or first in self.above[p]]
             for last in (None, *(late if count <= 32 else ())):
@@ -662,16 +666,16 @@ class Fluid:
                 for _, number, terms, hidden in rows:
                     excess = sum(values[name] * float(c) for name, c in terms) / number - room - float(hidden)
                     if excess > slack:
-                        found.append((excess, [*between, *((name, -c / number) for name, c in terms)], -hidden))
-        found.sort(key=lambda entry: -entry[0])
-        return found
+                        cuts.append((excess, [*between, *((name, -c / number) for name, c in terms)], -hidden))
+        cuts.sort(key=lambda entry: -entry[0])
+        return cuts
 
     def _on(self, inside: Sequence[int], kind: int) -> list[tuple[int, Fraction]]:
         return [
             (z, work)
             for p in inside
-            for place, z, work in zip(self.places[p], self.share[p], self.work[p], strict=True)
-            if place.kind == kind
+            for device_class, z, work in zip(self.places[p], self.share[p], self.work[p], strict=True)
+            if device_class.kind == kind
         ]
 
     def _over(self, channel: Channel, inside: set[int], last: int | None) -> tuple[list[tuple[int, Fraction]], Fraction]:
@@ -692,10 +696,10 @@ class Fluid:
             if p in timer.limits.fixed:
                 modes.append(timer.limits.fixed[p])
                 continue
-            wanted = {place.kind: max(0.0, values[z]) for place, z in zip(places, self.share[p], strict=True)}
+            wanted = {device_class.kind: max(0.0, values[z]) for device_class, z in zip(places, self.share[p], strict=True)}
             if self.bounds.whole[p]:
                 kind = max(wanted, key=lambda c: (wanted[c], -c))
-                modes.append(((next(place.device for place in places if place.kind == kind), task.units),))
+                modes.append(((next(device_class.device for device_class in places if device_class.kind == kind), task.units),))
                 continue
             allowed = set(self.bounds.costs.allowed[p])
             members = {c: [d for d in self.bounds.costs.members[c] if d in allowed][:width] for c in wanted}

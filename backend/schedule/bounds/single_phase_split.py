@@ -209,12 +209,12 @@ class Star:
                 return None
         if not timer.linked or not (moved or back):
             return "free"
-        ways = [
+        routes = [
             {_channel(timer, timer.home, device, moved), _channel(timer, device, timer.home, back)} - {None}
             for index in remote
             for device in self.workers[index][:2]
         ]
-        channels = [channel for way in ways for channel in way]
+        channels = [channel for route in routes for channel in route]
         if len(set(channels)) == len(channels):
             return "free"  # a device's own inputs are there before its output leaves
         speeds = {
@@ -255,8 +255,8 @@ class PhaseSplit:
 
 def split(costs: Costs) -> PhaseSplit | None:
     """The best cut of the only phase that can be cut; None where the problem is not of that kind."""
-    found = _subject(costs)
-    return None if found is None else _Dealer(costs, *found).solve()
+    subject = _subject(costs)
+    return None if subject is None else _Dealer(costs, *subject).solve()
 
 
 def _subject(costs: Costs) -> tuple[int, list[int]] | None:
@@ -293,13 +293,13 @@ class _Dealer(Star):
 
     def _blamed(self) -> tuple[Directive, ...]:
         """The directives without any one of which there would be room."""
-        kept = self.timer.problem.directives
-        for directive in kept:
-            rest = tuple(other for other in kept if other is not directive)
+        directives = self.timer.problem.directives
+        for directive in directives:
+            rest = tuple(other for other in directives if other is not directive)
             costs = Costs(Timer(replace(self.timer.problem, directives=rest)))
             if _Dealer(costs, self.phase, self.order)._all_room() < self.rows:
-                kept = rest
-        return kept
+                directives = rest
+        return directives
 
     def _short(self) -> Conflict:
         """SCH103 with what is needed, what there is, and the difference."""
@@ -498,34 +498,34 @@ def subsets(problem: Problem) -> tuple[frozenset[int], ...]:
         rates = (problem.links[hop.link].bytes_per_tick for hop in routes.path(home, starts[group]) or ())
         return sum((1 / rate for rate in rates if rate is not None), Fraction(0))
 
-    base = {place for place, group in enumerate(problem.devices) if group.home}
+    base = {index for index, group in enumerate(problem.devices) if group.home}
     base |= {_group_at(starts, device) for task in problem.phases if task.together for device, _ in task.together.mode}
     kinds = [group.kind for group in problem.devices]
     needed = {kind for task in problem.phases if len(task.ticks) == 1 for kind in task.ticks}
     base |= {kinds.index(kind) for kind in needed if kinds.count(kind) == 1}
     ranked = sorted(
-        (slowness_of_links(place), _slowness(problem, group.kind), place) for place, group in enumerate(problem.devices)
-        if place not in base
+        (slowness_of_links(index), _slowness(problem, group.kind), index) for index, group in enumerate(problem.devices)
+        if index not in base
     )  # fmt: skip
-    found: list[frozenset[int]] = []
+    nested: list[frozenset[int]] = []
     for number, (links, speed, _) in enumerate(ranked):
         behind = [one[:2] for one in ranked[number:]]
         if number and ranked[number - 1][:2] != (links, speed) and (ranked[number - 1][0] != links or len(set(behind)) == 1):
-            found.append(frozenset(base | {place for _, _, place in ranked[:number]}))
-    return tuple(found)
+            nested.append(frozenset(base | {index for _, _, index in ranked[:number]}))
+    return tuple(nested)
 
 
 def _firsts(groups: Sequence[DeviceGroup]) -> list[int]:
     """The first device of each group."""
-    found, first = [], 0
+    firsts, first = [], 0
     for group in groups:
-        found.append(first)
+        firsts.append(first)
         first += group.count
-    return found
+    return firsts
 
 
 def _group_at(starts: Sequence[int], device: int) -> int:
-    return max(place for place, first in enumerate(starts) if first <= device)
+    return max(index for index, first in enumerate(starts) if first <= device)
 
 
 def _slowness(problem: Problem, kind: str) -> int:
@@ -536,9 +536,9 @@ def _slowness(problem: Problem, kind: str) -> int:
     )  # fmt: skip
 
 
-def without_others(problem: Problem, kept: frozenset[int]) -> Problem:
+def without_others(problem: Problem, usable: frozenset[int]) -> Problem:
     """The problem of whole shards in which only these groups run anything."""
-    groups = tuple(group if place in kept else replace(group, kind=NOTHING) for place, group in enumerate(problem.devices))
+    groups = tuple(group if index in usable else replace(group, kind=NOTHING) for index, group in enumerate(problem.devices))
     return replace(problem, devices=groups, chunks=1)
 
 
@@ -546,17 +546,17 @@ def _fewer_devices(context: SearchContext) -> None:
     problem, budget = context.problem, context.budget
     moves = min(budget.moves, FAST.moves) * MOST_SHARED // max(MOST_SHARED, len(problem.phases))
     small = replace(FAST, moves=moves, without=budget.without | WITHOUT)
-    for kept in _spread(subsets(problem)):
-        answer = None if context.plan_other is None else context.plan_other(without_others(problem, kept), small)
+    for usable in _spread(subsets(problem)):
+        answer = None if context.plan_other is None else context.plan_other(without_others(problem, usable), small)
         if answer is not None and answer.schedule is not None:
             context.consider(PlacementCandidate("fewer devices", decisions_of(problem, answer.schedule), answer.schedule))
 
 
-def _spread(found: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:
+def _spread(nested: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:
     """A few, with the largest."""
-    count = min(MOST_SUBSETS, len(found))
-    for place in range(count):
-        yield found[len(found) - 1 - place * len(found) // count]
+    count = min(MOST_SUBSETS, len(nested))
+    for index in range(count):
+        yield nested[len(nested) - 1 - index * len(nested) // count]
 
 
 FEWER_DEVICES: Final = Strategy(
@@ -567,19 +567,19 @@ FEWER_DEVICES: Final = Strategy(
 
 def _slivers(context: SearchContext) -> None:
     """See Note [Slivers]."""
-    found, timer = context.found, context.timer
-    if found.schedule is None:
+    incumbent, timer = context.found, context.timer
+    if incumbent.schedule is None:
         return
-    known = [found.schedule.makespan * (SLIVER + 1) // SLIVER]
-    limit = max(found.schedule.makespan, min([*known, *(one.ticks for one in context.compared if one.ticks is not None)]))
-    decisions = decisions_of(timer.problem, found.schedule)
+    known = [incumbent.schedule.makespan * (SLIVER + 1) // SLIVER]
+    limit = max(incumbent.schedule.makespan, min([*known, *(one.ticks for one in context.compared if one.ticks is not None)]))
+    decisions = decisions_of(timer.problem, incumbent.schedule)
     units = [task.units for task in timer.problem.phases]
     small = [p for p, mode in enumerate(decisions.modes) if _without_slivers(mode, units[p]) != mode]
     for phases in (small, *([p] for p in small)):
         modes = tuple(_without_slivers(mode, units[p]) if p in phases else mode for p, mode in enumerate(decisions.modes))
         without = retime(timer, "without slivers", replace(decisions, modes=modes)) if modes != decisions.modes else None
         if without is not None and without.schedule is not None and without.schedule.makespan <= limit:
-            found.schedule, decisions = without.schedule, without.decisions
+            incumbent.schedule, decisions = without.schedule, without.decisions
 
 
 def _without_slivers(mode: Mode, units: int) -> Mode:
@@ -587,12 +587,12 @@ def _without_slivers(mode: Mode, units: int) -> Mode:
     total: dict[int, int] = {}
     for device, rows in mode:
         total[device] = total.get(device, 0) + rows
-    kept = [(device, rows) for device, rows in mode if SLIVER * total[device] >= units]
-    if not kept or len(kept) == len(mode):
+    shards = [(device, rows) for device, rows in mode if SLIVER * total[device] >= units]
+    if not shards or len(shards) == len(mode):
         return mode
-    most = max(range(len(kept)), key=lambda place: kept[place][1])
-    missing = units - sum(rows for _, rows in kept)
-    return tuple((device, rows + missing * (place == most)) for place, (device, rows) in enumerate(kept))
+    most = max(range(len(shards)), key=lambda index: shards[index][1])
+    missing = units - sum(rows for _, rows in shards)
+    return tuple((device, rows + missing * (index == most)) for index, (device, rows) in enumerate(shards))
 
 
 SLIVERS: Final = Strategy(

@@ -58,18 +58,18 @@ MOST_FOLLOWED: Final = 400
 
 def memory_conflict(problem: Problem) -> Conflict | None:
     """SCH103 where one phase, or what stays to the end, is more than devices can hold."""
-    found = _shortage(problem) or _staying(problem)
-    if found is None:
+    conflict = _shortage(problem) or _staying(problem)
+    if conflict is None:
         return None
     short = _shortage if _shortage(problem) is not None else _staying
-    kept = [one for one in problem.directives if isinstance(one, LimitMemory | PlaceDirective | Split | NoSplit | Keep)]
-    others = tuple(one for one in problem.directives if one not in kept)
-    for directive in list(reversed(kept)):
-        rest = [one for one in kept if one is not directive]
+    blamed = [one for one in problem.directives if isinstance(one, LimitMemory | PlaceDirective | Split | NoSplit | Keep)]
+    others = tuple(one for one in problem.directives if one not in blamed)
+    for directive in list(reversed(blamed)):
+        rest = [one for one in blamed if one is not directive]
         again = short(replace(problem, directives=(*others, *rest)))
         if again is not None:
-            kept, found = rest, again
-    return replace(found, directives=tuple(kept))
+            blamed, conflict = rest, again
+    return replace(conflict, directives=tuple(blamed))
 
 
 def _shortage(problem: Problem) -> Conflict | None:
@@ -183,20 +183,20 @@ def least_bytes(timer: Timer, p: int, device: int, rows: int) -> int:
 def _standing(timer: Timer, p: int, device: int) -> frozenset[int]:
     """What was made on a device before a phase, in one piece, and is kept there to the end."""
     only = frozenset((device,))
-    kept = {q for q, devices in timer.limits.wanted.items() if devices == only and timer.limits.devices[q] == only}
-    kept -= chunked(timer.problem)
+    candidates = {q for q, devices in timer.limits.wanted.items() if devices == only and timer.limits.devices[q] == only}
+    candidates -= chunked(timer.problem)
     before: set[int] = set()
-    pending = [p] if kept and len(timer.problem.phases) <= MOST_FOLLOWED else []
+    pending = [p] if candidates and len(timer.problem.phases) <= MOST_FOLLOWED else []
     while pending:
         sources = {timer.sources[edge] for edge in timer.incoming[pending.pop()]} - before
         before |= sources
         pending += sources
-    return frozenset(kept & before)
+    return frozenset(candidates & before)
 
 
 def _running(timer: Timer, p: int, rows: int, standing: Collection[int]) -> int:
     phase, grain = timer.problem.phases[p], timer.grain
-    made = grain(phase.out_bytes * rows // phase.units if phase.combine is None else phase.combine.bytes)
+    written = grain(phase.out_bytes * rows // phase.units if phase.combine is None else phase.combine.bytes)
     operands: dict[int, int] = {}
     largest = 0
     for edge in timer.incoming[p]:
@@ -213,9 +213,9 @@ def _running(timer: Timer, p: int, rows: int, standing: Collection[int]) -> int:
             continue
         operands[source] = max(operands.get(source, 0), grain(size))
     read = sum(operands.values())
-    inside = phase.inplace and grain(largest) >= made
+    inside = phase.inplace and grain(largest) >= written
     there = sum(grain(timer.problem.phases[q].out_bytes) for q in standing)
-    return there + max(read, made) + grain(_up(phase.scratch * rows, phase.units)) + (0 if inside else min(read, made))
+    return there + max(read, written) + grain(_up(phase.scratch * rows, phase.units)) + (0 if inside else min(read, written))
 
 
 def _up(number: int, size: int) -> int:
@@ -231,13 +231,13 @@ def without_cuts(problem: Problem, cut: Collection[int]) -> Problem:
         if edge.source in free and problem.phases[edge.target].inplace:
             free.add(int(edge.target))
     phases = list(problem.phases)
-    for place in free:
-        phase = replace(phases[place], out_bytes=0, scratch=0, inplace=False)
-        if place in cut:
+    for phase_index in free:
+        phase = replace(phases[phase_index], out_bytes=0, scratch=0, inplace=False)
+        if phase_index in cut:
             phase = replace(phase, rows=0, ticks={kind: Ticks(((1, 0),)) for kind in phase.ticks}, combine=None)
         elif phase.combine is not None:
             phase = replace(phase, combine=replace(phase.combine, bytes=0))
-        phases[place] = phase
+        phases[phase_index] = phase
     edges = tuple(
         replace(edge, bytes=0, whole=False, halo=0, only=None) if edge.source in free or edge.target in free else edge
         for edge in problem.edges
@@ -314,7 +314,7 @@ def _topological(count: int, arcs: Sequence[Arc], glued: Sequence[Arc]) -> list[
         if following.setdefault(x, z) != z or preceding.setdefault(z, x) != x:
             return None
     head = list(range(count))
-    place = [0] * count
+    depth = [0] * count
     seen = 0
     for p in range(count):
         if p in preceding:
@@ -324,7 +324,7 @@ def _topological(count: int, arcs: Sequence[Arc], glued: Sequence[Arc]) -> list[
         while q in following:
             q = following[q]
             step += 1
-            head[q], place[q] = p, step
+            head[q], depth[q] = p, step
             seen += 1
     if seen < count:
         return None  # glued in a circle
@@ -332,7 +332,7 @@ def _topological(count: int, arcs: Sequence[Arc], glued: Sequence[Arc]) -> list[
     after: dict[int, list[int]] = {}
     for p, q in set(arcs):
         if head[p] == head[q]:
-            if place[p] >= place[q]:
+            if depth[p] >= depth[q]:
                 return None
             continue
         after.setdefault(head[p], []).append(head[q])
@@ -430,21 +430,21 @@ def closure(count: int, arcs: Sequence[Arc]) -> list[set[int]]:
 def _with_glue(problem: Problem, facts: Sequence[OrderFact], data: Sequence[Arc]) -> list[OrderFact]:
     """Deletion, one fact after the other: directives first, then what data ask."""
     count = len(problem.phases)
-    kept = list(facts)
+    necessary = list(facts)
     for fact in list(reversed(facts)):
-        rest = [other for other in kept if other is not fact]
+        rest = [other for other in necessary if other is not fact]
         if not possible(count, rest, data):
-            kept = rest
-    named = {p for fact in kept for arc in (*fact.arcs, *fact.glued) for p in arc}
+            necessary = rest
+    named = {p for fact in necessary for arc in (*fact.arcs, *fact.glued) for p in arc}
     reach = closure(count, data)
     pairs = [(p, q) for p in sorted(named) for q in sorted(reach[p] & named)]
-    if possible(count, kept, pairs):
+    if possible(count, necessary, pairs):
         pairs = [(p, q) for p in range(count) for q in sorted(reach[p])]
     for arc in list(pairs):
         rest_arcs = [other for other in pairs if other != arc]
-        if not possible(count, kept, rest_arcs):
+        if not possible(count, necessary, rest_arcs):
             pairs = rest_arcs
-    return [*kept, *(need(problem, p, q) for p, q in pairs)]
+    return [*necessary, *(need(problem, p, q) for p, q in pairs)]
 
 
 # ---------------------------------------------------------------------------------------------------- order_texts
@@ -471,11 +471,11 @@ def _wants(problem: Problem, directive: Order | Adjacent) -> list[str]:
     if items and items[0] is not None:
         wants.append(f"nothing before `{names[items[0]]}`")
     known: PhaseIndex | None = None
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         if item is None:
             continue
         if known is not None:
-            between = items[place - 1] is None
+            between = items[index - 1] is None
             wants.append(f"`{names[item]}` {'after' if between else 'right after'} `{names[known]}`")
         known = item
     if items and items[-1] is not None:
@@ -492,11 +492,11 @@ def _instead(problem: Problem, facts: Sequence[OrderFact]) -> str | None:
             continue
         rest = [other for other in facts if other is not fact and other.directive is not None]
         names = [item for item in directive.items if item is not None]
-        for order, way in ((names, "leave room with"), (_by_data(problem, names), "write")):
+        for order, verb in ((names, "leave room with"), (_by_data(problem, names), "write")):
             arcs = tuple(pairwise(order))
             if possible(len(problem.phases), [*rest, OrderFact(arcs)], data):
                 text = " … ".join(problem.phases[p].id for p in order)
-                return f"{way} `order … {text} …`"
+                return f"{verb} `order … {text} …`"
     return None
 
 
@@ -601,34 +601,34 @@ def _contrary(problem: Problem, p: int, asked: list[PlaceDirective | Split | NoS
     """Two directives, or three, that no mode of the phase obeys together."""
     if _together(problem, p, asked):
         return None
-    kept = list(asked)
+    necessary = list(asked)
     for directive in reversed(asked):
-        rest = [other for other in kept if other is not directive]
+        rest = [other for other in necessary if other is not directive]
         if not _together(problem, p, rest):
-            kept = rest
+            necessary = rest
     phase = problem.phases[p]
-    if len(kept) == 1:
-        return Conflict(Code.SCH101, tuple(kept), (f"`{phase.id}` cannot be cut so",), None)
-    return Conflict(Code.SCH101, tuple(kept), (), f"`{phase.id}` can be in one place only")
+    if len(necessary) == 1:
+        return Conflict(Code.SCH101, tuple(necessary), (f"`{phase.id}` cannot be cut so",), None)
+    return Conflict(Code.SCH101, tuple(necessary), (), f"`{phase.id}` can be in one place only")
 
 
 def _together(problem: Problem, p: int, asked: list[PlaceDirective | Split | NoSplit]) -> bool:
     allowed = frozenset(range(len(problem.device_names())))
     allowed &= _runs(problem, p)
     cut: tuple[tuple[int, int], ...] | None = None
-    whole = problem.phases[p].rows == 0
+    undivided = problem.phases[p].rows == 0
     for directive in asked:
         if isinstance(directive, PlaceDirective):
             allowed &= devices_named(problem, directive.device)
         elif isinstance(directive, NoSplit):
-            whole = True
+            undivided = True
         else:
             limits = restrictions(replace(problem, directives=(directive,)))
             mode = limits.fixed.get(p)
             if mode is None or (cut is not None and cut != mode):
                 return False
             cut = mode
-    if cut is not None and ((whole and len(cut) > 1) or not {d for d, _ in cut} <= allowed):
+    if cut is not None and ((undivided and len(cut) > 1) or not {d for d, _ in cut} <= allowed):
         return False
     return bool(allowed)
 
@@ -642,23 +642,23 @@ MOST_PHASES: Final = 40
 
 def find_conflict(problem: Problem, steps: SolverSteps | None = None) -> Conflict | None:
     """The fewest facts of `problem` that contradict each other, if that can be shown."""
-    found = placing_conflict(problem)
-    if found is not None:
-        return found
+    conflict = placing_conflict(problem)
+    if conflict is not None:
+        return conflict
     orders = order_conflict(problem)
     if orders is not None:
         directives = tuple(fact.directive for fact in orders if fact.directive is not None)
         words = tuple(fact.words for fact in orders if fact.directive is None)
         several = len({directive.line for directive in directives}) > 1
         return Conflict(Code.SCH102 if words and not several else Code.SCH101, directives, words, order_hint(problem, orders))
-    found = memory_conflict(problem)
-    if found is not None:
-        return found
-    found = limit_conflict(problem)
-    if found is not None or not available() or len(problem.phases) > MOST_PHASES:
-        return found
+    conflict = memory_conflict(problem)
+    if conflict is not None:
+        return conflict
+    conflict = limit_conflict(problem)
+    if conflict is not None or not available() or len(problem.phases) > MOST_PHASES:
+        return conflict
     cut = chunked(problem)
-    if cut and any(task.rows > 1 and place not in cut for place, task in enumerate(problem.phases)):
+    if cut and any(task.rows > 1 and index not in cut for index, task in enumerate(problem.phases)):
         return None  # what directives cut starts part by part
     return _Deletion(without_cuts(problem, cut) if cut else problem, steps or SolverSteps(STEPS)).conflict()
 
@@ -672,9 +672,9 @@ def certified_bound(problem: Problem) -> int:
     costs = Costs(timer)
     if not problem.phases or not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
         return 0
-    whole = None if chunked(problem) else split(costs)
+    answer = None if chunked(problem) else split(costs)
     bound = best_bound(BoundSet(costs)).ticks
-    return bound if whole is None else max(bound, whole.lower_bound)
+    return bound if answer is None else max(bound, answer.lower_bound)
 
 
 def limit_conflict(problem: Problem) -> Conflict | None:
@@ -691,19 +691,19 @@ def limit_conflict(problem: Problem) -> Conflict | None:
 
 def _deadline_conflict(problem: Problem, deadline: Deadline, bound: int, certify: Callable[[Problem], int]) -> Conflict:
     """The directives without which the bound would not be above the deadline."""
-    kept: list[Directive] = [d for d in problem.directives if not isinstance(d, Deadline)]
-    for directive in list(kept):
-        rest = tuple(d for d in kept if d is not directive)
+    necessary: list[Directive] = [d for d in problem.directives if not isinstance(d, Deadline)]
+    for directive in list(necessary):
+        rest = tuple(d for d in necessary if d is not directive)
         again = certify(replace(problem, directives=rest))
         if again > deadline.ticks:
-            kept.remove(directive)
+            necessary.remove(directive)
             bound = again
     words = f"no schedule is shorter than {bound} ticks"
-    if any(isinstance(d, LimitMachines) for d in kept):
+    if any(isinstance(d, LimitMachines) for d in necessary):
         words += " on so few machines"
     return Conflict(
         Code.SCH106,
-        (*kept, deadline),
+        (*necessary, deadline),
         (words,),
         f"the deadline is {deadline.ticks} ticks: {bound - deadline.ticks} ticks too few",
     )

@@ -54,21 +54,21 @@ class Realiser:
         ]
         modes = tuple(options[k] if options else () for options, k in zip(shape.modes, chosen, strict=True))
         graph = StepGraph(shape.timer, shape.timer.expanded(modes), shape.order)
-        made = Model(chosen, graph, {}, {})
+        model = Model(chosen, graph, {}, {})
         for key, node in graph.nodes.items():
-            made.starts[key] = self._start(made, key, node, numbers)
-        self._directives(made)
-        return made
+            model.starts[key] = self._start(model, key, node, numbers)
+        self._directives(model)
+        return model
 
-    def _start(self, made: Model, key: Key, node: StepNode, numbers: Mapping[str, int]) -> int:
+    def _start(self, model: Model, key: Key, node: StepNode, numbers: Mapping[str, int]) -> int:
         """The model's start of a step; those of makers are known when their transfers are asked for."""
         encoding, p = self.encoding, node.phase
         if key[0] == SHARD:
             return numbers.get(encoding.start(p, node.device), 0)
         if key[0] == COMBINE:
             return numbers.get(f"c{p}", 0)
-        maker = (SHARD, p, key[2]) if key[0] == PARTIAL else made.graph.maker(p, key[2])
-        begin = made.starts[maker] + made.graph.nodes[maker].ticks
+        maker = (SHARD, p, key[2]) if key[0] == PARTIAL else model.graph.maker(p, key[2])
+        begin = model.starts[maker] + model.graph.nodes[maker].ticks
         scattered = key[2] if self.shape.scattered[p] else -1
         if key[0] != PARTIAL and key[4] != LINKED:
             late = encoding.delayed.get((p, scattered, node.device, key[4]))
@@ -76,12 +76,12 @@ class Realiser:
         sent = encoding.sendings.get((p, -2 - key[2], self.shape.home) if key[0] == PARTIAL else (p, scattered, node.device))
         if sent is None:
             return begin
-        made.sent[key] = sent
+        model.sent[key] = sent
         return numbers.get(sent.start, begin)
 
-    def _directives(self, made: Model) -> None:
+    def _directives(self, model: Model) -> None:
         """Orders of queues: `issue_before` and adjacent phases."""
-        shape, graph, starts = self.shape, made.graph, made.starts
+        shape, graph, starts = self.shape, model.graph, model.starts
         limits = shape.timer.limits
 
         def first_of(p: int) -> StepNode:
@@ -178,9 +178,9 @@ class Search:
                 if verdict is not SolverVerdict.SAT:
                     return verdict
                 numbers, true = self.solver.model()
-                found = self._judge(self.realiser.model(numbers, true), makespan, judge)
-                if found is not None:
-                    return found
+                schedule = self._judge(self.realiser.model(numbers, true), makespan, judge)
+                if schedule is not None:
+                    return schedule
             return SolverVerdict.UNKNOWN
         finally:
             self.solver.pop()
@@ -262,25 +262,25 @@ def refine(
         if bottom >= top:
             return SearchOutcome(None, bottom, False)
     cheap = False
-    turn = 0
+    round_number = 0
     while bottom < top and not budget.late and budget.left:
         if cheap:
-            turn += 1
-            target = top - 1 if turn % 2 else bottom + (top - bottom) // 8
+            round_number += 1
+            target = top - 1 if round_number % 2 else bottom + (top - bottom) // 8
         else:
             target = bottom + (top - 1 - bottom) // 2
         before = budget.left
-        found = search.probe(target, budget.left // 4 if not cheap else budget.left // 2)
+        outcome = search.probe(target, budget.left // 4 if not cheap else budget.left // 2)
         if trace is not None:
-            trace(bottom, top, target, found, before - budget.left)
-        if isinstance(found, Schedule):
-            best, top = found, found.makespan
-        elif found is SolverVerdict.UNSAT:
+            trace(bottom, top, target, outcome, before - budget.left)
+        if isinstance(outcome, Schedule):
+            best, top = outcome, outcome.makespan
+        elif outcome is SolverVerdict.UNSAT:
             bottom = target + 1
-        elif found is SolverVerdict.ABORTED:
+        elif outcome is SolverVerdict.ABORTED:
             return SearchOutcome(best, bottom, False, True, given - budget.left)
         else:
-            if cheap and turn > 8:
+            if cheap and round_number > 8:
                 break
             cheap = True
     return SearchOutcome(best, min(bottom, top), best is not None and bottom >= top, budget.late, given - budget.left)
@@ -355,14 +355,14 @@ class Goals:
                 return Reached(best, bottom)
             target = bottom + (of(best) - 1 - bottom) // 2
             before = self.steps.left
-            found = self.attempt([*limits, Limit(measure, target, of)], left)
+            outcome = self.attempt([*limits, Limit(measure, target, of)], left)
             left -= before - self.steps.left
-            if isinstance(found, Schedule):
-                best = found
-            elif found is SolverVerdict.UNSAT:
+            if isinstance(outcome, Schedule):
+                best = outcome
+            elif outcome is SolverVerdict.UNSAT:
                 bottom = target + 1
             else:
-                return Reached(best, bottom, found is SolverVerdict.ABORTED)
+                return Reached(best, bottom, outcome is SolverVerdict.ABORTED)
         return Reached(best, bottom)
 
     def attempt(self, limits: Sequence[Limit], share: int) -> Schedule | SolverVerdict:
@@ -397,14 +397,14 @@ class Goals:
     def _receivers(self, encoding: Formulation) -> list[str]:
         """One literal per device: something there reads what was made elsewhere."""
         shape = encoding.shape
-        found: dict[int, str] = {}
+        literals: dict[int, str] = {}
         for edge in range(len(shape.problem.edges)):
             for (maker, target), guards in encoding.needed(edge).items():
                 if maker != target:
-                    literal = found.setdefault(target, encoding.solver.boolean(f"rcv{target}"))
+                    literal = literals.setdefault(target, encoding.solver.boolean(f"rcv{target}"))
                     for guard in guards:
                         encoding.solver.clause((*map(negation, guard), literal))
-        return list(found.values())
+        return list(literals.values())
 
     def _energy(self, most: int, makespan: int) -> None:
         """Idle power for as long as the schedule takes, more while devices work, and the links' share."""

@@ -119,13 +119,13 @@ class Events:
         encoding, shape = self.encoding, self.shape
         p, device = sent.phase, sent.target
         makers = [route.maker for route in sent.routes]
-        found = encoding.sizes(p, makers, device, sent.key)
-        every = [size for options in found.values() for _, size in options]
+        sizes_by_maker = encoding.sizes(p, makers, device, sent.key)
+        every = [size for options in sizes_by_maker.values() for _, size in options]
         grain = shape.timer.grain
         least = grain(min(every, default=0))
         copy = BufferVariable(p, [("true", least)], (sent.present,), sent.start, copied=True)
         bigger: dict[tuple[str, ...], int] = {}
-        for maker, options in found.items():
+        for maker, options in sizes_by_maker.items():
             for guards, size in options:
                 if grain(size) > least:
                     key = (*guards, encoding.made_on(p, maker))
@@ -238,9 +238,9 @@ class Events:
                 continue
             if phase >= 0 and held.copied and held.phase in shape.precedes[phase]:
                 continue
-            own = held.start == tick
+            allocated = held.start == tick
             later = "false"
-            if not own:
+            if not allocated:
                 later = encoding.solver.fresh("l")
                 encoding.solver.clause((negation(later), f"(>= (- {held.start} {tick}) 1)"))
             live = encoding.solver.fresh("m")
@@ -253,7 +253,7 @@ class Events:
                 if use.phase >= 0 and phase >= 0 and phase in shape.precedes[use.phase]:
                     continue
                 alive = True
-                encoding.solver.clause((*base, *map(negation, use.guards), self._over(held, use, tick, own=own)))
+                encoding.solver.clause((*base, *map(negation, use.guards), self._over(held, use, tick, allocated=allocated)))
             if not alive:
                 continue
             for literal, size in held.sizes:
@@ -271,9 +271,9 @@ class Events:
             encoding.solver.at_most(weighted, cap + extra * (total - cap))
         return True
 
-    def _over(self, held: BufferVariable, use: BufferUse, tick: str, *, own: bool) -> str:
+    def _over(self, held: BufferVariable, use: BufferUse, tick: str, *, allocated: bool) -> str:
         """A literal that implies that the use is over at `tick` ("false": it is not)."""
-        if use.start == tick or (own and use.start == held.start):
+        if use.start == tick or (allocated and use.start == held.start):
             return "false"
         done = self.encoding.solver.fresh("d")
         for moment in use.ends:

@@ -23,9 +23,9 @@ class Carrying(Vocabulary):
     def sending(self, p: int, maker: int, target: int) -> OptionalTransfer:
         """The transfer of the output of `p` from `maker` (-1: its only one) to `target`, declared on first use."""
         key = (p, maker if self.shape.scattered[p] else -1, target)
-        found = self.sendings.get(key)
-        if found is not None:
-            return found
+        transfer = self.sendings.get(key)
+        if transfer is not None:
+            return transfer
         stem = f"{p}_{target}" if key[1] < 0 else f"{p}_{key[1]}_{target}"
         present = self.solver.boolean(f"y{stem}")
         start = self.solver.integer(f"u{stem}")
@@ -110,7 +110,7 @@ class Carrying(Vocabulary):
             targets = [target]
             if target == shape.home and key < 0:
                 targets = shape.devices[q]
-            whole = described.whole or not shape.split[q]
+            undivided = described.whole or not shape.split[q]
             for end in targets:
                 if end not in shape.devices[q]:
                     continue
@@ -118,7 +118,7 @@ class Carrying(Vocabulary):
                     path = shape.path(device, end) if device != end else None
                     if device == target or (key < 0 and (path is None or (end != target and len(path) == 1))):
                         continue
-                    if whole and not shape.scattered[p]:
+                    if undivided and not shape.scattered[p]:
                         size = timer.part_bytes(p, 0, timer.spans[p], described.bytes)
                         sole = len(timer.outgoing[p]) == 1 and target != shape.home
                         result[device].append(((), size) if sole else ((self.on(q, end),), size))

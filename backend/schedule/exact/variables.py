@@ -51,14 +51,14 @@ class Shape:
         self.modes: list[list[Mode]] = []
         self.pieces: list[list[tuple[ModeShard, ...]]] = []
         for p in range(self.count):
-            kept: list[Mode] = []
+            modes_of_phase: list[Mode] = []
             cut: list[tuple[ModeShard, ...]] = []
             for mode in modes[p]:
                 pieces = self._pieces(p, mode)
                 if pieces is not None:
-                    kept.append(mode)
+                    modes_of_phase.append(mode)
                     cut.append(pieces)
-            self.modes.append(kept)
+            self.modes.append(modes_of_phase)
             self.pieces.append(cut)
         self.split = [any(len(mode) > 1 for mode in options) for options in self.modes]
         self.devices = [sorted({d for mode in options for d, _ in mode}) for options in self.modes]
@@ -153,8 +153,8 @@ class Shape:
             for index in self.timer.outgoing[p]:
                 edge = self.problem.edges[index]
                 q = int(edge.target)
-                whole = edge.whole or not (self.split[q] and self.scattered[p])
-                if whole:
+                undivided = edge.whole or not (self.split[q] and self.scattered[p])
+                if undivided:
                     reach[p] |= {q} | partly[q]
                 else:
                     partly[p] |= {q} | partly[q]
@@ -180,8 +180,8 @@ class Heads:
         for p, task in enumerate(shape.problem.phases):
             again = task.combine.ticks_per_shard if task.combine is not None and task.combine.barrier else 0
             kinds = [[class_of[piece.device] for piece in pieces] for pieces in shape.pieces[p]]
-            self.head.append([[bounds.heads[p][kind] for kind in own] for own in kinds])
-            self.tail.append([[bounds.rest(p, kind) + again * (len(own) - 1) for kind in own] for own in kinds])
+            self.head.append([[bounds.heads[p][kind] for kind in classes] for classes in kinds])
+            self.tail.append([[bounds.rest(p, kind) + again * (len(classes) - 1) for kind in classes] for classes in kinds])
         self.combine_tail = [max(tails.values()) for tails in bounds.tails]
 
     def finish(self, p: int, k: int) -> int:

@@ -167,16 +167,16 @@ class Solver:
             watchdog.start()
         before = self._count()
         try:
-            found = self._solver.check(*(z3.Bool(name, ctx=context) for name in assumptions))
+            verdict = self._solver.check(*(z3.Bool(name, ctx=context) for name in assumptions))
         except z3.Z3Exception:  # out of memory among them
             return SolverVerdict.UNKNOWN
         finally:
             if watchdog is not None:
                 watchdog.cancel()
         steps.take(max(1, self._count() - before))
-        if found == z3.sat:
+        if verdict == z3.sat:
             return SolverVerdict.SAT
-        if found == z3.unsat:
+        if verdict == z3.unsat:
             self._core = tuple(str(literal) for literal in self._solver.unsat_core()) if assumptions else ()
             return SolverVerdict.UNSAT
         if "interrupt" in self._solver.reason_unknown():

@@ -97,8 +97,9 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
             case "keep" | "move":  # that nothing uses what was moved is the checker's (E502)
                 return [Keep(line, groups[0][0], self.device(said.devices[0]))]
             case "group":
-                place = PlaceDirective(line, tuple(phase for phases in groups for phase in phases), self.device(said.devices[0]))
-                return [place, *(IssueBefore(line, first, then) for first, then in pairwise(groups))]
+                members = tuple(phase for phases in groups for phase in phases)
+                placement = PlaceDirective(line, members, self.device(said.devices[0]))
+                return [placement, *(IssueBefore(line, first, then) for first, then in pairwise(groups))]
             case "before":
                 return [Before(line, groups[0], groups[1])]
             case "issue_before":
@@ -178,10 +179,10 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
         if bracket and dots and low.isdigit() and high.isdigit() and len(low) < 8 and len(high) < 8:
             group = next((each for each in problem.devices if each.id == base), None)
             if group is not None and int(low) <= int(high) < group.count:
-                return tuple(f"{base}[{place}]" for place in range(int(low), int(high) + 1)) if group.count > 1 else (base,)
+                return tuple(f"{base}[{index}]" for index in range(int(low), int(high) + 1)) if group.count > 1 else (base,)
         self.device(word)
         names = problem.device_names()
-        return tuple(names[place] for place in sorted(devices_named(problem, word.text)))
+        return tuple(names[index] for index in sorted(devices_named(problem, word.text)))
 
     def line(self, span: Span) -> SourceLine:
         number = self.number if self.number is not None else self.source.position(span.start)[0] + 1
@@ -212,8 +213,8 @@ def words_of(source: Source) -> tuple[tuple[ProgramTreeDirective, ...], tuple[Di
             directives.append(ProgramTreeDirective(words[0].span.to(words[-1].span), tuple(words)))
             words.clear()
 
-    for found in _WORD.finditer(source.text):
-        word, span = found.group(), Span(source.name, *found.span())
+    for match in _WORD.finditer(source.text):
+        word, span = match.group(), Span(source.name, *match.span())
         if word[0] == "⍝":
             continue
         if word in ("⋄", "\n"):
@@ -221,7 +222,7 @@ def words_of(source: Source) -> tuple[tuple[ProgramTreeDirective, ...], tuple[Di
         elif word == "{":
             if len(stack) > MOST_DEPTH:
                 return (), (Diagnostic(Code.E016, "groups are nested too deeply", span),)
-            stack.append((found.start(), [], []))
+            stack.append((match.start(), [], []))
         elif word == "}":
             finish()
             if len(stack) == 1:
@@ -266,8 +267,8 @@ def ids_of(problem: Problem) -> dict[str, list[Named]]:
 def resolve_texts(problem: Problem, directives: Sequence[str], objectives: Sequence[str]) -> Resolved:
     """The lists of an instance.  Raises Rejected, with the texts it complains of in `sources`."""
     scope = DirectiveScope(problem, ids_of(problem))
-    sources = [Source(f"directives[{place}]", text) for place, text in enumerate(directives)]
-    sources += [Source(f"objective[{place}]", _minimize(text)) for place, text in enumerate(objectives)]
+    sources = [Source(f"directives[{index}]", text) for index, text in enumerate(directives)]
+    sources += [Source(f"objective[{index}]", _minimize(text)) for index, text in enumerate(objectives)]
     readers = [InstanceDirectiveReader(scope, source, number) for number, source in enumerate(sources, 1)]
     diagnostics: list[Diagnostic] = []
     for reader in readers:
@@ -276,12 +277,12 @@ def resolve_texts(problem: Problem, directives: Sequence[str], objectives: Seque
         for each in words:
             reader.statement(each)
         diagnostics += reader.diagnostics
-    found = [directive for reader in readers for directive in reader.directives]
-    diagnostics += _together(found, problem, lambda line: sources[line.number - 1].name)
+    resolved = [directive for reader in readers for directive in reader.directives]
+    diagnostics += _together(resolved, problem, lambda line: sources[line.number - 1].name)
     if any(diagnostic.is_error for diagnostic in diagnostics):
         raise DirectivesRejected(diagnostics, {source.name: source for source in sources})
     wanted = dict.fromkeys(objective for reader in readers for objective in reader.objectives)
-    return Resolved(tuple(found), tuple(wanted) or (Objective.LATENCY,), tuple(diagnostics))
+    return Resolved(tuple(resolved), tuple(wanted) or (Objective.LATENCY,), tuple(diagnostics))
 
 
 class DirectivesRejected(Rejected):
@@ -300,7 +301,7 @@ def resolve(block: Sequence[Words], scope: DirectiveScope, source: Source) -> Re
 def _together(directives: Sequence[Directive], problem: Problem, file: Callable[[SourceLine], str]) -> list[Diagnostic]:
     """What shows only beside other directives: SCH202 and SCH203 need to know which phases are split."""
     split = {d.phase for d in directives if isinstance(d, Split) and len(d.devices) > 1}
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for directive in directives:
         line = directive.line
         span = Span(file(line), line.start, line.end)
@@ -310,15 +311,15 @@ def _together(directives: Sequence[Directive], problem: Problem, file: Callable[
                 known = problem.device_names()
                 shown = ", ".join(f"`{known[d]}`" for d in several[:4]) + (", …" if len(several) > 4 else "")
                 message = f"`{directive.device}` means {len(several)} devices, and a split value is kept on one: name it"
-                found.append(Diagnostic(Code.SCH202, message, span, notes=(f"its devices: {shown}",)))
+                diagnostics.append(Diagnostic(Code.SCH202, message, span, notes=(f"its devices: {shown}",)))
         elif within := [one for one in problem.selects if has_effect(problem, one) and speaks_within(directive, one)]:
             name = problem.phases[within[0].phase].id
             message = f"an arm of `{name}` has an effect, so only the arm that is chosen runs, as one step: this asks for more"
-            found.append(Diagnostic(Code.SCH102, message, span, notes=("leave out this line",)))
+            diagnostics.append(Diagnostic(Code.SCH102, message, span, notes=("leave out this line",)))
         elif isinstance(directive, Before) and split & set(directive.first) and split & set(directive.then):
             message = "both are cut into shards: `before` waits for all shards of the first"
-            found.append(Diagnostic(Code.SCH203, message, span, Severity.WARNING))
-    return found
+            diagnostics.append(Diagnostic(Code.SCH203, message, span, Severity.WARNING))
+    return diagnostics
 
 
 def _minimize(text: str) -> str:

@@ -63,16 +63,16 @@ def _tokens(text: str, problems: Problems) -> Iterator[DotToken]:
         count += 1
         if count > MOST_TOKENS:
             problems.fail(f"line {line}", f"is where the file has more than {MOST_TOKENS:,} words and marks")
-        found = _TOKEN.match(text, at)
-        if found is None:
+        match = _TOKEN.match(text, at)
+        if match is None:
             problems.fail(f"line {line}", f"cannot be read at `{text[at : at + 20].splitlines()[0]}`")
-        if found.lastgroup == "quoted":
-            inside = re.sub(r"\\\r?\n", "", found.group()[1:-1]).replace('\\"', '"')
+        if match.lastgroup == "quoted":
+            inside = re.sub(r"\\\r?\n", "", match.group()[1:-1]).replace('\\"', '"')
             yield DotToken(inside, True, line)
-        elif found.lastgroup != "skip":
-            yield DotToken(found.group(), False, line)
-        line += found.group().count("\n")
-        at = found.end()
+        elif match.lastgroup != "skip":
+            yield DotToken(match.group(), False, line)
+        line += match.group().count("\n")
+        at = match.end()
 
 
 def read_dot(text: str, problems: Problems) -> DotGraph:
@@ -165,7 +165,7 @@ class _DotReader:
 
     def attributes(self) -> dict[str, str]:
         """`[a=1, "b c"=2; d]` as often as it stands there."""
-        found: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         while self.peek("["):
             self.at += 1
             while not self.peek("]"):
@@ -177,9 +177,9 @@ class _DotReader:
                 if self.peek("="):
                     self.at += 1
                     value = self.name().text
-                found[key.text] = value
+                attributes[key.text] = value
             self.at += 1
-        return found
+        return attributes
 
 
 # ---------------------------------------------------------------------------------------------------- dot
@@ -199,7 +199,7 @@ def decode_dot(text: str, problems: Problems, topology: Topology | None) -> Prob
         scale = {group.kind: 1 for group in topology.devices}
     else:
         topology, scale, unit = _system(graph.attributes.get("TargetSystem"), problems)
-    places = {name: PhaseIndex(place) for place, name in enumerate(graph.nodes)}
+    places = {name: PhaseIndex(index) for index, name in enumerate(graph.nodes)}
     if len(places) > MOST_PHASES or len(graph.edges) > MOST_EDGES:
         problems.fail("", f"{len(places)} tasks and {len(graph.edges)} edges; at most {MOST_PHASES} and {MOST_EDGES} are read")
     if not places:
@@ -224,15 +224,15 @@ def decode_dot(text: str, problems: Problems, topology: Topology | None) -> Prob
 
 def _system(name: str | None, problems: Problems) -> tuple[Topology, dict[str, int], int]:
     """Devices, ticks per unit of work by class, ticks per unit of communication."""
-    found = None if name is None else _SYSTEM.fullmatch(name)
-    count = 0 if found is None else int(found[2] or found[4])
-    if found is None or not 1 <= count <= MOST_DEVICES or (found[5] is not None and int(found[5]) < 1):
+    match = None if name is None else _SYSTEM.fullmatch(name)
+    count = 0 if match is None else int(match[2] or match[4])
+    if match is None or not 1 <= count <= MOST_DEVICES or (match[5] is not None and int(match[5]) < 1):
         said = "no TargetSystem is given" if name is None else f"TargetSystem `{name}` is not Homogeneous-P or Heterogeneous-P-F"
         problems.fail("graph", f"{said}; give --devices N for N equal processors")
-    if found[1] is not None:
+    if match[1] is not None:
         return equal_processors(count), {PROCESSOR: 1}, 1
     groups = (DeviceGroup("p0", _FAST, home=True), DeviceGroup("p", _SLOW, count - 1))
-    return Topology(groups[: min(count, 2)]), {_FAST: _UNIT, _SLOW: _UNIT * int(found[5])}, _UNIT
+    return Topology(groups[: min(count, 2)]), {_FAST: _UNIT, _SLOW: _UNIT * int(match[5])}, _UNIT
 
 
 def _weight(attributes: dict[str, str], path: str, what: str, problems: Problems, default: int | None = None) -> int:
@@ -241,11 +241,11 @@ def _weight(attributes: dict[str, str], path: str, what: str, problems: Problems
         if default is None:
             problems.add(path, f"{what} has no Weight")
         return default or 0
-    whole = re.fullmatch(r"([0-9]{1,15})(?:\.0*)?", text)
-    if whole is None or int(whole[1]) > LARGEST:
+    match = re.fullmatch(r"([0-9]{1,15})(?:\.0*)?", text)
+    if match is None or int(match[1]) > LARGEST:
         problems.add(path, f"the Weight of {what} is `{text[:20]}`, not a whole number from 0 below 10¹⁵")
         return 0
-    return int(whole[1])
+    return int(match[1])
 
 
 # ---------------------------------------------------------------------------------------------------- stg
@@ -271,15 +271,15 @@ def decode_stg(text: str, problems: Problems, topology: Topology) -> Problem:
     if len(rows) - 1 > MOST_PHASES:
         problems.add("", f"{len(rows) - 1} tasks; at most {MOST_PHASES} are read")
     problems.stop()
-    places = {row[0]: PhaseIndex(place) for place, (_, row) in enumerate(rows[1:])}
+    places = {row[0]: PhaseIndex(index) for index, (_, row) in enumerate(rows[1:])}
     kinds = {group.kind for group in topology.devices} or {PROCESSOR}
     phases: list[PhaseTask] = []
     edges: list[Edge] = []
-    for place, (line, row) in enumerate(rows[1:]):
+    for index, (line, row) in enumerate(rows[1:]):
         if len(row) < 3 or len(row) - 3 not in (row[2], 2 * row[2]):
             problems.add(f"line {line}", "must be: id, time, how many predecessors, and that many ids")
             continue
-        if places[row[0]] != place:
+        if places[row[0]] != index:
             problems.add(f"line {line}", f"task {row[0]} was there before")
         phases.append(PhaseTask(str(row[0]), {kind: Ticks(((1, row[1]),)) for kind in kinds}))
         stride = 1 if len(row) - 3 == row[2] else 2
@@ -287,7 +287,7 @@ def decode_stg(text: str, problems: Problems, topology: Topology) -> Problem:
             if row[at] not in places:
                 problems.add(f"line {line}", f"there is no task {row[at]}")
                 continue
-            edges.append(Edge(places[row[at]], PhaseIndex(place), ticks=row[at + 1] if stride == 2 else 0))
+            edges.append(Edge(places[row[at]], PhaseIndex(index), ticks=row[at + 1] if stride == 2 else 0))
     problems.stop()
     problem = Problem(topology.devices, (), tuple(phases), tuple(edges), contention=Contention.OFF)
     require_valid(problem, problems)

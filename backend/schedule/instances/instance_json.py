@@ -45,12 +45,12 @@ def load_json(text: str, problems: Problems) -> object:
         problems.fail("", f"the file has {len(text)} characters; at most {MOST_CHARACTERS} are read")
 
     def without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
+        mapping = dict(pairs)
+        if len(mapping) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             problems.add("", f"an object says `{twice}` twice")
-        return made
+        return mapping
 
     def constant(word: str) -> object:
         problems.add("", f"{word} is not a number of JSON")
@@ -131,8 +131,8 @@ def _link(of: Fields, id: str) -> Link:
 def _ratio(of: Fields, name: str, least: int) -> Fraction | None:
     """`[numerator, denominator]`, or a whole number."""
     if not isinstance(of.values.get(name), list):
-        found = of.integer(name, None, least)
-        return None if found is None else Fraction(found)
+        number = of.integer(name, None, least)
+        return None if number is None else Fraction(number)
     parts = of.numbers(name) or (1, 1)
     if len(parts) != 2 or parts[0] < least or parts[1] < 1:
         of.trouble(name, f"must be [numerator, denominator] of at least {least} and 1, not {shown(list(parts))}")
@@ -159,10 +159,10 @@ def require_valid(problem: Problem, problems: Problems) -> None:
 def first_duplicate(ids: Sequence[Id]) -> tuple[int, int] | None:
     """The places of the first id that was there before, and of that one first."""
     seen: dict[Id, int] = {}
-    for place, id in enumerate(ids):
+    for index, id in enumerate(ids):
         if id in seen:
-            return seen[id], place
-        seen[id] = place
+            return seen[id], index
+        seen[id] = index
     return None
 
 
@@ -176,7 +176,7 @@ def _devices(problem: Problem, problems: Problems) -> None:
         problems.add(f"devices[{twice[1]}].id", f"`{id}` is the id of devices[{twice[0]}] too")
     elif first_duplicate(problem.device_names()) is not None:
         problems.add("devices", "an id is the same as the name of an instance of another group")
-    homes = [place for place, group in enumerate(problem.devices) if group.home]
+    homes = [index for index, group in enumerate(problem.devices) if group.home]
     if not homes:
         problems.add("devices", "no device is home; one must say `home`: true, where inputs are and printing happens")
     elif len(homes) > 1:
@@ -188,18 +188,18 @@ def _devices(problem: Problem, problems: Problems) -> None:
 
 def _links(problem: Problem, problems: Problems) -> None:
     known = {group.id for group in problem.devices} | set(problem.device_names())
-    for place, link in enumerate(problem.links):
+    for index, link in enumerate(problem.links):
         for field, name in (("src", link.source), ("dst", link.target)):
             if name not in known:
-                problems.add(f"links[{place}].{field}", f"there is no device `{name}`{_meant(name, known)}")
+                problems.add(f"links[{index}].{field}", f"there is no device `{name}`{_meant(name, known)}")
         if link.source == link.target and not any(g.id == link.source and g.count > 1 for g in problem.devices):
-            problems.add(f"links[{place}]", f"joins `{link.source}` to itself")
+            problems.add(f"links[{index}]", f"joins `{link.source}` to itself")
         if link.bytes_per_tick is not None and link.bytes_per_tick <= 0:
-            problems.add(f"links[{place}].bytes_per_tick", "must be above 0")
-    ways = first_duplicate([f"`{link.source}` to `{link.target}`" for link in problem.links])
-    if ways is not None:
-        one = problem.links[ways[1]]
-        problems.add(f"links[{ways[1]}]", f"leads from `{one.source}` to `{one.target}`, as links[{ways[0]}] does")
+            problems.add(f"links[{index}].bytes_per_tick", "must be above 0")
+    repeated = first_duplicate([f"`{link.source}` to `{link.target}`" for link in problem.links])
+    if repeated is not None:
+        one = problem.links[repeated[1]]
+        problems.add(f"links[{repeated[1]}]", f"leads from `{one.source}` to `{one.target}`, as links[{repeated[0]}] does")
     twice = first_duplicate([link.id for link in problem.links])
     if twice is not None:
         problems.add(f"links[{twice[1]}].id", f"`{problem.links[twice[1]].id}` is the id of links[{twice[0]}] too")
@@ -216,8 +216,8 @@ def _phases(problem: Problem, problems: Problems) -> None:
         id = problem.phases[twice[1]].id
         problems.add(f"phases[{twice[1]}].id", f"`{id}` is the id of phases[{twice[0]}] too", code=Code.SCH201)
     kinds = {group.kind for group in problem.devices}
-    for place, phase in enumerate(problem.phases):
-        path = f"phases[{place}]"
+    for index, phase in enumerate(problem.phases):
+        path = f"phases[{index}]"
         if not phase.ticks:
             problems.add(f"{path}.ticks", "no class of device can run it")
         elif not kinds & phase.ticks.keys():
@@ -254,14 +254,14 @@ def _table(path: str, ticks: Ticks, rows: int, problems: Problems) -> None:
 
 def _edges(problem: Problem, problems: Problems) -> None:
     count = len(problem.phases)
-    for place, edge in enumerate(problem.edges):
+    for index, edge in enumerate(problem.edges):
         if not (0 <= edge.source < count and 0 <= edge.target < count):
-            problems.add(f"edges[{place}]", "speaks of a phase that is not there")
+            problems.add(f"edges[{index}]", "speaks of a phase that is not there")
         elif edge.ticks is not None and problem.links and problem.contention is Contention.GROUP:
             message = 'a delay needs a problem without links, or `"contention": "off"`; say `bytes` instead'
-            problems.add(f"edges[{place}].ticks", message)
+            problems.add(f"edges[{index}].ticks", message)
         if edge.halo and not problem.phases[edge.source].rows:
-            problems.add(f"edges[{place}].halo", f"`{problem.phases[edge.source].id}` has no rows")
+            problems.add(f"edges[{index}].halo", f"`{problem.phases[edge.source].id}` has no rows")
     twice = first_duplicate([(edge.source, edge.target) for edge in problem.edges])
     if twice is not None:
         problems.add(f"edges[{twice[1]}]", f"the same as edges[{twice[0]}]; one edge carries everything")
@@ -272,8 +272,8 @@ def _selects(problem: Problem, problems: Problems) -> None:
     readers: dict[int, set[int]] = {}
     for edge in problem.edges:
         readers.setdefault(edge.source, set()).add(edge.target)
-    for place, select in enumerate(problem.selects):
-        path = f"selects[{place}]"
+    for index, select in enumerate(problem.selects):
+        path = f"selects[{index}]"
         if select.phase not in readers.get(select.condition, ()):
             problems.add(path, "the select does not read its condition: an edge must join them")
         for name, arm in (("then", select.then), ("otherwise", select.otherwise)):
@@ -328,20 +328,20 @@ def decode(value: object, problems: Problems, devices: Devices | None = None) ->
     """The problem of a JSON value; `devices` replaces those it has (a number: as many of its only class).
 
     Refused: E705, SCH201.  Directives that cannot be meant raise Rejected with their SCH codes."""
-    whole = problems.root_fields(value)
-    if whole.take("schema") != SCHEMA:
-        whole.trouble("schema", f'must be "{SCHEMA}"')
-    if "phases" not in whole.values:
-        whole.missing("phases")
-    tick_ns = whole.number("tick_ns", 1, 1)
-    stated = topology_of(whole, required=devices is None)
-    contention = whole.choice("contention", Contention, Contention.GROUP)
-    grain, power_off = whole.number("memory_grain", 1, 1), whole.switch("power_off_unused")
-    batches, chunks = whole.number("batches", 1, 1), whole.number("chunks", 1, 1)
-    edges, selects = whole.tables("edges", MOST_EDGES), whole.tables("selects", MOST_DIRECTIVES)
-    directives, objectives = whole.texts("directives", MOST_DIRECTIVES), whole.texts("objective", MOST_GROUPS)
-    phases = tuple(map(_phase, whole.tables("phases", MOST_PHASES)))
-    whole.finish()
+    root = problems.root_fields(value)
+    if root.take("schema") != SCHEMA:
+        root.trouble("schema", f'must be "{SCHEMA}"')
+    if "phases" not in root.values:
+        root.missing("phases")
+    tick_ns = root.number("tick_ns", 1, 1)
+    stated = topology_of(root, required=devices is None)
+    contention = root.choice("contention", Contention, Contention.GROUP)
+    grain, power_off = root.number("memory_grain", 1, 1), root.switch("power_off_unused")
+    batches, chunks = root.number("batches", 1, 1), root.number("chunks", 1, 1)
+    edges, selects = root.tables("edges", MOST_EDGES), root.tables("selects", MOST_DIRECTIVES)
+    directives, objectives = root.texts("directives", MOST_DIRECTIVES), root.texts("objective", MOST_GROUPS)
+    phases = tuple(map(_phase, root.tables("phases", MOST_PHASES)))
+    root.finish()
     problems.stop()
     twice = first_duplicate([phase.id for phase in phases])
     if twice is not None:
@@ -467,11 +467,11 @@ def to_devices(profile: Profile, tick_ns: int = 1) -> tuple[tuple[DeviceGroup, .
     )  # fmt: skip
     links = tuple(
         Link(
-            f"link{place}", link.source, link.target, -(-link.latency_ns // tick_ns),
+            f"link{index}", link.source, link.target, -(-link.latency_ns // tick_ns),
             None if link.bytes_per_ns is None else link.bytes_per_ns * tick_ns, link.duplex, link.group,
             link.energy_pj_per_byte / 1000,
         )
-        for place, link in enumerate(profile.links)
+        for index, link in enumerate(profile.links)
     )  # fmt: skip
     return groups, links
 

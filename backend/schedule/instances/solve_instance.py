@@ -56,15 +56,15 @@ def solve(problem: Problem, budget: Budget = DEFAULT) -> Solved:
 def _unrolled(problem: Problem) -> Problem:
     """Every execution with its own phases and selects."""
     count = len(problem.phases)
-    made = unrolled(problem)
+    copies = unrolled(problem)
 
     def moved(select: Select, by: int) -> Select:
         then, otherwise = (tuple(PhaseIndex(p + by) for p in arm) for arm in (select.then, select.otherwise))
         return Select(PhaseIndex(select.phase + by), PhaseIndex(select.condition + by), then, otherwise)
 
-    starts = range(0, len(made.phases), max(1, count))
+    starts = range(0, len(copies.phases), max(1, count))
     selects = tuple(moved(select, start) for start in starts for select in problem.selects)
-    return replace(made, selects=selects)
+    return replace(copies, selects=selects)
 
 
 # ---------------------------------------------------------------------------------------------------- read
@@ -120,7 +120,7 @@ def result_json(solved: Solved) -> dict[str, Any]:
     """`makespan` and `queues` are null and empty where there is no schedule, and so is a bound beyond all numbers."""
     problem, answer = solved.problem, solved.answer
     schedule, proof = answer.schedule, answer.proof
-    made: dict[str, Any] = {
+    report: dict[str, Any] = {
         "makespan": None if schedule is None else schedule.makespan,
         "lower_bound": _bound(answer.lower_bound),
         "status": answer.status.value,
@@ -133,19 +133,19 @@ def result_json(solved: Solved) -> dict[str, Any]:
         "baselines": {baseline.name: baseline.ticks for baseline in answer.baselines},
     }
     if schedule is not None and solved.sync is not None:
-        made["queues"] = _queues(problem, schedule)
-        made["transfers"] = _transfers(problem, schedule)
-        made |= _synchronisation(solved.sync)
+        report["queues"] = _queues(problem, schedule)
+        report["transfers"] = _transfers(problem, schedule)
+        report |= _synchronisation(solved.sync)
     if answer.conflict is not None:
         conflict = answer.conflict
         lines = {(d.line.number, d.line.text): None for d in conflict.directives}
-        made["conflict"] = {
+        report["conflict"] = {
             "code": conflict.code,
             "directives": [{"line": number, "text": text} for number, text in lines],
             "facts": list(conflict.facts),
             "hint": conflict.hint,
         }
-    return made
+    return report
 
 
 def _bound(ticks: int) -> int | None:
@@ -233,8 +233,8 @@ def _listed(problem: Problem, sync: Synchronisation) -> list[str]:
     used = [wait for wait in sync.waits if sync.queues[wait.queue].kind is QueueKind.COMPUTE]
     for wait in used:
         waits.setdefault((wait.queue, wait.position), []).append(wait.fence)
-        for told, position in sync.fences[wait.fence].after:
-            fences.setdefault((told, position), []).append(wait.fence)
+        for phase, position in sync.fences[wait.fence].after:
+            fences.setdefault((phase, position), []).append(wait.fence)
     for number, queue in enumerate(sync.queues[:_MOST_QUEUES]):
         lines += ["", queue.name]
         for position, step in enumerate(queue.steps):
@@ -254,7 +254,7 @@ def _step(problem: Problem, step: Placed) -> str:
             return f"{step.start:>6} … {step.end:<6} {task.id}{rows}"
         case Transfer():
             names = problem.device_names()
-            way = f"{names[step.source]} → {names[step.target]}"
-            return f"{step.start:>6} … {step.arrive:<6} {task.id}: {way}, {step.bytes} B"
+            route = f"{names[step.source]} → {names[step.target]}"
+            return f"{step.start:>6} … {step.arrive:<6} {task.id}: {route}, {step.bytes} B"
         case _:
             return f"{step.start:>6} … {step.end:<6} combine {task.id}"

@@ -511,7 +511,7 @@ def encoded(value: Any, hint: Any = None) -> Any:
         return value
     kind: Any = type(value)
     tag = {"step": TAGS[kind]} if kind in TAGS else {}
-    return {**tag, **{name: encoded(getattr(value, name), own) for name, own in hints_of(kind).items()}}
+    return {**tag, **{name: encoded(getattr(value, name), hint) for name, hint in hints_of(kind).items()}}
 
 
 def decoded(kind: Any, data: object, where: str, field: str = "") -> Any:
@@ -564,7 +564,7 @@ def _record(kind: Any, data: object, where: str) -> Any:
         raise PlanFormatError(f"{where} has no {min(missing)}")
     if strange := [name for name in data if name not in known]:
         raise PlanFormatError(f"{where} has unknown fields: {', '.join(sorted(strange))}")
-    return kind(**{name: decoded(own, data[name], f"{where}.{name}", f"{kind.__name__}.{name}") for name, own in hints.items()})
+    return kind(**{name: decoded(hint, data[name], f"{where}.{name}", f"{kind.__name__}.{name}") for name, hint in hints.items()})
 
 
 def _tagged(options: list[Any], data: object, where: str) -> Any:
@@ -626,8 +626,8 @@ def encode_plan(plan: ExecutionPlan) -> str:
 
 def plan_object(plan: ExecutionPlan) -> dict[str, Any]:
     """The plan as dicts, lists, strings and integers."""
-    made: dict[str, Any] = encoded(plan)
-    return made
+    encoding: dict[str, Any] = encoded(plan)
+    return encoding
 
 
 def decode_plan(text: str) -> ExecutionPlan:

@@ -96,7 +96,7 @@ def describe(phase: Phase, graph: Graph, number: Number, device: DeviceId, scrat
 def written_over(graph: Graph, plan: ExecutionPlan) -> list[Decision]:
     """The results that the program names and that take the buffer of an operand which is not read again."""
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
-    found: list[Decision] = []
+    decisions: list[Decision] = []
     pending = [plan.main]
     while pending:
         for step in (step for queue in pending.pop().queues for step in queue.steps):
@@ -108,8 +108,8 @@ def written_over(graph: Graph, plan: ExecutionPlan) -> list[Decision]:
             first = step.results[0] if isinstance(step, RowsStep) else traverse.results(phase)[0]
             if first in graph.names:
                 why = f"written over {graph.names.get(over, 'its operand')}, whose last read this is"
-                found.append(Decision(Choice.IN_PLACE, graph.names[first], why, phase.span))
-    return found
+                decisions.append(Decision(Choice.IN_PLACE, graph.names[first], why, phase.span))
+    return decisions
 
 
 def op_name(phase: Phase) -> str:
@@ -178,7 +178,7 @@ def render_projection(projection: Projection, rank: int, number: Number) -> str:
             target = " ".join(str(number(size)) for size in stage.target)
             current = [f"⟨{' '.join(current)}⟩ as {target}"]
             if len(stage.target) != 1:
-                current = [f"({current[0]}).{place}" for place in range(len(stage.target))]
+                current = [f"({current[0]}).{index}" for index in range(len(stage.target))]
     return f"[{';'.join(current)}]{fills}"
 
 
@@ -246,9 +246,9 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
                 yield from _phase(known[member], names, indent + _INDENT, "")
         case StreamStep():
             written = f", {bytes_text(step.writes)} written" if step.writes else ""
-            made = f"  ⇒ {' '.join(value_text(v, names) for v in step.results)}" if step.results else ""
+            shown = f"  ⇒ {' '.join(value_text(v, names) for v in step.results)}" if step.results else ""
             tiles = f"{step.tiles:,} tiles of {step.rows:,} rows, {step.depth} at once"
-            yield f"{indent}stream  {tiles}: {bytes_text(step.reads)} read{written}{made}"
+            yield f"{indent}stream  {tiles}: {bytes_text(step.reads)} read{written}{shown}"
             for member in step.phases:
                 yield from _phase(known[member], names, indent + _INDENT, "")
         case CombineStep():
@@ -324,27 +324,27 @@ _WAITS: Final = re.compile(r"( *)sync\(f(\d+)\)")
 def folded(pieces: Sequence[Piece]) -> list[str]:
     """The lines of all pieces, runs of equal ones as one."""
     lines: list[str] = []
-    place = 0
-    while place < len(pieces):
-        stop = _end_of_run(pieces, place)
-        if stop - place < FEWEST:
-            stop = place + 1
-            lines += _short(pieces[place])
+    index = 0
+    while index < len(pieces):
+        stop = _end_of_run(pieces, index)
+        if stop - index < FEWEST:
+            stop = index + 1
+            lines += _short(pieces[index])
         else:
-            lines += _short(_together(pieces[place], pieces[place + 1], pieces[stop - 1], stop - place))
-        place = stop
+            lines += _short(_together(pieces[index], pieces[index + 1], pieces[stop - 1], stop - index))
+        index = stop
     return lines
 
 
 def ranges(names: Sequence[str]) -> list[str]:
     """Names of instances as `node[8..39]` where they follow each other, the others as they are."""
-    found: list[str] = []
+    parts: list[str] = []
     run: list[tuple[str, int]] = []
 
     def close() -> None:
         if run:
             stem, first = run[0]
-            found.append(f"{stem}[{first}..{run[-1][1]}]" if len(run) > 1 else f"{stem}[{first}]")
+            parts.append(f"{stem}[{first}..{run[-1][1]}]" if len(run) > 1 else f"{stem}[{first}]")
             run.clear()
 
     for name in names:
@@ -352,23 +352,23 @@ def ranges(names: Sequence[str]) -> list[str]:
         if instance is None or (run and (instance[1], int(instance[2])) != (run[-1][0], run[-1][1] + 1)):
             close()
         if instance is None:
-            found.append(name)
+            parts.append(name)
         else:
             run.append((instance[1], int(instance[2])))
     close()
-    return found
+    return parts
 
 
-def _end_of_run(pieces: Sequence[Piece], place: int) -> int:
+def _end_of_run(pieces: Sequence[Piece], index: int) -> int:
     """After the last of the pieces from `place` on that differ in evenly growing numbers only."""
-    if place + 1 == len(pieces) or _shape(pieces[place]) != _shape(pieces[place + 1]):
-        return place + 1
-    steps = _steps(pieces[place], pieces[place + 1])
-    if any(steps[1 : len(_NUMBER.findall(pieces[place][0]))]) or not pieces[place][0].partition(" ")[0].endswith("]"):
-        return place + 1  # the heading has an instance, and nothing else of it grows
-    stop = place + 2
+    if index + 1 == len(pieces) or _shape(pieces[index]) != _shape(pieces[index + 1]):
+        return index + 1
+    steps = _steps(pieces[index], pieces[index + 1])
+    if any(steps[1 : len(_NUMBER.findall(pieces[index][0]))]) or not pieces[index][0].partition(" ")[0].endswith("]"):
+        return index + 1  # the heading has an instance, and nothing else of it grows
+    stop = index + 2
     while (
-        stop < len(pieces) and _shape(pieces[stop]) == _shape(pieces[place]) and _steps(pieces[stop - 1], pieces[stop]) == steps
+        stop < len(pieces) and _shape(pieces[stop]) == _shape(pieces[index]) and _steps(pieces[stop - 1], pieces[stop]) == steps
     ):
         stop += 1
     return stop
@@ -389,13 +389,13 @@ def _steps(first: Piece, then: Piece) -> list[int]:
 def _together(first: Piece, second: Piece, last: Piece, count: int) -> Piece:
     steps = iter(_steps(first, second))
 
-    def growing(found: re.Match[str]) -> str:
+    def growing(match: re.Match[str]) -> str:
         step = next(steps)
         if not step:
-            return found[0]
-        if found[0] == "0" and step == 1 and found.string[found.end() :].startswith("]"):
+            return match[0]
+        if match[0] == "0" and step == 1 and match.string[match.end() :].startswith("]"):
             return "i"
-        return f"{found[0]}{'+' if step > 0 else '-'}{abs(step) if abs(step) != 1 else ''}i"
+        return f"{match[0]}{'+' if step > 0 else '-'}{abs(step) if abs(step) != 1 else ''}i"
 
     lines = [_NUMBER.sub(growing, line) for line in first]
     name, _, rest = first[0].partition(" ")
@@ -408,11 +408,11 @@ def _short(piece: Piece) -> list[str]:
     lines: list[str] = []
     run: list[tuple[str, int]] = []
     for line, after in pairwise((*piece, "")):
-        found, next_one = _WAITS.fullmatch(line), _WAITS.fullmatch(after)
-        if found is None:
+        match, next_one = _WAITS.fullmatch(line), _WAITS.fullmatch(after)
+        if match is None:
             lines.append(line)
             continue
-        run.append((found[1], int(found[2])))
+        run.append((match[1], int(match[2])))
         if next_one is None or int(next_one[2]) != run[-1][1] + 1:
             if len(run) < FEWEST:
                 lines += [f"{indent}sync(f{number})" for indent, number in run]
@@ -454,7 +454,7 @@ def space_lines(plan: ExecutionPlan) -> list[str]:
         if one.because:
             reasons.setdefault(one.because, []).append(names.get(one.phase, f"#{one.phase}"))
     if reasons:
-        lines.append("not cut: " + "; ".join(f"{_listed(own)} ({because})" for because, own in reasons.items()))
+        lines.append("not cut: " + "; ".join(f"{_listed(phases)} ({because})" for because, phases in reasons.items()))
     return lines
 
 
@@ -486,9 +486,9 @@ def _axes(plan: ExecutionPlan, names: Mapping[PhaseId, str]) -> Iterator[str]:
     for one in plan.space.cuts:
         if len(one.axes) > 1:
             chosen.setdefault((one.axis, len(one.axes)), []).append(names.get(one.phase, f"#{one.phase}"))
-    for place, ((axis, count), own) in enumerate(chosen.items()):
+    for index, ((axis, count), phases) in enumerate(chosen.items()):
         along = "uncut" if axis is None else f"axis {axis} of {count}"
-        yield f"{'along ' if place == 0 and axis is not None else ''}{along} ({_listed(own)})"
+        yield f"{'along ' if index == 0 and axis is not None else ''}{along} ({_listed(phases)})"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -534,8 +534,8 @@ def queues_text(plan: ExecutionPlan) -> str:
     lines += [*space_lines(plan), *chunks_text(plan)]
     lines += [f"obeys: {text}" for text in plan.directives]
     if plan.speculated:
-        made = [value for phase in plan.speculated if phase in known for value in known[phase].results]
-        lines.append("both arms run: " + ", ".join(value_text(value, names) for value in made))
+        results = [value for phase in plan.speculated if phase in known for value in known[phase].results]
+        lines.append("both arms run: " + ", ".join(value_text(value, names) for value in results))
     lines += folded([
         (_heading(queue, busy, peaks, plan),
         *(_EXPLAIN_QUEUES_INDENT + line for step in queue.steps for line in _explain_queues_step(step, known, names)))
@@ -559,32 +559,32 @@ _UNITS: Final = {"energy": " mJ", "throughput": " ticks a run"}
 
 def judged(plan: ExecutionPlan) -> str:
     """The certified bound, and how near the plan is to it; empty of a plan without a prediction."""
-    found = plan.prediction
-    if found is None:
+    prediction = plan.prediction
+    if prediction is None:
         return ""
-    word, along = found.status.value, " along these axes" if has_other_axes(plan) else ""
-    if found.status is Status.OPTIMAL:
-        word = f"optimal{along} ({found.proof.method})"
-    elif found.status is Status.GAP and found.objectives and found.objectives[0][1]:
-        first = found.objectives[0][1]
-        word = f"gap {100 * (first - found.lower_bound) / first:.1f} %"
-    return f"lower bound {found.lower_bound}{'' if found.status is Status.OPTIMAL else along}: {word}"
+    word, along = prediction.status.value, " along these axes" if has_other_axes(plan) else ""
+    if prediction.status is Status.OPTIMAL:
+        word = f"optimal{along} ({prediction.proof.method})"
+    elif prediction.status is Status.GAP and prediction.objectives and prediction.objectives[0][1]:
+        first = prediction.objectives[0][1]
+        word = f"gap {100 * (first - prediction.lower_bound) / first:.1f} %"
+    return f"lower bound {prediction.lower_bound}{'' if prediction.status is Status.OPTIMAL else along}: {word}"
 
 
 def prediction_text(plan: ExecutionPlan) -> str:
     """One line: the makespan, its bound or gap, the baselines."""
-    found, tick_ns = plan.prediction, plan.tick_ns
-    if found is None:
+    prediction, tick_ns = plan.prediction, plan.tick_ns
+    if prediction is None:
         return ""
     others = ", ".join(
-        f"{one.name} {one.ticks} ({one.ticks / found.makespan:.2f}×)" if one.ticks is not None and found.makespan
+        f"{one.name} {one.ticks} ({one.ticks / prediction.makespan:.2f}×)" if one.ticks is not None and prediction.makespan
         else f"{one.name} {'infeasible' if one.ticks is None else one.ticks}"
-        for one in found.baselines
+        for one in prediction.baselines
     )  # fmt: skip
-    values = "".join(f", {amount(name, value, tick_ns)}" for name, value in found.objectives if name != "latency")
+    values = "".join(f", {amount(name, value, tick_ns)}" for name, value in prediction.objectives if name != "latency")
     end = f"  Baselines: {others}" if others else ""
-    time = time_text(found.makespan * tick_ns)
-    return f"T = {found.makespan} ticks ({time}){values}, {judged(plan)}.{end}"
+    time = time_text(prediction.makespan * tick_ns)
+    return f"T = {prediction.makespan} ticks ({time}){values}, {judged(plan)}.{end}"
 
 
 def amount(objective: str, value: int, tick_ns: int) -> str:
@@ -601,14 +601,14 @@ def time_text(ns: int) -> str:
 
 def busy_of(plan: ExecutionPlan) -> dict[str, int]:
     """Ticks that each device with work computes."""
-    found: dict[str, int] = {}
+    busy: dict[str, int] = {}
     for queue in plan.main.queues:
         if queue.kind is QueueKind.COMPUTE:
             timed = RunStep | LoopStep | JoinStep | BranchStep | CellsStep | CombineStep
             steps = [step for step in queue.steps if isinstance(step, timed)]
             if steps:
-                found[queue.device] = found.get(queue.device, 0) + sum(s.end - s.start for s in steps)
-    return found
+                busy[queue.device] = busy.get(queue.device, 0) + sum(s.end - s.start for s in steps)
+    return busy
 
 
 def _heading(queue: Queue, busy: Mapping[str, int], peaks: Mapping[DeviceId, int], plan: ExecutionPlan) -> str:
@@ -623,10 +623,10 @@ def _names(plan: ExecutionPlan) -> dict[ValueId, str]:
     names = {value: name for name, value in plan.inputs}
     for phase in plan.phases:
         label, arrow, _ = phase.label.partition(" ← ")
-        own = label.split() if arrow else []
-        for place, value in enumerate(phase.results):
-            if place < len(own):
-                names.setdefault(value, own[place])
+        words = label.split() if arrow else []
+        for index, value in enumerate(phase.results):
+            if index < len(words):
+                names.setdefault(value, words[index])
     for name, value in plan.outputs:
         names.setdefault(value, name)
     return names
@@ -641,8 +641,8 @@ def _explain_queues_step(step: Step, known: Mapping[PhaseId, PlannedPhase], name
             box = "" if not isinstance(step, RunStep) or step.box is None else f" {box_text(step.box)}"
             if isinstance(step, LoopStep | JoinStep) and step.rows is not None:
                 box = f" rows {step.rows[0]}:{step.rows[1]}, together"
-            made = " ".join(value_text(v, names) for v in phase.results)
-            label = phase.label if phase.label != phase.op else f"{phase.op} {made}"
+            shown = " ".join(value_text(v, names) for v in phase.results)
+            label = phase.label if phase.label != phase.op else f"{phase.op} {shown}"
             if phase.label == phase.op and not phase.results and phase.reads:
                 label = f"{phase.op} {value_text(phase.reads[0].value, names)}"
             moved = f"{bytes_text(phase.bytes_read)} → {bytes_text(phase.bytes_written)}" if phase.bytes_written else ""

@@ -167,21 +167,21 @@ def choose_cuts(
     """The cuts of the phases; `free`: values from elsewhere, which lie as their first consumer likes best; `axes`: of phases that
     are not to be chosen for."""
     chooser = _Chooser(graph.types, given or {}, axes or {}, free=set(free))
-    found = [chooser.choose(phase) for phase in graph.phases]
-    for place, phase in enumerate(graph.phases):
+    cuts = [chooser.choose(phase) for phase in graph.phases]
+    for index, phase in enumerate(graph.phases):
         if isinstance(phase, Input):
             axis = chooser.axis.setdefault(phase.result, 0)
             shape = shape_of(phase.result, graph.types)
             if shape and shape[axis] > 1 and chooser.axes.get(phase.id, axis) is not None:
-                found[place] = Cut(axis, shape[axis])
-    return Cuts(tuple(found), chooser.axis)
+                cuts[index] = Cut(axis, shape[axis])
+    return Cuts(tuple(cuts), chooser.axis)
 
 
 def given_as(phase: Phase, cut: Cut, types: Types) -> FixedAxis:
     """A phase that is cut so, with its operands along the axes that suit it best."""
     chooser, phase = _Chooser(types, {}, {}), as_one(phase, types)
     operands = enumerate(traverse.operands(phase))
-    axes = {value: chooser.best_axis(phase, cut, place, value)[1] for place, value in operands}
+    axes = {value: chooser.best_axis(phase, cut, operand, value)[1] for operand, value in operands}
     return FixedAxis(cut, {**axes, **dict.fromkeys(traverse.results(phase), 0 if cut.combines else cut.axis)})
 
 
@@ -207,9 +207,9 @@ class _Chooser:
         if phase.id in self.axes:
             options = tuple(cut for cut in options if cut.axis == self.axes[phase.id])
         best = min(options, key=lambda cut: (self.cost(phase, cut), cut.combines, cut.axis), default=None)
-        for place, value in enumerate(traverse.operands(phase)):
+        for operand, value in enumerate(traverse.operands(phase)):
             if value in self.free and best is not None:
-                self.axis[value] = self.best_axis(phase, best, place, value)[1]
+                self.axis[value] = self.best_axis(phase, best, operand, value)[1]
                 self.free.discard(value)
         for value in traverse.results(phase):
             self.axis[value] = 0 if best is None or best.combines else best.axis
@@ -230,16 +230,16 @@ class _Chooser:
         """Bytes that shards need beside their part."""
         operands = traverse.operands(phase)
         total = sum(map(self.bytes, dict.fromkeys((*operands, *traverse.results(phase)))))
-        found = total // cut.rows
-        for place, value in enumerate(operands):
+        bytes_moved = total // cut.rows
+        for operand, value in enumerate(operands):
             if value in self.free:
-                found += self.best_axis(phase, cut, place, value)[0]
+                bytes_moved += self.best_axis(phase, cut, operand, value)[0]
             else:
                 axis = self.axis.get(value, 0)
-                found += self.beside(value, need_of(phase, cut, place, axis, self.types), axis)
+                bytes_moved += self.beside(value, need_of(phase, cut, operand, axis, self.types), axis)
         if cut.combines:
-            found += _COMBINE_BYTES + sum(map(self.bytes, traverse.results(phase))) * most_subtrees(cut.rows)
-        return found
+            bytes_moved += _COMBINE_BYTES + sum(map(self.bytes, traverse.results(phase))) * most_subtrees(cut.rows)
+        return bytes_moved
 
     def beside(self, value: ValueId, need: Need, axis: int) -> int:
         shape, size = shape_of(value, self.types), self.bytes(value)
@@ -247,10 +247,10 @@ class _Chooser:
             return need.halo * size // max(1, shape[axis])
         return size
 
-    def best_axis(self, phase: Phase, cut: Cut, place: int, value: ValueId) -> tuple[int, int]:
+    def best_axis(self, phase: Phase, cut: Cut, operand: int, value: ValueId) -> tuple[int, int]:
         """Along which axis an input's rows line up best: (bytes beside, axis)."""
         rank = len(self.types[value].shape)
         return min(
-            ((self.beside(value, need_of(phase, cut, place, axis, self.types), axis), axis) for axis in range(rank)),
+            ((self.beside(value, need_of(phase, cut, operand, axis, self.types), axis), axis) for axis in range(rank)),
             default=(self.bytes(value), 0),
         )

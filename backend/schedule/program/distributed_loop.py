@@ -42,10 +42,10 @@ class CostContext:
     making: Callable[[Sequence[Phase], DeviceGroup], int]
     tick_ns: int
 
-    def problem(self, tasks: tuple[PhaseTask, ...], edges: tuple[Edge, ...], told: Sequence[PhaseIndex] = ()) -> Problem:
+    def problem(self, tasks: tuple[PhaseTask, ...], edges: tuple[Edge, ...], broadcast: Sequence[PhaseIndex] = ()) -> Problem:
         """Memory is counted where the loop is placed, not here."""
         groups = tuple(replace(group, memory=None) for group in self.groups)
-        told_all = tuple(Replicate(SourceLine(0, "every device is told whether to go on"), phase) for phase in told)
+        told_all = tuple(Replicate(SourceLine(0, "every device is told whether to go on"), phase) for phase in broadcast)
         return Problem(groups, self.links, tasks, edges, told_all, tick_ns=self.tick_ns, memory_grain=ALIGNMENT)
 
 
@@ -124,8 +124,8 @@ class DistributedLoop:
     def uses(self) -> tuple[ValueId, ...]:
         """What a device reads of what is around the loop."""
         phases = self.body.turn.bound.graph.phases
-        made = {value for phase in phases for value in traverse.results(phase)}
-        return tuple(v for v in dict.fromkeys(v for phase in phases for v in traverse.uses(phase)) if v not in made)
+        defined = {value for phase in phases for value in traverse.results(phase)}
+        return tuple(v for v in dict.fromkeys(v for phase in phases for v in traverse.uses(phase)) if v not in defined)
 
     @property
     def given(self) -> FixedAxis:
@@ -138,7 +138,7 @@ class DistributedLoop:
         """`out`: the bytes that each device has of the results, in the order of the mode."""
         moved = [moved for one in self.plans for moved in one.schedule.transfers]
         moves = sorted({(one.link, one.source, one.target) for one in moved if one.link is not None})
-        scratch = tuple(max(0, self.peak(device) - own) for (device, _), own in zip(self.mode, out, strict=True))
+        scratch = tuple(max(0, self.peak(device) - out_bytes) for (device, _), out_bytes in zip(self.mode, out, strict=True))
         mode = tuple((DeviceIndex(device), rows) for device, rows in self.mode)
         return Together(mode, scratch, tuple(moves), self.is_gathered, sum(map(self.picojoules, self.plans)))
 
@@ -150,7 +150,7 @@ class DistributedLoop:
 
     def need(self, value: ValueId, axis: int) -> Need:
         """What a device needs of a value along its axis.  See Note [Needs of a loop]."""
-        found: list[Need] = [
+        needs: list[Need] = [
             Aligned(0) if cut is not None and cut == axis else WHOLE
             for initial, cut in zip(self.loop.initial, self.spread.axes, strict=True) if initial == value
         ]  # fmt: skip
@@ -160,15 +160,15 @@ class DistributedLoop:
         for phase, cut in list(inner)[len(self.loop.initial) :]:
             if value not in traverse.uses(phase):
                 continue
-            places = [place for place, one in enumerate(reads_of(phase, types)) if one == value]
+            places = [operand for operand, one in enumerate(reads_of(phase, types)) if one == value]
             if cut is None or not places or not shape:
                 return WHOLE
-            beside = 0 if cut.rows == self.rows else -(-shape[axis] // cut.rows) + 1
-            for place in places:
-                need = need_of(phase, cut, place, axis, types)
-                found.append(need if isinstance(need, Whole) else Aligned(need.halo + beside))
-        halos = [need.halo for need in found if isinstance(need, Aligned)]
-        if len(halos) < len(found) or not shape or not found or 2 * max(halos) >= shape[axis]:
+            halo_of_cut = 0 if cut.rows == self.rows else -(-shape[axis] // cut.rows) + 1
+            for operand in places:
+                need = need_of(phase, cut, operand, axis, types)
+                needs.append(need if isinstance(need, Whole) else Aligned(need.halo + halo_of_cut))
+        halos = [need.halo for need in needs if isinstance(need, Aligned)]
+        if len(halos) < len(needs) or not shape or not needs or 2 * max(halos) >= shape[axis]:
             return WHOLE
         return Aligned(max(halos))
 
@@ -215,9 +215,9 @@ class Boxes:
         shape = [size.constant for size in self.types[value].shape]
         return None if box == tuple((0, n) for n in shape) else box
 
-    def rows_boxes(self, place: int, first: int, stop: int) -> tuple[Box | None, ...]:
+    def rows_boxes(self, phase_index: int, first: int, stop: int) -> tuple[Box | None, ...]:
         """Rows of each result of a loop that devices run together."""
-        gang = self.program.gangs[place]
+        gang = self.program.gangs[phase_index]
         if gang.is_gathered:
             return (None,) * len(gang.loop.results)
         shapes = [[self.numbers.cap(size) for size in self.types[value].shape] for value in gang.loop.results]

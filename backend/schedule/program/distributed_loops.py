@@ -67,22 +67,22 @@ class _LoopRoundTrip:
         return min(rows, max(0, int((time - self.fixed) * rows / self.each)) + len(self.devices))
 
 
-def ways(program: ProgramProblem, place: int, one: Turning, turns: int) -> int:
+def ways(program: ProgramProblem, loop_index: int, one: Turning, loop_ticks: int) -> int:
     """The least ticks from when its first states are made until its results are read, of a loop on one device or along these
     cuts; `turns`: no devices that run it together take fewer for its turns alone."""
-    problem, timer, loop = program.problem, Timer(program.problem), program.phases[place]
+    problem, timer, loop = program.problem, Timer(program.problem), program.phases[loop_index]
     assert isinstance(loop, Loop)
     sizes = _moved(program, loop)
-    alone = {device: problem.phases[place].ticks.get(kind) for device, kind in enumerate(timer.kinds)}
+    alone = {device: problem.phases[loop_index].ticks.get(kind) for device, kind in enumerate(timer.kinds)}
     by_one = min(_alone(timer, device, table, sizes) for device, table in alone.items() if table is not None)
     cut = [axis is not None for axis in one.spread.axes]
-    groups = _groups(timer, [sum(size for size, own in zip(each, cut, strict=True) if own) for each in sizes])
+    groups = _groups(timer, [sum(size for size, is_cut in zip(each, cut, strict=True) if is_cut) for each in sizes])
     bounds, trip = BoundSet(Costs(Timer(one.empty().problem))), loop.trip.constant or 0
     waits = [_waits(bounds, one.rows, device) for device in range(len(timer.kinds))]
-    best, low = by_one, turns
+    best, low = by_one, loop_ticks
     while low < best:
         high = max(low + trip, low * (STEP + 1) // STEP)
-        room = [sum(_rows(bounds, waits[device], device, high // trip, one.rows) for device in way.devices) for way in groups]
+        room = [sum(_rows(bounds, waits[device], device, high // trip, one.rows) for device in route.devices) for route in groups]
         if sum(room) >= one.rows:
             best = min(best, low + _sending(groups, room, one.rows, best - low))
         low = high
@@ -93,7 +93,7 @@ def _sending(groups: Sequence[_LoopRoundTrip], room: Sequence[int], rows: int, m
     """The least ticks, up to `most`, in which all rows come to groups of devices with room for so many each, and go back."""
 
     def enough(time: int) -> bool:
-        return sum(min(own, way.rows(time, rows)) for own, way in zip(room, groups, strict=True)) >= rows
+        return sum(min(most_rows, route.rows(time, rows)) for most_rows, route in zip(room, groups, strict=True)) >= rows
 
     return least(0, most, enough)
 
@@ -136,7 +136,7 @@ def _alone(timer: Timer, device: int, table: Ticks, sizes: Sequence[Sequence[int
 
 def _groups(timer: Timer, sizes: Sequence[int]) -> list[_LoopRoundTrip]:
     """Home, and the other devices by the channels that lead there and back."""
-    found: dict[object, _LoopRoundTrip] = {timer.home: _LoopRoundTrip(Fraction(0), 0, [timer.home])}
+    routes: dict[object, _LoopRoundTrip] = {timer.home: _LoopRoundTrip(Fraction(0), 0, [timer.home])}
     for device in range(len(timer.kinds)):
         if device == timer.home:
             continue
@@ -146,11 +146,11 @@ def _groups(timer: Timer, sizes: Sequence[int]) -> list[_LoopRoundTrip]:
             (timer.problem.links[hop.link].bytes_per_tick, size) for path, size in zip(hops, sizes, strict=True) for hop in path
         ]
         each = sum((size / rate for rate, size in rates if rate is not None), Fraction(0))
-        way, channels = _LoopRoundTrip(each, sum(hop.latency for hop in used)), tuple(hop.channel for hop in used)
-        known = found.setdefault(channels if channels and None not in channels else device, way)
-        known.each, known.fixed = min(known.each, way.each), min(known.fixed, way.fixed)
+        route, channels = _LoopRoundTrip(each, sum(hop.latency for hop in used)), tuple(hop.channel for hop in used)
+        known = routes.setdefault(channels if channels and None not in channels else device, route)
+        known.each, known.fixed = min(known.each, route.each), min(known.fixed, route.fixed)
         known.devices.append(device)
-    return list(found.values())
+    return list(routes.values())
 
 
 def _rows(bounds: BoundSet, waits: Mapping[int, int], device: int, time: int, rows: int) -> int:
@@ -163,15 +163,15 @@ def _waits(bounds: BoundSet, rows: int, device: int) -> dict[int, int]:
     its own gets some from another device."""
     timer, kind = bounds.timer, bounds.costs.class_of[device]
     paths = [path for near in range(len(timer.kinds)) if near != device and (path := timer.routes.path(near, device))]
-    beside = min((sum(hop.latency for hop in path) for path in paths), default=0) + (timer.syncs[device] if paths else 0)
-    found = {}
+    travel = min((sum(hop.latency for hop in path) for path in paths), default=0) + (timer.syncs[device] if paths else 0)
+    waits = {}
     for p, task in enumerate(bounds.phases):
         if task.rows != rows or kind not in bounds.heads[p]:
             continue
         sources = [(edge, bounds.phases[timer.sources[edge]]) for edge in timer.incoming[p] if timer.delays[edge] is None]
         halo = any(timer.problem.edges[edge].halo and source.rows > 1 and not source.is_gathered for edge, source in sources)
-        found[p] = max(bounds.heads[p][kind], beside if halo else 0) + bounds.rest(p, kind)
-    return found
+        waits[p] = max(bounds.heads[p][kind], travel if halo else 0) + bounds.rest(p, kind)
+    return waits
 
 
 # ---------------------------------------------------------------------------------------------------- gangs
@@ -204,9 +204,9 @@ def plan_together(
         return program, answer
     chosen: dict[PhaseId, DistributedLoop] = {}
     best, of = answer, program
-    for place, found in options.items():
-        alone = None if answer.schedule is None else min(table.at(1) for table in problem.phases[place].ticks.values())
-        for gang in _gangs(found, problem, alone):
+    for loop_index, templates in options.items():
+        alone = None if answer.schedule is None else min(table.at(1) for table in problem.phases[loop_index].ticks.values())
+        for gang in _gangs(templates, problem, alone):
             form = former({**chosen, gang.loop.id: gang})
             tried = planner(form.problem, FAST)
             if tried.schedule is not None and (best.schedule is None or tried.values < best.values):
@@ -229,9 +229,9 @@ def _without_plan(forms: Sequence[ProgramProblem], setting: CostContext, planner
     shorter loops too."""
     from ..search.portfolio import explained
 
-    beside = [(form, _beside(form, _options(form, setting))) for form in forms]
-    if all(conflict is not None for _, conflict in beside):
-        form, conflict = beside[0]
+    conflicts = [(form, _beside(form, _options(form, setting))) for form in forms]
+    if all(conflict is not None for _, conflict in conflicts):
+        form, conflict = conflicts[0]
         answer = Answer(Status.IMPOSSIBLE, None, 0, (), BoundCertificate("none", 0), conflict=conflict)
         return form, explained(form.problem, answer)
     eased = [replace(form, problem=_eased(form, _options(form, setting))[0]) for form in forms]
@@ -261,13 +261,13 @@ def bound_together(forms: Sequence[ProgramProblem], setting: CostContext) -> int
 
 def dealable(program: ProgramProblem, setting: CostContext) -> tuple[PhaseId, ...]:
     """The loops whose iterations several devices may share."""
-    return tuple(sorted(program.phases[place].id for place in _options(program, setting)))
+    return tuple(sorted(program.phases[loop_index].id for loop_index in _options(program, setting)))
 
 
 def _options(program: ProgramProblem, setting: CostContext) -> dict[int, list[Turning]]:
     """The turns of loops that could be run together, by the places of the loops."""
-    found = {place: _turnings(program.bound, program.phases[place], setting) for place in _loops(program)}
-    return {place: turnings for place, turnings in found.items() if turnings}
+    templates_of = {loop_index: _turnings(program.bound, program.phases[loop_index], setting) for loop_index in _loops(program)}
+    return {loop_index: turnings for loop_index, turnings in templates_of.items() if turnings}
 
 
 def _loops(program: ProgramProblem) -> list[int]:
@@ -276,19 +276,19 @@ def _loops(program: ProgramProblem) -> list[int]:
     if len(problem.device_names()) not in range(2, MOST_DEVICES + 1):
         return []
     named = {phase for directive in problem.directives for phase in _named(directive)}
-    found = [
-        place for place, phase in enumerate(program.phases)
-        if isinstance(phase, Loop) and program.cuts.of[place] is None and place not in named
+    loops = [
+        p for p, phase in enumerate(program.phases)
+        if isinstance(phase, Loop) and program.cuts.of[p] is None and p not in named
         and can_turn_together(phase, program.bound.graph)
     ]  # fmt: skip
-    return sorted(found, key=lambda place: -max(table.at(1) for table in problem.phases[place].ticks.values()))[:MOST_LOOPS]
+    return sorted(loops, key=lambda p: -max(table.at(1) for table in problem.phases[p].ticks.values()))[:MOST_LOOPS]
 
 
 def _named(directive: object) -> Iterator[int]:
     """The phases that a directive speaks of."""
     for name in ("phase", "phases", "first", "then", "items"):
-        found = getattr(directive, name, ())
-        yield from (int(one) for one in (found if isinstance(found, tuple) else (found,)) if one is not None)
+        phases = getattr(directive, name, ())
+        yield from (int(one) for one in (phases if isinstance(phases, tuple) else (phases,)) if one is not None)
 
 
 # ----------------------------------------------------------------------------------------- candidates
@@ -297,25 +297,25 @@ def _named(directive: object) -> Iterator[int]:
 def _turnings(bound: BoundGraph, loop: object, setting: CostContext) -> list[Turning]:
     """The turns of a loop, by the axes that its states may be cut along."""
     assert isinstance(loop, Loop)
-    found = (turning(bound, loop, axes, setting) for axes in _axes(bound, loop))
-    return [one for one in found if one is not None]
+    templates = (turning(bound, loop, axes, setting) for axes in _axes(bound, loop))
+    return [one for one in templates if one is not None]
 
 
 def _axes(bound: BoundGraph, loop: Loop) -> list[Axes]:
     """One axis for the states that are longest along it, the others whole at home; and all of them there."""
     shapes = [[size.constant or 0 for size in bound.graph.types[value].shape] for value in loop.initial]
-    found: dict[Axes, None] = {}
+    axes_tried: dict[Axes, None] = {}
     for axis in range(max(map(len, shapes))):
         longest = max(shape[axis] for shape in shapes if len(shape) > axis)
         if longest > 1:
-            found[tuple(axis if len(shape) > axis and shape[axis] == longest else None for shape in shapes)] = None
-    return [*found, tuple(None for _ in shapes)]
+            axes_tried[tuple(axis if len(shape) > axis and shape[axis] == longest else None for shape in shapes)] = None
+    return [*axes_tried, tuple(None for _ in shapes)]
 
 
-def _gangs(found: Sequence[Turning], problem: Problem, alone: int | None) -> list[DistributedLoop]:
+def _gangs(templates: Sequence[Turning], problem: Problem, alone: int | None) -> list[DistributedLoop]:
     """The best ways to run a loop together; `alone`: the ticks that they have to be better than."""
     tried: list[tuple[int, int, Turning, Mode]] = []
-    for number, one in enumerate(found):
+    for number, one in enumerate(templates):
         for devices in _subsets(problem):
             mode = _dealt(one, problem, devices, {})
             if mode is not None and len(mode) > 1:
@@ -323,8 +323,8 @@ def _gangs(found: Sequence[Turning], problem: Problem, alone: int | None) -> lis
                 longest = max(one.device_ticks(names[device], rows) or 0 for device, rows in mode)
                 tried += [(longest, number, one, ordered) for ordered in _orders(mode, int(problem.home))]
     tried.sort(key=lambda item: (item[0], item[1], len(item[3]), item[3]))
-    made = (_fitting(one, problem, mode) for _, _, one, mode in tried[:MOST_TRIED])
-    ranked = sorted((gang for gang in made if gang is not None), key=lambda gang: (gang.ticks, len(gang.mode)))
+    gangs = (_fitting(one, problem, mode) for _, _, one, mode in tried[:MOST_TRIED])
+    ranked = sorted((gang for gang in gangs if gang is not None), key=lambda gang: (gang.ticks, len(gang.mode)))
     return [gang for gang in ranked if alone is None or gang.ticks < alone][:MOST_PLANNED]
 
 
@@ -342,24 +342,24 @@ def _subsets(problem: Problem) -> list[list[int]]:
     groups: list[list[int]] = []
     first = 0
     for group in problem.devices:
-        own = [device for device in range(first, first + group.count) if device != home]
+        members = [device for device in range(first, first + group.count) if device != home]
         first += group.count
-        if own:
-            groups.append(own)
-    found: dict[tuple[int, ...], None] = {}
+        if members:
+            groups.append(members)
+    subsets_tried: dict[tuple[int, ...], None] = {}
     sizes = range(len(groups), 0, -1) if len(groups) <= 4 else (len(groups), 1)
     for size in sizes:
         for some in combinations(groups, size):
-            found[tuple(sorted([home, *(device for own in some for device in own)]))] = None
-    at = [place for place, group in enumerate(problem.devices) for _ in range(group.count)]
-    for kept in subsets(problem):
-        found[tuple(device for device, place in enumerate(at) if place in kept)] = None
-    for own in groups:
+            subsets_tried[tuple(sorted([home, *(device for devices_of_group in some for device in devices_of_group)]))] = None
+    at = [index for index, group in enumerate(problem.devices) for _ in range(group.count)]
+    for groups_used in subsets(problem):
+        subsets_tried[tuple(device for device, group_index in enumerate(at) if group_index in groups_used)] = None
+    for members in groups:
         count = 1
-        while count < len(own):
-            found[tuple(sorted([home, *own[:count]]))] = None
+        while count < len(members):
+            subsets_tried[tuple(sorted([home, *members[:count]]))] = None
             count *= 2
-    return [list(devices) for devices in found]
+    return [list(devices) for devices in subsets_tried]
 
 
 def _dealt(one: Turning, problem: Problem, devices: Sequence[int], limits: Mapping[int, int]) -> Mode | None:
@@ -405,7 +405,7 @@ def _fitting(one: Turning, problem: Problem, mode: Mode) -> DistributedLoop | No
         again = _dealt(one, problem, [device for device, _ in mode], limits)
         if again is None or not all(limit > 0 for limit in limits.values()):
             return None
-        order = {device: place for place, (device, _) in enumerate(mode)}
+        order = {device: index for index, (device, _) in enumerate(mode)}
         mode = tuple(sorted(again, key=lambda part: order[part[0]]))
     return None
 
@@ -433,7 +433,7 @@ def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
     costs = Costs(Timer(eased))
     if not all(costs.allowed):
         return 0
-    phases = tuple(longer.get(place, task) for place, task in enumerate(eased.phases))
+    phases = tuple(longer.get(p, task) for p, task in enumerate(eased.phases))
     moved = replace(eased, phases=phases, directives=tuple(one for one in eased.directives if _is_way(one, program, options)))
     shortest = max(best_bound(BoundSet(costs)).ticks, BoundSet(Costs(Timer(moved))).path.ticks)
     objective = eased.objectives[0]
@@ -443,9 +443,9 @@ def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
     if objective is not Objective.ENERGY:
         return floor
     alone, away = floor_of(program.problem, objective, shortest), [group for group in eased.devices if not group.home]
-    work = min((table.at(1) for place in options for table in eased.phases[place].ticks.values()), default=0)
-    beside = eased.tick_ns * work * max(0, min((group.active_mw - group.idle_mw for group in away), default=0))
-    return -(-min(alone, floor + beside) // 10**9)
+    work = min((table.at(1) for loop_index in options for table in eased.phases[loop_index].ticks.values()), default=0)
+    extra_energy = eased.tick_ns * work * max(0, min((group.active_mw - group.idle_mw for group in away), default=0))
+    return -(-min(alone, floor + extra_energy) // 10**9)
 
 
 def _is_way(directive: Directive, program: ProgramProblem, options: Mapping[int, object]) -> bool:
@@ -467,25 +467,25 @@ def _eased(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
     problem, phases = program.problem, list(program.problem.phases)
     directives = [directive for directive in problem.directives if not isinstance(directive, LimitMemory)]
     longer: dict[int, PhaseTask] = {}
-    makers = {value: place for place, phase in enumerate(program.phases) for value in traverse.results(phase)}
+    makers = {value: p for p, phase in enumerate(program.phases) for value in traverse.results(phase)}
     readers = [(int(edge.source), int(edge.target)) for edge in problem.edges]
-    for place, found in options.items():
-        alone = min(table.at(1) for table in phases[place].ticks.values())
-        task = phases[place]
-        turns = [(one, _turns(one)) for one in found]
+    for loop_index, templates in options.items():
+        alone = min(table.at(1) for table in phases[loop_index].ticks.values())
+        task = phases[loop_index]
+        ticks_of_templates = [(one, _turns(one)) for one in templates]
         work, with_ways = (
-            min([alone, *(ticks for _, ticks in turns)]),
-            min(ways(program, place, one, ticks) for one, ticks in turns),
+            min([alone, *(ticks for _, ticks in ticks_of_templates)]),
+            min(ways(program, loop_index, one, ticks) for one, ticks in ticks_of_templates),
         )
-        phases[place], longer[place] = (
+        phases[loop_index], longer[loop_index] = (
             replace(task, ticks={group.kind: Ticks(((1, ticks),)) for group in problem.devices}, out_bytes=0, scratch=0)
             for ticks in (work, max(work, with_ways))
         )
-        loop = program.phases[place]
+        loop = program.phases[loop_index]
         assert isinstance(loop, Loop)
         before = sorted({makers[value] for value in loop.initial})
-        after = sorted({target for source, target in readers if source == place})
-        for first, then in [*((source, place) for source in before), *((place, target) for target in after)]:
+        after = sorted({target for source, target in readers if source == loop_index})
+        for first, then in [*((source, loop_index) for source in before), *((loop_index, target) for target in after)]:
             directives.append(Before(SourceLine(0, ""), (PhaseIndex(first),), (PhaseIndex(then),)))
     edges = tuple(edge for edge in problem.edges if edge.source not in options and edge.target not in options)
     groups = tuple(replace(group, memory=None) for group in problem.devices)
@@ -497,7 +497,7 @@ def _turns(one: Turning) -> int:
     of all that has as many rows as are dealt out, and what is not cut is done at home (or where its one row lies)."""
     problem = one.empty().problem
     apart = {int(edge.target) for edge in problem.edges if edge.only is not None}
-    tasks = tuple(task if task.rows or place in apart else replace(task, home=True) for place, task in enumerate(problem.phases))
+    tasks = tuple(task if task.rows or p in apart else replace(task, home=True) for p, task in enumerate(problem.phases))
     costs = Costs(Timer(replace(problem, phases=tasks)))
     if not all(costs.allowed):
         return 1
@@ -512,5 +512,5 @@ def _turns(one: Turning) -> int:
         return max((bounds.heads[p][kind] + bounds.least_on(p, kind) + bounds.rest(p, kind) for p in dealt), default=0)
 
     others = min((through(kind) for kind in range(len(costs.members)) if kind != home), default=FOREVER)
-    turn = max(best_bound(bounds).ticks, through(home), others)
-    return max(1, (one.turn.loop.trip.constant or 0) * turn) if turn < FOREVER else FOREVER
+    iteration_ticks = max(best_bound(bounds).ticks, through(home), others)
+    return max(1, (one.turn.loop.trip.constant or 0) * iteration_ticks) if iteration_ticks < FOREVER else FOREVER

@@ -52,15 +52,15 @@ from .problem_from_program import turn_problem
 def proportional(mode: Mode, rows: int) -> Mode:
     """Rows in the proportion of a mode, its bounds rounded to the nearest."""
     total = sum(share for _, share in mode)
-    found: list[tuple[int, int]] = []
+    shares: list[tuple[int, int]] = []
     at = last = 0
     for device, share in mode:
         at += share
         stop = (2 * at * rows + total) // (2 * total)
         if stop > last:
-            found.append((device, stop - last))
+            shares.append((device, stop - last))
             last = stop
-    return tuple(found)
+    return tuple(shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +99,21 @@ class Turning:
 
 def turning(bound: BoundGraph, loop: Loop, axes: Axes, setting: CostContext) -> Turning | None:
     """The turn of a loop whose states are cut along these axes; None: there is nothing to deal out."""
-    turn = turn_of(bound, loop, axes)
-    cuts, rows = _turn_cuts(turn)
+    iteration = turn_of(bound, loop, axes)
+    cuts, rows = _turn_cuts(iteration)
     if rows < 2:
         return None
-    return Turning(bound, Spread(loop.id, axes), turn, cuts, rows, setting, _tables(turn, cuts, setting))
+    return Turning(bound, Spread(loop.id, axes), iteration, cuts, rows, setting, _tables(iteration, cuts, setting))
 
 
-def _tables(turn: LoopIteration, cuts: Cuts, setting: CostContext) -> tuple[Mapping[str, Ticks | None], ...]:
+def _tables(iteration: LoopIteration, cuts: Cuts, setting: CostContext) -> tuple[Mapping[str, Ticks | None], ...]:
     """By phase and class; the entries have the states already."""
     return tuple(
         {
-            group.kind: Ticks(((1, 0),)) if place < len(turn.axes) else setting.ticks(phase, group, cut, turn.bound)
+            group.kind: Ticks(((1, 0),)) if index < len(iteration.axes) else setting.ticks(phase, group, cut, iteration.bound)
             for group in setting.groups
         }
-        for place, (phase, cut) in enumerate(zip(turn.bound.graph.phases, cuts.of, strict=True))
+        for index, (phase, cut) in enumerate(zip(iteration.bound.graph.phases, cuts.of, strict=True))
     )
 
 
@@ -137,28 +137,28 @@ def left_by(one: Turning) -> PlannedIteration:
 
 def _planned(empty: PlannedIteration, mode: Mode) -> PlannedIteration | None:
     """The schedule of a turn in which all that is cut is in the proportion of the mode."""
-    turn, problem = empty.turn, empty.problem
+    iteration, problem = empty.turn, empty.problem
     modes = _modes(problem, mode)
     timer, order = Timer(problem), tuple(range(len(modes)))
-    found = [timer.lay_out(Decisions(modes, order, queueing, sending)) for queueing in Queueing for sending in Sending]
-    best = min((one for one in found if one is not None), key=lambda schedule: schedule.makespan, default=None)
+    schedules = [timer.lay_out(Decisions(modes, order, queueing, sending)) for queueing in Queueing for sending in Sending]
+    best = min((one for one in schedules if one is not None), key=lambda schedule: schedule.makespan, default=None)
     if best is None:
         return None
-    return replace(empty, schedule=best, plan=sub_plan_of(empty.program, best, turn.left))
+    return replace(empty, schedule=best, plan=sub_plan_of(empty.program, best, iteration.left))
 
 
 def _modes(problem: Problem, mode: Mode) -> tuple[Mode, ...]:
     """What is cut in the proportion of the mode; rows that come round where they lie; the rest at home."""
-    found: list[Mode] = []
-    for place, task in enumerate(problem.phases):
-        edge = next((e for e in problem.edges if e.target == place and e.only is not None), None)
+    modes: list[Mode] = []
+    for index, task in enumerate(problem.phases):
+        edge = next((e for e in problem.edges if e.target == index and e.only is not None), None)
         if task.rows:
-            found.append(proportional(mode, task.rows))
+            modes.append(proportional(mode, task.rows))
         elif edge is None or edge.only is None or not problem.phases[edge.source].rows:
-            found.append(((int(problem.home), 1),))
+            modes.append(((int(problem.home), 1),))
         else:
-            found.append(((_owner(found[edge.source], edge.only[0]), 1),))
-    return tuple(found)
+            modes.append(((_owner(modes[edge.source], edge.only[0]), 1),))
+    return tuple(modes)
 
 
 def _owner(mode: Mode, row: int) -> int:
@@ -173,37 +173,37 @@ def _owner(mode: Mode, row: int) -> int:
 # --------------------------------------------------------------------------------------------- cuts
 
 
-def _placed(turn: LoopIteration, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, FixedAxis]:
+def _placed(iteration: LoopIteration, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, FixedAxis]:
     """What the placement of the states says of the phases that have and make them, and of those that take edges."""
-    types = turn.bound.graph.types
-    found: dict[PhaseId, FixedAxis] = {}
-    for phase, axis in zip(turn.bound.graph.phases, turn.axes, strict=False):
+    types = iteration.bound.graph.types
+    given: dict[PhaseId, FixedAxis] = {}
+    for phase, axis in zip(iteration.bound.graph.phases, iteration.axes, strict=False):
         (value,) = traverse.results(phase)
         shape = shape_of(value, types) or ()
-        found[phase.id] = FixedAxis(None if axis is None else Cut(axis, shape[axis]), {value: axis or 0})
-    for value, axis in zip(turn.next, turn.axes, strict=True):
+        given[phase.id] = FixedAxis(None if axis is None else Cut(axis, shape[axis]), {value: axis or 0})
+    for value, axis in zip(iteration.next, iteration.axes, strict=True):
         maker = makers.get(value)
         if maker is None:
             continue
         shape = shape_of(value, types) or ()
         others = [cut for cut in cuts_of(maker, types) if cut.combines] if axis is None else []
         cut = min(others, key=lambda cut: cut.axis, default=None) if axis is None else Cut(axis, shape[axis])
-        found[maker.id] = FixedAxis(cut, {} if cut is None or cut.combines else dict.fromkeys(traverse.results(maker), axis or 0))
-    if turn.stop is not None and turn.stop in makers and makers[turn.stop].id not in found:
-        maker = makers[turn.stop]
-        found[maker.id] = FixedAxis(next((cut for cut in cuts_of(maker, types) if cut.combines), None))
-    return found
+        given[maker.id] = FixedAxis(cut, {} if cut is None or cut.combines else dict.fromkeys(traverse.results(maker), axis or 0))
+    if iteration.stop is not None and iteration.stop in makers and makers[iteration.stop].id not in given:
+        maker = makers[iteration.stop]
+        given[maker.id] = FixedAxis(next((cut for cut in cuts_of(maker, types) if cut.combines), None))
+    return given
 
 
-def _turn_cuts(turn: LoopIteration) -> tuple[Cuts, int]:
+def _turn_cuts(iteration: LoopIteration) -> tuple[Cuts, int]:
     """The cuts of the phases of a turn, and the rows that a mode deals out: those of the states, or of what is longest."""
-    graph = turn.bound.graph
+    graph = iteration.bound.graph
     makers = {value: phase for phase in graph.phases for value in traverse.results(phase)}
-    given = _placed(turn, makers)
-    given |= {phase.id: FixedAxis(None) for phase in graph.phases if phase.id in turn.edges}
+    given = _placed(iteration, makers)
+    given |= {phase.id: FixedAxis(None) for phase in graph.phases if phase.id in iteration.edges}
     outside = [value for phase in graph.phases for value in traverse.uses(phase) if value not in makers]
     cuts = choose_cuts(graph, given, outside)
-    sizes = [cut.size for cut in cuts.of[: len(turn.axes)] if cut is not None]
+    sizes = [cut.size for cut in cuts.of[: len(iteration.axes)] if cut is not None]
     rows = sizes[0] if sizes else max((cut.size for cut in cuts.of if cut is not None), default=0)
     small = {p.id: FixedAxis(None) for p, cut in zip(graph.phases, cuts.of,
         strict=True) if cut is not None and 2 * cut.size < rows}
@@ -252,7 +252,7 @@ def plan_forms(bound: BoundGraph, former: Former, budget: Budget, plan: Planner)
     forms: dict[int, tuple[ProgramProblem, tuple[PhaseId, ...]]] = {}
 
     def form(late: frozenset[int]) -> Problem:
-        chosen = set(branches) - {branches[place] for place in late}
+        chosen = set(branches) - {branches[index] for index in late}
         program = former(speculated(bound, chosen))
         forms[id(program.problem)] = program, taken_apart(bound.graph, chosen)
         return program.problem
@@ -261,7 +261,7 @@ def plan_forms(bound: BoundGraph, former: Former, budget: Budget, plan: Planner)
     if len(branches) > MOST_TOGETHER and full.problem.objectives[:1] == (Objective.LATENCY,):
         planned = replace(planned, answer=_bounded(planned.answer, plan(relaxed(bound, former), FAST)))
     program, apart = forms[id(planned.problem)]
-    places = tuple(PhaseIndex(place) for place, phase in enumerate(program.phases) if phase.id in apart)
+    places = tuple(PhaseIndex(index) for index, phase in enumerate(program.phases) if phase.id in apart)
     return Formed(program, replace(planned.answer, speculated=places))
 
 
@@ -283,7 +283,7 @@ def relaxed(bound: BoundGraph, former: Former) -> Problem:
     chosen = {phase.id: task for phase, task in zip(full.phases, full.problem.phases, strict=True) if phase.id in branches}
     phases = tuple(chosen.get(phase.id, task) for phase, task in zip(late.phases, late.problem.phases, strict=True))
     conditions = {
-        place: phase.condition for place, phase in enumerate(late.phases) if isinstance(phase, Branch) and phase.id in chosen
+        index: phase.condition for index, phase in enumerate(late.phases) if isinstance(phase, Branch) and phase.id in chosen
     }
     edges = tuple(
         edge for edge in late.problem.edges
@@ -297,17 +297,17 @@ def every_form(bound: BoundGraph) -> list[tuple[PhaseId, ...]]:
     branches = branches_of(bound.graph)
     if len(branches) > MOST_TOGETHER:
         return []
-    sets = [[b for place, b in enumerate(branches) if number >> place & 1] for number in range(1 << len(branches))]
+    sets = [[b for index, b in enumerate(branches) if number >> index & 1] for number in range(1 << len(branches))]
     return list(dict.fromkeys(taken_apart(bound.graph, chosen) for chosen in sets))
 
 
 def arms_in(bound: BoundGraph, program: ProgramProblem) -> dict[PhaseIndex, tuple[PhaseIndex, ...]]:
     """The phases of the arms of each branch of which they are beside it."""
-    place = {phase.id: PhaseIndex(at) for at, phase in enumerate(program.phases)}
-    found = {phase.id: phase for phase in traverse.all_phases(bound.graph) if isinstance(phase, Branch)}
+    index_of = {phase.id: PhaseIndex(at) for at, phase in enumerate(program.phases)}
+    branch_of = {phase.id: phase for phase in traverse.all_phases(bound.graph) if isinstance(phase, Branch)}
     return {
-        place[branch.id]: tuple(place[inner.id] for arm in traverse.subgraphs(branch) for inner in _laid_out(arm, place))
-        for branch in found.values() if branch.id in place
+        index_of[branch.id]: tuple(index_of[inner.id] for arm in traverse.subgraphs(branch) for inner in _laid_out(arm, index_of))
+        for branch in branch_of.values() if branch.id in index_of
     }  # fmt: skip
 
 
@@ -347,20 +347,21 @@ def _before_arms(
 
 def selects_of(bound: BoundGraph, full: ProgramProblem, branches: Sequence[PhaseId]) -> tuple[Select, ...]:
     """The selects of the problem in which all arms are phases."""
-    place = {phase.id: PhaseIndex(at) for at, phase in enumerate(full.phases)}
+    index_of = {phase.id: PhaseIndex(at) for at, phase in enumerate(full.phases)}
     maker = {value: PhaseIndex(at) for at, phase in enumerate(full.phases) for value in traverse.results(phase)}
-    found: list[Select] = []
+    selects: list[Select] = []
     for branch in arms_of(bound, branches):
-        then, otherwise = (tuple(place[inner.id] for inner in _laid_out(arm, place)) for arm in (branch.then, branch.otherwise))
-        found.append(Select(place[branch.id], maker[branch.condition], then, otherwise))
-    return tuple(found)
+        then, otherwise = (tuple(index_of[inner.id] for inner in _laid_out(arm, index_of)) for arm in (branch.then,
+            branch.otherwise))
+        selects.append(Select(index_of[branch.id], maker[branch.condition], then, otherwise))
+    return tuple(selects)
 
 
 def arms_of(bound: BoundGraph, branches: Sequence[PhaseId]) -> list[Branch]:
     """These branches of a graph, as they are in it."""
-    found = {phase.id: phase for phase in traverse.all_phases(bound.graph) if isinstance(phase, Branch)}
-    return [found[branch] for branch in branches]
+    branch_of = {phase.id: phase for phase in traverse.all_phases(bound.graph) if isinstance(phase, Branch)}
+    return [branch_of[branch] for branch in branches]
 
 
-def _laid_out(arm: SubGraph, place: dict[PhaseId, PhaseIndex]) -> list[Phase]:
-    return sorted((p for p in traverse.all_phases(arm) if p.id in place), key=lambda p: place[p.id])
+def _laid_out(arm: SubGraph, index_of: dict[PhaseId, PhaseIndex]) -> list[Phase]:
+    return sorted((p for p in traverse.all_phases(arm) if p.id in index_of), key=lambda p: index_of[p.id])

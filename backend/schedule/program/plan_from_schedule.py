@@ -101,7 +101,7 @@ def reads_until(pieces: Sequence[PlannedBuffer], moves: list[Sent]) -> list[int 
         latest = list(accumulate((arrive for _, arrive, _ in reversed(moves)), max))[::-1]
         starts = [start for start, _, _ in moves]
         places = [bisect_left(starts, piece.start) for piece in pieces]
-        return [latest[place] if place < len(moves) else None for place in places]
+        return [latest[index] if index < len(moves) else None for index in places]
     return [
         max(
             (arrive for start, arrive, boxes in moves if start >= piece.start and any(map(meet, piece.boxes, boxes))),
@@ -120,15 +120,16 @@ def peaks_of(pieces: Sequence[PlannedBuffer], schedule: Schedule, program: Progr
         task = program.problem.phases[shard.phase]
         size = rounded(-(-task.scratch * (shard.stop - shard.first) // task.units))
         if task.together is not None:
-            size = next(own for (d, _), own in zip(task.together.mode, task.together.scratch, strict=True) if d == shard.device)
+            size = next(out_of_device for (d, _), out_of_device in zip(task.together.mode, task.together.scratch,
+                strict=True) if d == shard.device)
         changes[int(shard.device)] += [(shard.start, size), (shard.end, -size)]
-    return {device: _peak(found) for device, found in changes.items()}
+    return {device: _peak(deltas) for device, deltas in changes.items()}
 
 
 def buffers_of(pieces: Sequence[PlannedBuffer], program: ProgramProblem, names: Sequence[str]) -> tuple[Buffer, ...]:
     """Addresses by first fit in order of birth (beyond `MOST_SEARCHED` at once: one after the other); `first` and `last` are
     ticks."""
-    found: list[Buffer] = []
+    buffers: list[Buffer] = []
     taken: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     tops: dict[int, int] = defaultdict(int)
     numbers, types = Numbers(), program.bound.graph.types
@@ -145,8 +146,8 @@ def buffers_of(pieces: Sequence[PlannedBuffer], program: ProgramProblem, names: 
                 offset = first_gap(sorted((a, b) for a, b, _ in taken[piece.device]), rounded(size))
             taken[piece.device].append((offset, offset + rounded(size), piece.end))
             tops[piece.device] = max(tops[piece.device], offset + rounded(size))
-            found.append(Buffer(value, DeviceId(names[piece.device]), role, size, offset, piece.start, piece.end))
-    return tuple(found)
+            buffers.append(Buffer(value, DeviceId(names[piece.device]), role, size, offset, piece.start, piece.end))
+    return tuple(buffers)
 
 
 def _peak(changes: Sequence[tuple[int, int]]) -> int:
@@ -177,23 +178,23 @@ def loop_step(gang: DistributedLoop, shard: Shard, home: int) -> LoopStep | Join
 
 def with_joins(queues: Sequence[Queue], program: ProgramProblem, schedule: Schedule) -> tuple[Queue, ...]:
     """The queues, with the channels of loops that devices run together joined to them."""
-    found = {(queue.device, queue.kind): list(queue.steps) for queue in queues}
-    for place, gang in program.gangs.items():
-        shard = next(shard for shard in schedule.shards if shard.phase == place)
+    steps_of = {(queue.device, queue.kind): list(queue.steps) for queue in queues}
+    for p, gang in program.gangs.items():
+        shard = next(shard for shard in schedule.shards if shard.phase == p)
         join = JoinStep(gang.loop.id, None, shard.start, shard.end)
         for name in channels_of(gang):
-            steps = found.setdefault((name, QueueKind.COPY), [])
+            steps = steps_of.setdefault((name, QueueKind.COPY), [])
             steps.insert(_place(steps, shard.start), join)
-    return tuple(Queue(device, kind, tuple(steps)) for (device, kind), steps in found.items())
+    return tuple(Queue(device, kind, tuple(steps)) for (device, kind), steps in steps_of.items())
 
 
 def needed_on(gang: DistributedLoop, device: int) -> dict[ValueId, list[Box | None]]:
     """What a device reads, in a turn, of what is around the loop."""
-    turn, schedule = gang.body.turn, gang.body.schedule
-    graph = turn.bound.graph
+    iteration, schedule = gang.body.turn, gang.body.schedule
+    graph = iteration.bound.graph
     boxes = Boxes(gang.body.program, schedule.shards)
     around = set(gang.uses)
-    found: dict[ValueId, list[Box | None]] = defaultdict(list)
+    boxes_needed: dict[ValueId, list[Box | None]] = defaultdict(list)
     for shard in schedule.shards:
         if shard.device != device:
             continue
@@ -203,8 +204,8 @@ def needed_on(gang: DistributedLoop, device: int) -> dict[ValueId, list[Box | No
             parts = list(zip(reads_of(phase, graph.types), operand_boxes(phase, graph.types, box), strict=True))
         for value, part in parts:
             if value in around:
-                found[value].append(part)
-    return found
+                boxes_needed[value].append(part)
+    return boxes_needed
 
 
 def channels_of(gang: DistributedLoop) -> list[DeviceId]:
@@ -260,7 +261,7 @@ class _PlanWriter:
         main, devices = self.sub_plan(), self.devices()
         home = DeviceId(self.names[problem.home])
         first = {phase: DeviceId(self.names[device]) for phase, device in sorted(self.made, reverse=True)}
-        listed = tuple(described(phase, graph, self.numbers, first.get(place, home)) for place, phase in enumerate(graph.phases))
+        listed = tuple(described(phase, graph, self.numbers, first.get(p, home)) for p, phase in enumerate(graph.phases))
         listed += tuple(self.turns(home))
         known = {phase.id for phase in listed}
         inner = tuple(
@@ -299,8 +300,8 @@ class _PlanWriter:
     def chunks(self) -> Iterator[PlannedChunks]:
         """The phases that have chunks."""
         counts = Counter((shard.phase, shard.device) for shard in self.schedule.shards)
-        for place, phase in enumerate(self.program.bound.graph.phases):
-            count = max((number for (own, _), number in counts.items() if own == place), default=0)
+        for p, phase in enumerate(self.program.bound.graph.phases):
+            count = max((number for (q, _), number in counts.items() if q == p), default=0)
             if count > 1:
                 yield PlannedChunks(phase.id, count)
 
@@ -325,12 +326,12 @@ class _PlanWriter:
 
     def devices(self) -> tuple[Device, ...]:
         problem, profile = self.program.problem, self.program.profile
-        found: list[Device] = []
+        devices: list[Device] = []
         for group in problem.devices:
             known = None if profile is None else profile.device(group.id)
             backend, threads = ("cpu", 1) if known is None else (known.backend.value, known.threads)
-            found += [Device(DeviceId(name), backend, threads, group.memory, group.kind) for name in group.names()]
-        return tuple(found)
+            devices += [Device(DeviceId(name), backend, threads, group.memory, group.kind) for name in group.names()]
+        return tuple(devices)
 
     # ------------------------------------------------------------------------------ pieces
 
@@ -347,21 +348,21 @@ class _PlanWriter:
                             continue
                         partial = problem.phases[step.phase].combine is not None
                         boxes = self.boxes.of_shard(step)
-                        made = PlannedBuffer(int(step.device), step.phase, boxes, 0, step.start, step.end, at, partial=partial)
+                        piece = PlannedBuffer(int(step.device), step.phase, boxes, 0, step.start, step.end, at, partial=partial)
                     case Transfer():
                         boxes = self.boxes.of_transfer(step)
-                        made = PlannedBuffer(int(step.target), step.phase, boxes, 0, step.start, step.arrive, at,
+                        piece = PlannedBuffer(int(step.target), step.phase, boxes, 0, step.start, step.arrive, at,
                             partial=step.partial)
                     case _:
                         boxes = (None,) * len(traverse.results(graph.phases[step.phase]))
-                        made = PlannedBuffer(int(problem.home), step.phase, boxes, 0, step.start, step.end, at)
-                made.bytes = self.piece_bytes(made)
-                made.kept = (made.phase, made.device) in keeps
-                if not isinstance(step, Transfer) and not made.partial:
-                    made.kept |= any(value in self.results for value in traverse.results(graph.phases[made.phase]))
-                self.pieces.append(made)
-                if traverse.results(graph.phases[made.phase]):
-                    self.on[made.device, made.phase].append(made)
+                        piece = PlannedBuffer(int(problem.home), step.phase, boxes, 0, step.start, step.end, at)
+                piece.bytes = self.piece_bytes(piece)
+                piece.kept = (piece.phase, piece.device) in keeps
+                if not isinstance(step, Transfer) and not piece.partial:
+                    piece.kept |= any(value in self.results for value in traverse.results(graph.phases[piece.phase]))
+                self.pieces.append(piece)
+                if traverse.results(graph.phases[piece.phase]):
+                    self.on[piece.device, piece.phase].append(piece)
 
     def is_elsewhere(self, shard: Shard) -> bool:
         """Does the shard take part in a phase whose results are all at home?"""
@@ -422,26 +423,26 @@ class _PlanWriter:
         if shard.phase in self.program.gangs:
             return needed_on(self.program.gangs[shard.phase], int(shard.device))
         phase, box = self.program.phases[shard.phase], self.boxes.of_run(shard)
-        found: dict[ValueId, list[Box | None]] = defaultdict(list)
+        boxes_needed: dict[ValueId, list[Box | None]] = defaultdict(list)
         if box is None:
             for value in traverse.uses(phase):
-                found[value].append(None)
+                boxes_needed[value].append(None)
         else:
             for value, part in zip(
                 reads_of(phase, self.program.bound.graph.types),
                 operand_boxes(phase, self.program.bound.graph.types, box),
                 strict=True,
             ):
-                found[value].append(part)
-        return found
+                boxes_needed[value].append(part)
+        return boxes_needed
 
     def meets(self, piece: PlannedBuffer, needed: dict[ValueId, list[Box | None]]) -> bool:
         values = traverse.results(self.program.phases[piece.phase])
-        for value, own in zip(values, piece.boxes, strict=True):
+        for value, held_box in zip(values, piece.boxes, strict=True):
             for box in needed.get(value, ()):
-                if own is None or box is None:
+                if held_box is None or box is None:
                     return True
-                if all(max(a, c) < min(b, d) for (a, b), (c, d) in zip(own, box, strict=True)):
+                if all(max(a, c) < min(b, d) for (a, b), (c, d) in zip(held_box, box, strict=True)):
                     return True
         return False
 
@@ -459,8 +460,8 @@ class _PlanWriter:
                 continue  # the combine lets go of it
             where = DeviceId(self.names[piece.device])
             at = piece.last if piece.last is not None else piece.made
-            own = self.sync.queues[at[0]].device
-            device = None if own is not None and self.names[own] == where else where
+            own_device = self.sync.queues[at[0]].device
+            device = None if own_device is not None and self.names[own_device] == where else where
             freed = [self.freed_box(piece, number) for number in range(len(values))]
             for box in dict.fromkeys(freed):
                 own_values = tuple(v for v, b in zip(values, freed, strict=True) if b == box)
@@ -477,8 +478,8 @@ class _PlanWriter:
     # ------------------------------------------------------------------------------ queues
 
     def peaks(self) -> tuple[tuple[DeviceId, int], ...]:
-        found = peaks_of(self.pieces, self.schedule, self.program)
-        return tuple((DeviceId(name), found.get(place, 0)) for place, name in enumerate(self.names))
+        peak_of = peaks_of(self.pieces, self.schedule, self.program)
+        return tuple((DeviceId(name), peak_of.get(device, 0)) for device, name in enumerate(self.names))
 
     def queues(self) -> tuple[Queue, ...]:
         waits: dict[tuple[int, int], list[FenceId]] = defaultdict(list)
@@ -488,16 +489,16 @@ class _PlanWriter:
         for fence in self.sync.fences:
             for queue, position in fence.after:
                 fences[queue, position].append(FenceId(fence.id))
-        found: list[Queue] = []
-        for which, own in enumerate(self.sync.queues):
+        queues: list[Queue] = []
+        for which, queue_of_steps in enumerate(self.sync.queues):
             steps: list[Step] = []
-            for position, step in enumerate(own.steps):
+            for position, step in enumerate(queue_of_steps.steps):
                 steps += [WaitStep(fence) for fence in waits[which, position]]
                 steps += self.steps_of(step)
                 steps += [FenceStep(fence) for fence in fences[which, position]]
                 steps += self.frees[which, position]
-            found.append(Queue(DeviceId(own.name), own.kind, tuple(steps)))
-        return with_joins(found, self.program, self.schedule)
+            queues.append(Queue(DeviceId(queue_of_steps.name), queue_of_steps.kind, tuple(steps)))
+        return with_joins(queues, self.program, self.schedule)
 
     def steps_of(self, step: Placed) -> Sequence[Step]:
         graph = self.program.bound.graph
@@ -510,19 +511,19 @@ class _PlanWriter:
             return [loop_step(self.program.gangs[step.phase], step, int(self.program.problem.home))]
         if (box := self.boxes.of_run(step)) is not None:
             return [RunStep(phase.id, None, box, step.start, step.end)]
-        made = step_of(phase, graph, Device(DeviceId(self.names[step.device]), "cpu"))
-        assert isinstance(made, RunStep | LoopStep | BranchStep | CellsStep)
-        return [replace(made, start=step.start, end=step.end)]
+        planned_step = step_of(phase, graph, Device(DeviceId(self.names[step.device]), "cpu"))
+        assert isinstance(planned_step, RunStep | LoopStep | BranchStep | CellsStep)
+        return [replace(planned_step, start=step.start, end=step.end)]
 
     def transfer_steps(self, moved: Transfer) -> Sequence[Step]:
         phase = self.program.phases[moved.phase]
         values, boxes = traverse.results(phase), self.boxes.of_transfer(moved)
         source, target = DeviceId(self.names[moved.source]), DeviceId(self.names[moved.target])
         link = "" if moved.link is None else self.program.problem.links[moved.link].id
-        whole = [self.bytes(value, None) for value in values]
-        found: list[Step] = []
-        for value, box, all_of_it in zip(values, boxes, whole, strict=True):
-            size = moved.bytes * all_of_it // max(1, sum(whole)) if moved.partial else self.bytes(value, box)
+        full_sizes = [self.bytes(value, None) for value in values]
+        transfers: list[Step] = []
+        for value, box, all_of_it in zip(values, boxes, full_sizes, strict=True):
+            size = moved.bytes * all_of_it // max(1, sum(full_sizes)) if moved.partial else self.bytes(value, box)
             ticks, units = (moved.start, moved.busy, moved.arrive), (moved.first, moved.stop)
-            found.append(TransferStep(value, source, target, size, box, moved.partial, link, *ticks, units))
-        return found
+            transfers.append(TransferStep(value, source, target, size, box, moved.partial, link, *ticks, units))
+        return transfers

@@ -103,8 +103,8 @@ class Within:
         problem, schedule = formed.program.problem, formed.answer.schedule
         if schedule is None:
             return formed
-        kept = tuple(one for one in problem.directives if one.line != self.line)
-        program = replace(formed.program, problem=replace(problem, directives=kept))
+        remaining = tuple(one for one in problem.directives if one.line != self.line)
+        program = replace(formed.program, problem=replace(problem, directives=remaining))
         free = self.free
         answer = replace(formed.answer, values=values(program.problem, schedule), baselines=free.baselines)
         return Formed(program, replace(_bounded_by(free, answer), status=Status.GAP))
@@ -133,8 +133,8 @@ def plan_program(
     ) -> ProgramProblem:
         nonlocal warnings
         chunks = 1 if branches_of(bound.graph) else CHUNKS  # of several forms the bounds are compared
-        made = problem_of(form, profile, unaligned=unaligned, given=given, gangs=gangs, chunks=chunks, axes=axes)
-        program, warnings = with_directives(made, core, objectives, bound)
+        built = problem_of(form, profile, unaligned=unaligned, given=given, gangs=gangs, chunks=chunks, axes=axes)
+        program, warnings = with_directives(built, core, objectives, bound)
         return program if within is None else within.on(program)
 
     best = planner or _best
@@ -262,29 +262,29 @@ def with_directives(
     Names are those of the graph `bound`, of which the problem's has some arms of branches beside them."""
     if not core.schedules:
         return _aiming(program, objectives, ()), ()
-    spans = {place: phase.span for place, phase in enumerate(bound.graph.phases)}
-    place_of = {phase.id: PhaseIndex(place) for place, phase in enumerate(program.phases)}
+    spans = {p: phase.span for p, phase in enumerate(bound.graph.phases)}
+    place_of = {phase.id: PhaseIndex(p) for p, phase in enumerate(program.phases)}
     moved = [place_of[phase.id] for phase in bound.graph.phases]
-    names = {name: [Named(moved[place], spans[place]) for place in places] for name, places in names_in(bound).items()}
+    names = {name: [Named(moved[p], spans[p]) for p in places] for name, places in names_in(bound).items()}
     named = {each.phase for several in names.values() for each in several}
     ordered = tuple(sorted(p for p in named if not isinstance(program.phases[p], Input | Print | Output)))
     arms = arms_in(bound, program)
     main = core.sources[0] if core.sources else Source("<program>", "")
     texts = {source.name: source for source in core.sources}
-    found = list(program.problem.directives)
+    directives = list(program.problem.directives)
     asked: list[Objective] = []
     diagnostics: list[Diagnostic] = []
     for block in core.schedules:
         source = texts.get(block.span.file, main)
         resolved = resolve(block.directives, DirectiveScope(program.problem, names, ordered), source)
-        found += with_arms(resolved.directives, arms)
+        directives += with_arms(resolved.directives, arms)
         asked += resolved.objectives
         diagnostics += (*resolved.diagnostics, *_unguessable(resolved.directives, bound, program, block.span.file))
         diagnostics += _giving_way(block, resolved.objectives, objectives)
     if any(diagnostic.is_error for diagnostic in diagnostics):
         raise Rejected(diagnostics)
-    made = replace(program, problem=replace(program.problem, directives=tuple(found)))
-    return _aiming(made, objectives, asked), tuple(diagnostics)
+    directed = replace(program, problem=replace(program.problem, directives=tuple(directives)))
+    return _aiming(directed, objectives, asked), tuple(diagnostics)
 
 
 def _unguessable(directives: Sequence[Directive], bound: BoundGraph, program: ProgramProblem, file: str) -> Iterator[Diagnostic]:
@@ -332,10 +332,11 @@ def _without_plan(answer: Answer, core: Core, program: ProgramProblem) -> Reject
         return RunFailed([Diagnostic(Code.E709, message, span, notes=notes)])
     if answer.conflict.phase is not None and not any(one.line.number for one in answer.conflict.directives):
         span = program.phases[answer.conflict.phase].span
-    found = conflict_diagnostic(answer.conflict, span, tick_ns)
-    if _has_choice(program) and found.code in (Code.SCH103, Code.SCH106):
-        found = replace(found, notes=(*found.notes, "this is so of plans along the axes that were chosen; no others were tried"))
-    return Rejected([found])
+    diagnostic = conflict_diagnostic(answer.conflict, span, tick_ns)
+    if _has_choice(program) and diagnostic.code in (Code.SCH103, Code.SCH106):
+        diagnostic = replace(diagnostic, notes=(*diagnostic.notes,
+            "this is so of plans along the axes that were chosen; no others were tried"))
+    return Rejected([diagnostic])
 
 
 def _has_choice(program: ProgramProblem) -> bool:
@@ -348,7 +349,7 @@ _TICKS: Final = re.compile(r"(\d+) ticks( or fewer)?")
 
 def _in_time(words: str, tick_ns: int) -> str:
     """A program's times are times, not ticks."""
-    return _TICKS.sub(lambda found: time_text(int(found[1]) * tick_ns) + (" or less" if found[2] else ""), words)
+    return _TICKS.sub(lambda match: time_text(int(match[1]) * tick_ns) + (" or less" if match[2] else ""), words)
 
 
 def conflict_diagnostic(conflict: Conflict, elsewhere: Span, tick_ns: int) -> Diagnostic:
@@ -389,9 +390,9 @@ def faults_of_stored(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
     if len(plan.devices) == 1 and plan.prediction is None:
         return single_faults(plan, bound)
     bound = replace(bound, stores=lying_in(plan, bound))
-    found = list(map(str, check_plan(plan, bound))) or own_faults(plan, bound)
-    if found or profile is None:
-        return found or label_faults(plan, bound)
+    faults = list(map(str, check_plan(plan, bound))) or own_faults(plan, bound)
+    if faults or profile is None:
+        return faults or label_faults(plan, bound)
     form = speculated(bound, plan.speculated)
     try:
         axes = axes_in(plan)
@@ -400,8 +401,8 @@ def faults_of_stored(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
         gangs = gangs_of(plan, bare, setting)
         compared, _ = with_directives(bare, core, _objectives(plan), bound)
         chunks = min(CHUNKS, space_of(plan))
-        made = problem_of(form, profile, gangs=gangs, chunks=chunks, axes=axes)
-        program, _ = with_directives(made, core, _objectives(plan), bound)
+        built = problem_of(form, profile, gangs=gangs, chunks=chunks, axes=axes)
+        program, _ = with_directives(built, core, _objectives(plan), bound)
         program = replace(program, dealt=dealable(compared, setting) if plan.space.dealt else ())
         answer = answer_of(plan, program)
         wrong = [*faults_of(gangs), *_violations(program, answer)]
@@ -419,8 +420,8 @@ def reproved(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile: Profil
     bound = replace(bound, stores=lying_in(plan, bound))
 
     def former(form: BoundGraph) -> ProgramProblem:
-        made = problem_of(form, profile, chunks=min(CHUNKS, space_of(plan)), axes=axes_in(plan))
-        return with_directives(made, core, _objectives(plan), bound)[0]
+        built = problem_of(form, profile, chunks=min(CHUNKS, space_of(plan)), axes=axes_in(plan))
+        return with_directives(built, core, _objectives(plan), bound)[0]
 
     def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
         return former(speculated(bound, chosen))
@@ -496,11 +497,11 @@ def front_of(
     quickest = planned(Objective.LATENCY, objective)
     cheapest = planned(objective, Objective.LATENCY)
     tick_ns = quickest.plan.tick_ns
-    found = [_point(quickest, objective), _point(cheapest, objective)]
-    floors, bounded = {found[1].ns: cheapest.floor}, [quickest.plan, cheapest.plan]
+    points = [_point(quickest, objective), _point(cheapest, objective)]
+    floors, bounded = {points[1].ns: cheapest.floor}, [quickest.plan, cheapest.plan]
     asked: set[int] = set()
     while len(asked) + 2 < count:
-        deadline = _next(_undominated(found), asked, tick_ns)
+        deadline = _next(_undominated(points), asked, tick_ns)
         if deadline is None:
             break
         asked.add(deadline)
@@ -508,11 +509,11 @@ def front_of(
             more = planned(objective, Objective.LATENCY, Within(deadline, cheapest.answer))
         except RhoError:  # none was found within the budget
             continue
-        found.append(_point(more, objective))
+        points.append(_point(more, objective))
         floors[deadline] = more.floor
         bounded.append(more.plan)
     narrowest = min(bounded, key=lambda plan: (plan.space.chunks, len(plan.space.dealt)))
-    return Front(objective, _undominated(found), tuple(_falling(floors)), quickest.answer.lower_bound * tick_ns, narrowest)
+    return Front(objective, _undominated(points), tuple(_falling(floors)), quickest.answer.lower_bound * tick_ns, narrowest)
 
 
 def _point(planned: PlannedProgram, objective: Objective) -> Point:
@@ -524,11 +525,11 @@ def _point(planned: PlannedProgram, objective: Objective) -> Point:
 
 def _undominated(points: Sequence[Point]) -> tuple[Point, ...]:
     """By latency, each better in the other objective than all before it."""
-    kept: list[Point] = []
+    undominated: list[Point] = []
     for point in sorted(points, key=lambda one: (one.ns, one.value)):
-        if not kept or point.value < kept[-1].value:
-            kept.append(point)
-    return tuple(kept)
+        if not undominated or point.value < undominated[-1].value:
+            undominated.append(point)
+    return tuple(undominated)
 
 
 def _next(points: Sequence[Point], asked: set[int], tick_ns: int) -> int | None:
@@ -543,11 +544,11 @@ def _next(points: Sequence[Point], asked: set[int], tick_ns: int) -> int | None:
 
 def _falling(floors: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     """A floor holds for every earlier deadline, too: those stay that say more than all later ones."""
-    kept: list[tuple[int, int]] = []
+    falling: list[tuple[int, int]] = []
     for ns in sorted(floors, reverse=True):
-        if floors[ns] > (kept[-1][1] if kept else 0):
-            kept.append((ns, floors[ns]))
-    yield from reversed(kept)
+        if floors[ns] > (falling[-1][1] if falling else 0):
+            falling.append((ns, floors[ns]))
+    yield from reversed(falling)
 
 
 def plan_by(
@@ -588,22 +589,22 @@ def wrong_in_blocks(core: Core, profile: Profile | None = None) -> tuple[Diagnos
     names = _names(core)
     groups = _said_devices(core, names) if profile is None else to_devices(profile)[0]
     problem = _problem(core, names, groups)
-    ordered = tuple(PhaseIndex(place) for place, phase in enumerate(problem.phases) if not phase.home)
-    scope = DirectiveScope(problem, {name: [Named(PhaseIndex(place))] for place, name in enumerate(names)}, ordered)
+    ordered = tuple(PhaseIndex(p) for p, phase in enumerate(problem.phases) if not phase.home)
+    scope = DirectiveScope(problem, {name: [Named(PhaseIndex(p))] for p, name in enumerate(names)}, ordered)
     texts = {source.name: source for source in core.sources}
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     directives: list[Directive] = []
     for block in core.schedules:
         resolved = resolve(block.directives, scope, texts.get(block.span.file, Source(block.span.file, "")))
         directives += resolved.directives
-        found += resolved.diagnostics if profile is not None else ()
-    if any(diagnostic.is_error for diagnostic in found):
-        return tuple(found)
+        diagnostics += resolved.diagnostics if profile is not None else ()
+    if any(diagnostic.is_error for diagnostic in diagnostics):
+        return tuple(diagnostics)
     asked = Problem(problem.devices, (), problem.phases, problem.edges, tuple(directives))
     conflict = _order(asked) or (None if profile is None else placing_conflict(asked))
     if conflict is not None:
-        found.append(conflict_diagnostic(conflict, core.schedules[0].span, 1))
-    return tuple(found)
+        diagnostics.append(conflict_diagnostic(conflict, core.schedules[0].span, 1))
+    return tuple(diagnostics)
 
 
 def _order(problem: Problem) -> Conflict | None:
@@ -625,29 +626,29 @@ def _names(core: Core) -> list[str]:
 
 def _problem(core: Core, names: Sequence[str], groups: Sequence[DeviceGroup]) -> Problem:
     """A phase a name, of one row that every device can run; an edge where the core needs one for the other."""
-    place = {name: PhaseIndex(at) for at, name in enumerate(names)}
+    index_of = {name: PhaseIndex(at) for at, name in enumerate(names)}
     inputs = {entry.name for entry in core.inputs}
     ticks = {group.kind: ONCE for group in groups}
     phases = tuple(
         PhaseTask(name, ticks, rows=2, home=name in inputs or name.partition(" ")[0] == PRINT) for name in names
     )  # fmt: skip
-    edges = [Edge(place[source], place[target]) for target, needed in _flow(core).items() for source in needed]
-    edges += [Edge(place[one], place[f"{PRINT} {one}"]) for one in names if f"{PRINT} {one}" in place]
+    edges = [Edge(index_of[source], index_of[target]) for target, needed in _flow(core).items() for source in needed]
+    edges += [Edge(index_of[one], index_of[f"{PRINT} {one}"]) for one in names if f"{PRINT} {one}" in index_of]
     return Problem(tuple(groups), (), phases, tuple(edges))
 
 
 def _flow(core: Core) -> dict[str, list[str]]:
     """By the name of each value, the nearest named values that it is computed of."""
     of: dict[ValueId, list[str]] = {}
-    found: dict[str, list[str]] = {}
+    predecessors: dict[str, list[str]] = {}
     for op in core.block.ops:
         read = (*operands_of(op), *(value for block in blocks_of(op) for value in captured(block)))
         needed = list(dict.fromkeys(name for value in read for name in _known(value, core, of)))
         for result in results_of(op):
             of[result] = needed
             if (name := core.names.get(result)) is not None:
-                found[name] = [one for one in needed if one != name]
-    return found
+                predecessors[name] = [one for one in needed if one != name]
+    return predecessors
 
 
 def _known(value: ValueId, core: Core, of: Mapping[ValueId, list[str]]) -> list[str]:
@@ -671,4 +672,4 @@ def _said_devices(core: Core, names: Sequence[str]) -> tuple[DeviceGroup, ...]:
         last = numbers.removesuffix("]").rpartition("..")[2]
         most = int(last) + 1 if last.isascii() and last.isdigit() and len(last) < 5 else 1
         count[base] = max(count.get(base, 1), most)
-    return tuple(DeviceGroup(name, name, number, home=place == 0) for place, (name, number) in enumerate(count.items()))
+    return tuple(DeviceGroup(name, name, number, home=index == 0) for index, (name, number) in enumerate(count.items()))

@@ -74,7 +74,7 @@ def problem_of(
     that several devices run together.  `chunks`: as of the problem (without such loops).  `cut`: phases that are cut so; `axes`:
     along which phases are, where that is not to be chosen."""
 
-    together = {place: gangs[phase.id] for place, phase in enumerate(bound.graph.phases) if gangs and phase.id in gangs}
+    together = {p: gangs[phase.id] for p, phase in enumerate(bound.graph.phases) if gangs and phase.id in gangs}
     cuts = _cuts(bound.graph, {**(cut or {}), **{gang.loop.id: gang.given for gang in together.values()}}, axes)
     finest = _setting(profile, 1, given, ExecutionKind.FIRST)
     if given is None:
@@ -111,25 +111,25 @@ def _setting(profile: Profile, tick_ns: int, given: TicksOf | None, execution: E
     return CostContext(groups, links, ticks, combined, making, tick_ns)
 
 
-def turn_problem(turn: LoopIteration, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | None]],
+def turn_problem(iteration: LoopIteration, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | None]],
     setting: CostContext) -> ProgramProblem:
     """The problem of a turn, whose phases have these ticks; rows that come round are taken alone."""
-    bound = turn.bound
-    places = {phase.id: place for place, phase in enumerate(bound.graph.phases)}
+    bound = iteration.bound
+    places = {phase.id: p for p, phase in enumerate(bound.graph.phases)}
 
     def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
         return tables[places[phase.id]][group.kind]
 
     builder = _ProblemBuilder(bound, cuts, replace(setting, ticks=ticks), frozenset(), {})
-    edges = [_only(edge, turn, cuts) for edge in builder.edges()]
-    stop = [PhaseIndex(place) for place, phase in enumerate(bound.graph.phases) if turn.stop in traverse.results(phase)]
+    edges = [_only(edge, iteration, cuts) for edge in builder.edges()]
+    stop = [PhaseIndex(p) for p, phase in enumerate(bound.graph.phases) if iteration.stop in traverse.results(phase)]
     return ProgramProblem(setting.problem(builder.tasks(), tuple(edges), stop), bound, bound.graph.phases, cuts)
 
 
-def _only(edge: Edge, turn: LoopIteration, cuts: Cuts) -> Edge:
+def _only(edge: Edge, iteration: LoopIteration, cuts: Cuts) -> Edge:
     """An edge into a phase that takes the rows which come round."""
-    phase, cut, types = turn.bound.graph.phases[edge.target], cuts.of[edge.source], turn.bound.graph.types
-    if phase.id not in turn.edges or cut is None or cut.combines or cut.grain != 1:
+    phase, cut, types = iteration.bound.graph.phases[edge.target], cuts.of[edge.source], iteration.bound.graph.types
+    if phase.id not in iteration.edges or cut is None or cut.combines or cut.grain != 1:
         return edge
     space = space_of(phase, types)
     assert space is not None, "turns have known sizes"
@@ -167,8 +167,8 @@ def _tick_ns(bound: BoundGraph, finest: CostContext) -> int:
     """See Note [Ticks]."""
     total = 0
     for phase in with_arms_out(bound.graph).phases:
-        found = [finest.ticks(phase, group, None, bound) for group in finest.groups]
-        total += max((one.at(1) for one in found if one is not None), default=0)
+        cost_of_group = [finest.ticks(phase, group, None, bound) for group in finest.groups]
+        total += max((one.at(1) for one in cost_of_group if one is not None), default=0)
     size = 1
     while True:
         for step in (1, 2, 5):
@@ -186,7 +186,7 @@ def _profile_ticks(
     axis = cut.axis
     signature = getattr(phase, "signature", None)
     if signature is not None:
-        axis = next(place for place, one in enumerate(signature) if one.result == cut.axis and one.combine is None)
+        axis = next(axis_index for axis_index, one in enumerate(signature) if one.result == cut.axis and one.combine is None)
     return phase_ticks(
         phase, bound, profile, group.id, axis=axis, rows=cut.size, grain=cut.grain, tick_ns=tick_ns, execution=execution
     )
@@ -205,10 +205,10 @@ class _ProblemBuilder:
     def tasks(self) -> tuple[PhaseTask, ...]:
         numbers = Numbers()
         names = task_names(self.bound)
-        return tuple(self.task(place, phase, names[place], numbers) for place, phase in enumerate(self.bound.graph.phases))
+        return tuple(self.task(p, phase, names[p], numbers) for p, phase in enumerate(self.bound.graph.phases))
 
-    def task(self, place: int, phase: Phase, name: str, numbers: Numbers) -> PhaseTask:
-        cut = self.cuts.of[place]
+    def task(self, p: int, phase: Phase, name: str, numbers: Numbers) -> PhaseTask:
+        cut = self.cuts.of[p]
         results = traverse.results(phase)
         size = sum(numbers.bytes(self.bound.graph.types[value]) for value in results)
         filed = in_files(phase)
@@ -219,15 +219,15 @@ class _ProblemBuilder:
             return PhaseTask(
                 name, {where.kind: _FREE}, 0 if cut is None else cut.rows, None, size, home=where.home, effect=effect
             )
-        if place in self.gangs:
-            return self.together(self.gangs[place], name, size)
+        if p in self.gangs:
+            return self.together(self.gangs[p], name, size)
         effect = _has_effect(phase)
         if isinstance(phase, Print | Output):
             size = numbers.bytes(self.bound.graph.types[phase.arg])  # what leaves the run is a copy, to its end
         ticks: dict[str, Ticks] = {}
         for group in self.setting.groups:
-            if group.kind not in ticks and (found := self.setting.ticks(phase, group, cut, self.bound)) is not None:
-                ticks[group.kind] = found
+            if group.kind not in ticks and (table := self.setting.ticks(phase, group, cut, self.bound)) is not None:
+                ticks[group.kind] = table
         combine = None
         if cut is not None and cut.combines:
             partial = size * (most_subtrees(cut.rows) if cut.grain == BLOCK else 1)
@@ -253,8 +253,8 @@ class _ProblemBuilder:
         home = next(name for group in self.setting.groups if group.home for name in group.names())
         names = task_names(self.bound)
         return tuple(
-            Keep(SourceLine(0, f"{names[place]} stays with its caller"), PhaseIndex(place), home)
-            for place, phase in enumerate(self.bound.graph.phases)
+            Keep(SourceLine(0, f"{names[p]} stays with its caller"), PhaseIndex(p), home)
+            for p, phase in enumerate(self.bound.graph.phases)
             if isinstance(phase, Input) and phase.name not in self.bound.stores
         )  # fmt: skip
 
@@ -264,19 +264,19 @@ class _ProblemBuilder:
         """See Note [Edges]."""
         maker: dict[ValueId, int] = {}
         definer: dict[SizeVariable, int] = {}
-        found: dict[tuple[int, int], Edge] = {}
-        for place, phase in enumerate(self.bound.graph.phases):
-            for value in self.gangs[place].uses if place in self.gangs else traverse.uses(phase):
+        edges: dict[tuple[int, int], Edge] = {}
+        for p, phase in enumerate(self.bound.graph.phases):
+            for value in self.gangs[p].uses if p in self.gangs else traverse.uses(phase):
                 if value in maker:
-                    self.join(found, maker[value], place, value)
+                    self.join(edges, maker[value], p, value)
             for variable in _mentioned(phase, self.bound):
-                if variable in definer and definer[variable] != place:
-                    self.add(found, definer[variable], place, Edge(PhaseIndex(0), PhaseIndex(0), whole=True))
-            maker.update(dict.fromkeys(traverse.results(phase), place))
-            definer.update(dict.fromkeys(traverse.defines(phase), place))
-        return tuple(edge for _, edge in sorted(found.items(), key=lambda item: (item[0][1], item[0][0])))
+                if variable in definer and definer[variable] != p:
+                    self.add(edges, definer[variable], p, Edge(PhaseIndex(0), PhaseIndex(0), whole=True))
+            maker.update(dict.fromkeys(traverse.results(phase), p))
+            definer.update(dict.fromkeys(traverse.defines(phase), p))
+        return tuple(edge for _, edge in sorted(edges.items(), key=lambda item: (item[0][1], item[0][0])))
 
-    def join(self, found: dict[tuple[int, int], Edge], source: int, target: int, value: ValueId) -> None:
+    def join(self, edges: dict[tuple[int, int], Edge], source: int, target: int, value: ValueId) -> None:
         phase, cut = self.bound.graph.phases[target], self.cuts.of[target]
         axis = 0 if self.single(source) else self.cuts.axis.get(value, 0)  # parts of one piece are runs of bytes
         edge = Edge(PhaseIndex(source), PhaseIndex(target), whole=True)
@@ -287,13 +287,13 @@ class _ProblemBuilder:
             ):
                 edge = replace(edge, whole=False, halo=need.halo)
         elif cut is not None and (source, target) not in self.unaligned:
-            places = [place for place, one in enumerate(reads_of(phase, self.bound.graph.types)) if one == value]
-            needs = [need_of(phase, cut, place, axis, self.bound.graph.types) for place in places]
+            places = [operand for operand, one in enumerate(reads_of(phase, self.bound.graph.types)) if one == value]
+            needs = [need_of(phase, cut, operand, axis, self.bound.graph.types) for operand in places]
             halos = [need.halo for need in needs if isinstance(need, Aligned)]
             apart = self.single(source) and (cut.size % cut.grain != 0 or self.uneven(value, cut.rows))
             if places and len(halos) == len(needs) and not (self.single(source) and (max(halos) or apart)):
                 edge = replace(edge, whole=False, halo=max(halos))
-        self.add(found, source, target, edge)
+        self.add(edges, source, target, edge)
 
     def uneven(self, value: ValueId, rows: int) -> bool:
         """Do not all rows of a phase read as many rows of a value?  Then runs of its bytes are not what they read."""
@@ -301,17 +301,17 @@ class _ProblemBuilder:
         length = shape[0].constant if shape else None
         return length is None or length == 0 or length % rows != 0
 
-    def single(self, place: int) -> bool:
+    def single(self, p: int) -> bool:
         """Is the output of a phase one piece, whose parts are counted in bytes?"""
-        cut = self.cuts.of[place]
+        cut = self.cuts.of[p]
         return cut is None or cut.combines
 
-    def add(self, found: dict[tuple[int, int], Edge], source: int, target: int, edge: Edge) -> None:
+    def add(self, edges: dict[tuple[int, int], Edge], source: int, target: int, edge: Edge) -> None:
         edge = replace(edge, source=PhaseIndex(source), target=PhaseIndex(target))
-        other = found.get((source, target))
+        other = edges.get((source, target))
         if other is not None:
             edge = replace(edge, whole=edge.whole or other.whole, halo=max(edge.halo, other.halo))
-        found[source, target] = replace(edge, halo=0) if edge.whole else edge
+        edges[source, target] = replace(edge, halo=0) if edge.whole else edge
 
 
 def _has_effect(phase: Phase) -> bool:
@@ -327,16 +327,16 @@ def _has_effect(phase: Phase) -> bool:
 
 def _mentioned(phase: Phase, bound: BoundGraph) -> frozenset[SizeVariable]:
     """The run-time sizes that must be known before a phase runs."""
-    found: set[SizeVariable] = set()
+    variables: set[SizeVariable] = set()
     pending: list[Phase] = [phase]
     while pending:
         current = pending.pop()
         for size in _sizes(current, bound):
             if size.constant is None:
-                found |= size.variables()
+                variables |= size.variables()
         for graph in traverse.subgraphs(current):
             pending.extend(graph.phases)
-    return frozenset(found)
+    return frozenset(variables)
 
 
 def _sizes(phase: Phase, bound: BoundGraph) -> Iterable:  # type: ignore[type-arg]
@@ -367,16 +367,16 @@ def task_names(bound: BoundGraph) -> tuple[str, ...]:
 def names_in(bound: BoundGraph) -> Mapping[str, list[int]]:
     """What the names of a schedule block stand for: places of phases."""
     graph = bound.graph
-    found: dict[str, list[int]] = {}
-    for place, phase in enumerate(graph.phases):
+    phases_named: dict[str, list[int]] = {}
+    for p, phase in enumerate(graph.phases):
         for value in traverse.results(phase):
             if value in graph.names:
-                found.setdefault(graph.names[value], []).append(place)
+                phases_named.setdefault(graph.names[value], []).append(p)
         if isinstance(phase, Print):
-            found.setdefault("print", []).append(place)
+            phases_named.setdefault("print", []).append(p)
             if phase.arg in graph.names:
-                found.setdefault(f"print {graph.names[phase.arg]}", []).append(place)
-    return {name: list(dict.fromkeys(places)) for name, places in found.items()}
+                phases_named.setdefault(f"print {graph.names[phase.arg]}", []).append(p)
+    return {name: list(dict.fromkeys(places)) for name, places in phases_named.items()}
 
 
 # ---------------------------------------------------------------------------------------------------- cut_costs
@@ -449,11 +449,11 @@ def _ranked(alone: BoundGraph, phase: Phase, profile: Profile) -> Profile:
         program = _problem(alone, phase, None, _cut_costs_only(profile, (replace(profile.home, count=1), replace(device,
             count=1))))
         problem = program.problem
-        place = next(at for at, one in enumerate(program.phases) if one.id == phase.id)
+        p = next(at for at, one in enumerate(program.phases) if one.id == phase.id)
         kind = next(group.kind for group in problem.devices if group.id == device.name)
         tasks = list(problem.phases)
-        tasks[place] = replace(tasks[place], ticks={name: table for name, table in tasks[place].ticks.items() if name == kind})
-        if not tasks[place].ticks:
+        tasks[p] = replace(tasks[p], ticks={name: table for name, table in tasks[p].ticks.items() if name == kind})
+        if not tasks[p].ticks:
             return 1 << 62
         answer = plan_objectives(replace(problem, phases=tuple(tasks)), FAST)
         return 1 << 62 if answer.schedule is None else answer.schedule.makespan * problem.tick_ns
@@ -466,10 +466,10 @@ def _first(ranked: Profile, count: int) -> Profile:
     """The profile's first devices."""
     taken: list[DeviceProfile] = []
     for device in ranked.devices:
-        own = min(device.count, count)
-        count -= own
-        if own:
-            taken.append(replace(device, count=own))
+        taken_here = min(device.count, count)
+        count -= taken_here
+        if taken_here:
+            taken.append(replace(device, count=taken_here))
     return _cut_costs_only(ranked, taken)
 
 
@@ -490,8 +490,8 @@ def _row(cut: Cut | None, count: int, program: ProgramProblem, answer: Answer) -
     problem, schedule = program.problem, answer.schedule
     if schedule is None:
         return None
-    place = next(at for at, one in enumerate(program.phases) if not isinstance(one, Input | Output))
-    shards = sum(shard.phase == place for shard in schedule.shards)
+    p = next(at for at, one in enumerate(program.phases) if not isinstance(one, Input | Output))
+    shards = sum(shard.phase == p for shard in schedule.shards)
     sent = sum(one.bytes for one in schedule.transfers if one.source == problem.home)
     returned = sum(one.bytes for one in schedule.transfers if one.target == problem.home)
     powered = program.profile is not None and any(device.power is not None for device in program.profile.devices)
@@ -506,12 +506,12 @@ def _row(cut: Cut | None, count: int, program: ProgramProblem, answer: Answer) -
 def cuts_in(program: ProgramProblem) -> tuple[PlannedCut, ...]:
     """Along which axis each phase is cut, of those along which it could be; loops that devices run together are none of them."""
     apart = {*program.dealt, *(gang.loop.id for gang in program.gangs.values())}
-    found: list[PlannedCut] = []
+    planned_cuts: list[PlannedCut] = []
     for phase, cut in zip(program.phases, program.cuts.of, strict=True):
         axes, because = _options(phase, program.bound)
         if phase.id not in apart and (axes or because):
-            found.append(PlannedCut(phase.id, None if cut is None else cut.axis, axes, because))
-    return tuple(found)
+            planned_cuts.append(PlannedCut(phase.id, None if cut is None else cut.axis, axes, because))
+    return tuple(planned_cuts)
 
 
 def axes_in(plan: ExecutionPlan) -> Axes:
@@ -530,12 +530,12 @@ def faults_of_axes(plan: ExecutionPlan, bound: BoundGraph) -> Iterator[tuple[str
     if said != list(expected):
         yield "space.cuts", said, list(expected)
         return
-    for place, one in enumerate(plan.space.cuts):
+    for index, one in enumerate(plan.space.cuts):
         axes, because = expected[one.phase]
         if (one.axes, one.because) != (axes, because):
-            yield f"space.cuts[{place}]", (*one.axes, one.because), (*axes, because)
+            yield f"space.cuts[{index}]", (*one.axes, one.because), (*axes, because)
         elif one.axis is not None and one.axis not in axes:
-            yield f"space.cuts[{place}].axis", one.axis, f"one of {list(axes)}"
+            yield f"space.cuts[{index}].axis", one.axis, f"one of {list(axes)}"
 
 
 def _options(phase: Phase, bound: BoundGraph) -> tuple[tuple[int, ...], str]:

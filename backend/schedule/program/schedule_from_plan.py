@@ -52,11 +52,11 @@ class NotOfThisProblem(ValueError):
 def schedule_of(plan: ExecutionPlan, program: ProgramProblem) -> Schedule:
     """The schedule that a plan follows."""
     problem = program.problem
-    devices = {name: DeviceIndex(place) for place, name in enumerate(problem.device_names())}
-    phases = {phase.id: PhaseIndex(place) for place, phase in enumerate(program.phases)}
-    maker = {value: PhaseIndex(place) for place, phase in enumerate(program.phases) for value in traverse.results(phase)}
-    first_result = {place: traverse.results(phase)[:1] for place, phase in enumerate(program.phases)}
-    links = {link.id: place for place, link in enumerate(problem.links)}
+    devices = {name: DeviceIndex(index) for index, name in enumerate(problem.device_names())}
+    phases = {phase.id: PhaseIndex(p) for p, phase in enumerate(program.phases)}
+    maker = {value: PhaseIndex(p) for p, phase in enumerate(program.phases) for value in traverse.results(phase)}
+    first_result = {p: traverse.results(phase)[:1] for p, phase in enumerate(program.phases)}
+    links = {link.id: index for index, link in enumerate(problem.links)}
     shards: list[Shard] = []
     combines: list[ScheduledCombine] = []
     transfers: list[Transfer] = []
@@ -67,16 +67,16 @@ def schedule_of(plan: ExecutionPlan, program: ProgramProblem) -> Schedule:
                     case JoinStep(rows=None):
                         continue
                     case RunStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep():
-                        place = phases[step.phase]
-                        rows = _rows(step, program, place)
-                        shards.append(Shard(place, devices[queue.device], *rows, step.start, step.end))
+                        p = phases[step.phase]
+                        rows = _rows(step, program, p)
+                        shards.append(Shard(p, devices[queue.device], *rows, step.start, step.end))
                     case PlanCombine():
                         combines.append(ScheduledCombine(phases[step.phase], step.start, step.end))
                     case TransferStep():
-                        place = maker[step.value]
-                        if step.value not in first_result[place]:
+                        p = maker[step.value]
+                        if step.value not in first_result[p]:
                             continue  # the results of a phase travel together
-                        task = problem.phases[place]
+                        task = problem.phases[p]
                         first, stop = step.units
                         span = task.out_bytes if task.rows == 0 or task.is_gathered else task.rows
                         size = -(-task.out_bytes * stop // max(1, span)) - -(-task.out_bytes * first // max(1, span))
@@ -85,7 +85,7 @@ def schedule_of(plan: ExecutionPlan, program: ProgramProblem) -> Schedule:
                         link = links[step.link] if step.link else None
                         source, target = devices[step.source], devices[step.target]
                         ticks = (step.start, step.busy, step.arrive)
-                        transfers.append(Transfer(place, source, target, *step.units, size, link, *ticks, step.partial))
+                        transfers.append(Transfer(p, source, target, *step.units, size, link, *ticks, step.partial))
                     case _:
                         continue
     except KeyError as missing:
@@ -105,18 +105,18 @@ def _sizes_sent(program: ProgramProblem, shards: Sequence[Shard], combined: Mapp
     for edge in problem.edges:
         if not traverse.results(program.phases[edge.source]):
             finders[edge.target].append(edge.source)
-    made = {shard.phase: shard for shard in shards}
-    found: dict[tuple[PhaseIndex, int, int], Transfer] = {}
+    shard_of = {shard.phase: shard for shard in shards}
+    transfers: dict[tuple[PhaseIndex, int, int], Transfer] = {}
     for shard in shards:
-        for place in finders[shard.phase]:
-            if place not in made:
+        for p in finders[shard.phase]:
+            if p not in shard_of:
                 continue
-            source, at = made[place].device, combined.get(place, made[place].end)
+            source, at = shard_of[p].device, combined.get(p, shard_of[p].end)
             for hop in routes.path(source, shard.device) or () if source != shard.device else ():
                 ends = DeviceIndex(hop.source), DeviceIndex(hop.target)
-                found[place, *ends] = Transfer(place, *ends, 0, 0, 0, hop.link, at, at, at + hop.latency, False)
+                transfers[p, *ends] = Transfer(p, *ends, 0, 0, 0, hop.link, at, at, at + hop.latency, False)
                 at += hop.latency
-    return list(found.values())
+    return list(transfers.values())
 
 
 def space_of(plan: ExecutionPlan) -> int:
@@ -136,13 +136,13 @@ def answer_of(plan: ExecutionPlan, program: ProgramProblem) -> Answer:
 
 
 def _rows(
-    step: RunStep | LoopStep | JoinStep | BranchStep | CellsStep, program: ProgramProblem, place: PhaseIndex
+    step: RunStep | LoopStep | JoinStep | BranchStep | CellsStep, program: ProgramProblem, p: PhaseIndex
 ) -> tuple[int, int]:
     if isinstance(step, LoopStep | JoinStep) and step.rows is not None:
         return step.rows
-    cut, task = program.cuts.of[place], program.problem.phases[place]
+    cut, task = program.cuts.of[p], program.problem.phases[p]
     box = step.box if isinstance(step, RunStep) else None
-    if box is None or any(edge.target == place and edge.only is not None for edge in program.problem.edges):
+    if box is None or any(edge.target == p and edge.only is not None for edge in program.problem.edges):
         return 0, max(1, task.rows)
     if cut is None or cut.axis >= len(box):
         raise NotOfThisProblem(f"phase {task.id} is not cut there")
@@ -185,47 +185,47 @@ METHODS: Final = ("none", "bound", "certificate", "z3")
 
 def description_faults(plan: ExecutionPlan, program: ProgramProblem, answer: Answer, compared: ProgramProblem) -> list[str]:
     """What the plan says otherwise than its program, profile and steps do; baselines are of `compared`."""
-    made, said = _object(plan_of(program, answer)), _object(plan)
-    found = [fault for part in PARTS for fault in _differences(said[part], made[part], part)]
+    expected, said = _object(plan_of(program, answer)), _object(plan)
+    faults = [fault for part in PARTS for fault in _differences(said[part], expected[part], part)]
     for part in ("buffers", "peak"):
-        found += _differences(said["main"][part], made["main"][part], f"main.{part}")
-    found += _queue_faults(said["main"]["queues"], made["main"]["queues"])
+        faults += _differences(said["main"][part], expected["main"][part], f"main.{part}")
+    faults += _queue_faults(said["main"]["queues"], expected["main"]["queues"])
     if plan.prediction is None:
-        found.append(_fault("prediction", None, "a prediction"))
+        faults.append(_fault("prediction", None, "a prediction"))
     else:
         if plan.prediction.status not in (Status.OPTIMAL, Status.GAP):
-            found.append(_fault("prediction.status", plan.prediction.status.value, "optimal or gap"))
+            faults.append(_fault("prediction.status", plan.prediction.status.value, "optimal or gap"))
         waits = sum(isinstance(s, WaitStep) for q in plan.main.queues if q.kind is QueueKind.COMPUTE for s in q.steps)
         for name, value in plan.prediction.objectives:
             if name == Objective.SYNCS.value and value != waits:
-                found.append(_fault("prediction.objectives of syncs", value, waits))
+                faults.append(_fault("prediction.objectives of syncs", value, waits))
         aims = [objective.value for objective in program.problem.objectives]
         if [name for name, _ in plan.prediction.objectives] != aims:
-            found.append(_fault("prediction.objectives", [name for name, _ in plan.prediction.objectives], aims))
-        found += _differences(said["prediction"]["objectives"], made["prediction"]["objectives"], "prediction.objectives")
+            faults.append(_fault("prediction.objectives", [name for name, _ in plan.prediction.objectives], aims))
+        faults += _differences(said["prediction"]["objectives"], expected["prediction"]["objectives"], "prediction.objectives")
         if plan.prediction.proof.method not in METHODS:
-            found.append(_fault("prediction.proof.method", plan.prediction.proof.method, "none of the methods of proof"))
+            faults.append(_fault("prediction.proof.method", plan.prediction.proof.method, "none of the methods of proof"))
         if plan.prediction.proof.lower_bound != plan.prediction.lower_bound:
-            found.append(_fault("prediction.proof.lower_bound", plan.prediction.proof.lower_bound, plan.prediction.lower_bound))
-        found += _baseline_faults(plan.prediction.baselines, compared)
-    return found
+            faults.append(_fault("prediction.proof.lower_bound", plan.prediction.proof.lower_bound, plan.prediction.lower_bound))
+        faults += _baseline_faults(plan.prediction.baselines, compared)
+    return faults
 
 
 def own_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     """What the plan says otherwise than its program does, whatever the devices are: asked with and without a profile."""
-    found: list[str] = []
+    faults: list[str] = []
     choices = frozenset(branches_of(bound.graph))
     graph = with_arms_out(bound.graph, plan.speculated)
     if not set(plan.speculated) <= choices or len(set(plan.speculated)) < len(plan.speculated):
-        found.append(_fault("speculated", list(plan.speculated), sorted(choices)))
+        faults.append(_fault("speculated", list(plan.speculated), sorted(choices)))
     inputs = [(p.name, p.result) for p in graph.phases if isinstance(p, Input)]
     outputs = [(p.name, p.arg) for p in graph.phases if isinstance(p, Output)]
     for part, said, right in (("inputs", plan.inputs, inputs), ("outputs", plan.outputs, outputs)):
         if list(said) != right:
-            found.append(_fault(part, list(said), right))
+            faults.append(_fault(part, list(said), right))
     regions = regions_of(graph, {one.phase for one in plan.spread})
     if plan.regions != regions:
-        found.append(_fault("regions", [one.phase for one in plan.regions], [one.phase for one in regions]))
+        faults.append(_fault("regions", [one.phase for one in plan.regions], [one.phase for one in regions]))
     boxes = Counter(
         (queue.device, step.phase) for queue in plan.main.queues for step in queue.steps
         if isinstance(step, RunStep) and step.box is not None
@@ -235,38 +235,39 @@ def own_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
         most[phase] = max(count, most.get(phase, 0))
     counts = [(phase.id, most[phase.id]) for phase in graph.phases if most.get(phase.id, 0) > 1]
     if [(one.phase, one.count) for one in plan.chunks] != counts:
-        found.append(_fault("chunks", [(one.phase, one.count) for one in plan.chunks], counts))
+        faults.append(_fault("chunks", [(one.phase, one.count) for one in plan.chunks], counts))
     if plan.space.chunks not in (1, CHUNKS) or plan.space.chunks < max((1, *most.values())):
-        found.append(_fault("space.chunks", plan.space.chunks, CHUNKS if most and max(most.values()) > 1 else 1))
-    found += [_fault(*fault) for fault in faults_of_axes(plan, replace(bound, graph=graph))]
+        faults.append(_fault("space.chunks", plan.space.chunks, CHUNKS if most and max(most.values()) > 1 else 1))
+    faults += [_fault(*fault) for fault in faults_of_axes(plan, replace(bound, graph=graph))]
     devices = {device.id for device in plan.devices}
     if len(devices) < len(plan.devices):
-        found.append(_fault("devices", [device.id for device in plan.devices], "each once"))
+        faults.append(_fault("devices", [device.id for device in plan.devices], "each once"))
     ids = [phase.id for phase in plan.phases]
     if len(set(ids)) < len(ids) or not {phase.id for phase in graph.phases} <= set(ids):
-        found.append(_fault("phases", ids, "each phase once"))
+        faults.append(_fault("phases", ids, "each phase once"))
     away = [(at, one.device) for at, one in enumerate(plan.phases) if one.device not in devices]
-    found += [_fault(f"phases[{at}].device", device, "a device of the plan") for at, device in away]
+    faults += [_fault(f"phases[{at}].device", device, "a device of the plan") for at, device in away]
     values = {value for phase in traverse.all_phases(graph) for value in traverse.results(phase)}
-    for place, buffer in enumerate(plan.main.buffers):
-        where = f"main.buffers[{place}]"
+    for index, buffer in enumerate(plan.main.buffers):
+        where = f"main.buffers[{index}]"
         if buffer.device not in devices or buffer.value not in values:
-            found.append(_fault(where, f"%{buffer.value} on {buffer.device}", "a value on a device of the plan"))
+            faults.append(_fault(where, f"%{buffer.value} on {buffer.device}", "a value on a device of the plan"))
         if buffer.alias_of is not None or buffer.reuses is not None or buffer.offset % ALIGNMENT or buffer.first > buffer.last:
-            found.append(_fault(where, "an alias, another's place, an odd address or a life that ends first", "none of these"))
+            faults.append(_fault(where, "an alias, another's place, an odd address or a life that ends first", "none of these"))
     known = {phase.id: phase for phase in graph.phases}
     for queue in plan.main.queues:
         for step in queue.steps:
             if isinstance(step, LoopStep | BranchStep | CellsStep) and not (isinstance(step, LoopStep) and step.rows):
-                made = step_of(known[step.phase], graph, Device(queue.device, "cpu"))
-                own = isinstance(made, LoopStep | BranchStep | CellsStep) and replace(made, start=step.start, end=step.end)
-                if step != own:
-                    found.append(_fault(f"the inside of #{step.phase}", "other steps or buffers", "those of one device"))
+                rebuilt = step_of(known[step.phase], graph, Device(queue.device, "cpu"))
+                expected = isinstance(rebuilt, LoopStep | BranchStep | CellsStep) and replace(rebuilt, start=step.start,
+                    end=step.end)
+                if step != expected:
+                    faults.append(_fault(f"the inside of #{step.phase}", "other steps or buffers", "those of one device"))
             elif isinstance(step, RunStep) and step.overwrite is not None:
-                found.append(_fault(f"overwrite of #{step.phase}", step.overwrite, None))
+                faults.append(_fault(f"overwrite of #{step.phase}", step.overwrite, None))
             elif isinstance(step, FreeStep) and not step.values:
-                found.append(_fault("values of a free", "nothing", "what is freed"))
-    return found
+                faults.append(_fault("values of a free", "nothing", "what is freed"))
+    return faults
 
 
 def nameless(phase: PlannedPhase) -> PlannedPhase:
@@ -287,11 +288,11 @@ def label_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     bodies = [graph for phase in bound.graph.phases if phase.id in spread for graph in traverse.subgraphs(phase)]
     turned = {phase.id for body in bodies for phase in traverse.all_phases(body)}
     known = {phase.id: phase for phase in traverse.all_phases(bound.graph) if phase.id not in turned}
-    found: list[str] = []
-    for place, phase in enumerate(plan.phases):
+    faults: list[str] = []
+    for index, phase in enumerate(plan.phases):
         if phase.id in known and nameless(phase) != nameless(described(known[phase.id], bound.graph, numbers, phase.device)):
-            found.append(_fault(f"phases[{place}]", phase.label, "another phase of the program"))
-    return found
+            faults.append(_fault(f"phases[{index}]", phase.label, "another phase of the program"))
+    return faults
 
 
 def single_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
@@ -303,23 +304,23 @@ def single_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
 
 def other_faults(plan: ExecutionPlan, right: ExecutionPlan) -> list[str]:
     """What a plan says otherwise than the one that its program gives."""
-    made, said = _object(right), _object(plan)
-    return [fault for part in sorted(made) for fault in _differences(said[part], made[part], part)]
+    expected, said = _object(right), _object(plan)
+    return [fault for part in sorted(expected) for fault in _differences(said[part], expected[part], part)]
 
 
-def _queue_faults(said: Sequence[Any], made: Sequence[Any]) -> Iterator[str]:
+def _queue_faults(said: Sequence[Any], expected: Sequence[Any]) -> Iterator[str]:
     """Which devices and channels have queues, and how many bytes each transfer moves."""
-    names, right = ([f"{queue['kind']} of {queue['device']}" for queue in queues] for queues in (said, made))
+    names, right = ([f"{queue['kind']} of {queue['device']}" for queue in queues] for queues in (said, expected))
     for name in names:
         if name not in right or names.count(name) > 1:
             yield _fault("main.queues", name, ", ".join(right))
     for queue in said:
-        same = [step for other in made if other["device"] == queue["device"] for step in other["steps"]]
-        own = {_transfer(step) for step in same if step["step"] == "transfer"}
-        strange = [step for step in queue["steps"] if step["step"] == "transfer" and _transfer(step) not in own]
-        if strange and any(q["device"] == queue["device"] for q in made):
+        same = [step for other in expected if other["device"] == queue["device"] for step in other["steps"]]
+        transfers_held = {_transfer(step) for step in same if step["step"] == "transfer"}
+        strange = [step for step in queue["steps"] if step["step"] == "transfer" and _transfer(step) not in transfers_held]
+        if strange and any(q["device"] == queue["device"] for q in expected):
             yield _fault(f"main.queues of {queue['device']}", f"the transfer of %{strange[0]['value']}", "another channel for it")
-    moved = {_transfer(step): step["bytes"] for queue in made for step in queue["steps"] if step["step"] == "transfer"}
+    moved = {_transfer(step): step["bytes"] for queue in expected for step in queue["steps"] if step["step"] == "transfer"}
     for queue in said:
         for step in queue["steps"]:
             if step["step"] == "transfer" and (size := moved.get(_transfer(step))) is not None and size != step["bytes"]:
@@ -331,30 +332,30 @@ def _transfer(step: Any) -> tuple[Any, ...]:
 
 
 def _baseline_faults(said: tuple[Baseline, ...], program: ProgramProblem) -> Iterator[str]:
-    made = {one.name: one.ticks for one in baselines(Costs(Timer(program.problem)))}
-    if [one.name for one in said] != list(made):
-        yield _fault("prediction.baselines", ", ".join(one.name for one in said), ", ".join(made))
+    expected = {one.name: one.ticks for one in baselines(Costs(Timer(program.problem)))}
+    if [one.name for one in said] != list(expected):
+        yield _fault("prediction.baselines", ", ".join(one.name for one in said), ", ".join(expected))
     for one in said:
-        if one.name in made and made[one.name] != one.ticks:
-            yield _fault(f"prediction.baselines of {one.name}", one.ticks, made[one.name])
+        if one.name in expected and expected[one.name] != one.ticks:
+            yield _fault(f"prediction.baselines of {one.name}", one.ticks, expected[one.name])
 
 
-def _differences(said: Any, made: Any, where: str) -> Iterator[str]:
+def _differences(said: Any, expected: Any, where: str) -> Iterator[str]:
     """Where two JSON values differ, down to the leaves."""
-    if isinstance(said, dict) and isinstance(made, dict):
-        for key in sorted(said.keys() | made.keys()):
-            if said.get(key) != made.get(key):
-                yield from _differences(said.get(key), made.get(key), f"{where}.{key}")
-    elif isinstance(said, list) and isinstance(made, list) and len(said) == len(made):
-        for place, (one, other) in enumerate(zip(said, made, strict=True)):
+    if isinstance(said, dict) and isinstance(expected, dict):
+        for key in sorted(said.keys() | expected.keys()):
+            if said.get(key) != expected.get(key):
+                yield from _differences(said.get(key), expected.get(key), f"{where}.{key}")
+    elif isinstance(said, list) and isinstance(expected, list) and len(said) == len(expected):
+        for index, (one, other) in enumerate(zip(said, expected, strict=True)):
             if one != other:
-                yield from _differences(one, other, f"{where}[{place}]")
-    elif said != made:
-        yield _fault(where, said, made)
+                yield from _differences(one, other, f"{where}[{index}]")
+    elif said != expected:
+        yield _fault(where, said, expected)
 
 
-def _fault(where: str, said: object, made: object) -> str:
-    return f"{CODE}: `{where}` says {_short(said)}, and the program and its devices give {_short(made)}"
+def _fault(where: str, said: object, expected: object) -> str:
+    return f"{CODE}: `{where}` says {_short(said)}, and the program and its devices give {_short(expected)}"
 
 
 def _short(value: object) -> str:
@@ -369,8 +370,8 @@ def _short(value: object) -> str:
 def gangs_of(plan: ExecutionPlan, program: ProgramProblem, setting: CostContext) -> dict[PhaseId, DistributedLoop]:
     """The loops of `spread`.  NotOfThisProblem: they are no loops that could be run so."""
     loops = {phase.id: phase for phase in program.phases if isinstance(phase, Loop)}
-    devices = {name: place for place, name in enumerate(program.problem.device_names())}
-    found: dict[PhaseId, DistributedLoop] = {}
+    devices = {name: index for index, name in enumerate(program.problem.device_names())}
+    gangs: dict[PhaseId, DistributedLoop] = {}
     for spread in plan.spread:
         parts = list(_parts(plan, spread.phase))
         stated = [step for _, step in parts if isinstance(step, LoopStep)]
@@ -383,26 +384,26 @@ def gangs_of(plan: ExecutionPlan, program: ProgramProblem, setting: CostContext)
         leave = None
         if stated[0].leave is not None:
             leave = _planned(plan, stated[0].leave, left_by(one))
-        found[spread.phase] = DistributedLoop(spread, mode, body, leave, one.making)
-    return found
+        gangs[spread.phase] = DistributedLoop(spread, mode, body, leave, one.making)
+    return gangs
 
 
 def faults_of(gangs: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
     """What is wrong with the schedules of iterations."""
     for id, gang in gangs.items():
         for one in gang.plans:
-            found = verify_schedule(one.problem, one.schedule)
-            yield from (f"{fault.code.name}: an iteration of loop #{id}: {fault.message}" for fault in found)
+            violations = verify_schedule(one.problem, one.schedule)
+            yield from (f"{fault.code.name}: an iteration of loop #{id}: {fault.message}" for fault in violations)
 
 
 def described_faults(gangs: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
     """Buffers and peaks of iterations that are not what their steps give."""
     for id, gang in gangs.items():
         for one in gang.plans:
-            made = sub_plan_of(one.program, one.schedule, one.turn.left)
+            expected = sub_plan_of(one.program, one.schedule, one.turn.left)
             for what, said, right in (
-                ("buffers", one.plan.buffers, made.buffers),
-                ("peak", sorted(one.plan.peak), sorted(made.peak)),
+                ("buffers", one.plan.buffers, expected.buffers),
+                ("peak", sorted(one.plan.peak), sorted(expected.peak)),
             ):
                 if said != right:
                     yield f"V12: `{what}` of an iteration of loop #{id} are not those of its steps"

@@ -94,8 +94,8 @@ class Cut:
 
 def known(sizes: Iterable[Size]) -> tuple[int, ...] | None:
     """Sizes as numbers; None if one is known only when run."""
-    found = [size.constant for size in sizes]
-    return None if any(n is None for n in found) else tuple(n for n in found if n is not None)
+    constants = [size.constant for size in sizes]
+    return None if any(n is None for n in constants) else tuple(n for n in constants if n is not None)
 
 
 def shape_of(value: ValueId, types: Types) -> tuple[int, ...] | None:
@@ -110,11 +110,11 @@ def as_one(phase: Phase, types: Types) -> Phase:
     """A loop with an element-wise body as one phase over its first state, its first reads; any other phase as it is."""
     if not isinstance(phase, Loop) or phase.trip.constant is None:
         return phase
-    turn = merge_loop(phase, lambda value: types[value].element.kind, lambda value: types[value].shape)
-    if turn is None:
+    iteration = merge_loop(phase, lambda value: types[value].element.kind, lambda value: types[value].shape)
+    if iteration is None:
         return phase
-    reads = (*(Read(value, IDENTITY) for value in phase.initial), *turn.reads[len(phase.initial) :])
-    return replace(turn, reads=reads)
+    reads = (*(Read(value, IDENTITY) for value in phase.initial), *iteration.reads[len(phase.initial) :])
+    return replace(iteration, reads=reads)
 
 
 def reads_of(phase: Phase, types: Types) -> tuple[ValueId, ...]:
@@ -143,8 +143,8 @@ def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
         return ()
     match phase:
         case Structured():
-            found = [_structured_cut(phase, types, axis, size) for axis, size in enumerate(space)]
-            return tuple(cut for cut in found if cut is not None and cut.rows > 1)
+            candidates = [_structured_cut(phase, types, axis, size) for axis, size in enumerate(space)]
+            return tuple(cut for cut in candidates if cut is not None and cut.rows > 1)
         case LibraryPhase():
             if phase.defines or phase.op in _DEPENDS_ON_PLACE:
                 return ()
@@ -225,20 +225,20 @@ def operand_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
             space = [stop - start for start, stop in box]
             return tuple(box_needed(space, read.projection, box) for read in phase.reads)
         case LibraryPhase():
-            return tuple(_argument_box(phase, types, place, box) for place in range(len(phase.args)))
+            return tuple(_argument_box(phase, types, index, box) for index in range(len(phase.args)))
         case _:
             return tuple(_all_of(value, types) for value in traverse.operands(phase))
 
 
-def _argument_box(phase: LibraryPhase, types: Types, place: int, box: Box) -> Box:
+def _argument_box(phase: LibraryPhase, types: Types, index: int, box: Box) -> Box:
     """Axes that the signature cuts with the result take its interval where that is cut, the others are whole."""
-    found = list(_all_of(phase.args[place], types))
+    argument_box = list(_all_of(phase.args[index], types))
     results = _all_of(phase.results[0], types)
     for signature in phase.signature:
-        axis = signature.operands[place]
+        axis = signature.operands[index]
         if signature.result is not None and axis is not None and box[signature.result] != results[signature.result]:
-            found[axis] = box[signature.result]
-    return tuple(found)
+            argument_box[axis] = box[signature.result]
+    return tuple(argument_box)
 
 
 def _all_of(value: ValueId, types: Types) -> Box:
@@ -276,16 +276,16 @@ def subtrees(first: int, stop: int, blocks: int) -> tuple[tuple[int, int], ...]:
 
     A node of the tree at height h and place i covers the blocks [i×2ʰ, (i+1)×2ʰ) that exist.  The sum over a node, in the order
     of sums by itself, is just the value that the whole sum has there."""
-    found: list[tuple[int, int]] = []
+    intervals: list[tuple[int, int]] = []
     while first < stop:
         size = 1
         while first % (2 * size) == 0 and (first + 2 * size <= stop or stop == blocks):
             size *= 2
             if first + size >= stop:
                 break
-        found.append((first, min(first + size, stop)))
+        intervals.append((first, min(first + size, stop)))
         first += size
-    return tuple(found)
+    return tuple(intervals)
 
 
 def most_subtrees(blocks: int) -> int:
@@ -315,13 +315,13 @@ class Shared:
 
     def boxes(self, rows: tuple[int, int]) -> list[Box]:
         """The box of each state on a device that has those rows."""
-        return [box_of_state(self.turn, place, rows) for place in range(len(self.turn.axes))]
+        return [box_of_state(self.turn, index, rows) for index in range(len(self.turn.axes))]
 
 
-def box_of_state(turn: LoopIteration, place: int, rows: tuple[int, int]) -> Box:
+def box_of_state(iteration: LoopIteration, index: int, rows: tuple[int, int]) -> Box:
     """Rows of a state, or all of it where it is not cut."""
-    shape = [size.constant or 0 for size in turn.bound.graph.types[turn.next[place]].shape]
-    return slab(shape, turn.axes[place], rows)
+    shape = [size.constant or 0 for size in iteration.bound.graph.types[iteration.next[index]].shape]
+    return slab(shape, iteration.axes[index], rows)
 
 
 def is_shared(step: Step) -> bool:
@@ -333,20 +333,21 @@ def shared_loops(plan: ExecutionPlan, bound: BoundGraph) -> dict[PhaseId, Shared
 
     from ...graph.loop_iteration import leaving, turn_of
 
-    found: dict[PhaseId, list[Part]] = {}
+    parts_of_loop: dict[PhaseId, list[Part]] = {}
     for which, queue in enumerate(plan.main.queues):
         for step in queue.steps:
             if isinstance(step, LoopStep | JoinStep) and is_shared(step):
-                found.setdefault(step.phase, []).append((which, step))
+                parts_of_loop.setdefault(step.phase, []).append((which, step))
     phases = {phase.id: phase for phase in bound.graph.phases}
     axes = {spread.phase: spread.axes for spread in plan.spread}
     result: dict[PhaseId, Shared] = {}
-    for id, parts in found.items():
+    for id, parts in parts_of_loop.items():
         phase, states = phases.get(id), [step for _, step in parts if isinstance(step, LoopStep)]
         known = isinstance(phase, Loop) and len(states) == 1 and len(axes.get(id, ())) == len(phase.initial)
         if known and isinstance(phase, Loop) and _able(phase, axes[id], bound):
-            turn = turn_of(bound, phase, axes[id])
-            result[id] = Shared(states[0], turn, leaving(bound, phase, turn) if None in turn.axes else None, tuple(parts))
+            iteration = turn_of(bound, phase, axes[id])
+            result[id] = Shared(states[0], iteration, leaving(bound, phase, iteration) if None in iteration.axes else None,
+                tuple(parts))
     return result
 
 
@@ -394,7 +395,7 @@ def lying_in(plan: ExecutionPlan, bound: BoundGraph) -> dict[str, str]:
     stores = stores_of(plan)
     if not stores:
         return {}
-    names = {phase.id: found[0] for phase in bound.graph.phases if (found := in_files(phase)) is not None}
+    names = {phase.id: files[0] for phase in bound.graph.phases if (files := in_files(phase)) is not None}
     return {
         names[step.phase]: str(queue.device) for queue in plan.main.queues if queue.device in stores
         for step in queue.steps if isinstance(step, RunStep) and step.phase in names

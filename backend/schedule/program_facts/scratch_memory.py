@@ -60,15 +60,15 @@ def workspace(phase: Structured, number: Callable[[Size], int], scattered: Conta
     points = prod(sizes)
     reduces = any(r.reduction is not None for r in phase.results)
     lanes = _lane_bytes(points, sizes[-1]) + number(_one_by_one(phase)) if reduces else 0
-    whole = number(_whole(phase)) if phase.reads else 0
+    undivided = number(_whole(phase)) if phase.reads else 0
     deferred = deferred_bytes(phase, scattered)
     if not applied:
-        whole = whole if reduces else 0
+        undivided = undivided if reduces else 0
         if not deferred:
-            return lanes + whole
+            return lanes + undivided
     each, most = _each(phase, applied, deferred, reduces=reduces)
     at_once = points if _is_one_by_one(phase) else most if points >= ALONE_BELOW else most // 4
-    return min(points, at_once) * each + lanes + whole
+    return min(points, at_once) * each + lanes + undivided
 
 
 def rows_workspace(phase: Structured, number: Callable[[Size], int], scattered: Container[ValueId] = ()) -> int:
@@ -88,11 +88,11 @@ def rows_points(points: int, row: int) -> int:
 
 def deferred_bytes(phase: Structured, scattered: Container[ValueId] = ()) -> dict[int, int]:
     """The bytes a point that reads copy (`run.cpu.deferred`), by their nodes."""
-    found: dict[int, int] = {}
-    for place, node in enumerate(phase.body):
+    deferred: dict[int, int] = {}
+    for index, node in enumerate(phase.body):
         if isinstance(node, ReadNode) and (copies := _copies(phase.reads[node.index], scattered)):
-            found[place] = node.kind.bytes * copies
-    return found
+            deferred[index] = node.kind.bytes * copies
+    return deferred
 
 
 def _copies(read: Read, scattered: Container[ValueId]) -> int:
@@ -100,7 +100,7 @@ def _copies(read: Read, scattered: Container[ValueId]) -> int:
     stages = read.projection.stages
     if stages and isinstance(stages[-1], Reshaped) and read.value not in scattered:
         stages = stages[:-1]  # of what lies in rows: a view
-    last = max((place for place, stage in enumerate(stages) if isinstance(stage, Reshaped)), default=-1)
+    last = max((index for index, stage in enumerate(stages) if isinstance(stage, Reshaped)), default=-1)
     copies, around = 0, 1
     for stage in stages[: last + 1]:
         if isinstance(stage, Reshaped):
@@ -118,7 +118,7 @@ def _whole(phase: Structured) -> Size:
     every = frozenset(range(rank))
     sizes = [capacity(axis.size) for axis in phase.axes]
     points = product(sizes)
-    found = ZERO
+    total = ZERO
     varying: list[frozenset[int]] = []
     for node in phase.body:
         on: frozenset[int] = frozenset()
@@ -136,19 +136,19 @@ def _whole(phase: Structured) -> Size:
     for node, on in zip(phase.body, varying, strict=True):
         if isinstance(node, ApplyNode) and on != full:
             items = product(sizes[axis] for axis in sorted(on))
-            found = found + items * node.kind.bytes
+            total = total + items * node.kind.bytes
             inside = larger(inside, items * _inside(phase, node))
             once.update(node.args)
-    found = found + inside
-    for place, node in enumerate(phase.body):
-        if place in once and isinstance(node, ReadNode) and _is_reshaped(phase.reads[node.index]):
-            found = found + product(sizes[axis] for axis in sorted(varying[place])) * node.kind.bytes
+    total = total + inside
+    for node_index, node in enumerate(phase.body):
+        if node_index in once and isinstance(node, ReadNode) and _is_reshaped(phase.reads[node.index]):
+            total = total + product(sizes[axis] for axis in sorted(varying[node_index])) * node.kind.bytes
     kinds = {node.index: node.kind for node in phase.body if isinstance(node, ReadNode)}
     for index, read in enumerate(phase.reads):
         for stage in read.projection.stages:
             if isinstance(stage, Affine) and stage.fills and index in kinds:
-                found = found + _padded(stage, points) * kinds[index].bytes
-    return found
+                total = total + _padded(stage, points) * kinds[index].bytes
+    return total
 
 
 def _is_reshaped(read: Read) -> bool:
@@ -171,7 +171,7 @@ def _reinterpreted(stage: Reshaped, on: frozenset[int] | None) -> frozenset[int]
     """The axes before a reshape on which these after it depend: those of the shortest runs of axes of equal products."""
     if on is None:
         return None
-    found: set[int] = set()
+    axes: set[int] = set()
     i = j = 0
     while i < len(stage.source) or j < len(stage.target):
         ends = [(a, b) for b in range(j, len(stage.target) + 1) for a in range(i, len(stage.source) + 1) if (a, b) != (i, j)]
@@ -179,9 +179,9 @@ def _reinterpreted(stage: Reshaped, on: frozenset[int] | None) -> frozenset[int]
         stop = len(stage.source), len(stage.target)
         a, b = next((e for e in ends if product(stage.source[i : e[0]]) == product(stage.target[j : e[1]])), stop)
         if any(axis in on for axis in range(j, b)):
-            found.update(range(i, a))
+            axes.update(range(i, a))
         i, j = a, b
-    return frozenset(found)
+    return frozenset(axes)
 
 
 def _padded(stage: Affine, points: Size) -> Size:
@@ -214,8 +214,8 @@ def copied(phase: LibraryPhase, scattered: Container[ValueId], types: Mapping[Va
     if phase.op in _READ_IN_PLACE:
         return []
     if phase.op == "contract" and not frame_of(phase) and all(len(types[value].shape) <= 2 for value in phase.args):
-        made = product(map(capacity, (*types[phase.args[0]].shape, *types[phase.args[1]].shape[1:]))).constant
-        if made is not None and made > SMALL_PRODUCTS:
+        items = product(map(capacity, (*types[phase.args[0]].shape, *types[phase.args[1]].shape[1:]))).constant
+        if items is not None and items > SMALL_PRODUCTS:
             return []
     return [value for value in dict.fromkeys(phase.args) if value in scattered]
 
@@ -234,14 +234,14 @@ def workspace_bound(phase: Structured, scattered: Container[ValueId] = ()) -> Si
     reduces = any(r.reduction is not None for r in phase.results)
     lanes = minimum(points, SUM_POINTS) * (_INSIDE * 8 // 2) + quotient(points, BLOCK) * 16 + 1 if reduces else ZERO
     lanes = lanes + _one_by_one(phase)
-    whole = _whole(phase) if phase.reads else ZERO
+    undivided = _whole(phase) if phase.reads else ZERO
     deferred = deferred_bytes(phase, scattered)
     if not applied:
-        whole = whole if reduces else ZERO
+        undivided = undivided if reduces else ZERO
         if not deferred:
-            return lanes + whole
+            return lanes + undivided
     each, most = _each(phase, applied, deferred, reduces=reduces)
-    return (points if _is_one_by_one(phase) else minimum(points, most)) * each + lanes + whole
+    return (points if _is_one_by_one(phase) else minimum(points, most)) * each + lanes + undivided
 
 
 def _is_one_by_one(phase: Structured) -> bool:
@@ -251,13 +251,13 @@ def _is_one_by_one(phase: Structured) -> bool:
 
 def _one_by_one(phase: Structured) -> Size:
     """What reductions from the right take."""
-    found = ZERO
+    total = ZERO
     for result in phase.results:
         if is_sequential(result.reduction or ""):
             kind, items = getattr(phase.body[result.node], "kind", Kind.I64), product(capacity(axis.size) for axis in phase.axes)
             cells = product(capacity(axis.size) for axis in phase.axes[:-1])
-            found = found + from_the_right(result.reduction or "", kind, items, capacity(phase.axes[-1].size), cells)
-    return found
+            total = total + from_the_right(result.reduction or "", kind, items, capacity(phase.axes[-1].size), cells)
+    return total
 
 
 def _lane_bytes(points: int, length: int) -> int:
@@ -279,23 +279,23 @@ def _inside(phase: Structured, node: ApplyNode | AxisNode) -> int:
 def _live_bytes(phase: Structured, deferred: Mapping[int, int], *, counts_results: bool) -> int:
     """The most bytes a point that computed nodes take at once; results have their own memory unless they are reduced."""
     last: dict[int, int] = {}
-    for place, node in enumerate(phase.body):
+    for index, node in enumerate(phase.body):
         if isinstance(node, ApplyNode):
-            last.update(dict.fromkeys(node.args, place))
+            last.update(dict.fromkeys(node.args, index))
     results = {r.node for r in phase.results}
     if counts_results:
         last.update(dict.fromkeys(results, len(phase.body)))
     ends: dict[int, int] = {}
-    for place, size in deferred.items():
-        ends[last.get(place, place)] = ends.get(last.get(place, place), 0) + size
+    for index, size in deferred.items():
+        ends[last.get(index, index)] = ends.get(last.get(index, index), 0) + size
     live = most = sum(deferred.values())
-    for place, node in enumerate(phase.body):
-        if isinstance(node, ApplyNode | AxisNode) and (counts_results or place not in results):
+    for index, node in enumerate(phase.body):
+        if isinstance(node, ApplyNode | AxisNode) and (counts_results or index not in results):
             size = node.kind.bytes if isinstance(node, ApplyNode) else 8
             live += size
-            ends[last.get(place, place)] = ends.get(last.get(place, place), 0) + size
+            ends[last.get(index, index)] = ends.get(last.get(index, index), 0) + size
         most = max(most, live)
-        live -= ends.pop(place, 0)
+        live -= ends.pop(index, 0)
     return most
 
 
@@ -338,10 +338,10 @@ class Numbers:
         value = size.constant
         if value is not None:
             return value
-        found = self._known.get(size)
-        if found is None:
-            found = self._known[size] = capacity(size).evaluate({})
-        return found
+        capacity_in_items = self._known.get(size)
+        if capacity_in_items is None:
+            capacity_in_items = self._known[size] = capacity(size).evaluate({})
+        return capacity_in_items
 
     number = cap
 
@@ -370,10 +370,10 @@ def scratch_within(
     """The bytes that a whole phase needs beside operands and results: the peaks of its `bodies`, copies, workspace."""
 
     def held(values: Iterable[ValueId]) -> Amount:
-        found = amounts.zero
+        total = amounts.zero
         for value in values:
-            found = found + amounts.rounded(amounts.bytes(types[value]))
-        return found
+            total = total + amounts.rounded(amounts.bytes(types[value]))
+        return total
 
     most = reduce(amounts.larger, bodies, amounts.zero)
     match phase:

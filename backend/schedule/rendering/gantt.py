@@ -149,10 +149,10 @@ def _strip(chart: GanttChart, memory: MemoryTrack, y: float) -> Iterator[str]:
     """Bytes over time, as high as the larger of peak and limit."""
     height = STRIP - 6
     largest = max(memory.peak, memory.limit or 0, 1)
-    for place, (tick, size) in enumerate(memory.points):
+    for index, (tick, size) in enumerate(memory.points):
         if size <= 0:
             continue
-        stop = memory.points[place + 1][0] if place + 1 < len(memory.points) else chart.makespan
+        stop = memory.points[index + 1][0] if index + 1 < len(memory.points) else chart.makespan
         tall = height * size / largest
         over = " over" if memory.limit is not None and size > memory.limit else ""
         width = max(0.5, _x(chart, stop) - _x(chart, tick))
@@ -201,7 +201,7 @@ _MORE: Final = "#"
 def gantt_text(chart: GanttChart, width: int = 72) -> str:
     """The chart as lines of at most about `width` cells beside the names of lanes."""
     names = list(dict.fromkeys(bar.name for lane in chart.lanes for bar in lane.bars))
-    letters = {name: _LETTERS[place] if place < len(_LETTERS) else _MORE for place, name in enumerate(names)}
+    letters = {name: _LETTERS[index] if index < len(_LETTERS) else _MORE for index, name in enumerate(names)}
     wide = max((len(_titled(lane)) for lane in chart.lanes), default=0)
     lines = [chart.title, *chart.notes]
     for lane in chart.lanes:
@@ -271,10 +271,10 @@ def _events(chart: GanttChart, process: int, name: str) -> Iterator[dict[str, An
                 "dur": _micros(chart, bar.end - bar.start),
                 "args": {"detail": bar.detail},
             }
-    for place, arrow in enumerate(chart.arrows):
+    for index, arrow in enumerate(chart.arrows):
         if arrow.source in places and arrow.target in places:
             (source, start, end), (target, at, _) = places[arrow.source], places[arrow.target]
-            common = {"name": f"fence f{arrow.fence}", "cat": "fence", "id": process * 1_000_000 + place, "pid": process}
+            common = {"name": f"fence f{arrow.fence}", "cat": "fence", "id": process * 1_000_000 + index, "pid": process}
             yield {"ph": "s", **common, "tid": source, "ts": _micros(chart, max(start, end - 1))}
             yield {"ph": "f", "bp": "e", **common, "tid": target, "ts": _micros(chart, at)}
     for memory in chart.memory:
@@ -325,8 +325,8 @@ def fronts_svg(fronts: Sequence[Drawn]) -> str:
         f'aria-label="{escape("; ".join(one.title for one in fronts), quote=True)}">',
         _FRONT_STYLE,
     ]
-    for place, front in enumerate(fronts):
-        lines += [f'<g transform="translate(0 {HEIGHT * place})">', *_panel(front), "</g>"]
+    for index, front in enumerate(fronts):
+        lines += [f'<g transform="translate(0 {HEIGHT * index})">', *_panel(front), "</g>"]
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
@@ -366,9 +366,9 @@ def _panel(front: Drawn) -> Iterator[str]:
     yield f'<path class="front" d="{stairs}"/>'
     if front.floors:
         yield f'<path class="floor" d="{_floor(front.floors, x, y)}"><title>no {escape(front.plans)} is below</title></path>'
-    for place, (ns, value, said) in enumerate(front.points, 1):
+    for index, (ns, value, said) in enumerate(front.points, 1):
         yield f'<circle class="point" cx="{x(ns):.1f}" cy="{y(value):.1f}" r="5"><title>{escape(said)}</title></circle>'
-        yield f'<text x="{x(ns) + 8:.1f}" y="{y(value) - 7:.1f}">{place}</text>'
+        yield f'<text x="{x(ns) + 8:.1f}" y="{y(value) - 7:.1f}">{index}</text>'
 
 
 def _range(numbers: Sequence[int]) -> tuple[float, float]:
@@ -381,8 +381,8 @@ def _range(numbers: Sequence[int]) -> tuple[float, float]:
 def _stairs(points: Sequence[tuple[int, int]], x: Scale, y: Scale) -> str:
     """Each value holds until the next point's time."""
     parts = [f"M{x(points[0][0]):.1f},{FRONT_TOP}"]
-    for place, (ns, value) in enumerate(points):
-        end = points[place + 1][0] if place + 1 < len(points) else float("inf")
+    for index, (ns, value) in enumerate(points):
+        end = points[index + 1][0] if index + 1 < len(points) else float("inf")
         parts.append(f"L{x(ns):.1f},{y(value):.1f}L{x(end):.1f},{y(value):.1f}")
     return "".join(parts)
 
@@ -442,28 +442,28 @@ def _placements(old: ExecutionPlan, new: ExecutionPlan) -> Iterator[str]:
         if before.get(phase) != after.get(phase):
             yield labels.get(phase, f"#{phase}")
             for mark, places in (("-", before.get(phase, [])), ("+", after.get(phase, []))):
-                yield from (f"  {mark} {place}" for place in places)
+                yield from (f"  {mark} {placement}" for placement in places)
 
 
 def _places(plan: ExecutionPlan) -> dict[PhaseId, list[str]]:
-    found: dict[PhaseId, list[str]] = defaultdict(list)
+    placements: dict[PhaseId, list[str]] = defaultdict(list)
     for queue in plan.main.queues:
         for step in queue.steps:
             match step:
                 case RunStep(box=box):
-                    found[step.phase].append(f"{queue.device} {box_text(box)}".rstrip())
+                    placements[step.phase].append(f"{queue.device} {box_text(box)}".rstrip())
                 case RowsStep():
                     for member in step.phases:
-                        found[member].append(f"{queue.device} by rows")
+                        placements[member].append(f"{queue.device} by rows")
                 case CombineStep():
-                    found[step.phase].append(f"{queue.device} combine")
+                    placements[step.phase].append(f"{queue.device} combine")
                 case LoopStep(rows=rows) | JoinStep(rows=rows) if rows is not None:
-                    found[step.phase].append(f"{queue.device} rows {rows[0]}:{rows[1]}")
+                    placements[step.phase].append(f"{queue.device} rows {rows[0]}:{rows[1]}")
                 case LoopStep() | BranchStep() | CellsStep():
-                    found[step.phase].append(str(queue.device))
+                    placements[step.phase].append(str(queue.device))
                 case _:
                     pass
-    return {phase: sorted(places) for phase, places in found.items()}
+    return {phase: sorted(places) for phase, places in placements.items()}
 
 
 def _transfers(old: ExecutionPlan, new: ExecutionPlan) -> Iterator[str]:

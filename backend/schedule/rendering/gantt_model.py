@@ -170,7 +170,7 @@ class GanttChart:
 
 def with_critical_path(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
     """The lanes, bars of one critical path marked.  See Note [Critical path]."""
-    ended = sorted(((b.arrive, -place, b.key) for place, lane in enumerate(lanes) for b in lane.bars), reverse=True)
+    ended = sorted(((b.arrive, -index, b.key) for index, lane in enumerate(lanes) for b in lane.bars), reverse=True)
     if not ended:
         return tuple(lanes)
     bars = {bar.key: bar for lane in lanes for bar in lane.bars}
@@ -192,13 +192,13 @@ def with_critical_path(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
 
 def merged(lanes: Sequence[Lane]) -> tuple[tuple[Lane, ...], int]:
     """Equal lanes once, at most MOST_LANES of them, and how many lanes are not shown.  See Note [Many lanes]."""
-    found: dict[object, Lane] = {}
+    lanes_by_key: dict[object, Lane] = {}
     for lane in lanes:
         stem = lane.name.split("[")[0]
         key = (stem, lane.is_link, tuple((b.name, b.start, b.end) for b in lane.bars)) if "[" in lane.name else lane.name
-        kept = found.get(key)
-        found[key] = lane if kept is None else replace(kept, equal=kept.equal + 1)
-    all_lanes = sorted(found.values(), key=lambda lane: lane.is_link)
+        known = lanes_by_key.get(key)
+        lanes_by_key[key] = lane if known is None else replace(known, equal=known.equal + 1)
+    all_lanes = sorted(lanes_by_key.values(), key=lambda lane: lane.is_link)
     return tuple(all_lanes[:MOST_LANES]), sum(lane.equal for lane in all_lanes[MOST_LANES:])
 
 
@@ -206,7 +206,7 @@ def memory_over_time(
     changes: Mapping[str, Sequence[tuple[int, int]]], limits: Mapping[str, int | None], stated: Mapping[str, int] | None = None
 ) -> tuple[MemoryTrack, ...]:
     """Series from (tick, change in bytes) by device; what is freed at a tick goes before what is made then."""
-    found = []
+    curves = []
     for device, events in changes.items():
         live = 0
         points: list[tuple[int, int]] = [(0, 0)]
@@ -216,8 +216,8 @@ def memory_over_time(
                 points[-1] = (tick, live)
             else:
                 points.append((tick, live))
-        found.append(MemoryTrack(device, limits.get(device), tuple(points), (stated or {}).get(device, 0)))
-    return tuple(found)
+        curves.append(MemoryTrack(device, limits.get(device), tuple(points), (stated or {}).get(device, 0)))
+    return tuple(curves)
 
 
 def time_text(ticks: int, tick_ns: int) -> str:
@@ -257,7 +257,7 @@ class _PlanReader:
     def chart(self) -> GanttChart:
         plan = self.plan
         self.find_makers()
-        lanes = [self.lane(place) for place in range(len(self.main.queues))]
+        lanes = [self.lane(index) for index in range(len(self.main.queues))]
         lanes.sort(key=lambda lane: lane.is_link)
         timed = any(bar.arrive for lane in lanes for bar in lane.bars)
         lanes = lanes if timed else [_in_order(lane) for lane in lanes]
@@ -285,8 +285,8 @@ class _PlanReader:
                 + ("" if prediction.proof.method == "none" else f" ({prediction.proof.method})")
             )
             notes += [*space_lines(plan), *chunks_text(plan)]
-            told = [f"{b.name} {time_text(b.ticks, plan.tick_ns)}" for b in prediction.baselines if b.ticks is not None]
-            notes += [f"baselines: {', '.join(told)}"] if told else []
+            baselines = [f"{b.name} {time_text(b.ticks, plan.tick_ns)}" for b in prediction.baselines if b.ticks is not None]
+            notes += [f"baselines: {', '.join(baselines)}"] if baselines else []
         sizes = plan.sizes if self.main is plan.main else ()
         notes += [" · ".join(f"{name}={number}" for name, number in sizes)] if sizes else []
         return GanttChart(
@@ -322,9 +322,9 @@ class _PlanReader:
             yield _PlanReader(self.plan, part, f"{what} {name}").chart()
 
     def find_makers(self) -> None:
-        for place, queue in enumerate(self.main.queues):
+        for lane_index, queue in enumerate(self.main.queues):
             for index, step in enumerate(queue.steps):
-                key = f"{place}:{index}"
+                key = f"{lane_index}:{index}"
                 match step:
                     case TransferStep():
                         self.makers[step.value].append((step.target, key))
@@ -333,8 +333,8 @@ class _PlanReader:
                         for value in (result for phase in named for result in phase.results):
                             self.makers[value].append((queue.device, key))
 
-    def lane(self, place: int) -> Lane:
-        queue = self.main.queues[place]
+    def lane(self, lane_index: int) -> Lane:
+        queue = self.main.queues[lane_index]
         bars: list[Bar] = []
         waiting: list[int] = []
         for index, step in enumerate(queue.steps):
@@ -343,7 +343,7 @@ class _PlanReader:
             elif isinstance(step, FenceStep):
                 self.fences[step.fence] = bars[-1].key if bars else ""
             elif not isinstance(step, FreeStep):
-                bar = self.bar(f"{place}:{index}", step, queue.device)
+                bar = self.bar(f"{lane_index}:{index}", step, queue.device)
                 self.waits += [(fence, bar.key) for fence in waiting]
                 waiting = []
                 bars.append(bar)
@@ -423,18 +423,18 @@ class _PlanReader:
         return tuple(nodes), tuple(lines)
 
     def rows(self) -> tuple[ChartRow, ...]:
-        found = []
+        rows = []
         for phase in self.plan.phases:
             runs = self.ran.get(phase.id, [])
-            for place, (device, ticks) in enumerate(runs):
-                part = f"{place + 1} of {len(runs)}" if len(runs) > 1 else "whole"
-                found.append(ChartRow(_titled(phase), device, part, ticks * self.plan.tick_ns))
-        return tuple(found)
+            for index, (device, ticks) in enumerate(runs):
+                part = f"{index + 1} of {len(runs)}" if len(runs) > 1 else "whole"
+                rows.append(ChartRow(_titled(phase), device, part, ticks * self.plan.tick_ns))
+        return tuple(rows)
 
 
 def _in_order(lane: Lane) -> Lane:
     """A bar a step, one after the other, where steps have no ticks of their own."""
-    bars = [replace(bar, start=place, end=place + 1, arrive=place + 1) for place, bar in enumerate(lane.bars)]
+    bars = [replace(bar, start=index, end=index + 1, arrive=index + 1) for index, bar in enumerate(lane.bars)]
     return replace(lane, bars=tuple(bars))
 
 
@@ -453,9 +453,9 @@ def chart_of_answer(problem: Problem, answer: Answer, name: str = "") -> GanttCh
     names = problem.device_names()
     lanes = with_critical_path(_lanes(problem, schedule, names))
     shown, hidden = merged(lanes)
-    told = [f"{b.name} {b.ticks}" for b in answer.baselines if b.ticks is not None]
+    baselines = [f"{b.name} {b.ticks}" for b in answer.baselines if b.ticks is not None]
     notes = [f"lower bound {answer.lower_bound} ticks · {answer.status.value}"] + (
-        [f"baselines: {', '.join(told)}"] if told else []
+        [f"baselines: {', '.join(baselines)}"] if baselines else []
     )
     rows = tuple(
         ChartRow(problem.phases[s.phase].id, names[s.device], f"rows {s.first} to {s.stop}", (s.end - s.start) * problem.tick_ns)
@@ -482,38 +482,38 @@ def chart_of_answer(problem: Problem, answer: Answer, name: str = "") -> GanttCh
 def _lanes(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> list[Lane]:
     devices: dict[int, list[Bar]] = defaultdict(list)
     links: dict[str, list[Bar]] = defaultdict(list)
-    made: dict[tuple[int, int], list[str]] = defaultdict(list)
-    for place, shard in enumerate(schedule.shards):
-        made[shard.phase, shard.device].append(f"s{place}")
-    for place, transfer in enumerate(schedule.transfers):
-        made[transfer.phase, transfer.target].append(f"t{place}")
+    keys_of: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for index, shard in enumerate(schedule.shards):
+        keys_of[shard.phase, shard.device].append(f"s{index}")
+    for index, transfer in enumerate(schedule.transfers):
+        keys_of[transfer.phase, transfer.target].append(f"t{index}")
     inputs: dict[int, list[int]] = defaultdict(list)
     for edge in problem.edges:
         inputs[edge.target].append(edge.source)
-    for place, shard in enumerate(schedule.shards):
+    for index, shard in enumerate(schedule.shards):
         phase = problem.phases[shard.phase]
-        after = tuple(key for source in inputs[shard.phase] for key in made[source, shard.device])
+        after = tuple(key for source in inputs[shard.phase] for key in keys_of[source, shard.device])
         part = f" rows {shard.first}:{shard.stop}" if phase.rows else ""
         text = f"{phase.id}{part} on {names[shard.device]}, {shard.end - shard.start} ticks"
         devices[shard.device].append(
-            Bar(f"s{place}", phase.id, BarKind.RUN, shard.start, shard.end, shard.end, text, after, node=phase.id)
+            Bar(f"s{index}", phase.id, BarKind.RUN, shard.start, shard.end, shard.end, text, after, node=phase.id)
         )
-    for place, step in enumerate(schedule.combines):
+    for index, step in enumerate(schedule.combines):
         phase = problem.phases[step.phase]
-        after = tuple(key for (p, _), keys in made.items() if p == step.phase for key in keys)
+        after = tuple(key for (p, _), keys in keys_of.items() if p == step.phase for key in keys)
         text = f"{phase.id} combine, {step.end - step.start} ticks"
-        bar = Bar(f"c{place}", f"{phase.id} combine", BarKind.COMBINE, step.start, step.end, step.end, text, after, node=phase.id)
+        bar = Bar(f"c{index}", f"{phase.id} combine", BarKind.COMBINE, step.start, step.end, step.end, text, after, node=phase.id)
         devices[problem.home].append(bar)
-    for place, transfer in enumerate(schedule.transfers):
+    for index, transfer in enumerate(schedule.transfers):
         phase = problem.phases[transfer.phase]
         link = "delay" if transfer.link is None else problem.links[transfer.link].id
         text = f"{phase.id}: {names[transfer.source]} → {names[transfer.target]}, {transfer.bytes} bytes"
-        after = tuple(made[transfer.phase, transfer.source])
+        after = tuple(keys_of[transfer.phase, transfer.source])
         times = (transfer.start, transfer.busy, transfer.arrive)
-        bar = Bar(f"t{place}", phase.id, BarKind.TRANSFER, *times, text, after, node=phase.id)
+        bar = Bar(f"t{index}", phase.id, BarKind.TRANSFER, *times, text, after, node=phase.id)
         links[link].append(bar)
-    found = [Lane(names[device], tuple(sorted(bars, key=lambda b: b.start)), False) for device, bars in sorted(devices.items())]
-    return found + [Lane(link, tuple(sorted(bars, key=lambda b: b.start)), True) for link, bars in sorted(links.items())]
+    lanes = [Lane(names[device], tuple(sorted(bars, key=lambda b: b.start)), False) for device, bars in sorted(devices.items())]
+    return lanes + [Lane(link, tuple(sorted(bars, key=lambda b: b.start)), True) for link, bars in sorted(links.items())]
 
 
 def _memory(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> tuple[MemoryTrack, ...]:
@@ -537,7 +537,7 @@ def _graph(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> tupl
     for transfer in schedule.transfers:
         moved[transfer.phase] += transfer.bytes
     nodes = tuple(
-        ChartNode(phase.id, phase.id, tuple(where[place]), sum(where[place].values())) for place,
+        ChartNode(phase.id, phase.id, tuple(where[index]), sum(where[index].values())) for index,
         phase in enumerate(problem.phases)
     )
     lines = tuple(

@@ -38,10 +38,10 @@ def graph_dot(chart: GanttChart) -> str:
     clusters: dict[str, list[ChartNode]] = defaultdict(list)
     for node in chart.nodes:
         clusters[node.devices[0] if len(node.devices) == 1 else ""].append(node)
-    for place, (device, nodes) in enumerate(sorted(clusters.items())):
+    for index, (device, nodes) in enumerate(sorted(clusters.items())):
         indent = "  "
         if device:
-            lines += [f"  subgraph cluster_{place} {{", f"    label={_quoted(device)};"]
+            lines += [f"  subgraph cluster_{index} {{", f"    label={_quoted(device)};"]
             indent = "    "
         for node in nodes:
             where = "" if device else f"\n{len(node.devices)} devices"
@@ -122,16 +122,16 @@ def _layers(chart: GanttChart) -> list[list[str]]:
     for node in chart.nodes:  # nodes are in an order that respects data flow
         depth[node.id] = max((depth[source] + 1 for source in reads[node.id] if source in depth), default=0)
     layers: list[list[str]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
-    place: dict[str, float] = {}
+    order_of: dict[str, float] = {}
     for column, layer in enumerate(layers):
         names = [name for name, at in depth.items() if at == column]
 
         def centre(name: str) -> float:
-            found = [place[source] for source in reads[name] if source in place]
-            return sum(found) / len(found) if found else 0.0
+            neighbours = [order_of[source] for source in reads[name] if source in order_of]
+            return sum(neighbours) / len(neighbours) if neighbours else 0.0
 
         layer.extend(sorted(names, key=centre))
-        place.update({name: row - len(names) / 2 for row, name in enumerate(layer)})
+        order_of.update({name: row - len(names) / 2 for row, name in enumerate(layer)})
     return layers
 
 
@@ -166,8 +166,8 @@ def front_page(front: Drawn, charts: Sequence[GanttChart]) -> str:
         *(f"<p>{escape(line)}</p>" for line in front.over),
         *_zoomed(fronts_svg([front])),
     ]
-    for place, ((_, _, said), chart) in enumerate(zip(front.points, charts, strict=True), 1):
-        lines += [f"<details><summary>{place}: {escape(said)}</summary>", *_zoomed(gantt_svg(replace(chart, title="")))]
+    for index, ((_, _, said), chart) in enumerate(zip(front.points, charts, strict=True), 1):
+        lines += [f"<details><summary>{index}: {escape(said)}</summary>", *_zoomed(gantt_svg(replace(chart, title="")))]
         lines += [*_loops(chart), *_memory(chart), "</details>"]
     return _page(front.title, lines)
 

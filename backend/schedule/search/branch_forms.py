@@ -66,18 +66,18 @@ def plan_selects(
     is planned, but one select after the other is tried with the budget `trial`."""
     if not problem.selects:
         return PlannedForm(problem, plan(problem, budget))
-    made = form or (lambda late: with_late(problem, late))
+    former = form or (lambda late: with_late(problem, late))
     options = [_options(problem, select) for select in problem.selects]
     if len(options) <= together:
         combinations = [frozenset(i for i, late in enumerate(chosen) if late) for chosen in product(*options)]
-        return _best(problem, combinations, budget, plan, made)
-    kept = frozenset(i for i, each in enumerate(options) if each[0])
-    for place, each in enumerate(options):
-        if len(each) > 1 and place < MOST_TRIED:
-            found = _best(problem, [kept | {place}, kept - {place}], trial or budget, plan, made)
-            spoken = problem.selects[place].phase in found.answer.speculated
-            kept = kept - {place} if spoken else kept | {place}
-    return _partly(_best(problem, [kept], budget, plan, made))
+        return _best(problem, combinations, budget, plan, former)
+    at_once = frozenset(i for i, each in enumerate(options) if each[0])
+    for index, each in enumerate(options):
+        if len(each) > 1 and index < MOST_TRIED:
+            planned = _best(problem, [at_once | {index}, at_once - {index}], trial or budget, plan, former)
+            spoken = problem.selects[index].phase in planned.answer.speculated
+            at_once = at_once - {index} if spoken else at_once | {index}
+    return _partly(_best(problem, [at_once], budget, plan, former))
 
 
 def _options(problem: Problem, select: Select) -> tuple[bool, ...]:
@@ -115,21 +115,21 @@ def speaks_within(directive: Directive, select: Select) -> bool:
             return False
 
 
-def _best(problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, plan: Planner, made: Former) -> PlannedForm:
-    found: list[PlannedForm] = []
+def _best(problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, plan: Planner, former: Former) -> PlannedForm:
+    planned: list[PlannedForm] = []
     for late in forms:
-        form = made(late)
+        form = former(late)
         answer = plan(form, budget)
-        speculated = tuple(select.phase for place, select in enumerate(problem.selects) if place not in late)
-        found.append(PlannedForm(form, replace(answer, speculated=speculated)))
-    usable = [each for each in found if each.answer.schedule is not None and each.answer.status is not Status.ABORTED]
+        speculated = tuple(select.phase for index, select in enumerate(problem.selects) if index not in late)
+        planned.append(PlannedForm(form, replace(answer, speculated=speculated)))
+    usable = [each for each in planned if each.answer.schedule is not None and each.answer.status is not Status.ABORTED]
     if not usable:
-        unsure = [each for each in found if each.answer.status is not Status.IMPOSSIBLE]
-        return (unsure or found)[0]
+        unsure = [each for each in planned if each.answer.status is not Status.IMPOSSIBLE]
+        return (unsure or planned)[0]
     best = min(usable, key=lambda each: each.answer.values)
-    bounds = [each.answer.lower_bound for each in found if each.answer.status is not Status.IMPOSSIBLE]
+    bounds = [each.answer.lower_bound for each in planned if each.answer.status is not Status.IMPOSSIBLE]
     bound, answer = min(bounds), best.answer
-    reached = bound >= answer.values[0] and not any(each.answer.status is Status.ABORTED for each in found)
+    reached = bound >= answer.values[0] and not any(each.answer.status is Status.ABORTED for each in planned)
     status, proof = Status.OPTIMAL if reached else Status.GAP, replace(answer.proof, lower_bound=bound)
     return replace(best, answer=replace(answer, status=status, lower_bound=bound, proof=proof))
 
@@ -150,9 +150,9 @@ def with_late(problem: Problem, late: Iterable[int]) -> Problem:
     """The problem in which those of its selects (by place) choose before they run."""
     form = problem
     left = list(range(len(problem.selects)))
-    for place in sorted(late, key=lambda at: -_size(problem.selects[at])):
-        if place in left:  # else it is within one that is late
-            select = form.selects[left.index(place)]
+    for index in sorted(late, key=lambda at: -_size(problem.selects[at])):
+        if index in left:  # else it is within one that is late
+            select = form.selects[left.index(index)]
             inner = {*select.then, *select.otherwise, select.phase}
             left = [at for at, each in zip(left, form.selects, strict=True) if each.phase not in inner]
             form = _late(form, select)
@@ -187,8 +187,8 @@ def _late(problem: Problem, select: Select) -> Problem:
     for edge in problem.edges:
         if edge.source in inside and edge.target in inside:
             continue
-        whole = edge.whole or edge.target in inside
-        moved = replace(edge, source=renumbered[edge.source], target=renumbered[edge.target], whole=whole)
+        undivided = edge.whole or edge.target in inside
+        moved = replace(edge, source=renumbered[edge.source], target=renumbered[edge.target], whole=undivided)
         key = (moved.source, moved.target)
         edges[key] = _joined(problem, edges[key], moved) if key in edges else moved
     others = (each for each in problem.selects if each.phase not in inside)

@@ -96,9 +96,9 @@ def _fits(problem: Problem) -> bool:
 
 def _starts(context: SearchContext) -> Iterator[Decisions]:
     """The best that is known, that of devices and links without limits, and the baselines."""
-    problem, found = context.problem, context.found
-    if found.schedule is not None:
-        yield decisions_of(problem, found.schedule)
+    problem, incumbent = context.problem, context.found
+    if incumbent.schedule is not None:
+        yield decisions_of(problem, incumbent.schedule)
     roomy = replace(
         problem, chunks=1, devices=tuple(replace(group, memory=None) for group in problem.devices),
         directives=tuple(one for one in problem.directives if not isinstance(one, LimitMemory)),
@@ -114,16 +114,16 @@ def _starts(context: SearchContext) -> Iterator[Decisions]:
 
 def in_chunks(timer: Timer, modes: Sequence[Mode], count: int, phases: Sequence[int]) -> tuple[Mode, ...]:
     """The modes with `count` equal chunks for each shard of these phases."""
-    made = list(modes)
+    chunked = list(modes)
     for p in phases:
         rows, parts, first = timer.problem.phases[p].rows, [], 0
-        for device, own in modes[p]:
-            cuts = [first + own * i // count for i in range(count + 1)]
+        for device, row_count in modes[p]:
+            cuts = [first + row_count * i // count for i in range(count + 1)]
             parts += [(device, stop - start) for start, stop in pairwise(cuts) if stop > start]
-            first += own
-        made[p] = tuple(parts)
-        assert sum(own for _, own in parts) == rows, "chunks are of all rows"
-    return tuple(made)
+            first += row_count
+        chunked[p] = tuple(parts)
+        assert sum(row_count for _, row_count in parts) == rows, "chunks are of all rows"
+    return tuple(chunked)
 
 
 def _cuttable(timer: Timer, modes: Sequence[Mode]) -> Iterator[tuple[int, ...]]:
@@ -135,19 +135,19 @@ def _cuttable(timer: Timer, modes: Sequence[Mode]) -> Iterator[tuple[int, ...]]:
 
 
 def _in_chunks(context: SearchContext) -> None:
-    timer, found = context.timer, context.found
+    timer, incumbent = context.timer, context.found
     different: dict[tuple[Mode, ...], Decisions] = {}
     for start in _starts(context):
         if len(different) < STARTS:
             different.setdefault(start.modes, start)
     for start in different.values():
         _cut(context, start)
-    for candidate in at_home(context.costs) if found.schedule is None else ():
+    for candidate in at_home(context.costs) if incumbent.schedule is None else ():
         _cut(context, candidate.decisions)
-    if found.schedule is None:
+    if incumbent.schedule is None:
         _cut_anywhere(context, tuple(different.values()))
-    if found.schedule is not None and len(found.schedule.shards) > len(timer.problem.phases):
-        _mend(context, decisions_of(timer.problem, found.schedule))
+    if incumbent.schedule is not None and len(incumbent.schedule.shards) > len(timer.problem.phases):
+        _mend(context, decisions_of(timer.problem, incumbent.schedule))
 
 
 def _cut(context: SearchContext, start: Decisions) -> None:
@@ -157,16 +157,16 @@ def _cut(context: SearchContext, start: Decisions) -> None:
             break  # what is at home anyway is cut for the memory alone
         best: int | None = None
         for count in counts(context.timer.problem):
-            made = _laid_out(context, start, count, phases)
-            if made is not None and best is not None and made >= best:
+            makespan = _laid_out(context, start, count, phases)
+            if makespan is not None and best is not None and makespan >= best:
                 break
-            best = made if made is not None else best
+            best = makespan if makespan is not None else best
 
 
 def _cut_anywhere(context: SearchContext, starts: Sequence[Decisions]) -> None:
     """Where equal chunks do not fit: any cuts of few rows, other ones in each phase, in any order of few phases, up to the first
     schedule."""
-    timer, found = context.timer, context.found
+    timer, incumbent = context.timer, context.found
     phases = range(len(timer.problem.phases))
     able = [p for p in sorted(chunked(timer.problem)) if not timer.problem.phases[p].effect]
     if len(phases) > MOST_ORDERED or any(timer.problem.phases[p].rows > MOST_ROWS for p in able):
@@ -174,23 +174,23 @@ def _cut_anywhere(context: SearchContext, starts: Sequence[Decisions]) -> None:
     modes = dict.fromkeys(one.modes for one in (*starts, *(home.decisions for home in at_home(context.costs))))
     tried = (
         Decisions(tuple(cut), order)
-        for whole in modes
-        for cut in product(*(_cuts(whole[p], timer.problem.chunks if p in able else 1) for p in phases))
+        for mode in modes
+        for cut in product(*(_cuts(mode[p], timer.problem.chunks if p in able else 1) for p in phases))
         for order in permutations(phases)
     )
     for decisions in islice(tried, MOST_TRIED):
-        found.offer(retime(timer, "chunks of any rows", decisions).schedule)
-        if found.schedule is not None:
+        incumbent.offer(retime(timer, "chunks of any rows", decisions).schedule)
+        if incumbent.schedule is not None:
             return
 
 
 def _cuts(mode: Mode, most: int) -> list[Mode]:
     """A mode with each shard in one to `most` chunks, the fewest first."""
-    ways: list[list[Mode]] = []
-    for device, own in mode:
-        places = [cut for count in range(min(most, own)) for cut in combinations(range(1, own), count)]
-        ways.append([tuple((device, stop - start) for start, stop in pairwise((0, *cut, own))) for cut in places])
-    return sorted((tuple(chain(*parts)) for parts in product(*ways)), key=len)
+    options: list[list[Mode]] = []
+    for device, row_count in mode:
+        places = [cut for count in range(min(most, row_count)) for cut in combinations(range(1, row_count), count)]
+        options.append([tuple((device, stop - start) for start, stop in pairwise((0, *cut, row_count))) for cut in places])
+    return sorted((tuple(chain(*parts)) for parts in product(*options)), key=len)
 
 
 def counts(problem: Problem) -> list[int]:
@@ -208,17 +208,17 @@ def _laid_out(context: SearchContext, start: Decisions, count: int, phases: Sequ
 
 def _mend(context: SearchContext, best: Decisions) -> None:
     """Whatever phase is no worse whole, is whole."""
-    timer, found = context.timer, context.found
+    timer, incumbent = context.timer, context.found
     for p, mode in enumerate(best.modes):
         together: dict[int, int] = {}
         for device, rows in mode:
             together[device] = together.get(device, 0) + rows
-        if len(together) == len(mode) or found.schedule is None:
+        if len(together) == len(mode) or incumbent.schedule is None:
             continue
-        whole = replace(best, modes=(*best.modes[:p], tuple(together.items()), *best.modes[p + 1 :]))
-        made = retime(timer, "fewer chunks", whole)
-        if made.schedule is not None and made.schedule.makespan <= found.schedule.makespan:
-            found.schedule, best = made.schedule, made.decisions
+        decisions = replace(best, modes=(*best.modes[:p], tuple(together.items()), *best.modes[p + 1 :]))
+        candidate = retime(timer, "fewer chunks", decisions)
+        if candidate.schedule is not None and candidate.schedule.makespan <= incumbent.schedule.makespan:
+            incumbent.schedule, best = candidate.schedule, candidate.decisions
 
 
 IN_CHUNKS: Final = Strategy(
@@ -265,9 +265,9 @@ def _copies(directive: Directive, batches: int, count: int) -> Iterator[Directiv
             case Adjacent(_, x, z):
                 yield replace(directive, first=PhaseIndex(x + b * count), then=PhaseIndex(z + b * count))
             case Order(_, items, over):
-                own = range(count) if over is None else over
+                batch_range = range(count) if over is None else over
                 placed = tuple(None if item is None else PhaseIndex(item + b * count) for item in items)
-                yield replace(directive, items=placed, over=moved(tuple(map(PhaseIndex, own)), b))
+                yield replace(directive, items=placed, over=moved(tuple(map(PhaseIndex, batch_range)), b))
             case _:
                 if b == 0:
                     yield directive

@@ -99,28 +99,29 @@ def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
         return _in_chunks(problem, answer, answer.schedule, budget)
     problem = replace(problem, chunks=1)
     state = _ObjectiveState(problem, budget, answer, answer.schedule, answer.lower_bound, answer.proof.method)
-    kept: list[tuple[Objective, int]] = []
-    for place, objective in enumerate(objectives):
+    optima: list[tuple[Objective, int]] = []
+    for index, objective in enumerate(objectives):
         lower, method = 0, "none"
         with state.stage(objective.value):
-            lower, method = _improve(state, objective, kept)
-        if place == 0:
+            lower, method = _improve(state, objective, optima)
+        if index == 0:
             state.lower, state.method = lower, method
-        kept.append((objective, exact_value(problem, state.schedule, objective)))
+        optima.append((objective, exact_value(problem, state.schedule, objective)))
     with state.stage("ties"):
-        _settle(state, kept)
-    found = values(problem, state.schedule)
+        _settle(state, optima)
+    objective_values = values(problem, state.schedule)
     answer = replace(answer, failures=(*answer.failures, *map(str, state.failures)))
     if state.aborted:
-        return replace(answer, status=Status.ABORTED, schedule=state.schedule, values=found)
+        return replace(answer, status=Status.ABORTED, schedule=state.schedule, values=objective_values)
     lower = -(-state.lower // 10**9) if objectives[0] is Objective.ENERGY else state.lower
     reached = state.lower >= exact_value(problem, state.schedule, objectives[0])
-    proof = BoundCertificate(state.method if reached or state.lower else "none", min(lower, found[0]), answer.proof.detail)
+    proof = BoundCertificate(state.method if reached or state.lower else "none", min(lower, objective_values[0]),
+        answer.proof.detail)
     if objectives[0] is not Objective.LATENCY:
         proof = replace(proof, detail={})
     return replace(
-        answer, status=Status.OPTIMAL if reached else Status.GAP, schedule=state.schedule, values=found,
-        lower_bound=min(lower, found[0]), proof=proof,
+        answer, status=Status.OPTIMAL if reached else Status.GAP, schedule=state.schedule, values=objective_values,
+        lower_bound=min(lower, objective_values[0]), proof=proof,
     )  # fmt: skip
 
 
@@ -128,15 +129,15 @@ def _in_chunks(problem: Problem, answer: Answer, schedule: Schedule, budget: Bud
     """An answer in chunks is for latency; under other objectives there is one only where no whole shards fit, without a bound."""
     if problem.objectives[0] is Objective.LATENCY:
         return replace(answer, values=values(problem, schedule))
-    whole = plan_objectives(replace(problem, chunks=1), budget)
-    if whole.schedule is not None:
-        return whole
+    unchunked = plan_objectives(replace(problem, chunks=1), budget)
+    if unchunked.schedule is not None:
+        return unchunked
     return replace(
         answer, status=Status.GAP, values=values(problem, schedule), lower_bound=0, proof=BoundCertificate("none", 0)
     )
 
 
-def _settle(state: _ObjectiveState, kept: list[tuple[Objective, int]]) -> None:
+def _settle(state: _ObjectiveState, reached: list[tuple[Objective, int]]) -> None:
     """Of plans equally good, one with few syncs, and of those a short one."""
     problem, budget = state.problem, state.budget
     if not problem.links or len(problem.phases) > MOST_TIED or budget.steps == 0 or not state.schedule.transfers:
@@ -144,43 +145,45 @@ def _settle(state: _ObjectiveState, kept: list[tuple[Objective, int]]) -> None:
     asked, aborted = state.budget, state.aborted
     state.budget = replace(budget, steps=TIES if budget.steps is None else min(TIES, budget.steps))
     for objective in (Objective.SYNCS, Objective.LATENCY):
-        if all(objective is not other for other, _ in kept):
-            _by_solver(state, objective, kept)
-            kept.append((objective, exact_value(problem, state.schedule, objective)))
+        if all(objective is not other for other, _ in reached):
+            _by_solver(state, objective, reached)
+            reached.append((objective, exact_value(problem, state.schedule, objective)))
     state.budget, state.aborted = asked, aborted
 
 
-def _improve(state: _ObjectiveState, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
+def _improve(state: _ObjectiveState, objective: Objective, reached: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
     """Make the objective as good as can be while those kept stay; its lower bound and how that is known."""
-    for schedule in _candidates(state, objective, kept):
-        _offer(state, schedule, objective, kept)
-    if objective is Objective.LATENCY and not kept:
+    for schedule in _candidates(state, objective, reached):
+        _offer(state, schedule, objective, reached)
+    if objective is Objective.LATENCY and not reached:
         return state.answer.lower_bound, state.answer.proof.method
     if objective is Objective.MACHINES:
-        return _fewest_machines(state, kept)
+        return _fewest_machines(state, reached)
     floor = floor_of(state.problem, objective, state.answer.lower_bound)
     if objective in (Objective.ENERGY, Objective.THROUGHPUT):
-        _anneal(state, objective, kept, floor)
-    found = _by_solver(state, objective, kept, floor)
+        _anneal(state, objective, reached, floor)
+    improvement = _by_solver(state, objective, reached, floor)
     if objective is Objective.SYNCS:
-        most = min((most for other, most in kept if other is Objective.LATENCY), default=None)
-        _offer(state, fewer_syncs(state.problem, state.schedule, most), objective, kept)
-    return found
+        most = min((most for other, most in reached if other is Objective.LATENCY), default=None)
+        _offer(state, fewer_syncs(state.problem, state.schedule, most), objective, reached)
+    return improvement
 
 
-def _offer(state: _ObjectiveState, schedule: Schedule | None, objective: Objective, kept: Sequence[tuple[Objective,
+def _offer(state: _ObjectiveState, schedule: Schedule | None, objective: Objective, reached: Sequence[tuple[Objective,
     int]]) -> None:
     problem = state.problem
     if schedule is None or not acceptable(Timer(problem).limits, schedule):
         return
-    if any(exact_value(problem, schedule, other) > most for other, most in kept):
+    if any(exact_value(problem, schedule, other) > most for other, most in reached):
         return
     mine, theirs = (exact_value(problem, s, objective) for s in (schedule, state.schedule))
-    if (mine, schedule.makespan) < (theirs, state.schedule.makespan) if not kept else mine < theirs:
+    if (mine, schedule.makespan) < (theirs, state.schedule.makespan) if not reached else mine < theirs:
         state.schedule = schedule
 
 
-def _candidates(state: _ObjectiveState, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> Iterator[Schedule | None]:
+def _candidates(state: _ObjectiveState, objective: Objective, reached: Sequence[tuple[Objective, int]]) -> Iterator[
+    Schedule | None
+]:
     """Plans of the shortest makespan on some of the groups of devices, for objectives that fewer devices may serve."""
     problem = state.problem
     if objective in (Objective.LATENCY, Objective.MACHINES) or len(problem.phases) > MOST_EXACT:
@@ -190,11 +193,11 @@ def _candidates(state: _ObjectiveState, objective: Objective, kept: Sequence[tup
         everything = tuple(
             PhaseIndex(p) for p, phase in enumerate(problem.phases) if not phase.home and group.kind in phase.ticks
         )
-        place = PlaceDirective(GENERATED, everything, group.id)
-        yield plan_problem(replace(problem, directives=(*problem.directives, place)), fast).schedule
+        placement = PlaceDirective(GENERATED, everything, group.id)
+        yield plan_problem(replace(problem, directives=(*problem.directives, placement)), fast).schedule
 
 
-def _anneal(state: _ObjectiveState, objective: Objective, kept: Sequence[tuple[Objective, int]], floor: int) -> None:
+def _anneal(state: _ObjectiveState, objective: Objective, reached: Sequence[tuple[Objective, int]], floor: int) -> None:
     """Modes and orders from the best that is known, by what their schedules are worth."""
     problem, count = state.problem, len(state.problem.phases)
     timer = Timer(problem)
@@ -203,25 +206,25 @@ def _anneal(state: _ObjectiveState, objective: Objective, kept: Sequence[tuple[O
     costs = Costs(timer)
     choices, shift = candidate_modes(costs).choices, shifts(costs)
     deadline = FOREVER if timer.limits.deadline is None else timer.limits.deadline
-    latest = min([deadline, *(most for other, most in kept if other is Objective.LATENCY)])
+    latest = min([deadline, *(most for other, most in reached if other is Objective.LATENCY)])
 
     def worth(schedule: Schedule) -> int | None:
-        allowed = all(exact_value(problem, schedule, other) <= most for other, most in kept)
+        allowed = all(exact_value(problem, schedule, other) <= most for other, most in reached)
         return exact_value(problem, schedule, objective) if allowed else None
 
     moves = state.budget.moves * USUAL // max(USUAL, count) // 2
-    for turn, heat in enumerate(HEATS):
+    for run, heat in enumerate(HEATS):
         if exact_value(problem, state.schedule, objective) <= floor:
             break
         start = decisions_of(problem, state.schedule)
-        better = anneal(timer, choices, start, moves, floor, SEED + turn, shift, heat, Aim(worth, latest))
-        _offer(state, better, objective, kept)
+        better = anneal(timer, choices, start, moves, floor, SEED + run, shift, heat, Aim(worth, latest))
+        _offer(state, better, objective, reached)
 
 
-def _fewest_machines(state: _ObjectiveState, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
+def _fewest_machines(state: _ObjectiveState, reached: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
     """Bisection over `limit machines`; what the planner shows impossible, or too slow, is a bound."""
     problem = state.problem
-    deadlines = [most for objective, most in kept if objective is Objective.LATENCY]
+    deadlines = [most for objective, most in reached if objective is Objective.LATENCY]
     directives = (*problem.directives, *(Deadline(GENERATED, most) for most in deadlines))
     low = sure = 1  # fewer than `sure` are proved impossible; fewer than `low` were not found
     while low < machines(state.schedule):
@@ -229,7 +232,7 @@ def _fewest_machines(state: _ObjectiveState, kept: Sequence[tuple[Objective, int
         answer = plan_problem(replace(problem, directives=(*directives, LimitMachines(GENERATED, limit))), state.budget)
         before = machines(state.schedule)
         if answer.schedule is not None:
-            _offer(state, answer.schedule, Objective.MACHINES, kept)
+            _offer(state, answer.schedule, Objective.MACHINES, reached)
         if machines(state.schedule) < before:
             continue
         low = limit + 1
@@ -238,7 +241,7 @@ def _fewest_machines(state: _ObjectiveState, kept: Sequence[tuple[Objective, int
     return sure, "bound"
 
 
-def _by_solver(state: _ObjectiveState, objective: Objective, kept: Sequence[tuple[Objective, int]],
+def _by_solver(state: _ObjectiveState, objective: Objective, optima: Sequence[tuple[Objective, int]],
     bottom: int = 0) -> tuple[int, str]:
     """Bisection by the exact search, for problems that it can take as a whole; nothing is below `bottom`."""
     problem, budget = state.problem, state.budget
@@ -281,21 +284,21 @@ def _by_solver(state: _ObjectiveState, objective: Objective, kept: Sequence[tupl
             case Objective.SYNCS:
                 return Limit(ObjectiveMeasure.RECEIVERS, most, lambda s: 0 if syncs(problem, s) <= most else most + 1)
 
-    fixed = [limit(other, most) for other, most in kept]
+    fixed = [limit(other, most) for other, most in optima]
     if objective is Objective.SYNCS:
-        return _fewest_syncs(state, goals, fixed, kept, modes.complete)
+        return _fewest_syncs(state, goals, fixed, optima, modes.complete)
     wanted = limit(objective, 0)
     reached = goals.minimise(
         wanted.measure, wanted.of, fixed, state.schedule, bottom * times if times > 1 else bottom, steps.left
     )
     state.aborted |= reached.aborted
-    _offer(state, reached.schedule, objective, kept)
+    _offer(state, reached.schedule, objective, optima)
     lower = -(-reached.lower // times) if objective is Objective.THROUGHPUT else reached.lower
     return (lower, "z3") if modes.complete else (bottom, "bound")
 
 
 def _fewest_syncs(
-    state: _ObjectiveState, goals: object, fixed: Sequence[object], kept: Sequence[tuple[Objective, int]], complete: bool
+    state: _ObjectiveState, goals: object, fixed: Sequence[object], reached: Sequence[tuple[Objective, int]], complete: bool
 ) -> tuple[int, str]:
     """Fewer transfers, and fewer devices that receive any, mean fewer syncs; the least number of receivers is a bound."""
     from ..exact.makespan_bisection import Goals, Limit, ObjectiveMeasure
@@ -304,13 +307,13 @@ def _fewest_syncs(
     limits = [limit for limit in fixed if isinstance(limit, Limit)]
     share = goals.steps.left // 3
     few = goals.minimise(ObjectiveMeasure.TRANSFERS, transfers, limits, state.schedule, 0, share)
-    _offer(state, few.schedule, Objective.SYNCS, kept)
+    _offer(state, few.schedule, Objective.SYNCS, reached)
     fewer = goals.minimise(ObjectiveMeasure.RECEIVERS, receivers, limits, state.schedule, 0, share)
-    _offer(state, fewer.schedule, Objective.SYNCS, kept)
+    _offer(state, fewer.schedule, Objective.SYNCS, reached)
     if fewer.schedule is not None:
         both = [*limits, Limit(ObjectiveMeasure.RECEIVERS, receivers(fewer.schedule), receivers)]
         last = goals.minimise(ObjectiveMeasure.TRANSFERS, transfers, both, fewer.schedule, few.lower, share)
-        _offer(state, last.schedule, Objective.SYNCS, kept)
+        _offer(state, last.schedule, Objective.SYNCS, reached)
         state.aborted |= last.aborted
     state.aborted |= few.aborted or fewer.aborted
     return (fewer.lower, "z3") if complete else (0, "bound")
@@ -335,8 +338,8 @@ def reprove(problem: Problem, answer: Answer, steps: SolverSteps | None = None) 
     if answer.status is Status.IMPOSSIBLE:
         if answer.conflict is None:
             return False
-        found = find_conflict(replace(problem, directives=answer.conflict.directives), steps)  # these alone
-        return found is not None and found.code == answer.conflict.code
+        conflict = find_conflict(replace(problem, directives=answer.conflict.directives), steps)  # these alone
+        return conflict is not None and conflict.code == answer.conflict.code
     if answer.schedule is None or not answer.values:
         return answer.lower_bound <= 0 or confirmed(problem, answer.lower_bound, steps)
     if answer.lower_bound > answer.values[0]:

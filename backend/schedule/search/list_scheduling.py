@@ -226,11 +226,11 @@ def rolling(
 def urgencies(bounds: BoundSet) -> list[list[float]]:
     """By phase, what must follow its start at the least: cut as well as can be, and half way from that to not cut at all."""
     timer, result = bounds.timer, []
-    whole = [min(bounds.ticks_on(p, c) for c in bounds.costs.allowed_classes[p]) for p in range(len(bounds.order))]
-    for own in (bounds.shortest, [(one + other) / 2 for one, other in zip(bounds.shortest, whole, strict=True)]):
-        ranks = [0.0] * len(own)
+    undivided = [min(bounds.ticks_on(p, c) for c in bounds.costs.allowed_classes[p]) for p in range(len(bounds.order))]
+    for durations in (bounds.shortest, [(one + other) / 2 for one, other in zip(bounds.shortest, undivided, strict=True)]):
+        ranks = [0.0] * len(durations)
         for p in reversed(bounds.order):
-            ranks[p] = own[p] + max((ranks[timer.targets[edge]] for edge in timer.outgoing[p]), default=0.0)
+            ranks[p] = durations[p] + max((ranks[timer.targets[edge]] for edge in timer.outgoing[p]), default=0.0)
         result.append(ranks)
     return result
 
@@ -254,17 +254,17 @@ class _ListState:
     def earliest(self, kind: int, count: int) -> list[tuple[int, int]]:
         """(tick, device) of the `count` devices of a class that are free first."""
         heap = self.heaps[kind]
-        found: list[tuple[int, int]] = []
-        while heap and len(found) < count:
+        earliest: list[tuple[int, int]] = []
+        while heap and len(earliest) < count:
             tick, device = heappop(heap)
             now = self.free.get(device, 0)
             if now != tick:
                 heappush(heap, (now, device))
                 continue
-            found.append((tick, device))
-        for entry in found:
+            earliest.append((tick, device))
+        for entry in earliest:
             heappush(heap, entry)
-        return found
+        return earliest
 
     def place(self, phase: int) -> bool:
         timer = self.timer
@@ -300,11 +300,11 @@ class _ListState:
                     result.append(((before[0][0], task.units),))
                 elif task.rows and phase not in timer.limits.unsplit and sum(rows for _, rows in before) == task.rows:
                     result.append(before)
-        whole = not task.rows or phase in timer.limits.unsplit
-        limit = 1 if whole else min(self.widest, task.rows, timer.limits.machines or task.rows)
+        undivided = not task.rows or phase in timer.limits.unsplit
+        limit = 1 if undivided else min(self.widest, task.rows, timer.limits.machines or task.rows)
         first = {c: self.earliest(c, limit) for c in classes}
         result += [((device, task.units),) for c in classes for _, device in first[c][:1]]
-        if whole:
+        if undivided:
             return result
         by_speed = sorted(classes, key=lambda c: (timer.ticks(phase, costs.members[c][0], task.rows) or 0, c))
         fastest = by_speed[:3]
@@ -478,12 +478,12 @@ def baselines(costs: Costs) -> tuple[PlacementCandidate, ...]:
     order = order_of(costs.timer.before)
     if order is None or not all(costs.allowed):
         return ()
-    found = [_best_single(costs, order), even_split(costs, order)]
+    results = [_best_single(costs, order), even_split(costs, order)]
     for name, make in (("HEFT", heft), ("PEFT", peft)):
         decisions = make(costs)
         if decisions is not None:
-            found.append(retime(costs.timer, name, decisions))
-    return tuple(found)
+            results.append(retime(costs.timer, name, decisions))
+    return tuple(results)
 
 
 def at_home(costs: Costs) -> Iterator[PlacementCandidate]:
@@ -518,9 +518,9 @@ def _best_single(costs: Costs, order: list[int]) -> PlacementCandidate:
     for members in costs.members:
         device = members[0]
         modes = tuple(costs.single(p, _nearest(costs, p, device)) for p in range(len(costs.allowed)))
-        found = retime(costs.timer, "best single", Decisions(modes, tuple(order)))
-        if best is None or best.ticks is None or (found.ticks is not None and found.ticks < best.ticks):
-            best = found
+        candidate = retime(costs.timer, "best single", Decisions(modes, tuple(order)))
+        if best is None or best.ticks is None or (candidate.ticks is not None and candidate.ticks < best.ticks):
+            best = candidate
     assert best is not None
     return best
 

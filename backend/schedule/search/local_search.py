@@ -32,7 +32,7 @@ def shifts(costs: Costs, among: frozenset[int] | None = None) -> Shift | None:
     """The moves of a problem (between devices `among` these); None where nothing can be cut in another way."""
     timer = costs.timer
     limits, phases = timer.limits, timer.problem.phases
-    devices = [own if among is None else [d for d in own if d in among] for own in costs.allowed]
+    devices = [options if among is None else [d for d in options if d in among] for options in costs.allowed]
     open_phases = [
         p
         for p, task in enumerate(phases)
@@ -40,7 +40,7 @@ def shifts(costs: Costs, among: frozenset[int] | None = None) -> Shift | None:
     ]
     if not open_phases:
         return None
-    beside = {
+    neighbours = {
         p: [
             q
             for q in {timer.targets[e] for e in timer.outgoing[p]} | {timer.sources[e] for e in timer.incoming[p]}
@@ -48,7 +48,7 @@ def shifts(costs: Costs, among: frozenset[int] | None = None) -> Shift | None:
         ]
         for p in open_phases
     }
-    allowed = [frozenset(own) for own in devices]
+    allowed = [frozenset(devices_of_phase) for devices_of_phase in devices]
 
     def transferred(mode: Mode, source: int, target: int, count: int) -> Mode:
         rows = dict(mode)
@@ -61,8 +61,8 @@ def shifts(costs: Costs, among: frozenset[int] | None = None) -> Shift | None:
         p = open_phases[int(random.random() * len(open_phases))]
         mode, pick = state.modes[p], random.random()
         modes = list(state.modes)
-        if pick < 0.3 and beside[p]:
-            other = state.modes[beside[p][int(random.random() * len(beside[p]))]]
+        if pick < 0.3 and neighbours[p]:
+            other = state.modes[neighbours[p][int(random.random() * len(neighbours[p]))]]
             if all(device in allowed[p] for device, _ in other):
                 modes[p] = other
                 return replace(state, modes=tuple(modes))
@@ -137,15 +137,15 @@ def anneal(
         else:
             trial = _move(random, current, choices, open_phases, timer.before, after)
         most = value + int(-warm * log(1.0 - random.random()))
-        found = _value(timer, trial, most, aim)
-        if found > most:
+        trial_value = _value(timer, trial, most, aim)
+        if trial_value > most:
             continue
-        if value >= UNFIT > found:
-            hot, cold, warm = _heats(found, heat)
-        current, value = trial, found
-        if found < best_value:
-            best, best_value = trial, found
-            if found <= goal:
+        if value >= UNFIT > trial_value:
+            hot, cold, warm = _heats(trial_value, heat)
+        current, value = trial, trial_value
+        if trial_value < best_value:
+            best, best_value = trial, trial_value
+            if trial_value <= goal:
                 break
     return timer.lay_out(best) if best_value < min(first, UNFIT) else None
 
@@ -186,15 +186,15 @@ def _move(
         mode = choices[p][int(random.random() * len(choices[p]))]
         return Decisions((*state.modes[:p], mode, *state.modes[p + 1 :]), state.priority, state.queueing, state.sending)
     count = len(state.priority)
-    place = int(random.random() * count)
-    p = state.priority[place]
-    low = high = place
+    position = int(random.random() * count)
+    p = state.priority[position]
+    low = high = position
     while low > 0 and state.priority[low - 1] not in before[p]:
         low -= 1
     while high + 1 < count and state.priority[high + 1] not in after[p]:
         high += 1
     order = list(state.priority)
-    del order[place]
+    del order[position]
     order.insert(low + int(random.random() * (high - low + 1)), p)
     return Decisions(state.modes, tuple(order), state.queueing, state.sending)
 
@@ -223,21 +223,21 @@ def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, 
         if best_value <= goal:
             break
         heat *= cooling
-        place = int(random.random() * len(current))
-        p = current[place]
-        low = high = place
+        position = int(random.random() * len(current))
+        p = current[position]
+        low = high = position
         while low > 0 and current[low - 1] not in timer.before[p]:
             low -= 1
         while high + 1 < len(current) and current[high + 1] not in after[p]:
             high += 1
-        trial = current[:place] + current[place + 1 :]
+        trial = current[:position] + current[position + 1 :]
         trial.insert(low + int(random.random() * (high - low + 1)), p)
         most = value + int(-heat * log(1.0 - random.random()))
-        found = _ordering_value(costs, trial, most)
-        if found <= most:
-            current, value = trial, found
-            if found < best_value:
-                best, best_value = trial, found
+        trial_value = _ordering_value(costs, trial, most)
+        if trial_value <= most:
+            current, value = trial, trial_value
+            if trial_value < best_value:
+                best, best_value = trial, trial_value
     placement = Placement(costs)
     return placement.decisions(best) if all(placement.place(p, None) for p in best) else None
 

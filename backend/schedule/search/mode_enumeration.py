@@ -65,25 +65,25 @@ def modes_of(costs: Costs, phase: int, most_modes: int = MOST_MODES, most_cuts: 
         [d for d in costs.members[c] if d in allowed] for c in costs.allowed_classes[phase]
         for allowed in [set(costs.allowed[phase])]
     ]  # fmt: skip
-    kept = [members[:rivals] for members in classes]
-    singles: list[Mode] = [((device, task.units),) for members in kept for device in members]
-    whole = len(singles) <= max(most_modes, 64)
-    if not whole:
-        kept = [members[: max(1, most_modes // len(kept))] for members in kept]
-        singles = [mode for mode in singles if mode[0][0] in {d for members in kept for d in members}][:64]
+    candidates = [members[:rivals] for members in classes]
+    singles: list[Mode] = [((device, task.units),) for members in candidates for device in members]
+    complete = len(singles) <= max(most_modes, 64)
+    if not complete:
+        candidates = [members[: max(1, most_modes // len(candidates))] for members in candidates]
+        singles = [mode for mode in singles if mode[0][0] in {d for members in candidates for d in members}][:64]
     limit = timer.limits.machines
     if not task.rows or phase in timer.limits.unsplit or sum(map(len, classes)) < 2 or limit == 1:
-        return tuple(singles), whole
+        return tuple(singles), complete
     widest = len(costs.allowed[phase]) if limit is None else limit
-    if whole and _cuts(len(costs.allowed[phase]), task.rows, widest) <= most_cuts:
+    if complete and _cuts(len(costs.allowed[phase]), task.rows, widest) <= most_cuts:
         return tuple(_all_cuts(costs.allowed[phase], task.rows, widest)), True
-    found: dict[Mode, int] = {mode: timer.ticks(phase, mode[0][0], task.rows) or 0 for mode in singles[:most_modes]}
+    durations: dict[Mode, int] = {mode: timer.ticks(phase, mode[0][0], task.rows) or 0 for mode in singles[:most_modes]}
     for devices in _subsets(classes):
         chosen = devices if limit is None else devices[:limit]
         mode = water_filled(costs, phase, chosen)
         if mode is not None and len(mode) > 1:
-            found[mode] = max(timer.ticks(phase, device, rows) or 0 for device, rows in mode)
-    return _undominated(found)[:most_modes], False
+            durations[mode] = max(timer.ticks(phase, device, rows) or 0 for device, rows in mode)
+    return _undominated(durations)[:most_modes], False
 
 
 def _cuts(devices: int, rows: int, widest: int) -> int:
@@ -116,24 +116,24 @@ def _subsets(classes: list[list[int]]) -> list[list[int]]:
     return [devices for devices in result if len(devices) > 1]
 
 
-def _undominated(found: dict[Mode, int]) -> tuple[Mode, ...]:
+def _undominated(durations: dict[Mode, int]) -> tuple[Mode, ...]:
     """The fastest first; of two, one whose devices include the other's must be faster."""
-    ordered = sorted(found, key=lambda mode: (found[mode], len(mode), mode))
-    kept: list[tuple[Mode, frozenset[int]]] = []
+    ordered = sorted(durations, key=lambda mode: (durations[mode], len(mode), mode))
+    undominated: list[tuple[Mode, frozenset[int]]] = []
     singles = [mode for mode in ordered if len(mode) == 1]
     for mode in ordered:
         devices = frozenset(device for device, _ in mode)
-        if len(mode) == 1 or not any(other <= devices and found[known] <= found[mode] for known, other in kept):
-            kept.append((mode, devices))
-    several = [mode for mode, _ in kept if len(mode) > 1]
+        if len(mode) == 1 or not any(other <= devices and durations[known] <= durations[mode] for known, other in undominated):
+            undominated.append((mode, devices))
+    several = [mode for mode, _ in undominated if len(mode) > 1]
     room = max(1, MOST_MODES - len(singles))
     return (*several[:room], *singles)
 
 
 def candidate_modes(costs: Costs, most_cuts: int = MOST_CUTS) -> Modes:
     """Candidate modes of every phase."""
-    found = [modes_of(costs, p, MOST_MODES, most_cuts) for p in range(len(costs.allowed))]
-    return Modes(tuple(choices for choices, _ in found), all(complete for _, complete in found))
+    enumerated = [modes_of(costs, p, MOST_MODES, most_cuts) for p in range(len(costs.allowed))]
+    return Modes(tuple(choices for choices, _ in enumerated), all(complete for _, complete in enumerated))
 
 
 # ---------------------------------------------------------------------------------------------------- scaling
@@ -149,16 +149,16 @@ def common_ticks(problem: Problem) -> int:
     """What all times are multiples of; 1 where links, rows or memory decide about them."""
     if problem.links or any(phase.rows for phase in problem.phases) or _holds_for_a_tick(problem):
         return 1
-    found = 0
+    divisor = 0
     for group in problem.devices:
-        found = gcd(found, group.sync)
+        divisor = gcd(divisor, group.sync)
     for edge in problem.edges:
-        found = gcd(found, edge.ticks or 0)
+        divisor = gcd(divisor, edge.ticks or 0)
     for phase in problem.phases:
-        found = gcd(found, phase.ready, *(ticks.at(1) for ticks in phase.ticks.values()))
+        divisor = gcd(divisor, phase.ready, *(ticks.at(1) for ticks in phase.ticks.values()))
         if phase.combine is not None:
             return 1
-    return max(1, found)
+    return max(1, divisor)
 
 
 def _holds_for_a_tick(problem: Problem) -> bool:

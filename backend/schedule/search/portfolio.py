@@ -157,10 +157,10 @@ def _asked(context: SearchContext) -> bool:
 
 
 def _hopeful(context: SearchContext) -> bool:
-    found = context.found
-    if context.modes.complete or context.budget.steps is None or found.schedule is None:
+    incumbent = context.found
+    if context.modes.complete or context.budget.steps is None or incumbent.schedule is None:
         return True
-    return HOPEFUL * (found.schedule.makespan - found.bound) <= found.schedule.makespan
+    return HOPEFUL * (incumbent.schedule.makespan - incumbent.bound) <= incumbent.schedule.makespan
 
 
 def _solvable(context: SearchContext) -> bool:
@@ -175,23 +175,23 @@ def _prove(context: SearchContext) -> None:
     """Its bound is one of the problem only if the modes are all there are."""
     from ..exact.makespan_bisection import refine
 
-    found, timer, modes = context.found, context.timer, context.modes
+    incumbent, timer, modes = context.found, context.timer, context.modes
     choices = [list(options) for options in modes.choices]
-    if found.schedule is not None:
-        for p, mode in enumerate(decisions_of(timer.problem, found.schedule).modes):
+    if incumbent.schedule is not None:
+        for p, mode in enumerate(decisions_of(timer.problem, incumbent.schedule).modes):
             if mode not in choices[p]:
                 choices[p].append(mode)
-    outcome = refine(timer.problem, choices, found.schedule, found.bound, _steps(context.budget))
-    found.aborted |= outcome.aborted
+    outcome = refine(timer.problem, choices, incumbent.schedule, incumbent.bound, _steps(context.budget))
+    incumbent.aborted |= outcome.aborted
     if outcome.schedule is not None and acceptable(timer.limits, outcome.schedule):
-        found.offer(outcome.schedule)
+        incumbent.offer(outcome.schedule)
         if len(outcome.schedule.shards) <= MOST_SHARDS:
-            found.offer(retime(timer, "left shift", decisions_of(timer.problem, outcome.schedule)).schedule)
-    if modes.complete and outcome.lower_bound > found.bound:
-        found.raise_bound(outcome.lower_bound, "z3")
-    elif not modes.complete and not found.met:
+            incumbent.offer(retime(timer, "left shift", decisions_of(timer.problem, outcome.schedule)).schedule)
+    if modes.complete and outcome.lower_bound > incumbent.bound:
+        incumbent.raise_bound(outcome.lower_bound, "z3")
+    elif not modes.complete and not incumbent.met:
         # what holds of the cuts that were tried, though not of all: told beside the bound, never as one
-        found.detail = {**(found.detail or {}), "candidates": outcome.lower_bound}
+        incumbent.detail = {**(incumbent.detail or {}), "candidates": outcome.lower_bound}
 
 
 def _search_refutes(context: SearchContext, bound: int, steps: SolverSteps) -> bool:
@@ -240,17 +240,17 @@ def _plan_within(problem: Problem, budget: Budget) -> Answer:
         return Answer(Status.IMPOSSIBLE, None, 0, (), BoundCertificate("none", 0), conflict=late)
     if not chunked(problem):
         return _plan_whole(replace(problem, chunks=1), budget)
-    whole = _plan_whole(replace(problem, chunks=1), budget, refuting=False)
-    cut_short = whole.schedule is not None and whole.status is Status.ABORTED
-    if IN_CHUNKS.name in budget.without or cut_short or not pays(problem, whole.schedule):
-        return whole if whole.schedule is not None else _refuted(problem, whole)
-    cut = _plan(problem, budget, whole.schedule, refuting=False)
-    failures = (*whole.failures, *cut.failures)
-    if cut.schedule is None and whole.schedule is None:
-        return _refuted(problem, replace(cut, baselines=whole.baselines, failures=failures))
-    if cut.schedule is None or (whole.schedule is not None and whole.schedule.makespan <= cut.schedule.makespan):
-        return replace(whole, failures=failures)
-    return replace(cut, chunks=problem.chunks, baselines=whole.baselines, failures=failures)
+    unchunked = _plan_whole(replace(problem, chunks=1), budget, refuting=False)
+    cut_short = unchunked.schedule is not None and unchunked.status is Status.ABORTED
+    if IN_CHUNKS.name in budget.without or cut_short or not pays(problem, unchunked.schedule):
+        return unchunked if unchunked.schedule is not None else _refuted(problem, unchunked)
+    cut = _plan(problem, budget, unchunked.schedule, refuting=False)
+    failures = (*unchunked.failures, *cut.failures)
+    if cut.schedule is None and unchunked.schedule is None:
+        return _refuted(problem, replace(cut, baselines=unchunked.baselines, failures=failures))
+    if cut.schedule is None or (unchunked.schedule is not None and unchunked.schedule.makespan <= cut.schedule.makespan):
+        return replace(unchunked, failures=failures)
+    return replace(cut, chunks=problem.chunks, baselines=unchunked.baselines, failures=failures)
 
 
 def _too_late(problem: Problem) -> Conflict | None:
@@ -319,41 +319,41 @@ def _plan(problem: Problem, budget: Budget, known: Schedule | None = None, *, re
     context.found.offer(known)
     if not problem.phases:
         return _answer(Incumbent(Schedule((), (), ()), 0, "bound"), ())
-    found = context.found
+    incumbent = context.found
     for strategy in STRATEGIES:
-        if strategy.name in budget.without or (found.met and not strategy.first) or (in_chunks and not strategy.of_chunks):
+        if strategy.name in budget.without or (incumbent.met and not strategy.first) or (in_chunks and not strategy.of_chunks):
             continue
-        with found.stage(strategy.name, problem):
+        with incumbent.stage(strategy.name, problem):
             if strategy.applies(context):
                 strategy.run(context)
         if context.conflict is not None:
             break
     table = tuple(Baseline(candidate.name, candidate.ticks) for candidate in context.compared)
-    if context.conflict is not None or found.schedule is None:
-        return _nothing(problem, found, table, context.conflict, refuting=refuting)
-    return _answer(found, table)
+    if context.conflict is not None or incumbent.schedule is None:
+        return _nothing(problem, incumbent, table, context.conflict, refuting=refuting)
+    return _answer(incumbent, table)
 
 
-def _answer(found: Incumbent, table: tuple[Baseline, ...]) -> Answer:
+def _answer(incumbent: Incumbent, table: tuple[Baseline, ...]) -> Answer:
     """The best schedule with its bound, which no strategy left above it."""
-    assert found.schedule is not None
-    ticks = found.schedule.makespan
-    bound = min(found.bound, ticks)
-    status = Status.OPTIMAL if bound == ticks else Status.ABORTED if found.aborted else Status.GAP
-    method = found.method if status is Status.OPTIMAL or found.method != "certificate" else "bound"
-    proof = BoundCertificate(method, bound, found.detail or {})
-    return Answer(status, found.schedule, bound, (ticks,), proof, table, failures=tuple(map(str, found.failures)))
+    assert incumbent.schedule is not None
+    ticks = incumbent.schedule.makespan
+    bound = min(incumbent.bound, ticks)
+    status = Status.OPTIMAL if bound == ticks else Status.ABORTED if incumbent.aborted else Status.GAP
+    method = incumbent.method if status is Status.OPTIMAL or incumbent.method != "certificate" else "bound"
+    proof = BoundCertificate(method, bound, incumbent.detail or {})
+    return Answer(status, incumbent.schedule, bound, (ticks,), proof, table, failures=tuple(map(str, incumbent.failures)))
 
 
 def _nothing(
-    problem: Problem, found: Incumbent, table: tuple[Baseline, ...], conflict: Conflict | None, *, refuting: bool
+    problem: Problem, incumbent: Incumbent, table: tuple[Baseline, ...], conflict: Conflict | None, *, refuting: bool
 ) -> Answer:  # fmt: skip
     """No schedule: impossible with the reason, or given up."""
     if conflict is None and refuting:
         conflict = _conflict(problem)
     status = Status.IMPOSSIBLE if conflict is not None else Status.ABORTED
-    proof = BoundCertificate("none" if conflict is not None else found.method, found.bound)
-    return Answer(status, None, found.bound, (), proof, table, conflict, failures=tuple(map(str, found.failures)))
+    proof = BoundCertificate("none" if conflict is not None else incumbent.method, incumbent.bound)
+    return Answer(status, None, incumbent.bound, (), proof, table, conflict, failures=tuple(map(str, incumbent.failures)))
 
 
 def _conflict(problem: Problem) -> Conflict | None:

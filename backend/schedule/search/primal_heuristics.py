@@ -66,11 +66,11 @@ AT_HOME: Final = Strategy(
 
 
 def _list_scheduling(context: SearchContext) -> None:
-    costs, timer, found = context.costs, context.timer, context.found
+    costs, timer, incumbent = context.costs, context.timer, context.found
     seen: set[Decisions] = set()
     for width in WIDTHS if any(task.rows for task in context.problem.phases) else (1,):
         for price in PRICES if width > 1 else (0,):
-            decisions = None if found.met else cut_list(costs, context.bounds, price, width)
+            decisions = None if incumbent.met else cut_list(costs, context.bounds, price, width)
             if decisions is not None and decisions not in seen:
                 seen.add(decisions)
                 context.consider(retime(timer, "cut", decisions))
@@ -189,20 +189,20 @@ ACTIVITY_LISTS: Final = Strategy(
 
 def _row_shifts(context: SearchContext) -> None:
     """From the cuts of the LP relaxation, then from the best that is known, which is left less and less."""
-    timer, found, guided = context.timer, context.found, context.guided
+    timer, incumbent, guided = context.timer, context.found, context.guided
     shift, choices = _shift(context), _choices(context)
-    if shift is None or found.schedule is None:
+    if shift is None or incumbent.schedule is None:
         return
-    for turn, part in enumerate(CUT_RUNS):
-        known = decisions_of(timer.problem, found.schedule)
-        start = guided.decisions if turn == 0 and guided is not None and guided.ticks is not None else known
+    for run, part in enumerate(CUT_RUNS):
+        known = decisions_of(timer.problem, incumbent.schedule)
+        start = guided.decisions if run == 0 and guided is not None and guided.ticks is not None else known
         moves = _moves(context, start) * part // 8
-        for sending in (start.sending,) if turn else (Sending.LATE, Sending.EARLY):
-            if not found.met:
+        for sending in (start.sending,) if run else (Sending.LATE, Sending.EARLY):
+            if not incumbent.met:
                 given = replace(start, sending=sending)
-                better = anneal(timer, choices, given, moves, found.bound, SEED + turn, shift, CUT)
+                better = anneal(timer, choices, given, moves, incumbent.bound, SEED + run, shift, CUT)
                 if better is not None and acceptable(timer.limits, better):
-                    found.offer(better)
+                    incumbent.offer(better)
 
 
 def _shift(context: SearchContext) -> Shift | None:
@@ -219,7 +219,7 @@ def _choices(context: SearchContext) -> Sequence[Sequence[Mode]]:
         return context.modes.choices
     known = [one.decisions.modes for one in context.ranked()]
     narrow = [
-        [modes[p] for place, modes in enumerate(known) if not place or len(modes[p]) <= MOST_DEVICES]
+        [modes[p] for phase, modes in enumerate(known) if not phase or len(modes[p]) <= MOST_DEVICES]
         for p in range(len(context.problem.phases))
     ]  # fmt: skip
     return [tuple(dict.fromkeys(modes)) for modes in narrow]
@@ -237,7 +237,7 @@ ROW_SHIFTS: Final = Strategy(
 
 def _annealing(context: SearchContext) -> None:
     """Four runs: from the best two starts, with transfers sent late and early."""
-    timer, found = context.timer, context.found
+    timer, incumbent = context.timer, context.found
     ranked = context.ranked()
     if context.is_large:
         ranked = [one for one in ranked if one.ticks is not None]
@@ -248,15 +248,15 @@ def _annealing(context: SearchContext) -> None:
     if context.guided is not None and context.guided.ticks is not None:
         ranked.insert(0, context.guided)
     sendings = (Sending.LATE, Sending.EARLY) if context.is_large else (Sending.EARLY, Sending.LATE)
-    for turn in range(4):
-        start = ranked[turn % 2 if len(ranked) > 1 else 0].decisions
+    for run in range(4):
+        start = ranked[run % 2 if len(ranked) > 1 else 0].decisions
         moves = _moves(context, start) // 4
-        if found.met or (context.is_large and moves < LEAST_MOVES):
+        if incumbent.met or (context.is_large and moves < LEAST_MOVES):
             break
-        start = replace(start, queueing=Queueing.INSERT, sending=sendings[turn // 2])
-        better = anneal(timer, choices, start, moves, found.bound, SEED + turn, shift)
+        start = replace(start, queueing=Queueing.INSERT, sending=sendings[run // 2])
+        better = anneal(timer, choices, start, moves, incumbent.bound, SEED + run, shift)
         if better is not None and acceptable(timer.limits, better):
-            found.offer(better)
+            incumbent.offer(better)
 
 
 ANNEALING: Final = Strategy(
@@ -285,19 +285,19 @@ def fewer_syncs(problem: Problem, schedule: Schedule, most: int | None = None) -
     while True:
         if sum(len(queue.steps) for queue in sync.queues) * len(sync.waits) > MERGING_MOST_WORK:
             return best
-        found: list[tuple[int, int, Problem, Schedule, Synchronisation]] = []
+        candidates: list[tuple[int, int, Problem, Schedule, Synchronisation]] = []
         for phase, tick in sorted(set(_delays(problem, best, sync))):
             later = _with_ready(delayed, phase, tick)
             for queueing in Queueing:
-                made = Timer(later).lay_out(replace(decisions_of(later, best), queueing=queueing))
-                if made is None or any(made.makespan > limit for limit in limits):
+                candidate = Timer(later).lay_out(replace(decisions_of(later, best), queueing=queueing))
+                if candidate is None or any(candidate.makespan > limit for limit in limits):
                     continue
-                again = synchronise(problem, made, Merging.SLACK)
+                again = synchronise(problem, candidate, Merging.SLACK)
                 if again.syncs < sync.syncs:
-                    found.append((made.makespan, len(found), later, made, again))
-        if not found:
+                    candidates.append((candidate.makespan, len(candidates), later, candidate, again))
+        if not candidates:
             return best
-        _, _, delayed, best, sync = min(found, key=lambda each: each[:2])
+        _, _, delayed, best, sync = min(candidates, key=lambda each: each[:2])
 
 
 def _with_ready(problem: Problem, phase: PhaseIndex, tick: int) -> Problem:

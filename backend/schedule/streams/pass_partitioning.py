@@ -97,11 +97,11 @@ class _PassBuilder:
         ]  # fmt: skip
         if not failing:
             return []
-        flow, made = self.flowing(), dict[PhaseId, list[tuple[int, int]]]()
+        flow, covered = self.flowing(), dict[PhaseId, list[tuple[int, int]]]()
         for one in flow.passes:
             for id, box in demand(flow, one, (0, one.size)).boxes.items():
-                made.setdefault(id, []).append(box[self.cuts[id].axis])
-        return [phase for phase in failing if not covers(made.get(phase.id, ()), self.cuts[phase.id].size)]
+                covered.setdefault(id, []).append(box[self.cuts[id].axis])
+        return [phase for phase in failing if not covers(covered.get(phase.id, ()), self.cuts[phase.id].size)]
 
     def place(self, phase: Phase) -> None:
         if isinstance(phase, Input) and phase.name in self.sources:
@@ -174,8 +174,8 @@ class _PassBuilder:
             return None
         if not flowing and (not isinstance(phase, Structured) or prod(known(a.size for a in phase.axes) or ()) < _LARGE):
             return None
-        own = set(reads_of(phase, self.graph.types))
-        if not own.issuperset(flowing):
+        operands = set(reads_of(phase, self.graph.types))
+        if not operands.issuperset(flowing):
             return None
         stored = {value: self.axes[value] for value in flowing if value not in self.generated}
         along = stored or {value: self.axes[value] for value in flowing}
@@ -229,11 +229,11 @@ class _PassBuilder:
                     break
             else:
                 groups.append((level, pace, [sink]))
-        made = []
+        result = []
         for level, _, sinks in groups:
             phases = self.upstream(sinks)
-            made.append(TilePass(level, tuple(sinks), phases, self.grain(phases)))
-        return tuple(made)
+            result.append(TilePass(level, tuple(sinks), phases, self.grain(phases)))
+        return tuple(result)
 
     def grain(self, phases: Iterable[Phase]) -> int:
         """Of a reading that feeds these."""

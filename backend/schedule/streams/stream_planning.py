@@ -162,14 +162,14 @@ def selection_of(bound: BoundGraph, wanted: Phase) -> Selection | None:
     assert mask is not None, "its size is known"
     members = [p for p in graph.phases if _selects(p, graph) and p.args[0] == wanted.args[0] and p.defines == wanted.defines]
     fresh, types, outputs, stores = traverse.fresh_id(graph), dict(graph.types), list[Phase](), list[Selected]()
-    for place, phase in enumerate(members):
+    for index, phase in enumerate(members):
         (result,) = phase.results
         cell = tuple(size.constant or 0 for size in types[result].shape[1:])
         types[result] = ArrayType(types[result].element, (number(mask[0]), *types[result].shape[1:]))
         stores.append(Selected(_name(phase), types[result].element.kind, cell, phase.op == "where"))
-        outputs.append(Output(PhaseId(fresh + place), phase.span, stores[-1].name, result))
-    own = (replace(p, defines=()) if p in members else p for p in _upstream(graph, members))
-    stage = replace(graph, phases=(*own, *outputs), types=types, guards=(), roots=frozenset())
+        outputs.append(Output(PhaseId(fresh + index), phase.span, stores[-1].name, result))
+    kept_phases = (replace(p, defines=()) if p in members else p for p in _upstream(graph, members))
+    stage = replace(graph, phases=(*kept_phases, *outputs), types=types, guards=(), roots=frozenset())
     return Selection(BoundGraph(drop_dead(stage), bound.sizes), tuple(stores), wanted.defines[0], mask[0], wanted.span)
 
 
@@ -331,22 +331,22 @@ def _planned(asked: Streaming, device: Device, program: tuple[PlannedFile, ...],
     for level in range(1 + max([one.level + 1 for one in flow.passes], default=0)):
         units += [phase for at, phase in flow.whole if at == level and phase not in last]
         units += [_unit(asked, flow, one, device) for one in flow.passes if one.level == level]
-    made = plan_one_device(asked.bound, device, program, detail, [*units, *last])
-    if max(count for _, count in made.main.peak) > asked.limit:
+    plan = plan_one_device(asked.bound, device, program, detail, [*units, *last])
+    if max(count for _, count in plan.main.peak) > asked.limit:
         raise CannotStream(_largest(flow), "makes values that do not fit")
-    return replace(made, stores=tuple(_stores(asked, flow)))
+    return replace(plan, stores=tuple(_stores(asked, flow)))
 
 
 def _flow(asked: Streaming) -> Flow:
     """How the program flows; an output whose file takes rows is written as it comes only where it comes so."""
     fits: Callable[[int], bool] = lambda count: count * _SHARE <= asked.limit  # noqa: E731
     flow = flow_of(asked.bound.graph, asked.sources, asked.sinks, fits)
-    whole = {
+    undivided = {
         sink.phase.name
         for one in flow.passes for sink in one.sinks
         if isinstance(sink.phase, Output) and flow.axes[sink.phase.arg] and not asked.sinks[sink.phase.name].any_axis
     }  # fmt: skip
-    return flow_of(asked.bound.graph, asked.sources, asked.sinks.keys() - whole, fits) if whole else flow
+    return flow_of(asked.bound.graph, asked.sources, asked.sinks.keys() - undivided, fits) if undivided else flow
 
 
 def _largest(flow: Flow) -> Phase:
@@ -428,8 +428,8 @@ def _unit(asked: Streaming, flow: Flow, one: TilePass, device: Device) -> Planne
 def _needs(asked: Streaming, flow: Flow, one: TilePass, rows: int, need: int) -> CannotStream:
     """Tiles of so many rows do not fit, and there are none of fewer."""
     many = "one row" if rows == 1 else f"{rows:,} rows"
-    beside = f", beside {whole:,} bytes of values that are kept whole" if (whole := _whole_bytes(flow, one)) else ""
-    return CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for a tile of {many}{_store_takes(asked, one)}{beside}")
+    note = f", beside {undivided:,} bytes of values that are kept whole" if (undivided := _whole_bytes(flow, one)) else ""
+    return CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for a tile of {many}{_store_takes(asked, one)}{note}")
 
 
 def _whole_bytes(flow: Flow, one: TilePass) -> int:
@@ -441,9 +441,9 @@ def _whole_bytes(flow: Flow, one: TilePass) -> int:
 def _chosen_rows(rows: tuple[int, ...], flow: Flow, one: TilePass) -> int:
     """Of a pass whose tiles have been chosen before."""
     if len(rows) == len(flow.passes):
-        own = rows[flow.passes.index(one)]
-        if own >= one.grain and own % one.grain == 0:
-            return own
+        row_count = rows[flow.passes.index(one)]
+        if row_count >= one.grain and row_count % one.grain == 0:
+            return row_count
     raise CannotStream(one.sinks[0].phase, "is in another pass than was planned, or its tiles begin elsewhere")
 
 
@@ -503,9 +503,9 @@ def _of_tiles(asked: Streaming, flow: Flow, one: TilePass, tiles: Iterable[Rows]
         if key not in peaks:
             if len(peaks) == MOST_KINDS:
                 raise CannotStream(_worst(flow, one, tile[1] - tile[0]), "needs different rows in every tile")
-            made = tile_of(flow, one, needed, tile)
-            plan = plan_one_device(made.bound, device, detail=Detail.STEPS)
-            around = sum(rounded(_bytes_of(flow, value)) for value in made.operands.values())
+            tile_program = tile_of(flow, one, needed, tile)
+            plan = plan_one_device(tile_program.bound, device, detail=Detail.STEPS)
+            around = sum(rounded(_bytes_of(flow, value)) for value in tile_program.operands.values())
             peaks[key] = max(count for _, count in plan.main.peak) - around + (DEPTH - 1) * rounded(inputs)
             if peaks[key] > asked.limit:
                 return peaks[key], reads

@@ -207,13 +207,13 @@ class TilePass:
     @property
     def results(self) -> tuple[ValueId, ...]:
         """What is there as a whole afterwards."""
-        found: dict[ValueId, None] = {}
+        results: dict[ValueId, None] = {}
         for sink in self.sinks:
             if sink.ends in (Ends.JOINED, Ends.CARRIED):
-                found.update(dict.fromkeys(traverse.results(sink.phase)))
+                results.update(dict.fromkeys(traverse.results(sink.phase)))
             elif sink.ends is Ends.COLLECTED and sink.value is not None:
-                found[sink.value] = None
-        return tuple(found)
+                results[sink.value] = None
+        return tuple(results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +230,8 @@ class Flow:
 
     def whole_operands(self, phase: Phase) -> tuple[ValueId, ...]:
         """What a phase that flows reads of values that do not."""
-        own = self.follows.get(phase.id)
-        return () if own is None else tuple(value for value in reads_of(phase, self.graph.types) if value not in own)
+        tiled = self.follows.get(phase.id)
+        return () if tiled is None else tuple(value for value in reads_of(phase, self.graph.types) if value not in tiled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,9 +253,9 @@ def demand(flow: Flow, one: TilePass, tile: Rows) -> Demand:
     boxes: dict[PhaseId, Box] = {}
     ending = {sink.phase.id: sink for sink in one.sinks if sink.value is None}
     for sink in one.sinks:
-        own = part_of(sink, tile)
-        if sink.value is not None and own[0] < own[1]:
-            _widen(rows, sink.value, own)
+        rows_of_sink = part_of(sink, tile)
+        if sink.value is not None and rows_of_sink[0] < rows_of_sink[1]:
+            _widen(rows, sink.value, rows_of_sink)
     types = flow.graph.types
     for phase in reversed(one.phases):
         cut = flow.cuts.get(phase.id)

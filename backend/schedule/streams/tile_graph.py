@@ -146,23 +146,23 @@ class _TileGraphBuilder:
         self.phases.append(Output(PhaseId(self.new()), self.one.phases[-1].span, name, value))
 
     def leaving(self) -> Iterator[ValueId]:
-        found: dict[ValueId, None] = {}
+        results: dict[ValueId, None] = {}
         for sink in self.one.sinks:
             if sink.value is not None and sink.value in self.needed.rows:
-                found[sink.value] = None
+                results[sink.value] = None
             elif sink.ends is Ends.JOINED and sink.phase.id in self.needed.boxes:
-                found.update(dict.fromkeys(traverse.results(sink.phase)))
-        found.update((best, None) for place, best in self.tile.bests.items() if place in found)
-        return iter(found)
+                results.update(dict.fromkeys(traverse.results(sink.phase)))
+        results.update((best, None) for value, best in self.tile.bests.items() if value in results)
+        return iter(results)
 
     def new(self) -> int:
         self.fresh += 1
         return self.fresh
 
     def value(self, type: ArrayType) -> ValueId:
-        made = ValueId(self.new())
-        self.types[made] = type
-        return made
+        value = ValueId(self.new())
+        self.types[value] = type
+        return value
 
     def local(self, value: ValueId) -> ArrayType:
         """The type of the rows of a value that the tile has."""
@@ -181,22 +181,22 @@ class _TileGraphBuilder:
 
     def brought(self, value: ValueId) -> ValueId:
         """A value that is whole, in the tile."""
-        found = self.whole.get(value)
-        if found is None:
+        operand = self.whole.get(value)
+        if operand is None:
             name = f"whole {value}"
             self.tile.operands[name] = value
-            found = self.whole[value] = self.given(name, self.flow.graph.types[value], self.one.phases[-1])
-        return found
+            operand = self.whole[value] = self.given(name, self.flow.graph.types[value], self.one.phases[-1])
+        return operand
 
     def phase(self, phase: Phase, box: Box) -> None:
         match phase:
             case Structured():
-                made = self.structured(phase, phase, box)
+                restricted = self.structured(phase, phase, box)
                 if self.flow.cuts[phase.id].combines:
-                    made = self.with_bests(made)
+                    restricted = self.with_bests(restricted)
                     for value in traverse.results(phase):
                         self.types.setdefault(value, self.flow.graph.types[value])
-                self.phases.append(made)
+                self.phases.append(restricted)
             case LibraryPhase() if selects(phase):
                 self.selecting(phase, box)
             case LibraryPhase() if is_carried(self.flow.cuts[phase.id]):
@@ -220,9 +220,9 @@ class _TileGraphBuilder:
         moving: dict[int, ValueId] = {}
         if any(isinstance(node, AxisNode) and node.axis == cut for node in phase.body):
             moving[cut] = self.start(origin, cut)
-        made = restrict(phase, box, [part for _, part in held], moving).phase
-        reads = tuple(replace(r, value=held[i][0]) if i < len(held) else r for i, r in enumerate(made.reads))
-        return replace(made, reads=reads)
+        restricted = restrict(phase, box, [part for _, part in held], moving).phase
+        reads = tuple(replace(r, value=held[i][0]) if i < len(held) else r for i, r in enumerate(restricted.reads))
+        return replace(restricted, reads=reads)
 
     def with_bests(self, phase: Structured) -> Structured:
         """With the item at every place that is reduced to; see `carries`, Note [Places]."""
@@ -246,8 +246,8 @@ class _TileGraphBuilder:
         count = SizeVariable("k", self.new(), SizeOrigin.RUNTIME, number(rows))
         type = self.flow.graph.types[result]
         self.types[result] = ArrayType(Element(type.element.kind), (variable(count), *type.shape[1:]))
-        made = replace(phase, args=args, defines=(count,))
-        self.phases.append(replace(made, signature=signature_of(made, self.types)))
+        selection = replace(phase, args=args, defines=(count,))
+        self.phases.append(replace(selection, signature=signature_of(selection, self.types)))
 
     def carried(self, phase: LibraryPhase, box: Box) -> None:
         """The phase on the state and the items of the tile; see `carries`, Note [States]."""
@@ -284,14 +284,14 @@ class _TileGraphBuilder:
         self, phase: LibraryPhase, keys: ValueId, items: ValueId, type: ArrayType, nothing: int | float, *, occupied: bool = False
     ) -> None:  # fmt: skip
         """A reduction by key that goes on from a state."""
-        name, made = f"{'occupied' if occupied else 'state'} {phase.id}", self.value(type)
+        name, carried = f"{'occupied' if occupied else 'state'} {phase.id}", self.value(type)
         line = self.join(self.given(name, type, phase), items, phase=phase)
-        self.library(replace(phase, args=(keys, line), results=(made,)))
-        self.tile.states[name] = TileState(phase.id, made, type, nothing, occupied)
+        self.library(replace(phase, args=(keys, line), results=(carried,)))
+        self.tile.states[name] = TileState(phase.id, carried, type, nothing, occupied)
 
     def library(self, phase: LibraryPhase) -> None:
-        made = replace(phase, id=PhaseId(self.new()))
-        self.phases.append(replace(made, signature=signature_of(made, self.types)))
+        copy = replace(phase, id=PhaseId(self.new()))
+        self.phases.append(replace(copy, signature=signature_of(copy, self.types)))
 
     def join(self, *parts: ValueId, phase: Phase) -> ValueId:
         """Along the leading axis."""
@@ -352,16 +352,16 @@ class _TileGraphBuilder:
 
     def loop(self, loop: Loop, box: Box) -> None:
         """All turns of the box of an element-wise loop."""
-        turn = as_one(loop, self.flow.graph.types)
-        assert isinstance(turn, Structured), "only element-wise loops have boxes"
+        iteration = as_one(loop, self.flow.graph.types)
+        assert isinstance(iteration, Structured), "only element-wise loops have boxes"
         states = len(loop.initial)
-        body = self.structured(turn, loop, box)
+        body = self.structured(iteration, loop, box)
         initial = tuple(self.exactly(value, box, loop) for value in loop.initial)
-        params, made = (tuple(self.value(self.types[result]) for result in loop.results) for _ in range(2))
-        own = tuple(Read(param, Projection(())) for param in params)
-        results = tuple(replace(r, value=value) for r, value in zip(body.results, made, strict=True))
-        body = replace(body, id=PhaseId(self.new()), reads=(*own, *body.reads[states:]), results=results)
-        self.phases.append(replace(loop, initial=initial, body=SubGraph(params, (body,), made)))
+        params, next_states = (tuple(self.value(self.types[result]) for result in loop.results) for _ in range(2))
+        state_reads = tuple(Read(param, Projection(())) for param in params)
+        results = tuple(replace(r, value=value) for r, value in zip(body.results, next_states, strict=True))
+        body = replace(body, id=PhaseId(self.new()), reads=(*state_reads, *body.reads[states:]), results=results)
+        self.phases.append(replace(loop, initial=initial, body=SubGraph(params, (body,), next_states)))
 
 
 # ---------------------------------------------------------------------------------------------------- parts
@@ -392,23 +392,23 @@ def with_parts(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
         there, starts = types[value].shape, [start for start, _ in box]
         types[result] = ArrayType(types[value].element, tuple(number(stop - start) for start, stop in box))
         parts.append(view_of(PhaseId(fresh + at), wanted.span, value, there, starts, types[result], result))
-        for place in places:
-            held[place], values[place] = box, result
+        for index in places:
+            held[index], values[index] = box, result
     restricted = restrict(wanted, whole(space), held)
-    if any(restricted.is_unnarrowed[place] for _, _, places in near for place in places):
+    if any(restricted.is_unnarrowed[index] for _, _, places in near for index in places):
         return None
     reads = tuple(replace(read, value=value) for read, value in zip(restricted.phase.reads, values, strict=True))
-    own = replace(restricted.phase, reads=reads)
-    phases = [one for phase in graph.phases for one in ((*parts, own) if phase.id == wanted.id else (phase,))]
+    consumer = replace(restricted.phase, reads=reads)
+    phases = [one for phase in graph.phases for one in ((*parts, consumer) if phase.id == wanted.id else (phase,))]
     return BoundGraph(replace(graph, phases=tuple(phases), types=types), bound.sizes)
 
 
 def reads_apart(phase: Phase, types: Types, flowing: Collection[ValueId]) -> bool:
     """Does it read a small box of what flows, and something else of what flows that is not near?"""
     near = [one for one in _small_boxes(phase, types) if one[0] in flowing]
-    places = {place for _, _, places in near for place in places}
+    places = {index for _, _, places in near for index in places}
     values = [read.value for read in phase.reads] if isinstance(phase, Structured) else []
-    others = [value for place, value in enumerate(values) if value in flowing and place not in places]
+    others = [value for index, value in enumerate(values) if value in flowing and index not in places]
     return len(near) > 1 or (bool(near) and bool(others))
 
 
@@ -417,15 +417,15 @@ def _small_boxes(phase: Phase, types: Types) -> list[tuple[ValueId, Box, list[in
     space, near = space_of(phase, types), list[tuple[ValueId, Box, list[int]]]()
     if not isinstance(phase, Structured) or space is None or 0 in space:
         return near
-    for place, (read, box) in enumerate(zip(phase.reads, operand_boxes(phase, types, whole(space)), strict=True)):
+    for index, (read, box) in enumerate(zip(phase.reads, operand_boxes(phase, types, whole(space)), strict=True)):
         shape = shape_of(read.value, types) or ()
         for at, (value, other, places) in enumerate(near):
             if value == read.value and _is_small(_hull(box, other), shape):
-                near[at] = value, _hull(box, other), [*places, place]
+                near[at] = value, _hull(box, other), [*places, index]
                 break
         else:
             if _is_small(box, shape):
-                near.append((read.value, box, [place]))
+                near.append((read.value, box, [index]))
     return near
 
 

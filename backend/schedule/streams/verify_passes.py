@@ -36,10 +36,10 @@ def _faults(plan: ExecutionPlan, bound: BoundGraph, stored: Mapping[str, Stored]
     for step in plan.main.queues[0].steps:
         match step:
             case RunStep() | LoopStep() | BranchStep() | CellsStep():
-                used, made = traverse.uses(phases[step.phase]), traverse.results(phases[step.phase])
+                used, defined = traverse.uses(phases[step.phase]), traverse.results(phases[step.phase])
                 if missing := set(used) - _inside(phases[step.phase]) - there:
                     yield f"phase #{step.phase} reads %{min(missing)}, which is not there"
-                there.update(made)
+                there.update(defined)
                 run.add(step.phase)
             case StreamStep():
                 passes = [one for one in flow.passes if _ids(one) == step.phases and one.results == step.results]
@@ -87,19 +87,19 @@ def _pass(flow: Flow, one: TilePass, step: StreamStep, stored: Mapping[str, Stor
         yield from _tile(flow, one, needed)
         for phase_id, at in out_of_order(flow, one, needed, reached):
             yield f"a tile of phase #{phase_id}, whose items are taken in order, begins at {at}"
-        for place, sink in enumerate(one.sinks):
+        for index, sink in enumerate(one.sinks):
             start, stop = part_of(sink, tile)
-            if start < stop and start != ends[place]:
-                yield f"a tile of phase #{sink.phase.id} begins at {start}, not at {ends[place]}"
-            ends[place] = max(ends[place], stop)
+            if start < stop and start != ends[index]:
+                yield f"a tile of phase #{sink.phase.id} begins at {start}, not at {ends[index]}"
+            ends[index] = max(ends[index], stop)
         for phase in one.phases:
             if isinstance(phase, Input) and phase.result in needed.rows:
                 start, stop = needed.rows[phase.result]
                 length = flow.graph.types[phase.result].shape[0].constant or 1
                 reads += stored[phase.name].bytes * (stop - start) // length
-    for place, sink in enumerate(one.sinks):
-        if ends[place] != sink.size:
-            yield f"the tiles of phase #{sink.phase.id} end at {ends[place]}, not at {sink.size}"
+    for index, sink in enumerate(one.sinks):
+        if ends[index] != sink.size:
+            yield f"the tiles of phase #{sink.phase.id} end at {ends[index]}, not at {sink.size}"
     if reads != step.reads:
         yield f"a pass reads {reads:,} bytes, not {step.reads:,}"
 
@@ -107,7 +107,7 @@ def _pass(flow: Flow, one: TilePass, step: StreamStep, stored: Mapping[str, Stor
 def _tile(flow: Flow, one: TilePass, needed: Demand) -> Iterator[str]:
     """Does each phase find the rows that it reads, and make those that are wanted?"""
     types = flow.graph.types
-    made = {phase.result for phase in one.phases if isinstance(phase, Input)}
+    defined = {phase.result for phase in one.phases if isinstance(phase, Input)}
     ending = {sink.phase.id for sink in one.sinks if sink.value is None}
     for phase in one.phases:
         box = needed.boxes.get(phase.id)
@@ -118,11 +118,11 @@ def _tile(flow: Flow, one: TilePass, needed: Demand) -> Iterator[str]:
             if value not in flow.follows[phase.id]:
                 continue
             (start, stop), rows = part[flow.axes[value]], needed.rows.get(value, (0, 0))
-            if value not in made or (start < stop and not rows[0] <= start < stop <= rows[1]):
+            if value not in defined or (start < stop and not rows[0] <= start < stop <= rows[1]):
                 yield f"phase #{phase.id} reads rows {start} to {stop} of %{value}, of which a tile has {rows[0]} to {rows[1]}"
         if phase.id in ending:
             continue
-        made.update(traverse.results(phase))
+        defined.update(traverse.results(phase))
         for value, part in zip(traverse.results(phase), boxes_made(phase, types, cut, box), strict=True):
             if value in needed.rows and part[flow.axes[value]] != needed.rows[value]:
                 yield f"phase #{phase.id} makes rows {part[flow.axes[value]]} of %{value}, and {needed.rows[value]} are wanted"

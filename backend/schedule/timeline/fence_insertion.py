@@ -173,35 +173,35 @@ class _Synchroniser:
 
     def _arrived(self, transfer: Transfer) -> _SyncRequirement:
         """The transfer, told of by its source; what the source itself made it of gives the position."""
-        made = max((self.place[step][1] for step in self._sending(transfer)), default=_PASSED_ON)
+        sent = max((self.place[step][1] for step in self._sending(transfer)), default=_PASSED_ON)
         arrived = transfer.arrive + self.prepared.syncs[transfer.target]
-        return _SyncRequirement(self.place[transfer], int(transfer.source), made, arrived, True)
+        return _SyncRequirement(self.place[transfer], int(transfer.source), sent, arrived, True)
 
     def _needs(self) -> dict[Placed, list[_SyncRequirement]]:
         """By step, what it needs of its own queue and others."""
         schedule, prepared = self.schedule, self.prepared
         needs: dict[Placed, list[_SyncRequirement]] = {}
         for shard in schedule.shards:
-            found: list[_SyncRequirement] = []
+            requirements: list[_SyncRequirement] = []
             for edge in prepared.incoming[shard.phase]:
                 phase = prepared.sources[edge]
                 part = prepared.part(edge, shard.first, shard.stop)
-                found += [self._ended(step) for step in self._made(phase, int(shard.device), part)]
-                found += [self._arrived(t) for t in self._came(phase, int(shard.device), part, shard.start)]
+                requirements += [self._ended(step) for step in self._made(phase, int(shard.device), part)]
+                requirements += [self._arrived(t) for t in self._came(phase, int(shard.device), part, shard.start)]
             for phase in prepared.limits.after[shard.phase]:
-                found += [self._ended(step) for step in self._makers(phase)]
-            needs[shard] = found
+                requirements += [self._ended(step) for step in self._makers(phase)]
+            needs[shard] = requirements
         for combine in schedule.combines:
-            found = [self._ended(step) for step in self.on[combine.phase, self.problem.home]]
-            found += [self._arrived(t) for t in self.moved[combine.phase, self.problem.home] if t.partial]
-            needs[combine] = found
+            requirements = [self._ended(step) for step in self.on[combine.phase, self.problem.home]]
+            requirements += [self._arrived(t) for t in self.moved[combine.phase, self.problem.home] if t.partial]
+            needs[combine] = requirements
         for moved in schedule.transfers:
             steps = self._sending(moved)
-            found = [self._ended(step) for step in steps]
+            requirements = [self._ended(step) for step in steps]
             if not steps:  # passed on: what came here before
                 part = (moved.first, moved.stop)
-                found = [self._arrived(t) for t in self._came(moved.phase, int(moved.source), part, moved.start)]
-            needs[moved] = found
+                requirements = [self._arrived(t) for t in self._came(moved.phase, int(moved.source), part, moved.start)]
+            needs[moved] = requirements
         return needs
 
     def _sending(self, moved: Transfer) -> Sequence[Shard | ScheduledCombine]:
@@ -234,9 +234,9 @@ class _Synchroniser:
     def result(self) -> Synchronisation:
         needs = self._needs()
         later: dict[tuple[int, int], list[tuple[int, _SyncRequirement]]] = defaultdict(list)
-        for step, found in needs.items():
+        for step, requirements in needs.items():
             queue, position = self.place[step]
-            for need in found:
+            for need in requirements:
                 if need.event[0] != queue:
                     later[queue, need.source].append((position, need))
         for wanted in later.values():
@@ -251,17 +251,17 @@ class _Synchroniser:
             queue, position = self.place[step]
             knows = known[queue]
             missing = [n for n in needs[step] if n.event[0] != queue and knows.get(n.event[0], -1) < n.event[1]]
-            told: dict[int, _Clock] = {}
+            fence_clocks: dict[int, _Clock] = {}
             for source, group in sorted(_reduced(missing, clocks).items()):
-                told[source] = {}
+                fence_clocks[source] = {}
                 for need in (*group, *self._riders(later[queue, source], step, position, group, done)):
-                    _join(told[source], {need.event[0]: need.event[1]})
-            learnt = {source: _closed(events, clocks) for source, events in told.items()}
-            for source in list(told) if 1 < len(told) <= _MOST_SOURCES else ():
+                    _join(fence_clocks[source], {need.event[0]: need.event[1]})
+            learnt = {source: _closed(events, clocks) for source, events in fence_clocks.items()}
+            for source in list(fence_clocks) if 1 < len(fence_clocks) <= _MOST_SOURCES else ():
                 others = [clock for other, clock in learnt.items() if other != source]
-                if all(any(clock.get(q, -1) >= p for clock in (knows, *others)) for q, p in told[source].items()):
-                    del told[source], learnt[source]
-            for source, events in told.items():
+                if all(any(clock.get(q, -1) >= p for clock in (knows, *others)) for q, p in fence_clocks[source].items()):
+                    del fence_clocks[source], learnt[source]
+            for source, events in fence_clocks.items():
                 waits.append(Wait(QueueIndex(queue), position, len(fences)))
                 after = tuple((QueueIndex(q), p) for q, p in sorted(events.items()))
                 fences.append(Fence(len(fences), DeviceIndex(source), after))
@@ -279,12 +279,12 @@ class _Synchroniser:
     ) -> list[_SyncRequirement]:
         """See Note [Riding]."""
         start = step.start
-        made = max((need.made for need in group if need.made < _PASSED_ON), default=-1)
+        latest = max((need.made for need in group if need.made < _PASSED_ON), default=-1)
         slack = self.merging is Merging.SLACK
         return [
             need
-            for place, need in later
-            if place > position and need.tick <= start and need.event in done and (slack or (need.rides and need.made <= made))
+            for index, need in later
+            if index > position and need.tick <= start and need.event in done and (slack or (need.rides and need.made <= latest))
         ]
 
     def _order(self, needs: Mapping[Placed, list[_SyncRequirement]]) -> list[Placed]:
@@ -301,19 +301,19 @@ class _Synchroniser:
                 followers[other].append(step)
         steps = list(self.place)
         number = {step: at for at, step in enumerate(steps)}
-        key = {step: (done(step), step.start, place) for step, place in self.place.items()}
+        key = {step: (done(step), step.start, position) for step, position in self.place.items()}
         free = [(key[step], at) for at, step in enumerate(steps) if waiting[step] == 0]
         heapify(free)
-        found: list[Placed] = []
+        order: list[Placed] = []
         while free:
             step = steps[heappop(free)[1]]
-            found.append(step)
+            order.append(step)
             for other in followers[step]:
                 waiting[other] -= 1
                 if waiting[other] == 0:
                     heappush(free, (key[other], number[other]))
-        reached = set(found)
-        return found + [step for step in self.place if step not in reached]
+        reached = set(order)
+        return order + [step for step in self.place if step not in reached]
 
 
 def done(step: Placed) -> int:
@@ -332,19 +332,19 @@ def _reduced(missing: list[_SyncRequirement], clocks: Mapping[_Event, _Clock]) -
         for queue, position in clocks.get(need.event, {}).items():
             if queue != need.event[0] and implied.get(queue, -1) < position:
                 implied[queue] = position
-    found: dict[int, list[_SyncRequirement]] = defaultdict(list)
+    reduced: dict[int, list[_SyncRequirement]] = defaultdict(list)
     for need in last.values():
         if implied.get(need.event[0], -1) < need.event[1]:
-            found[need.source].append(need)
-    return found
+            reduced[need.source].append(need)
+    return reduced
 
 
 def _closed(events: _Clock, clocks: Mapping[_Event, _Clock]) -> _Clock:
     """What is known once the events are."""
-    found = dict(events)
+    closure = dict(events)
     for event in events.items():
-        _join(found, clocks.get(event, {}))
-    return found
+        _join(closure, clocks.get(event, {}))
+    return closure
 
 
 def _join(knows: _Clock, more: _Clock) -> None:
@@ -356,6 +356,6 @@ def _join(knows: _Clock, more: _Clock) -> None:
 def _ranks(prepared: ProblemIndex) -> list[int]:
     """Each phase's place in an order that follows edges and orders asked for, for steps that take no time."""
     edges = [{prepared.sources[edge] for edge in incoming} for incoming in prepared.incoming]
-    asked = [own.union(after) for own, after in zip(edges, prepared.limits.after, strict=True)]
+    asked = [predecessors.union(after) for predecessors, after in zip(edges, prepared.limits.after, strict=True)]
     order = order_of(asked, by_index=True) or order_of(edges, by_index=True) or range(len(edges))
     return [rank for _, rank in sorted(zip(order, range(len(edges)), strict=True))]

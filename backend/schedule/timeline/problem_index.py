@@ -58,15 +58,15 @@ class Routes:
         if key in self._memo:
             return self._memo[key]
         direct = self._direct(source, target)
-        found: tuple[Hop, ...] | None = None
+        hops: tuple[Hop, ...] | None = None
         if direct is not None:
-            found = (direct,)
+            hops = (direct,)
         elif self._home not in key:
             first, second = self._direct(source, self._home), self._direct(self._home, target)
             if first is not None and second is not None:
-                found = (first, second)
-        self._memo[key] = found
-        return found
+                hops = (first, second)
+        self._memo[key] = hops
+        return hops
 
     def _ends(self, device: int, end: str) -> bool:
         return end == self._names[device] or end == self._problem.devices[self._group[device]].id
@@ -120,12 +120,12 @@ class Routes:
 
     def _singles(self, link: Link) -> set[int]:
         """The ends of a link that are one device."""
-        found: set[int] = set()
+        devices: set[int] = set()
         for end in (link.source, link.target):
             members = [device for device in range(len(self._names)) if self._ends(device, end)]
             if len(members) == 1:
-                found.update(members)
-        return found
+                devices.update(members)
+        return devices
 
 
 # ---------------------------------------------------------------------------------------------------- prepared
@@ -247,10 +247,10 @@ class ProblemIndex:
 
     def copies(self, phase: int, modes: Sequence[Mode]) -> set[int]:
         """Devices on which directives want the output at the end."""
-        found = set(self.limits.wanted.get(phase, ()))
+        devices = set(self.limits.wanted.get(phase, ()))
         if phase in self.limits.replicated:
-            found |= {device for mode in modes for device, _ in mode}
-        return found
+            devices |= {device for mode in modes for device, _ in mode}
+        return devices
 
     def legal(self, priority: Sequence[int]) -> list[int] | None:
         """`priority` made legal: phases after what they read and wait for, glued ones side by side, else as given."""

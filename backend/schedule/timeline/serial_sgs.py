@@ -304,7 +304,7 @@ class Simulation(Resources):
 
     def _put(self, phase: int, shards: Sequence[ShardStep], earliest: int) -> None:
         """Place shards; what chunks made goes home at once."""
-        task, made = self._prepared.problem.phases[phase], self._made[phase]
+        task, finish = self._prepared.problem.phases[phase], self._made[phase]
         opening, closing = self._firsts[phase], self._ends[phase]
         together = None if task.together is None else self._together(phase, shards, task.together, earliest)
         chunked = self._prepared.problem.chunks > 1 and len({one.device for one in shards}) < len(self._steps.shards[phase])
@@ -314,7 +314,7 @@ class Simulation(Resources):
             start = self._shard(phase, task, shard, shard.ticks, earliest) if together is None else together
             end = start + shard.ticks
             self._shards.append((phase, shard.device, shard.first, shard.stop, start, end))
-            made[shard.slot] = end
+            finish[shard.slot] = end
             if start < opening:
                 opening = start
             if end > closing:
@@ -495,11 +495,11 @@ class Simulation(Resources):
             return known[1]
         send = self._steps.outputs[phase].sends[key]
         if send.relay is None:
-            made = self._made[phase][key[0]]
+            ready = self._made[phase][key[0]]
         else:
             self._send(phase, send.relay)
-            made = arrived[send.relay][0]
-        start, landed = self._carry(phase, send, made, partial=False)
+            ready = arrived[send.relay][0]
+        start, landed = self._carry(phase, send, ready, partial=False)
         arrived[key] = (landed, landed + self._prepared.syncs[send.target])
         if landed > self.makespan:
             self.makespan = landed
@@ -581,15 +581,15 @@ class Timer(ProblemIndex):
 
     def makespan(self, decisions: Decisions) -> int | None:
         """The makespan alone; faster than `lay_out`."""
-        made = self.attempt(decisions)
-        return made.makespan if isinstance(made, Simulation) else None
+        result = self.attempt(decisions)
+        return result.makespan if isinstance(result, Simulation) else None
 
     def lay_out(self, decisions: Decisions) -> Schedule | None:
         """The schedule; where memory does not fit with transfers sent late, also tried with transfers sent early."""
-        made = self.attempt(decisions)
-        if isinstance(made, Shortage) and self.capped and decisions.sending is Sending.LATE:
-            made = self.attempt(replace(decisions, sending=Sending.EARLY))
-        return made.schedule() if isinstance(made, Simulation) else None
+        result = self.attempt(decisions)
+        if isinstance(result, Shortage) and self.capped and decisions.sending is Sending.LATE:
+            result = self.attempt(replace(decisions, sending=Sending.EARLY))
+        return result.schedule() if isinstance(result, Simulation) else None
 
 
 def lay_out(problem: Problem, decisions: Decisions) -> Schedule | None:

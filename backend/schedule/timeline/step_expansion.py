@@ -152,15 +152,15 @@ def slots_of(prepared: ProblemIndex, mode: Mode) -> list[int]:
     slots = [device for device, _ in mode]
     if prepared.problem.chunks > 1:
         seen: dict[int, int] = {}
-        for place, device in enumerate(slots):
-            slots[place] = seen[device] = seen.get(device, device - prepared.devices) + prepared.devices
+        for index, device in enumerate(slots):
+            slots[index] = seen[device] = seen.get(device, device - prepared.devices) + prepared.devices
     return slots
 
 
 def serving(parts: Mapping[SendKey, tuple[int, int]], key: SendKey, low: int, high: int, devices: int) -> list[SendKey]:
     """The transfers that bring units [low, high) to a slot: its number's, and those of smaller numbers with something of it."""
-    maker, slot, own = key
-    keys = [(maker, other, own) for other in range(slot % devices, slot + 1, devices)]
+    maker, slot, link_key = key
+    keys = [(maker, other, link_key) for other in range(slot % devices, slot + 1, devices)]
     if low >= high:
         return [one for one in keys if one in parts][:1]
     return [one for one in keys if one in parts and parts[one][0] < high and parts[one][1] > low]
@@ -192,7 +192,7 @@ def _shards(
     together, chunked = task.together, prepared.problem.chunks > 1
     result: list[ShardStep] = []
     first = 0
-    for place, (slot, (device, rows)) in enumerate(zip(slots_of(prepared, mode), mode, strict=True)):
+    for index, (slot, (device, rows)) in enumerate(zip(slots_of(prepared, mode), mode, strict=True)):
         stop = first + rows
         reads: list[ShardRead] = []
         for e in prepared.incoming[phase]:
@@ -206,13 +206,13 @@ def _shards(
                     reads += [ShardRead(source, need.slot, one) for one in brought]
                 else:
                     reads.append(ShardRead(source, need.slot, key))
-        made, scratch = prepared.made_bytes(phase, first, stop), -(-task.scratch * rows // task.units)
+        written, scratch = prepared.made_bytes(phase, first, stop), -(-task.scratch * rows // task.units)
         if together is not None:
-            scratch = together.scratch[place]
+            scratch = together.scratch[index]
             if together.gathers:
-                made = task.out_bytes if device == prepared.home else 0
+                written = task.out_bytes if device == prepared.home else 0
         ticks = prepared.ticks(phase, device, rows)
-        result.append(ShardStep(slot, device, first, stop, ticks, prepared.grain(made), prepared.grain(scratch), tuple(reads)))
+        result.append(ShardStep(slot, device, first, stop, ticks, prepared.grain(written), prepared.grain(scratch), tuple(reads)))
         first = stop
     return tuple(result)
 
@@ -229,7 +229,7 @@ class _TransferDemands:
         self.asked: list[tuple[SendKey, int, int, int | None]] = []
 
     def output(self) -> ShardOutput:
-        prepared, made = self.prepared, self.made
+        prepared, output = self.prepared, self.made
         self._consumers()
         if prepared.wants_copies:
             self._copies()
@@ -240,25 +240,25 @@ class _TransferDemands:
             self._measure()
         for key, (low, high) in self.hulls.items():
             relay = relays.get(key)
-            size = max(prepared.part_bytes(self.phase, low, high, whole) for whole in self.sizes[key])
+            size = max(prepared.part_bytes(self.phase, low, high, undivided) for undivided in self.sizes[key])
             source = key[0] % prepared.devices if relay is None else prepared.home
             send = self._send(key, source, (low, high), size, self.uses[key], relay)
             if send is not None:
-                made.sends[key] = send
+                output.sends[key] = send
             if relay is None:
-                made.uses[key[0]] = made.uses.get(key[0], 0) + 1
-        made.parts = self.hulls
+                output.uses[key[0]] = output.uses.get(key[0], 0) + 1
+        output.parts = self.hulls
         self._partials()
-        return made
+        return output
 
     def _trim(self) -> None:
         """No number brings what smaller ones did (see Note [Transfers] of `problem`), and each serves whoever needs of it."""
         devices = self.prepared.devices
         brought: dict[SendKey, tuple[int, int]] = {}
         for key in sorted(self.hulls, key=lambda key: key[1]):
-            maker, slot, own = key
+            maker, slot, link_key = key
             low, high = self.hulls[key]
-            first, last = brought.setdefault((maker, slot % devices, own), (low, low))
+            first, last = brought.setdefault((maker, slot % devices, link_key), (low, low))
             if slot >= devices and low >= first:
                 low = max(low, last)
             elif slot >= devices and high <= last:
@@ -267,7 +267,7 @@ class _TransferDemands:
                 del self.hulls[key]
                 continue
             self.hulls[key] = low, high
-            brought[maker, slot % devices, own] = min(first, low), max(last, high)
+            brought[maker, slot % devices, link_key] = min(first, low), max(last, high)
         self.uses = dict.fromkeys(self.hulls, 0)
         for key, low, high, _ in self.asked:
             for one in serving(self.hulls, key, low, high, devices):
@@ -278,10 +278,10 @@ class _TransferDemands:
         """The sizes that anyone who reads of a transfer says: with chunks not only those that asked for it."""
         devices = self.prepared.devices
         between: dict[SendKey, list[SendKey]] = {}
-        for maker, slot, own in self.hulls:
-            between.setdefault((maker, slot % devices, own), []).append((maker, slot, own))
-        for (maker, slot, own), low, high, size in self.asked:
-            for sent in between.get((maker, slot % devices, own), ()):
+        for maker, slot, link_key in self.hulls:
+            between.setdefault((maker, slot % devices, link_key), []).append((maker, slot, link_key))
+        for (maker, slot, link_key), low, high, size in self.asked:
+            for sent in between.get((maker, slot % devices, link_key), ()):
                 first, last = self.hulls[sent]
                 if first < high and last > low:
                     self.sizes[sent].add(size)
@@ -300,30 +300,30 @@ class _TransferDemands:
             key, size = prepared.keys[edge], prepared.problem.edges[edge].bytes
             first, mode = 0, self.modes[prepared.targets[edge]]
             for slot, (device, rows) in zip(slots_of(prepared, mode), mode, strict=True):
-                for maker, low, high, made in needs_of(prepared, edge, self.made.makers, first, first + rows):
+                for maker, low, high, producer_slot in needs_of(prepared, edge, self.made.makers, first, first + rows):
                     if maker == device:
-                        local[made] = local.get(made, 0) + 1
+                        local[producer_slot] = local.get(producer_slot, 0) + 1
                     else:
-                        self._want((made, slot, key), low, high, size)
+                        self._want((producer_slot, slot, key), low, high, size)
                 first += rows
 
     def _copies(self) -> None:
         prepared, local = self.prepared, self.made.uses
         self.made.kept = frozenset(prepared.copies(self.phase, self.modes))
         for device in sorted(self.made.kept):
-            for maker, low, high, made in self.made.makers:
+            for maker, low, high, slot in self.made.makers:
                 if maker == device:
-                    local[made] = local.get(made, 0) + 1
+                    local[slot] = local.get(slot, 0) + 1
                 else:
-                    self._want((made, device, LINKED if prepared.linked else 0), low, high, None)
+                    self._want((slot, device, LINKED if prepared.linked else 0), low, high, None)
 
     def _relays(self) -> dict[SendKey, SendKey]:
         """The transfers that home sends on, with those that bring it home."""
         prepared = self.prepared
         relays: dict[SendKey, SendKey] = {}
         for key in sorted(self.hulls, key=lambda key: key[1] // prepared.devices):
-            maker, slot, own = key
-            if own != LINKED:
+            maker, slot, link_key = key
+            if link_key != LINKED:
                 continue
             number, device = divmod(slot, prepared.devices)
             path = prepared.routes.path(maker % prepared.devices, device)
@@ -359,10 +359,10 @@ class _TransferDemands:
         self, key: SendKey, source: int, hull: tuple[int, int], size: int, uses: int, relay: SendKey | None
     ) -> Send | None:  # fmt: skip
         """One hop; None without a way."""
-        target, own = key[1] % self.prepared.devices, key[2]
+        target, link_key = key[1] % self.prepared.devices, key[2]
         memory = self.prepared.grain(size)
-        if own != LINKED:
-            return Send(source, target, *hull, size, memory, None, None, 0, own, uses, relay)
+        if link_key != LINKED:
+            return Send(source, target, *hull, size, memory, None, None, 0, link_key, uses, relay)
         path = self.prepared.routes.path(source, target)
         if path is None or len(path) != 1:
             return None

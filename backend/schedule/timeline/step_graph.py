@@ -236,12 +236,12 @@ class StepGraph:
 
 def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
     """The starts of the graph's steps in a schedule of its modes; a transfer that it lacks starts when its source is made."""
-    found: dict[Key, int] = {}
+    starts: dict[Key, int] = {}
     slots = {(p, shard.device, shard.first): shard.slot for p, shards in enumerate(graph.steps.shards) for shard in shards}
     for shard in schedule.shards:
-        found[SHARD, shard.phase, slots[shard.phase, shard.device, shard.first]] = shard.start
+        starts[SHARD, shard.phase, slots[shard.phase, shard.device, shard.first]] = shard.start
     for step in schedule.combines:
-        found[COMBINE, step.phase] = step.start
+        starts[COMBINE, step.phase] = step.start
         graph.nodes[COMBINE, step.phase].ticks = step.end - step.start
     at: dict[tuple[int, int, int, int, int, bool, int], list[int]] = {}
     for t in reversed(schedule.transfers):
@@ -250,10 +250,10 @@ def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
         send = node.send
         if send is not None:
             what = (node.phase, send.source, send.target, send.low, send.high, key[0] == PARTIAL, send.latency)
-            made = graph.maker(node.phase, key[2]) if key[0] == SEND and send.relay is None else (SHARD, *key[1:3])
-            after = found.get(made, 0) + (graph.nodes[made].ticks if made in graph.nodes else 0)
-            found[key] = at[what].pop() if at.get(what) else after
-    return found
+            producer = graph.maker(node.phase, key[2]) if key[0] == SEND and send.relay is None else (SHARD, *key[1:3])
+            after = starts.get(producer, 0) + (graph.nodes[producer].ticks if producer in graph.nodes else 0)
+            starts[key] = at[what].pop() if at.get(what) else after
+    return starts
 
 
 # ---------------------------------------------------------------------------------------------------- orders
@@ -315,7 +315,7 @@ class MemoryProfile:
 def buffers(graph: StepGraph, *, everywhere: bool = False) -> list[StepBuffer]:
     """The buffers of the steps on devices with a limit, or on all."""
     steps, nodes, prepared = graph.steps, graph.nodes, graph.prepared
-    made: dict[Key, StepBuffer] = {}  # by the step that makes or brings it
+    buffer_of: dict[Key, StepBuffer] = {}  # by the step that makes or brings it
     result: list[StepBuffer] = []
     for p, shards in enumerate(steps.shards):
         task = prepared.problem.phases[p]
@@ -327,28 +327,28 @@ def buffers(graph: StepGraph, *, everywhere: bool = False) -> list[StepBuffer]:
                 at_home = shard.device == prepared.home
                 output.uses.append(((COMBINE, p), 0) if at_home else ((PARTIAL, p, shard.slot), ARRIVAL))
             elif together is None or not together.gathers or shard.device == prepared.home:
-                made[key] = output
+                buffer_of[key] = output
             result += [output, StepBuffer(shard.device, shard.scratch, key, [(key, 0)], scratch=True)]
     for step, node in nodes.items():
         if step[0] == COMBINE:
             size = prepared.grain(prepared.problem.phases[node.phase].out_bytes)
-            made[step] = StepBuffer(node.device, size, step)
-            result.append(made[step])
+            buffer_of[step] = StepBuffer(node.device, size, step)
+            result.append(buffer_of[step])
         elif node.send is not None:
             copy = StepBuffer(node.device, node.send.memory, step)
             result.append(copy)
             if step[0] == PARTIAL:
                 copy.uses.append(((COMBINE, node.phase), 0))
             else:
-                made[step] = copy
+                buffer_of[step] = copy
     for step, node in nodes.items():
         if step[0] == SEND and node.send is not None:
             relay = node.send.relay
             source: Key = graph.maker(node.phase, step[2]) if relay is None else (SEND, node.phase, *relay)
-            made[source].uses.append((step, ARRIVAL))
+            buffer_of[source].uses.append((step, ARRIVAL))
     for node, source in graph.reads():
-        made[source].uses.append((node.key, 0))
-    for step, buffer in made.items():
+        buffer_of[source].uses.append((node.key, 0))
+    for step, buffer in buffer_of.items():
         buffer.kept = buffer.device in steps.outputs[step[1]].kept
     for buffer in result:
         buffer.kept |= not buffer.uses

@@ -234,10 +234,10 @@ def holding(execution: Execution, read: TaskRead) -> list[ResidentPiece]:
 
 def timely(execution: Execution, task: Task, read: TaskRead) -> list[ResidentPiece]:
     """Of those, what is there by the ticks."""
-    found = holding(execution, read)
+    holders = holding(execution, read)
     if task.by is None:
-        return found
-    return [piece for piece in found if (piece.there if task.sends else piece.usable) <= task.by and piece.maker is not task]
+        return holders
+    return [piece for piece in holders if (piece.there if task.sends else piece.usable) <= task.by and piece.maker is not task]
 
 
 def resident(execution: Execution) -> Iterator[Violation]:
@@ -291,13 +291,13 @@ def _played(execution: Execution) -> Iterator[tuple[Task, Clock]]:
     for fence, positions in execution.fences.items():
         for position in positions:
             after[position].append(fence)
-    told: dict[Hashable, dict[int, int]] = defaultdict(dict)
+    fence_clocks: dict[Hashable, dict[int, int]] = defaultdict(dict)
     waiting: dict[Hashable, list[int]] = defaultdict(list)
     ready = list(range(len(places)))[::-1]
 
-    def passed(which: int, place: int) -> None:
-        for fence in after.get((which, place), ()):
-            _join(told[fence], {**clocks[which], which: place})
+    def passed(which: int, position: int) -> None:
+        for fence in after.get((which, position), ()):
+            _join(fence_clocks[fence], {**clocks[which], which: position})
             missing[fence] -= 1
             if not missing[fence]:
                 ready.extend(waiting.pop(fence, ()))
@@ -308,24 +308,24 @@ def _played(execution: Execution) -> Iterator[tuple[Task, Clock]]:
         which = ready.pop()
         queue, clock = execution.queues[which], clocks[which]
         while places[which] < len(queue):
-            place = places[which]
-            fences = execution.waits.get((which, place), ())
+            index = places[which]
+            fences = execution.waits.get((which, index), ())
             closed = next((fence for fence in fences if missing[fence]), None)
             if closed is not None:
                 waiting[closed].append(which)
                 break
             for fence in fences:
-                _join(clock, told[fence])
-            yield queue[place], clock
-            clock[which] = place
+                _join(clock, fence_clocks[fence])
+            yield queue[index], clock
+            clock[which] = index
             places[which] += 1
-            passed(which, place)
+            passed(which, index)
 
 
 def _join(clock: dict[int, int], more: Clock) -> None:
-    for queue, place in more.items():
-        if clock.get(queue, -1) < place:
-            clock[queue] = place
+    for queue, position in more.items():
+        if clock.get(queue, -1) < position:
+            clock[queue] = position
 
 
 def _later(first: Task, then: Task) -> Task:
@@ -335,30 +335,30 @@ def _later(first: Task, then: Task) -> Task:
 def held_up(execution: Execution) -> Iterator[tuple[Task, Task]]:
     """Waits that hold a queue up beyond the tick at which it goes on: the task that does, and the last that it waits for."""
     latest = [list(accumulate(queue, _later)) for queue in execution.queues]
-    for (which, place), fences in execution.waits.items():
-        task = next((task for task in execution.queues[which][place:] if not task.frees), None)
-        for told in [latest[q][p] for fence in fences for q, p in execution.fences[fence] if p >= 0]:
-            if task is not None and told.end > (task.end if task.by is None else task.by):
-                yield task, told
+    for (which, position), fences in execution.waits.items():
+        task = next((task for task in execution.queues[which][position:] if not task.frees), None)
+        for awaited in [latest[q][p] for fence in fences for q, p in execution.fences[fence] if p >= 0]:
+            if task is not None and awaited.end > (task.end if task.by is None else task.by):
+                yield task, awaited
 
 
 def needless(execution: Execution) -> Iterator[tuple[Position, Hashable]]:
     """V7: the waits that tell nothing which is not known without them."""
-    for (which, place), fences in execution.waits.items():
+    for (which, position), fences in execution.waits.items():
         for number, fence in enumerate(fences):
             reached: dict[int, int] = {}
-            pending = [(which, place - 1)]
+            pending = [(which, position - 1)]
             pending += [at for other in (*fences[:number], *fences[number + 1 :]) for at in execution.fences[other]]
             while pending:
                 queue, last = pending.pop()
                 for before in range(reached.get(queue, -1) + 1, last + 1):
                     pending += [
-                        at for other in execution.waits.get((queue, before), ()) if (queue, before) != (which, place)
+                        at for other in execution.waits.get((queue, before), ()) if (queue, before) != (which, position)
                         for at in execution.fences[other]
                     ]  # fmt: skip
                 reached[queue] = max(reached.get(queue, -1), last)
             if all(reached.get(queue, -1) >= last for queue, last in execution.fences[fence]):
-                yield (which, place), fence
+                yield (which, position), fence
 
 
 # ------------------------------------------------------------------------------ lanes and memory
@@ -389,7 +389,8 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
     freed = {
         piece: task.end for task in execution.tasks() for keys, box in task.frees for piece in _meant(execution, keys, box)
     }
-    spans: dict[Hashable, list[tuple[int, int, int]]] = defaultdict(list, {d: [*own] for d, own in execution.spans.items()})
+    spans: dict[Hashable, list[tuple[int, int, int]]] = defaultdict(list, {d: [*intervals] for d,
+        intervals in execution.spans.items()})
     for (device, _), pieces in execution.pieces.items():
         for piece in pieces:
             start, ends = piece.start, [end for end, _ in piece.uses]
@@ -400,7 +401,7 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
                 if piece.maker is not None and piece.maker in inside:
                     start = piece.maker.leaves
             spans[device].append((start, end, piece.size))
-    return {device: _peak(own, empty=not execution.states_frees) for device, own in spans.items()}
+    return {device: _peak(intervals, empty=not execution.states_frees) for device, intervals in spans.items()}
 
 
 def _meant(execution: Execution, keys: Sequence[Key], box: Box | None) -> list[ResidentPiece]:

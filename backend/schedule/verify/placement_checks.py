@@ -54,14 +54,14 @@ class JudgeIndex:
         self.names: list[str] = []
         self.group: list[int] = []
         self.instance: list[int] = []
-        for place, group in enumerate(problem.devices):
+        for index, group in enumerate(problem.devices):
             for instance, name in enumerate(group.names()):
                 self.names.append(name)
-                self.group.append(place)
+                self.group.append(index)
                 self.instance.append(instance)
-        self.home = next(device for device, place in enumerate(self.group) if problem.devices[place].home)
-        self.sync = [problem.devices[place].sync for place in self.group]
-        self.kind = [problem.devices[place].kind for place in self.group]
+        self.home = next(device for device, index in enumerate(self.group) if problem.devices[index].home)
+        self.sync = [problem.devices[index].sync for index in self.group]
+        self.kind = [problem.devices[index].kind for index in self.group]
         self.caps = self._caps()
         self.shards: dict[int, list[Shard]] = defaultdict(list)
         for shard in schedule.shards:
@@ -84,7 +84,7 @@ class JudgeIndex:
         }  # fmt: skip
 
     def _caps(self) -> list[int | None]:
-        caps = [self.problem.devices[place].memory for place in self.group]
+        caps = [self.problem.devices[index].memory for index in self.group]
         for directive in self.problem.directives:
             if isinstance(directive, LimitMemory):
                 for device in self.named(directive.device):
@@ -96,8 +96,8 @@ class JudgeIndex:
         """The devices that `name` stands for: an instance, a group, a class (of which `class/group` is one kind)."""
         groups = self.problem.devices
         return {
-            device for device, place in enumerate(self.group)
-            if name in (self.names[device], groups[place].id, groups[place].kind, groups[place].kind.split("/", 1)[0])
+            device for device, index in enumerate(self.group)
+            if name in (self.names[device], groups[index].id, groups[index].kind, groups[index].kind.split("/", 1)[0])
         }  # fmt: skip
 
     def id(self, phase: int) -> str:
@@ -146,12 +146,12 @@ class JudgeIndex:
         around = 0 if self.whole(edge.source) else edge.halo
         return max(0, shard.first * units // rows - around), min(units, up(shard.stop * units, rows) + around)
 
-    def size(self, phase: int, first: int, stop: int, whole: int | None) -> int:
+    def size(self, phase: int, first: int, stop: int, result_bytes: int | None) -> int:
         """Bytes of units [first, stop) of an output that is `whole` bytes (None: its `out_bytes`) on a link."""
         units, out = self.units(phase), self.problem.phases[phase].out_bytes
-        if whole is None or whole == out:
+        if result_bytes is None or result_bytes == out:
             return up(out * stop, units) - up(out * first, units) if units else 0
-        return up(whole * (stop - first), units) if units else whole
+        return up(result_bytes * (stop - first), units) if units else result_bytes
 
     def rounded(self, size: int) -> int:
         return up(size, self.problem.memory_grain) * self.problem.memory_grain
@@ -374,15 +374,15 @@ def _split(facts: JudgeIndex, directive: Split) -> Iterator[Violation]:
     rows = facts.problem.phases[directive.phase].units
     parts = directive.parts or (1,) * len(directive.devices)
     exact = [Fraction(rows * part, sum(parts)) for part in parts]
-    whole = [share.__floor__() for share in exact]
-    by_rest = sorted(range(len(parts)), key=lambda place: whole[place] - exact[place])
-    more = frozenset(by_rest[: rows - sum(whole)])
-    found: dict[int, int] = {shard.device: shard.stop - shard.first for shard in facts.shards[directive.phase]}
-    if len(found) < len(facts.shards[directive.phase]):
+    rounded_down = [share.__floor__() for share in exact]
+    by_rest = sorted(range(len(parts)), key=lambda index: rounded_down[index] - exact[index])
+    more = frozenset(by_rest[: rows - sum(rounded_down)])
+    shares_held: dict[int, int] = {shard.device: shard.stop - shard.first for shard in facts.shards[directive.phase]}
+    if len(shares_held) < len(facts.shards[directive.phase]):
         yield Violation(Rule.V8, f"`{directive.line.text}`: a device has several parts of it")
-    wanted = {facts.names.index(name): whole[place] + (place in more) for place, name in enumerate(directive.devices)}
-    if found != {device: count for device, count in wanted.items() if count}:
-        shares = ", ".join(f"{facts.names[device]} has {count}" for device, count in sorted(found.items()))
+    wanted = {facts.names.index(name): rounded_down[index] + (index in more) for index, name in enumerate(directive.devices)}
+    if shares_held != {device: count for device, count in wanted.items() if count}:
+        shares = ", ".join(f"{facts.names[device]} has {count}" for device, count in sorted(shares_held.items()))
         yield Violation(Rule.V8, f"`{directive.line.text}`: of {rows} rows {shares}")
 
 

@@ -95,10 +95,10 @@ def once(plan: ExecutionPlan, main: SubPlan, bound: BoundGraph, shared: Mapping[
     combines: dict[PhaseId, int] = defaultdict(int)
     effects: list[PhaseId] = []
     saved: list[PhaseId] = []
-    found: list[Violation] = []
+    violations: list[Violation] = []
 
     def wrong(code: Rule, message: str) -> None:
-        found.append(Violation(code, message))
+        violations.append(Violation(code, message))
 
     if plan.home not in devices:
         wrong(Rule.V1, f"{plan.home} is home, and no device of the plan")
@@ -130,13 +130,13 @@ def once(plan: ExecutionPlan, main: SubPlan, bound: BoundGraph, shared: Mapping[
                     if queue.device != plan.home and not saves:
                         wrong(Rule.V8, f"phase #{step.phase} prints on {queue.device}, not at home")
     for phase in graph.phases:
-        found += _one_phase(phase, runs[phase.id], combines[phase.id], bound, shared)
+        violations += _one_phase(phase, runs[phase.id], combines[phase.id], bound, shared)
     for loop in shared.values():
-        found += _of_shared(plan, loop)
+        violations += _of_shared(plan, loop)
     order = [phase.id for phase in graph.phases if isinstance(phase, Print | Output) and phase.id not in saved]
-    if not found and effects != order:
+    if not violations and effects != order:
         wrong(Rule.V8, "what prints is not in the order of the program")
-    return found
+    return violations
 
 
 def _one_phase(
@@ -189,7 +189,7 @@ def _is_cut_in_sums(phase: Phase, boxes: Sequence[tuple[tuple[int, int], ...]]) 
 
 def _of_shared(plan: ExecutionPlan, loop: Shared) -> Iterator[Violation]:
     """Who takes part in a loop, with which rows, and when."""
-    step, parts, queues, turn = loop.step, loop.parts, plan.main.queues, loop.turn
+    step, parts, queues, iteration = loop.step, loop.parts, plan.main.queues, loop.turn
     name = f"loop #{step.phase}"
     plans = [step.body, *(() if step.leave is None else (step.leave,))]
     inside = {(queue.device, queue.kind) for one in plans for queue in one.queues}
@@ -200,8 +200,8 @@ def _of_shared(plan: ExecutionPlan, loop: Shared) -> Iterator[Violation]:
     if any((one.rows is None) != (queues[which].kind is QueueKind.COPY) for which, one in parts):
         yield Violation(Rule.V1, f"{name} has rows on a channel, or none on a device")
     rows = sorted(one.rows for _, one in parts if one.rows is not None)
-    cut = [(place, axis) for place, axis in enumerate(turn.axes) if axis is not None]
-    sizes = {turn.bound.graph.types[turn.next[place]].shape[axis].constant for place, axis in cut}
+    cut = [(index, axis) for index, axis in enumerate(iteration.axes) if axis is not None]
+    sizes = {iteration.bound.graph.types[iteration.next[index]].shape[axis].constant for index, axis in cut}
     if not rows or rows[0][0] or any(a[1] != b[0] for a, b in pairwise(rows)) or any(a >= b for a, b in rows):
         yield Violation(Rule.V3, f"the rows of {name} do not follow each other")
     elif sizes and sizes != {rows[-1][1]}:
@@ -211,7 +211,7 @@ def _of_shared(plan: ExecutionPlan, loop: Shared) -> Iterator[Violation]:
     if len({(one.start, one.end) for _, one in parts}) > 1:
         yield Violation(Rule.V9, f"{name} does not start and end everywhere at the same ticks")
     last = 0 if step.leave is None else length(step.leave)
-    ticks = max(1, step.making + (turn.loop.trip.constant or 0) * length(step.body) + last)
+    ticks = max(1, step.making + (iteration.loop.trip.constant or 0) * length(step.body) + last)
     if step.end - step.start != ticks:
         yield Violation(Rule.V9, f"{name} takes {step.end - step.start} ticks, its iterations {ticks}")
 
@@ -260,7 +260,7 @@ class CheckedScope:
         loop, number = self.turn
         return (loop, number if value in self.makers else number - 1, value)
 
-    def read(self, phase: Phase, place: int, value: ValueId) -> Hashable:
+    def read(self, phase: Phase, index: int, value: ValueId) -> Hashable:
         """The value that a phase reads: an entry of an iteration reads a state that the iteration before has left."""
         if self.turn is not None and self.before and phase in self.bound.graph.phases[: len(self.before)]:
             loop, number = self.turn
@@ -345,8 +345,8 @@ class PlanTranslation:
         if isinstance(step, RunStep) and step.overwrite is not None and step.overwrite not in traverse.operands(phase):
             self.fault(Rule.V4, f"phase #{phase.id} writes over %{step.overwrite}, which it does not read")
         if box is None:
-            own = {value for inner in _inside(phase) for value in inner}
-            for value in dict.fromkeys(v for v in traverse.uses(phase) if v not in own):
+            inner_values = {value for inner in _inside(phase) for value in inner}
+            for value in dict.fromkeys(v for v in traverse.uses(phase) if v not in inner_values):
                 task.reads.append(self.read(device, scope.read(phase, 0, value), self.all_of(value, scope)))
             self.results(device, task, phase, [self.all_of(value, scope) for value in traverse.results(phase)], scope)
             return task
@@ -365,8 +365,8 @@ class PlanTranslation:
         """The results of a phase take memory together: it is the first one's."""
         values = traverse.results(phase)
         total = sum(self.bytes(value, box, scope) for value, box in zip(values, boxes, strict=True))
-        for place, (value, box) in enumerate(zip(values, boxes, strict=True)):
-            size = rounded(total) if scope.counts and place == 0 else 0
+        for index, (value, box) in enumerate(zip(values, boxes, strict=True)):
+            size = rounded(total) if scope.counts and index == 0 else 0
             self.execution.make((device, scope.name(value)), ResidentPiece(box, task.start, task.end, task.end, size), task)
 
     def rows(self, which: int, device: DeviceId, step: RowsStep, scope: CheckedScope, now: int) -> Task:
@@ -375,17 +375,17 @@ class PlanTranslation:
         task = self.add(which, f"the chain of phases {named}", now, now, None)
         if (wrong := _wrong_chain(step, scope.bound)) is not None:
             self.fault(Rule.V4, f"phases {named}: together this {wrong}")
-        made: set[ValueId] = set()
+        defined: set[ValueId] = set()
         for member in step.phases:
             phase = scope.phases[member]
             for value in dict.fromkeys(traverse.operands(phase)):
-                if value not in made:
+                if value not in defined:
                     task.reads.append(self.read(device, scope.name(value), self.all_of(value, scope)))
-            made.update(traverse.results(phase))
-            own = [value for value in traverse.results(phase) if value in step.results]
-            total = sum(self.bytes(value, self.all_of(value, scope), scope) for value in own)
-            for place, value in enumerate(own):
-                piece = ResidentPiece(self.all_of(value, scope), now, now, now, 0 if place else rounded(total))
+            defined.update(traverse.results(phase))
+            results = [value for value in traverse.results(phase) if value in step.results]
+            total = sum(self.bytes(value, self.all_of(value, scope), scope) for value in results)
+            for index, value in enumerate(results):
+                piece = ResidentPiece(self.all_of(value, scope), now, now, now, 0 if index else rounded(total))
                 self.execution.make((device, scope.name(value)), piece, task)
         return task
 
@@ -443,28 +443,28 @@ class PlanTranslation:
     def together(self, which: int, device: DeviceId, kind: QueueKind, step: LoopStep | JoinStep, scope: CheckedScope) -> None:
         """A queue's part of a loop: its steps of two turns and of what follows, and then its part of the results is there."""
         loop = self.shared[step.phase]
-        turn, body, leave = loop.turn, loop.step.body, loop.step.leave
+        iteration, body, leave = loop.turn, loop.step.body, loop.step.leave
         begins, lasts = step.start + loop.step.making, length(body)
-        last = unrolled(turn)
-        turns = [(part, turn, body, turn.next if place else ()) for place, part in enumerate(ITERATIONS[:last])]
+        last = unrolled(iteration)
+        iterations = [(part, iteration, body, iteration.next if index else ()) for index, part in enumerate(ITERATIONS[:last])]
         if loop.leave is not None and leave is not None:
-            turns.append(("what follows", loop.leave, leave, turn.next))
-        for place, (part, one, plan, before) in enumerate(turns):
-            self.meet(which, step.phase, place)
+            iterations.append(("what follows", loop.leave, leave, iteration.next))
+        for index, (part, one, plan, before) in enumerate(iterations):
+            self.meet(which, step.phase, index)
             self.note_combined(plan)
-            at = begins + place * lasts
-            inner = CheckedScope.of(one.bound, False, turn=(step.phase, place + 1), part=part, begins=at, before=before)
+            at = begins + index * lasts
+            inner = CheckedScope.of(one.bound, False, turn=(step.phase, index + 1), part=part, begins=at, before=before)
             for queue in plan.queues:
                 if (queue.device, queue.kind) == (device, kind):
                     self.queue(which, device, kind, queue.steps, inner)
-        self.meet(which, step.phase, len(turns))
+        self.meet(which, step.phase, len(iterations))
         lanes = () if step.rows is None else (device,)
         task = self.add(which, f"the end of loop #{step.phase}", step.start, step.end, None, lanes)
         if step.rows is None:
             return
-        if turn.stop is not None:
-            name = (step.phase, last, turn.stop)
-            task.reads.append(self.read(device, name, self.all_of(turn.stop, CheckedScope.of(turn.bound))))
+        if iteration.stop is not None:
+            name = (step.phase, last, iteration.stop)
+            task.reads.append(self.read(device, name, self.all_of(iteration.stop, CheckedScope.of(iteration.bound))))
         self.leave(device, task, loop, step.rows, scope)
 
     def leave(self, device: DeviceId, task: Task, loop: Shared, rows: tuple[int, int], scope: CheckedScope) -> None:
@@ -479,16 +479,16 @@ class PlanTranslation:
         meanwhile = max(0, max(dict(one.peak).get(device, 0) for one in plans) - total)
         self.execution.spans[device].append((task.start, task.end, meanwhile))
         left, number = (loop.turn.next, unrolled(loop.turn)) if loop.leave is None else (results, unrolled(loop.turn) + 1)
-        for place, (own, value, box) in enumerate(zip(left, results, boxes, strict=True) if there else ()):
-            task.reads.append(self.read(device, (id, number, own), box))
-            piece = ResidentPiece(box, task.start, task.end, task.end, 0 if place else total)
+        for index, (inner, value, box) in enumerate(zip(left, results, boxes, strict=True) if there else ()):
+            task.reads.append(self.read(device, (id, number, inner), box))
+            piece = ResidentPiece(box, task.start, task.end, task.end, 0 if index else total)
             self.execution.make((device, value), piece, task)
 
     def meet(self, which: int, loop: PhaseId, number: int) -> None:
         """All queues of the loop wait for each other."""
-        fence, place = ("meet", loop, number), len(self.execution.queues[which])
-        self.execution.fences[fence].append((which, place - 1))
-        self.execution.waits[which, place].append(fence)
+        fence, position = ("meet", loop, number), len(self.execution.queues[which])
+        self.execution.fences[fence].append((which, position - 1))
+        self.execution.waits[which, position].append(fence)
 
     # ------------------------------------------------------------------------------ values
 
@@ -537,9 +537,9 @@ class PlanTranslation:
         return Violation(Rule.V4, f"{task.what} reads {_shown(name)}{part} on {device}, where it is not known to be")
 
 
-def unrolled(turn: LoopIteration) -> int:
+def unrolled(iteration: LoopIteration) -> int:
     """How many iterations of a loop the execution has."""
-    return min(len(ITERATIONS), turn.loop.trip.constant or 0)
+    return min(len(ITERATIONS), iteration.loop.trip.constant or 0)
 
 
 def _shown(name: Hashable) -> str:
@@ -568,8 +568,8 @@ def _wrong_chain(step: RowsStep, bound: BoundGraph) -> str | None:
     for unit in units_of(bound.graph.phases, bound.graph, bound.graph.roots):
         if not isinstance(unit, RowsUnit | GroupUnit) or unit.ids != step.phases:
             continue
-        made = traverse.results(unit.joined.phase if isinstance(unit, RowsUnit) else unit.phase)
-        if made != step.results:
+        results = traverse.results(unit.joined.phase if isinstance(unit, RowsUnit) else unit.phase)
+        if results != step.results:
             return "does not make what others need of it"
         reads = unit.joined.phase.reads if isinstance(unit, RowsUnit) else ()
         over = [read for read in reads if read.value == step.overwrite]
@@ -588,22 +588,22 @@ def check_plan(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
     """What is wrong with a plan of several devices; empty: nothing."""
     bound = replace(bound, graph=with_arms_out(bound.graph, plan.speculated))
     shared = shared_loops(plan, bound)
-    found = once(plan, plan.main, bound, shared)
-    turns = [] if found else list(_turns(shared))
-    for name, body, inner in turns:
-        found += [Violation(one.code, f"{name}: {one.message}") for one in once(plan, body, inner, {})]
-    if found:
-        return tuple(found)
-    whole = PlanTranslation(plan, plan.main, bound, shared)
-    found = [*whole.faults, *resident(whole.execution), *ordered(whole.execution)]
-    if not found:
-        found += _memory(plan, plan.main, whole.execution)
-    found += [*_ticks(plan.main, whole.execution), *_makespan(plan)]
-    for name, body, inner in turns:
+    violations = once(plan, plan.main, bound, shared)
+    iterations = [] if violations else list(_turns(shared))
+    for name, body, inner in iterations:
+        violations += [Violation(one.code, f"{name}: {one.message}") for one in once(plan, body, inner, {})]
+    if violations:
+        return tuple(violations)
+    translation = PlanTranslation(plan, plan.main, bound, shared)
+    violations = [*translation.faults, *resident(translation.execution), *ordered(translation.execution)]
+    if not violations:
+        violations += _memory(plan, plan.main, translation.execution)
+    violations += [*_ticks(plan.main, translation.execution), *_makespan(plan)]
+    for name, body, inner in iterations:
         alone = PlanTranslation(plan, body, inner, {}).execution
-        own = [*_memory(plan, body, alone), *_ticks(body, alone)]
-        found += [Violation(one.code, f"{name}: {one.message}") for one in own]
-    return tuple(found)
+        inner_violations = [*_memory(plan, body, alone), *_ticks(body, alone)]
+        violations += [Violation(one.code, f"{name}: {one.message}") for one in inner_violations]
+    return tuple(violations)
 
 
 def needless_waits(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
@@ -621,8 +621,8 @@ MOST_WORK = 1_000_000
 
 def memory_in_use(plan: ExecutionPlan, bound: BoundGraph) -> Mapping[DeviceId, int]:
     """The most bytes on each device by the plan's ticks, scratch included, each buffer rounded up."""
-    found = peaks(PlanTranslation(plan, plan.main, bound, shared_loops(plan, bound)).execution)
-    return {device.id: found.get(device.id, (0, 0))[0] for device in plan.devices}
+    peak_of = peaks(PlanTranslation(plan, plan.main, bound, shared_loops(plan, bound)).execution)
+    return {device.id: peak_of.get(device.id, (0, 0))[0] for device in plan.devices}
 
 
 def _turns(shared: Mapping[PhaseId, Shared]) -> Iterator[tuple[str, SubPlan, BoundGraph]]:
@@ -633,9 +633,9 @@ def _turns(shared: Mapping[PhaseId, Shared]) -> Iterator[tuple[str, SubPlan, Bou
 
 
 def _memory(plan: ExecutionPlan, main: SubPlan, execution: Execution) -> Iterator[Violation]:
-    limits, said, found = {device.id: device.memory for device in plan.devices}, dict(main.peak), peaks(execution)
+    limits, said, peak_of = {device.id: device.memory for device in plan.devices}, dict(main.peak), peaks(execution)
     for device, limit in limits.items():
-        peak, _ = found.get(device, (0, 0))
+        peak, _ = peak_of.get(device, (0, 0))
         if limit is not None and peak > limit:
             yield Violation(Rule.V5, f"{device} would hold {peak:,} bytes and has {limit:,}")
         elif peak > said.get(device, 0):
@@ -655,9 +655,9 @@ def _ticks(main: SubPlan, execution: Execution) -> Iterator[Violation]:
         for step in queue.steps:
             if isinstance(step, TransferStep) and not step.start <= step.busy <= step.arrive:
                 yield Violation(Rule.V9, f"a transfer of %{step.value} arrives before it starts")
-    for task, told in held_up(execution):
+    for task, awaited in held_up(execution):
         name = execution.names[task.at[0]]
-        yield Violation(Rule.V9, f"{name} goes on before tick {told.end}, until which it waits for {told.what}")
+        yield Violation(Rule.V9, f"{name} goes on before tick {awaited.end}, until which it waits for {awaited.what}")
 
 
 def _makespan(plan: ExecutionPlan) -> Iterator[Violation]:

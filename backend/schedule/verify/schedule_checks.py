@@ -107,11 +107,11 @@ def valued(facts: JudgeIndex, answer: Answer, sync: Synchronisation | None) -> I
         names = ", ".join(objective.value for objective in objectives)
         yield Violation(Rule.V9, f"{len(answer.values)} values for {len(objectives)} objectives: {names}")
     for objective, value in zip(objectives, answer.values, strict=False):
-        found = value_of(facts, objective, sync)
-        if found is None:
+        measured = value_of(facts, objective, sync)
+        if measured is None:
             yield Violation(Rule.V9, f"{value} {objective.value}: without queues there is nothing that shows how many there are")
-        elif found != value:
-            yield Violation(Rule.V9, f"{objective.value} is {found}, not {value}")
+        elif measured != value:
+            yield Violation(Rule.V9, f"{objective.value} is {measured}, not {value}")
 
 
 def value_of(facts: JudgeIndex, objective: Objective, sync: Synchronisation | None) -> int | None:
@@ -141,8 +141,8 @@ def _busiest(facts: JudgeIndex) -> int:
         busy[shard.device] += shard.end - shard.start
         together = facts.problem.phases[shard.phase].together
         if together is not None and shard.first == 0:
-            for kept in facts.held(shard, together):
-                busy[kept] += shard.end - shard.start
+            for device in facts.held(shard, together):
+                busy[device] += shard.end - shard.start
     for step in schedule.combines:
         busy[facts.home] += step.end - step.start
     for moved in schedule.transfers:
@@ -159,8 +159,8 @@ def _millijoules(facts: JudgeIndex) -> int:
     ends = {int(end) for moved in schedule.transfers for end in (moved.source, moved.target)}
     used = {device for device, _ in steps} | ends | {facts.home}
     picojoules = Fraction(0)
-    for device, place in enumerate(facts.group):
-        group = problem.devices[place]
+    for device, index in enumerate(facts.group):
+        group = problem.devices[index]
         if device in used or not problem.power_off_unused:
             picojoules += group.idle_mw * _makespan(facts) * problem.tick_ns
     for device, ticks in steps:
@@ -293,23 +293,23 @@ def _path(problem: Problem) -> int:
         reads[edge.target].append(edge)
     parts: dict[int, int] = {}
     ends: dict[int, int] = {}
-    for place in _in_order(problem):
-        phase = problem.phases[place]
+    for p in _in_order(problem):
+        phase = problem.phases[p]
         begins = phase.ready
-        for edge in reads[place]:
+        for edge in reads[p]:
             source = problem.phases[edge.source]
             in_part = source.rows > 0 and not source.is_gathered and not edge.whole and (phase.rows > 0 or edge.only is not None)
             begins = max(begins, (parts if in_part else ends)[edge.source])
         tables = [(phase.ticks[group.kind], group.count) for group in problem.devices if group.kind in phase.ticks]
         merging = 0 if phase.combine is None else phase.combine.ticks_per_shard
-        parts[place] = begins + min((table.least(1, phase.units) for table, _ in tables), default=0)
-        ends[place] = begins + _quickest(problem, place) + merging
+        parts[p] = begins + min((table.least(1, phase.units) for table, _ in tables), default=0)
+        ends[p] = begins + _quickest(problem, p) + merging
     return max(ends.values(), default=0)
 
 
-def _quickest(problem: Problem, place: int) -> int:
+def _quickest(problem: Problem, p: int) -> int:
     """The fewest ticks by which the rows that each device can have done are all the rows."""
-    phase = problem.phases[place]
+    phase = problem.phases[p]
     tables = [(phase.ticks[group.kind], group.count) for group in problem.devices if group.kind in phase.ticks]
     if not tables:
         return 0
@@ -331,9 +331,9 @@ def _in_order(problem: Problem) -> list[int]:
     for edge in problem.edges:
         after[edge.source].append(edge.target)
         waiting[edge.target] += 1
-    order = [place for place, count in enumerate(waiting) if count == 0]
-    for place in order:
-        for other in after[place]:
+    order = [p for p, count in enumerate(waiting) if count == 0]
+    for p in order:
+        for other in after[p]:
             waiting[other] -= 1
             if waiting[other] == 0:
                 order.append(other)
@@ -342,18 +342,18 @@ def _in_order(problem: Problem) -> list[int]:
 
 def everything_at_home(problem: Problem) -> Schedule | None:
     """Every phase whole on the home device, one after the other; None if one has no ticks there."""
-    home = next(place for place, group in enumerate(problem.devices) if group.home)
+    home = next(index for index, group in enumerate(problem.devices) if group.home)
     kind, device = problem.devices[home].kind, DeviceIndex(sum(group.count for group in problem.devices[:home]))
     shards, combines, now = [], [], 0
-    for place in map(PhaseIndex, _in_order(problem)):
-        phase = problem.phases[place]
+    for p in map(PhaseIndex, _in_order(problem)):
+        phase = problem.phases[p]
         if kind not in phase.ticks or phase.together is not None:
             return None
         start = max(now, phase.ready)
         now = start + phase.ticks[kind].at(phase.units)
-        shards.append(Shard(place, device, 0, phase.units, start, now))
+        shards.append(Shard(p, device, 0, phase.units, start, now))
         if phase.combine is not None:
-            combines.append(ScheduledCombine(place, now, now + phase.combine.ticks_per_shard))
+            combines.append(ScheduledCombine(p, now, now + phase.combine.ticks_per_shard))
             now += phase.combine.ticks_per_shard
     return Schedule(tuple(shards), tuple(combines), ())
 
@@ -375,11 +375,11 @@ def _fences(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
             yield Violation(Rule.V2, f"a wait before step {wait.position} of queue {wait.queue} is nowhere")
     if len(set(sync.waits)) < len(sync.waits):
         yield Violation(Rule.V2, "a wait is stated twice")
-    for place, fence in enumerate(sync.fences):
+    for index, fence in enumerate(sync.fences):
         if not there.issuperset(fence.after):
             yield Violation(Rule.V2, f"fence f{fence.id} is nowhere")
-        elif fence.id != place or not fence.after or len({q for q, _ in fence.after}) < len(fence.after):
-            yield Violation(Rule.V2, f"fence f{fence.id} has number {place}, or comes after nothing, or twice after one queue")
+        elif fence.id != index or not fence.after or len({q for q, _ in fence.after}) < len(fence.after):
+            yield Violation(Rule.V2, f"fence f{fence.id} has number {index}, or comes after nothing, or twice after one queue")
         elif int(fence.source) not in {_teller(facts, sync.queues[q].steps[p]) for q, p in fence.after}:
             yield Violation(Rule.V2, f"fence f{fence.id} tells of device {fence.source}, which does nothing before it")
 
@@ -394,8 +394,8 @@ def _queues(facts: JudgeIndex, sync: Synchronisation) -> Iterator[Violation]:
         return
     names = [queue.name for queue in sync.queues]
     channels: dict[tuple[object, ...], str] = {}
-    for place, queue in enumerate(sync.queues):
-        if queue.name in names[:place]:
+    for index, queue in enumerate(sync.queues):
+        if queue.name in names[:index]:
             yield Violation(Rule.V2, f"two queues are called {queue.name}")
         computes = queue.kind is QueueKind.COMPUTE
         if computes != (queue.device is not None) or (computes and queue.name not in facts.names):
@@ -486,16 +486,16 @@ class ScheduleTranslation:
     def shard(self, shard: Shard) -> Task:
         facts, device = self.facts, int(shard.device)
         problem = facts.problem.phases[shard.phase]
-        made = self.result_bytes(shard)
+        size = self.result_bytes(shard)
         lanes: dict[Hashable, int] = {device: shard.start}
         if problem.together is not None and shard.first == 0:
             lanes |= facts.held(shard, problem.together)
-        task = Task(shard, shard.start, shard.end, shard.start, lanes, shard.end, takes_place=made if problem.inplace else 0)
+        task = Task(shard, shard.start, shard.end, shard.start, lanes, shard.end, takes_place=size if problem.inplace else 0)
         for edge in facts.incoming[shard.phase]:
             box = self.box(edge.source, *facts.needed(edge, shard))
             task.reads.append(TaskRead((device, edge.source), box, way=self.way(edge)))
         self.execution.spans[device].append((shard.start, shard.end, self.scratch(shard)))
-        piece = ResidentPiece(((shard.first, shard.stop),), shard.start, shard.end, shard.end, made)
+        piece = ResidentPiece(((shard.first, shard.stop),), shard.start, shard.end, shard.end, size)
         if problem.combine is not None:
             self.execution.make((device, Partial(shard.phase)), piece, task)
         elif not facts.elsewhere(shard.phase, device):
@@ -522,9 +522,10 @@ class ScheduleTranslation:
         value = Partial(moved.phase) if moved.partial else moved.phase
         box = ((moved.first, moved.stop),) if moved.partial else self.box(moved.phase, moved.first, moved.stop)
         task.reads.append(TaskRead((int(moved.source), value), box, Coverage.EXACT if moved.partial else Coverage.COVER))
-        way = ("ticks", moved.arrive - moved.start) if moved.link is None else "link"
+        channel_key = ("ticks", moved.arrive - moved.start) if moved.link is None else "link"
         usable = moved.arrive + facts.sync[target]
-        piece = ResidentPiece(box, moved.start, moved.arrive, usable, facts.rounded(moved.bytes), None if moved.partial else way)
+        piece = ResidentPiece(box, moved.start, moved.arrive, usable, facts.rounded(moved.bytes),
+            None if moved.partial else channel_key)
         self.execution.make((target, value), piece, task)
         return task
 
@@ -625,8 +626,8 @@ def verify(problem: Problem, answer: Answer, sync: Synchronisation | None = None
         if answer.status in (Status.OPTIMAL, Status.GAP):
             return (Violation(Rule.V1, f"called {answer.status.value} without a schedule"),)
         return claims
-    found = verify_schedule(problem, schedule, sync)
-    return (*(found or valued(JudgeIndex(problem, schedule), answer, sync)), *claims)
+    violations = verify_schedule(problem, schedule, sync)
+    return (*(violations or valued(JudgeIndex(problem, schedule), answer, sync)), *claims)
 
 
 def verify_schedule(problem: Problem, schedule: Schedule, sync: Synchronisation | None = None) -> tuple[Violation, ...]:
@@ -637,27 +638,27 @@ def verify_schedule(problem: Problem, schedule: Schedule, sync: Synchronisation 
         return missing
     translated = ScheduleTranslation(facts)
     execution = translated.execution
-    found = [
+    violations = [
         *tiled(facts), *together(facts), *obeyed(facts, translated.holds), *_at_once(facts, execution), *resident(execution),
         *carried(facts), *timed(facts), *_too_full(facts, execution),
     ]  # fmt: skip
     if sync is not None:
         wrong = tuple(sound(facts, sync))
-        found += wrong
+        violations += wrong
         if not wrong:
-            found += _in_time(translated.queued(sync), facts)
+            violations += _in_time(translated.queued(sync), facts)
             if sum(map(len, execution.queues)) * len(sync.queues) <= MOST_WORK:
-                found += ordered(execution)
-        if not found:
-            found += _needless(facts, translated, sync)
-    return tuple(found)
+                violations += ordered(execution)
+        if not violations:
+            violations += _needless(facts, translated, sync)
+    return tuple(violations)
 
 
 def memory_in_use(problem: Problem, schedule: Schedule) -> dict[int, tuple[int, int]]:
     """By device with a limit: the most bytes in use, and the tick at which they first are."""
     facts = JudgeIndex(problem, schedule)
-    found = peaks(ScheduleTranslation(facts).execution)
-    return {device: found.get(device, (0, 0)) for device, cap in enumerate(facts.caps) if cap is not None}
+    peak_of = peaks(ScheduleTranslation(facts).execution)
+    return {device: peak_of.get(device, (0, 0)) for device, cap in enumerate(facts.caps) if cap is not None}
 
 
 def _at_once(facts: JudgeIndex, execution: Execution) -> Iterator[Violation]:
@@ -673,17 +674,17 @@ def _at_once(facts: JudgeIndex, execution: Execution) -> Iterator[Violation]:
 def _too_full(facts: JudgeIndex, execution: Execution) -> Iterator[Violation]:
     """V5: no device has more in use than it has."""
     if any(cap is not None for cap in facts.caps):
-        found = peaks(execution)
+        peak_of = peaks(execution)
         for device, cap in enumerate(facts.caps):
-            peak, tick = found.get(device, (0, 0))
+            peak, tick = peak_of.get(device, (0, 0))
             if cap is not None and peak > cap:
                 yield Violation(Rule.V5, f"{facts.names[device]} has {peak} bytes in use at {tick}, and {cap} at most")
 
 
 def _in_time(execution: Execution, facts: JudgeIndex) -> Iterator[Violation]:
     """V2: no wait holds its queue up beyond the tick at which the schedule goes on."""
-    for task, told in held_up(execution):
-        names = f"`{facts.name(task.what)}` waits for {facts.name(told.what)} until {told.end}"
+    for task, awaited in held_up(execution):
+        names = f"`{facts.name(task.what)}` waits for {facts.name(awaited.what)} until {awaited.end}"
         yield Violation(Rule.V2, f"{names}, and is to go on before")
 
 
@@ -691,7 +692,7 @@ def _needless(facts: JudgeIndex, translated: ScheduleTranslation, sync: Synchron
     """V7: no wait tells what is known without it; not asked of large schedules."""
     steps = sum(len(queue.steps) for queue in sync.queues)
     if steps <= MOST_STEPS and steps * len(sync.waits) <= MOST_WORK:
-        for (which, place), fence in needless(translated.execution):
+        for (which, position), fence in needless(translated.execution):
             waits = f"{sync.queues[which].name} waits for fence f{fence}"
-            step = translated.name(translated.execution.queues[which][place])
+            step = translated.name(translated.execution.queues[which][position])
             yield Violation(Rule.V7, f"{waits} before {step}, of which it knows already")
