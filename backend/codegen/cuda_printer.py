@@ -55,7 +55,7 @@ from ..transform import redundancy
 from .cuda_scalars import FAIL, STORED, TYPES, Functions, apply, checked, join, literal
 from .llvm_registers import fails
 
-# ---------------------------------------------------------------------------------------------------- text
+# --------------------------------------------------------------------------- functions and their arguments
 #
 # A loop program as CUDA C++, and how its functions are launched.
 #

@@ -1,4 +1,4 @@
-"""Scalar functions as CUDA C++, one expression each: a machine as that of `kernels.scalar_text`.
+"""Scalar functions as CUDA C++, one expression each; `llvm_scalars` is the same for LLVM.
 
 The meanings are those of `backend.scalar`, to the bit: no contraction (`--fmad=false`), nothing divides by zero.  Signed
 arithmetic goes through unsigned words, as overflow has no meaning in C++.
@@ -19,7 +19,7 @@ from ..lower.kernel_ir import KernelApply, KernelLiteral
 from ..scalar.table import Definition, definition, is_plain
 from ..scalar.tables import entries
 
-# ---------------------------------------------------------------------------------------------------- mathematics
+# ------------------------------------------------------------------------------------------- elementary functions
 #
 # The meanings of `backend.scalar` as CUDA C++: `Expression` writes a statement for each operator.
 #
@@ -262,7 +262,7 @@ def defined(name: str, meaning: Definition, arity: int) -> tuple[str, ...]:
     return (*function.tables.values(), f"__device__ static {type} {name}({operands}) {{\n{body}\n}}")
 
 
-# ---------------------------------------------------------------------------------------------------- scalars
+# ------------------------------------------------------------------------------------------- scalar functions
 
 STORED: Final = TYPES | {Kind.BOOL: "u8"}
 """The type of a value in memory."""

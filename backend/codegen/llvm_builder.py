@@ -11,7 +11,7 @@ from typing import Final
 from ...lang.support.records import dataclass
 from ..lower.kernel_ir import NAME, NO_MEMORY
 
-# ---------------------------------------------------------------------------------------------------- writer
+# ---------------------------------------------------------------------------------------- instruction writer
 
 @dataclass(slots=True)
 class EmittedLoop:
@@ -129,7 +129,7 @@ def function_text(writer: IrBuilder, lines: list[str]) -> str:
     )
 
 
-# ---------------------------------------------------------------------------------------------------- rooms
+# ------------------------------------------------------------------------------------------- scratch memory
 #
 # Memory that a kernel needs while it runs: a few KiB on the stack, the rest in a block of its thread.
 #

@@ -117,7 +117,7 @@ class Addresses:
         return r.w.let(f"getelementptr i8, ptr {base}, {v.type(Kind.I64)} {total}")
 
 
-# ---------------------------------------------------------------------------------------------------- tiles
+# ------------------------------------------------------------------------------------------- register tiles
 #
 # Loads and stores of tiles: as many items side by side for each lane as there are lanes, which registers turn.
 #
@@ -228,7 +228,7 @@ _LEAST_BYTES: Final = 4
 """Of items that are turned."""
 
 
-# ---------------------------------------------------------------------------------------------------- memory
+# ------------------------------------------------------------------------------------------ loads and stores
 
 class MemoryAccess:
     def __init__(self, registers: Registers, addresses: Addresses, views: dict[str, View]) -> None:

@@ -1,4 +1,8 @@
-"""Loop programs as LLVM text: `printer` says what is written, in `registers` and `places`, `addresses`, `memory` and `lanes`."""
+"""Prints loop programs as LLVM text: modules, statements, vector loops and branches.
+
+Values of registers are those of `llvm_registers`, loads and stores those of `llvm_memory`, scalar functions those of
+`llvm_scalars`.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +59,7 @@ from .llvm_registers import (
 )
 from .llvm_scalars import COMPUTED, Vectors, apply, combine, divide, fold_lanes, literal_bits, prepare
 
-# ---------------------------------------------------------------------------------------------------- prefixes
+# ------------------------------------------------------------------------------------------------ vector scans
 #
 # Scans of vectors: a vector is joined with itself moved by 1, 2, 4, … lanes, and with what is before it.
 #
@@ -172,7 +176,7 @@ class StatementPrinter:
             self.check(check.node, v.lanes, check.failed, [(check.kind, check.value)])
 
     def is_quotient_of_rows(self, node: Apply) -> bool:
-        """Is it a division by a number that is known before the loop?  See `kernels.quotients`."""
+        """Is it a division by a number that is known before the loop?  See `llvm_scalars`."""
         if node.function != "div" or not node.compute.is_float or not has_feature("fma"):
             return False
         divisor, r = node.args[1], self.registers
@@ -241,20 +245,20 @@ class StatementPrinter:
         return w.let(f"{'sext' if kind is Kind.I32 else 'zext'} {COMPUTED[kind]} {one} to i64")
 
 
-# ---------------------------------------------------------------------------------------------------- printer
+# -------------------------------------------------------------------------------- modules, loops and branches
 #
 # Loop programs as LLVM text, with explicit vectors and without LLVM's own passes: modules, loops and branches.
 #
 # One function `i64 kernel(ptr words)` (`words`).  It returns 0, or 1 + the number of the check that failed, or -1 where a routine
 # returned something else than 1.
 #
-# Note [Vector loops].  A VECTOR loop is a loop over one vector or several at once (`lanes.vectors_of`) and one over the rest, in
-# which lanes are masked (where the processor has masks, but for loops that load scratch that they store); if its text is long,
-# there is only the latter, with as many vectors.  What is streamed is not masked, so there is a loop over single vectors between
-# the two.  A lane in which a loop inside has ended early goes along with the others and keeps its values.  A loop that may fail
-# has a scalar loop over the rest: a vector in which a check fails is left to that, which finds the first item that fails; so such
-# loops store no view that they load.  Loops that cannot be printed so (a branch on a value of the lane, a failing check beside
-# such views) are scalar loops throughout.
+# Note [Vector loops].  A VECTOR loop is a loop over one vector or several at once (`llvm_registers.vectors_of`) and one over the
+# rest, in which lanes are masked (where the processor has masks, but for loops that load scratch that they store); if its text is
+# long, there is only the latter, with as many vectors.  What is streamed is not masked, so there is a loop over single vectors
+# between the two.  A lane in which a loop inside has ended early goes along with the others and keeps its values.  A loop that
+# may fail has a scalar loop over the rest: a vector in which a check fails is left to that, which finds the first item that
+# fails; so such loops store no view that they load.  Loops that cannot be printed so (a branch on a value of the lane, a failing
+# check beside such views) are scalar loops throughout.
 #
 # Where the number of iterations is known, a loop that none would go to is not written.
 #
@@ -570,7 +574,7 @@ class Printer(StatementPrinter):
         return combine(Vectors(self.w, 1), function, kind, initial, fold_lanes(self.w, function, kind, value, lanes))
 
 
-# ---------------------------------------------------------------------------------------------------- llvm
+# -------------------------------------------------------------------------------------------- entry points
 
 __all__ = ["calls_at", "calls_of", "is_own", "llvm_text", "strides_of", "words_of"]
 

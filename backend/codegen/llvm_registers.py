@@ -41,7 +41,7 @@ from ..scalar.table import LONG, weight_of
 from .llvm_builder import IrBuilder
 from .llvm_scalars import COMPUTED, Vectors
 
-# ---------------------------------------------------------------------------------------------------- lanes
+# --------------------------------------------------------------------------------------------- vector width
 #
 # How many lanes and iterations a loop is printed with, and the kinds of registers.
 
@@ -376,7 +376,7 @@ class Registers:
         return Index(tuple(t for t in index.terms if not self.differs(t[0])), index.constant)
 
 
-# ---------------------------------------------------------------------------------------------------- words
+# ------------------------------------------------------------------------------------------ argument layout
 #
 # The block of words that a kernel is given: what lies where.
 #

@@ -19,11 +19,11 @@ from ..lower.kernel_ir import KernelApply, KernelLiteral
 from ..scalar.table import definition
 from .llvm_builder import IrBuilder
 
-# ---------------------------------------------------------------------------------------------------- vectors
+# ------------------------------------------------------------------------------------------ vector operations
 #
 # Vectors of any number of lanes as LLVM text: types, constants, memory, the instructions (reductions end on vectors of one).
 #
-# No fast-math flag and no contraction.  Neighbours: `scalar_text` (scalar functions on these), `writer`, `ir`.
+# No fast-math flag and no contraction.
 
 STORED: Final = {
     Kind.BOOL: "i8", Kind.U8: "i8", Kind.I32: "i32", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "i32",
@@ -164,7 +164,7 @@ def literal_bits(node: KernelLiteral) -> str:
             return str(node.bits)
 
 
-# ---------------------------------------------------------------------------------------------------- conversion_text
+# -------------------------------------------------------------------------------------------------------- conversions
 #
 # Conversions between kinds as LLVM text; lanes whose value does not fit are noted in `Vectors.checks`.
 
@@ -231,7 +231,7 @@ def whole_checked(v: Vectors, node: int, kind: Kind, x: str, value: str, target:
     return integer
 
 
-# ---------------------------------------------------------------------------------------------------- permutes
+# ----------------------------------------------------------------------------------------- lookup in registers
 #
 # Tables of sixteen numbers in registers, where processors permute them by indices.
 
@@ -277,7 +277,7 @@ def _permuted(v: Vectors, entries: tuple[float, ...], index: str, width: int) ->
     return w.let(f"select <8 x i1> {is_high}, {type} {high}, {type} {low}")
 
 
-# ---------------------------------------------------------------------------------------------------- residues
+# ------------------------------------------------------------------------------------------------------ modulo
 #
 # `x|y` as LLVM text: y modulo x with the sign of x, y where x is 0.
 #
@@ -303,7 +303,7 @@ _MIDDLE_BITS: Final = 0x4338 << 48
 
 
 def residue(v: Vectors, kind: Kind, x: str, y: str) -> str:
-    """See the module."""
+    """Returns `x|y`, y modulo x, as a vector value; y where x is 0."""
     if kind.is_float:
         return _of_floats(v, kind, x, y)
     divisor = _constant(x)
@@ -496,7 +496,7 @@ def _remainder(v: Vectors, x: str, y: str) -> str:
     return w.let(f"phi {type} [ {left}, %{before} ], [ {loop.carried[0]}, %{after} ]")
 
 
-# ---------------------------------------------------------------------------------------------------- scalar_text
+# ----------------------------------------------------------------------------------------------- scalar functions
 
 def apply(v: Vectors, number: int, node: KernelApply, args: Sequence[str]) -> str:
     """The value of body node `number`; what may fail is noted in `v.checks`."""
@@ -766,7 +766,7 @@ def _signed(word: int) -> int:
     return (word + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-# ---------------------------------------------------------------------------------------------------- quotients
+# ------------------------------------------------------------------------------------- division by an invariant
 #
 # Division by what is the same for many elements, without dividing each: the bits are those of the division.
 #

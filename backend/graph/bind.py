@@ -177,7 +177,7 @@ class _Binder:
         return value
 
 
-# ---------------------------------------------------------------------------------------------------- steps
+# ----------------------------------------------------------------------------------- evenly stepping values
 #
 # What is known of values by looking at the phases that made them: numbers that are literals, and arrays that step evenly.
 

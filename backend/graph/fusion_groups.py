@@ -1,4 +1,6 @@
-"""Chains along rows: phases over the same rows that are worth doing row by row, as one body.
+"""Groups of phases that run as one loop: chains along rows, stencil groups, and loops that are element-wise in their state.
+
+The functions take the phases of one block and return the groups, each with the position in the block before which it runs.
 
 Softmax is four phases (the greatest, the exponentials, their sum, the quotients) that would each go through memory.  Done one
 row after the other, what a row goes through stays in the nearest cache, and what only the chain reads is never stored.
@@ -51,13 +53,13 @@ from .phases import (
 )
 from .projections import IDENTITY, affine, axis_index, compose, may_fill
 
-# ---------------------------------------------------------------------------------------------------- chains
+# ----------------------------------------------------------------------------------------- chains along rows
 
 SHORTEST: Final = 32
 """Shorter rows are done side by side: where there are many, of at least `LEAST` items, and more than one reduction of them."""
 ONE_ROW: Final = 256
 """Rows that are one row of lanes of the order of sums: a single reduction of them in an outer product (a table of distances) is
-quicker by itself (`kernels.short_rows`)."""
+quicker by itself (`lower.body`, short axes)."""
 LEAST: Final = 5
 MANY: Final = 1 << 13
 LONGEST: Final = 1 << 14
@@ -317,9 +319,9 @@ def node_kind(builder: BodyBuilder, index: int) -> Kind:
     return getattr(builder.nodes[index], "kind", Kind.I64)
 
 
-# ---------------------------------------------------------------------------------------------------- neighbours
+# ------------------------------------------------------------------------------------------------ stencil groups
 #
-# Phases that read neighbours: rotations and the element-wise phases around them, as one.
+# Stencils: rotations and the element-wise phases that read them, as one loop nest.
 #
 # A rotation by itself is a copy of its operand.  In a loop program it is an index, so a stencil in whole-array words
 # (`(1⊖x)+¯1⊖x`) goes through memory once.  A *group* is such phases with results of one shape.  None of them reads what the group
@@ -339,7 +341,7 @@ STENCIL_MOST_RESULTS: Final = 8
 
 @dataclass(slots=True)
 class _StencilGroup:
-    """`members` by their places; `limit`: the place of the first other phase that reads what they make."""
+    """`members` by position in the block; `limit`: the position of the first other phase that reads what they make."""
 
     space: Numbers
     members: dict[int, Phase] = field(default_factory=dict)
@@ -489,7 +491,7 @@ class _StencilFinder:
         return union if inside.isdisjoint(elsewhere) and not too_large else None
 
 
-# ---------------------------------------------------------------------------------------------------- elementwise
+# --------------------------------------------------------------------------------------------- element-wise loops
 #
 # A loop whose body is element-wise on its state, as one phase that is repeated for each element.
 #

@@ -1,14 +1,14 @@
-"""One turn of a loop as a graph of its own, so that it can be cut and planned like any other graph.
+"""Builds the graph of one iteration of a loop, so that it can be partitioned and planned like any other graph.
 
-The phases of a turn are, in order: one *entry* for each state, which is the state where it lies already (as a phase it copies the
-loop's first state into the body's parameter); the body; and a *carry* for each next state that is not made by a phase of its
-own.  `leaving` is the graph after the last turn: the states, and whole copies of them as the loop's results.
+The phases of an iteration are, in order: one *entry* for each state, which is the state where it lies already (as a phase it
+copies the loop's first state into the body's parameter); the body; and a *carry* for each next state that is not made by a phase
+of its own.  `leaving` is the graph after the last iteration: the states, and full copies of them as the loop's results.
 
 Note [Rotations].  Along the axis that states are cut along, a join, or a rotation by a known amount, becomes a structured phase
 that reads its operands through moved indices, so that a shard needs a few rows beside its own (a halo) and the
 phases around it can be merged with it.  The rows that a rotation brings round from the other end are a phase by themselves.
 
-Everything here follows from the graph, the loop and the axes; whoever follows a plan makes the same turn again.
+Everything here follows from the graph, the loop and the axes; a follower of a plan builds the same graph again.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from .phases import (
 from .projections import IDENTITY, affine, axis_index
 from .traverse import all_phases, defines, subgraphs
 
-# ---------------------------------------------------------------------------------------------------- turns
+# ----------------------------------------------------------------------------------------------- iterations
 
 SPACE: Final = 1 << 20
 """Ids that the turns of a loop may take."""
@@ -132,7 +132,7 @@ def turn_of(bound: BoundGraph, loop: Loop, axes: Axes) -> LoopIteration:
 
 
 def leaving(bound: BoundGraph, loop: Loop, iteration: LoopIteration) -> LoopIteration:
-    """What follows the last turn where results are wanted whole at home."""
+    """Returns the graph that runs after the last iteration: it copies the states to the loop's full results on the client."""
     maker = _IterationBuilder(bound, loop, iteration.axes)
     maker.last_value = max(maker.last_value, *map(int, iteration.bound.graph.types))
     maker.last_phase = max(maker.last_phase, *(int(phase.id) for phase in traverse.all_phases(iteration.bound.graph)))
@@ -353,10 +353,10 @@ def _part(phase: Phase | None) -> tuple[ValueId, list[int]] | None:
 
 # ---------------------------------------------------------------------------------------------------- unrolling
 #
-# The turns of a loop as phases one after the other, where something is to be done between turns: a pass over stored inputs.
+# Unrolls a loop into its iterations, where something is to be done between them: a pass over stored inputs.
 #
-# What the body makes has values of its own in every turn, the state of a turn is what the one before made, and who reads the
-# loop's results reads those of the last turn.
+# Each iteration defines values of its own, its state is what the iteration before yielded, and readers of the loop's results
+# read those of the last iteration.
 
 def hindrance(loop: Loop, most: int) -> str:
     """Why the iterations of a loop cannot be phases one after the other, `most` in all; nothing where they can."""
@@ -446,7 +446,7 @@ def _making(phase: Phase, results: tuple[ValueId, ...]) -> Phase:
             return replace(phase, results=results)
 
 
-# ---------------------------------------------------------------------------------------------------- arms
+# ----------------------------------------------------------------------------------------- speculated arms
 #
 # Branches whose arms may both run before the condition is known: their phases beside the branch, which then only chooses.
 #

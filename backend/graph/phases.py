@@ -338,8 +338,8 @@ OFFER: Final = "offer"
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """What a rule changed (`rules.table`), for people: its name, what it says, and where.  Rule `OFFER`: what would be quicker
-    if the program allowed it, and as which expression (`text`), where that can be said."""
+    """What a rule changed (`passes.pipeline`), for people: its name, what it says, and where.  Rule `OFFER`: what would be
+    quicker if the program allowed it, and as which expression (`text`), where that can be said."""
 
     rule: str
     says: str

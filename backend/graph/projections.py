@@ -325,7 +325,7 @@ def sizes_of(numbers: Sequence[int]) -> Shape:
     return tuple(number(n) for n in numbers)
 
 
-# ---------------------------------------------------------------------------------------------------- sums_of_products
+# ---------------------------------------------------------------------------------------------------- sums of products
 #
 # Products with a vector, and of small matrices, as structured phases: sums of products in the order of sums.
 
@@ -362,7 +362,7 @@ def _read(value: ValueId, shape: Shape, axes: Sequence[int]) -> Read:
     return Read(value, Projection((Affine(indices, shape),)))
 
 
-# ---------------------------------------------------------------------------------------------------- cells
+# ---------------------------------------------------------------------------------- cells of library phases
 #
 # A library phase as the rules of the registry see it: its frame, its cells, and its whole operands (phases.py, Note [Frames]).
 
@@ -386,7 +386,7 @@ def is_unread(phase: Phase) -> bool:
 
 
 def wanted_of(phase: LibraryPhase) -> tuple[int, int] | None:
-    """The places that are read of the axis that a grade or a sort orders; None where all are (`rules.orders`)."""
+    """The places that are read of the axis that a grade or a sort orders; None where all are (`passes.algebraic_rules`)."""
     limits = phase.attributes.get("wanted")
     return limits if isinstance(limits, tuple) else None
 

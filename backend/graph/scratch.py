@@ -1,11 +1,11 @@
-"""Bytes that a library op needs while it runs, beside its operands and results: one rule an op, for all sizes.
+"""Scratch memory of library ops: the bytes that an op needs while it runs besides operands and results, one rule an op.
 
 The rules follow the NumPy implementations (`backend.library`) at their worst: keys of items, orders, masks and
 index arrays that are alive at once.  `tests/backend/test_memory.py` measures every op against them.  Sizes are those of
 whole operands, frames included; run-time sizes count at their caps.
 
 Note [Copies of views].  An operand that is a view, or was made in another order of axes, may be copied to lie in rows; that is
-known to the planner (`backend.schedule.single.workspace.copied`), not here.
+known to the planner (`backend.schedule.program_facts.scratch_memory`), not here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BINNED: Final = 1 << 16
 WORTH_BLAS: Final = 8
 """Rows and columns from which exact products of integers go by BLAS."""
 _BOXES: Final = 1 << 19
-"""Points that large reductions have room for (`schedule.facts.workspace`)."""
+"""Points that large reductions have room for (`schedule.program_facts.scratch_memory`)."""
 _RANDOM: Final = 1 << 21
 
 
@@ -361,7 +361,7 @@ def read_text(op: Operands) -> Size:
     return op.items(0) * 8 + op.result_items() * 120
 
 
-# ---------------------------------------------------------------------------------------------------- scratch_linear
+# ------------------------------------------------------------------------------------- transforms and linear algebra
 #
 # Bytes that transforms and linear algebra need while they run, what LAPACK and pocketfft take for themselves included.
 #

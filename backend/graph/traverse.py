@@ -1,7 +1,7 @@
-"""What a phase uses and makes, and how to rename it: the one place that knows every field of every phase.
+"""Operands, results and sub-graphs of phases, and renaming: the only module that knows every field of every phase.
 
 Invariant: a value, a size variable or a sub-graph that a phase mentions is found here, so that passes, the verifier, binding
-and the scheduler need no `match` of their own to follow data flow.  Neighbours: `phases` (the data), `passes`, `verify`, `bind`.
+and the scheduler need no `match` of their own to follow data flow.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ phases are unique; effects occur only outside maps and folds; run-time sizes are
 Sizes that are equal only by a guard (two names, one number) cannot be told apart symbolically; shapes are therefore
 compared as numbers where both are known and by rank otherwise, and exactly once the graph is bound.
 
-Neighbours: `phases`, `traverse`; shares no code with `passes`.
+The verifier shares no code with the passes that it checks.
 """
 
 from __future__ import annotations

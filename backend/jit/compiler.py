@@ -1,6 +1,6 @@
-"""The only module that imports llvmlite: text to object code, object code to an address.
+"""The only module that imports llvmlite: it compiles LLVM text to object code, loads it, and caches both.
 
-All calls of llvmlite are made by one thread, as an interrupt within its lock would leave that taken (`one_thread`).
+All calls of llvmlite are made by one dedicated thread, as an interrupt within its lock would leave that taken.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ..scalar import tables
 if TYPE_CHECKING:
     from ..loopir.ir import LoopProgram
 
-# ---------------------------------------------------------------------------------------------------- one_thread
+# ---------------------------------------------------------------------------------------------- dedicated thread
 #
 # Work that only one thread does, and that no interrupt reaches.
 #
@@ -107,7 +107,7 @@ class OneThread:
             del request
 
 
-# ---------------------------------------------------------------------------------------------------- llvm_leaf
+# --------------------------------------------------------------------------------------------- llvmlite binding
 
 class Unsupported(Exception):
     """LLVM refuses the text or the object: the caller computes without a kernel."""
@@ -297,7 +297,7 @@ def link(code: bytes) -> int:
     return address
 
 
-# ---------------------------------------------------------------------------------------------------- apart
+# ---------------------------------------------------------------------------------- out-of-process compiler
 #
 # Compiling in a process of its own, for runs whose memory is bounded.
 #
@@ -364,7 +364,7 @@ def _count(more: int) -> None:
 
 @_asking.does
 def compile_text_out_of_process(text: str) -> bytes:
-    """Object code, as of `llvm_leaf.compile_text`.  Unsupported."""
+    """Object code, as of `compile_text`.  Unsupported."""
     if _state.users > 0 and not _state.is_lost:
         with contextlib.suppress(OSError, ValueError):
             return _answered(text)
@@ -522,7 +522,7 @@ def code(program: LoopProgram, text: str) -> None:
         write(name_of(text), "loops", "\n".join(_stages.pop(program, [f"# as it is\n{show(program)}\n"])))
 
 
-# ---------------------------------------------------------------------------------------------------- store
+# ----------------------------------------------------------------------------------------------- code cache
 #
 # Machine code of kernels: kept in the process, and on disk in the user's cache folder.
 #
@@ -621,24 +621,24 @@ def _key(text: str) -> str:
     return f"{identity()}\n{text}"
 
 
-# ---------------------------------------------------------------------------------------------------- kept
+# ------------------------------------------------------------------------------------------ bounded caches
 #
-# What was made for a key and may be asked for again: the last so many, whatever a process goes through.
+# Caches of a bounded number of values by key; the oldest entry is dropped first.
 #
-# Phases are told by their id, which is another's once they are gone; so what a key is about is held beside what was made.
+# Keys contain `id(phase)`; the entry keeps the phase alive, so that the id stays unique.
 
 _Made = TypeVar("_Made")
 
 
 class LruCache(Generic[_Made]):
-    """At most `most` things; the oldest goes first."""
+    """A cache of at most `most` values; the oldest entry is dropped first."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self._rows: dict[Hashable, tuple[Sequence[object], _Made]] = {}
 
     def of(self, key: Hashable, about: Sequence[object], make: Callable[[], _Made]) -> _Made:
-        """What was made for a key that is about the same objects; made now if there is nothing."""
+        """Returns the value of the key if its entry is about the same objects; else makes and stores it."""
         entry = self._rows.get(key)
         if entry is not None and all(map(_is, entry[0], about)):
             return entry[1]
@@ -655,7 +655,7 @@ class LruCache(Generic[_Made]):
         return value
 
     def values(self) -> list[_Made]:
-        """All that was made."""
+        """All values in the cache."""
         return [value for _, value in self._rows.values()]
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""When a kernel is worth compiling.
+"""Tiering: decides when a kernel is worth compiling.
 
 Small spaces stay on NumPy.  For others the time that a kernel would have saved so far is added up, and the kernel is compiled
 when that reaches what compiling costs; before that it is loaded, or made beside the run by a thread, when there is something to
@@ -92,7 +92,7 @@ def saving(body: Body, points: int) -> float:
 
 
 def _an_item(function: str, kind: Kind) -> float:
-    """Nanoseconds of a reduction from the right (`run.cpu.sequential`)."""
+    """Nanoseconds of a reduction from the right (`cpu.numpy_reductions`)."""
     if kind is Kind.BOOL or FUNCTIONS[function].result is ResultKind.BOOL or (function == "sub" and not kind.is_complex):
         return AT_ONCE
     return CALLED

@@ -1,1 +1,1 @@
-"""loopir."""
+"""The loop IR: data structures, builders, text form, verifier, interpreter and affine facts."""

@@ -1,4 +1,4 @@
-"""What registers are, from one walk over a program.
+"""Definitions and affine facts of the registers of a loop program, and proofs from them.
 
 Note [Numbers].  Sizes and loop indices are below 2**52 in magnitude, so additions and small multiples of them are exact in i64:
 an `Apply` of `add`, `sub`, `neg` or `mul` on them is an affine form, as a `Number` is.  Arithmetic on data may wrap, and is
@@ -209,7 +209,7 @@ class Definitions:
         return None
 
 
-# ---------------------------------------------------------------------------------------------------- affine
+# ---------------------------------------------------------------------------------------------- affine facts
 #
 # What is known of the numbers of a loop program, and what follows from it.
 #
@@ -468,7 +468,7 @@ def everywhere(body: tuple[Statement, ...], facts: Facts) -> Iterator[tuple[Stat
                 yield from everywhere(statement.body, facts.within(statement))
 
 
-# ---------------------------------------------------------------------------------------------------- iterations
+# ------------------------------------------------------------------------------------------ cost of an iteration
 #
 # How much an iteration of a loop, fold, scan or map does, and whether it is one for machine code.
 #

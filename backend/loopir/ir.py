@@ -390,7 +390,7 @@ def within(loop: For) -> set[str]:
     return {loop.index, *(c.inside for c in loop.carried), *(name for s in walk(loop.body) for name in defined_within(s))}
 
 
-# ---------------------------------------------------------------------------------------------------- forms
+# ---------------------------------------------------------------------------------------- affine arithmetic
 #
 # Arithmetic on affine forms (`ir.Index`).
 

@@ -1,4 +1,4 @@
-"""Reductions: what their states are, how two of them are joined, what an empty one is, and what becomes of a state."""
+"""Reductions: their states, the neutral state, the join of two states, and the order in which states are joined."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .ir import (
 )
 from .verifier import may_fail
 
-# ---------------------------------------------------------------------------------------------------- reducing
+# ------------------------------------------------------------------------------------------------------ states
 
 SHARED: Final = 40 << 10
 """Bytes of a block's own memory that are used, of the 48 KiB that it may have on any card."""
@@ -138,7 +138,7 @@ def _not(b: LoopBuilder, truth: str) -> str:
     return b.apply("not", (truth,), Kind.BOOL, Kind.BOOL)
 
 
-# ---------------------------------------------------------------------------------------------------- orders
+# ------------------------------------------------------------------------------------------- summation order
 #
 # The orders of float sums, and of reductions from the right, as builders of loops.
 #
@@ -444,7 +444,7 @@ class _Across(_SumBlock):
         return row.results
 
 
-# ---------------------------------------------------------------------------------------------------- threads
+# ------------------------------------------------------------------------------------------- block reductions
 #
 # The order of sums by the threads of a card: a lane of the order is a thread.
 #

@@ -1,6 +1,6 @@
-"""Loop programs that are written out rather than lowered from phases: what library functions run many items through.
+"""Loop programs that are written by hand rather than lowered from phases: the inner loops of library functions.
 
-The words of a program are those of `llvm.words`: parameters, then each view's base and strides.
+The argument words of a program are those of `codegen.llvm_registers`: parameters, then each view's base and strides.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..lower.body import bits_of
 from ..lower.kernel_ir import BLOCK, RUN, VectorStride
 from .ir import ONE, ZERO, Index, LoopBuilder, LoopKind, LoopProgram, View, ViewRole, at, integer, plus, times, whole_multiples
 
-# ---------------------------------------------------------------------------------------------------- written
+# --------------------------------------------------------------------------------- scatter and random numbers
 
 _SCATTER_UNROLL: Final = 4
 """Items that are joined in an iteration, with as many tables at most."""
@@ -198,7 +198,7 @@ class Uniforms(LoopTemplate):
         return LoopProgram("uniforms", names, (out,), (*b.preamble, *b.statements))
 
 
-# ---------------------------------------------------------------------------------------------------- selecting
+# ----------------------------------------------------------------------------------------------------- compress
 #
 # Compress and where as loop programs: what a mask selects, in order.
 #
@@ -333,7 +333,7 @@ class _Selecting:
                     b.store("result", (plus(times(position, 2), half),), b.number(coordinate))
 
 
-# ---------------------------------------------------------------------------------------------------- card_keyed
+# -------------------------------------------------------------------------------------- keyed reductions on GPUs
 #
 # Keyed reductions as loop programs for cards: cells of `width` items joined, item by item, into the bin that their key names.
 #
@@ -704,7 +704,7 @@ class _Columns(Scanning):
                 b.store(run_room, here, self.nothing)
 
 
-# ---------------------------------------------------------------------------------------------------- card_scans
+# ------------------------------------------------------------------------------------------------- scans on GPUs
 #
 # Scans as loop programs for cards, in the order of scans.
 #

@@ -3,7 +3,7 @@
 `problems(program)` lists both, each with the statement at fault; `verify(program)` raises `Malformed` where something is wrong.
   * WRONG: a name that is defined twice or not seen, kinds that do not agree, a rule of Note [Loops] or [Memory] that is broken.
   * UNPROVED: an index that may leave its view, or two iterations of a VECTOR or PARALLEL loop that may touch one item (a store of
-    one and any access of another), as far as `affine` can see.  Bounds of loops, the program's facts, conditions of branches and
+    one and any access of another), as far as `facts` can prove.  Bounds of loops, the program's facts, conditions of branches and
     masks, and checks that left the program where they failed are taken into account.
 """
 

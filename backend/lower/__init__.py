@@ -1,1 +1,1 @@
-"""lower."""
+"""Lowering of phases and regions of the graph to kernels and loop programs."""

@@ -1,4 +1,5 @@
-"""From a structured phase and a nest of loops to a kernel, where kernels know every function of its body."""
+"""Builds the scalar body of a kernel from a structured phase and its loop nest; None where kernels lack a function of the
+body."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ from .kernel_ir import (
 #
 # So the IR has no complex arithmetic: a `Load` of a complex operand loads one part, a `Result` of complex kind stores two nodes.
 #
-# The formulas are those of `run.cpu.complexes`, to the bit: four multiplications, Smith's division by the reciprocal of the
+# The formulas are those of `cpu.numpy_scalars`, to the bit: four multiplications, Smith's division by the reciprocal of the
 # scale, the magnitude as the root of the sum of squares, scaled by a power of two where these would overflow or vanish.  A
 # magnitude that is only compared with a number needs no root: the sum of squares is compared with the last one whose root is on
 # that side. Formulas of many functions (`Formulas`) are written once; NumPy's arrays go through them too.
@@ -301,7 +302,7 @@ def real_constant(nodes: Sequence[GraphNode], index: int) -> float | None:
     return None
 
 
-# ---------------------------------------------------------------------------------------------------- build
+# -------------------------------------------------------------------------------------------- kernel bodies
 
 KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
 _ALONG: Final = frozenset(ALONG.values())
@@ -757,7 +758,7 @@ def _rewritten(body: Body, kind: Kind, small: set[int]) -> Body:
     return replace(body, nodes=tuple(nodes), kinds=tuple(kinds), results=results)
 
 
-# ---------------------------------------------------------------------------------------------------- fetching
+# ----------------------------------------------------------------------------------------------------- gathers
 #
 # Bodies of kernels that read items at computed places: gathers, rotations by amounts that are data, cyclic reshapes.
 #
@@ -841,7 +842,7 @@ def cycling(kind: Kind) -> Body:
     return w.body(kind, w.items(PROVED, kind, (position, count, stride)), frozenset({0}))
 
 
-# ---------------------------------------------------------------------------------------------------- short_rows
+# ---------------------------------------------------------------------------------------------------- short axes
 #
 # Kernels for rows of one short length that is known.
 #

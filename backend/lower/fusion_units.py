@@ -1,4 +1,4 @@
-"""What one step runs: a phase, or a chain along rows or a group of neighbours as a whole."""
+"""The units that one step of a plan runs: a phase, a chain along rows, or a stencil group."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class RowsUnit:
 
 @dataclass(frozen=True, slots=True)
 class GroupUnit:
-    """A group of neighbours as a map of one cell (`graph.neighbours`), whose results are what is wanted outside it."""
+    """A group of neighbours as a map of one cell (`graph.fusion_groups`), whose results are the values that are read outside
+    it."""
 
     phase: Map
 

@@ -1,6 +1,6 @@
 """The kernel IR: one loop nest over strided memory with a scalar body, free of addresses and sizes.
 
-A `Kernel` is made from a structured phase whose sizes and layouts are known (`build`), and printed as a loop program
+A `Kernel` is made from a structured phase whose sizes and layouts are known (`body`), and printed as a loop program
 (`backend.lower.phase`).  It mentions neither sizes nor addresses, so one kernel serves every size: these come in a block
 of 64-bit words when it is called (Note [Argument block]).
 
@@ -9,7 +9,7 @@ Axes are loops, outermost first.  `Form` says which of them is the vector axis a
   * ALONG: the last axis is reduced and is the vector axis (rows that are contiguous);
   * ACROSS: the last axis is reduced, the one before it is the vector axis (columns);
   * COLUMNS: as ACROSS, where every reduction is exact in any order, or item by item;
-  * FEW: every axis is parallel, the last is of `length` items, the one before it is the vector axis (`short_rows`).
+  * FEW: every axis is parallel, the last is of `length` items, the one before it is the vector axis (`body`, short axes).
 
 Float reductions follow the order of sums of phases.md: blocks of `ROWS` × `LANES`, halving, a binary tree.  All reductions use
 it, as a reduction that is exact in any order may have any.
@@ -50,7 +50,7 @@ NAME: Final = "kernel"
 
 
 class Form(Enum):
-    """See the module."""
+    """The loop form of a kernel: which axis is the vector axis, and which is reduced (see the head of this module)."""
 
     MAP = "map"
     ALONG = "along"
@@ -200,7 +200,7 @@ def kind_of(kernel: Kernel, node: int) -> Kind:
             return Kind.I64
 
 
-# ---------------------------------------------------------------------------------------------------- nest
+# ---------------------------------------------------------------------------------------------- loop order
 #
 # The order of loops for a phase over operands of given strides, and which axes merge into one loop.
 #

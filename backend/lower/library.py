@@ -21,7 +21,7 @@ from ..scalar.table import REDUCTIONS
 from .phase import copy, lower_structured
 from .scope import Check, LoweringScope, NotLowerable, Registers, Routine, ValueLocation
 
-# ---------------------------------------------------------------------------------------------------- calls
+# -------------------------------------------------------------------------------------------- routine calls
 #
 # Phases that are no loops: the region calls the routine that runs them one by one, so their bits are the same.
 #

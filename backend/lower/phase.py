@@ -1,11 +1,11 @@
 """A scalar body in loops over its axes: kernels, chains along rows and phases of regions.
 
-The axes are loops in order, the reduced one last; `kernels.ir.Form` says which of them goes over vectors.  A node is computed in
-the outermost loop in which all that it depends on is known.  Reductions are those of `orders` where the order shows, else in
-registers.  Where items lie, and what becomes of results, is said by who has them.
+The axes are loops in order, the reduced one last; `kernel_ir.Form` says which of them goes over vectors.  A node is computed in
+the outermost loop in which all that it depends on is known.  Reductions are those of `loopir.reductions` where the order shows,
+else in registers.  Where items lie, and what becomes of results, is said by who has them.
 
 Note [Few items].  Rows of so few items that vectors go across rows have a vector for each column, which the printer takes from
-whole rows (`llvm.memory`, Note [Rows]).
+whole rows (`codegen.llvm_memory`, Note [Rows]).
 """
 
 from __future__ import annotations
@@ -331,7 +331,7 @@ class PhaseNest:
         return from_the_right(b, kinds, self.extents[-1], first, following)
 
 
-# ---------------------------------------------------------------------------------------------------- structured
+# --------------------------------------------------------------------------------------------- structured phases
 #
 # Structured phases of regions: nests over a scope.
 
@@ -450,9 +450,9 @@ def copy(scope: LoweringScope, shape: Sequence[Size], source: Where, target: Val
         scope.write(target, point, scope.read(source, point))
 
 
-# ---------------------------------------------------------------------------------------------------- kernel
+# --------------------------------------------------------------------------------------------------- kernels
 #
-# Kernels as loop programs: nests over the argument block of `kernels.ir`.
+# Kernels as loop programs: nests over the argument block of `kernel_ir`.
 #
 # Parameters are the sizes of the axes, their first coordinates and the scalars.  Views are the operands and the results, with the
 # axes of the nest and, behind these, one of items that lie side by side: those of the vector axis where its stride is one item,
@@ -604,7 +604,7 @@ class Lowering(PhaseNest):
                 self.b.store(self.results[number], self.target(number, point, part), next(supply))
 
 
-# ---------------------------------------------------------------------------------------------------- cards
+# ------------------------------------------------------------------------------------------ kernels on GPUs
 #
 # Kernels as loop programs for cards: the bodies, views and words of `kernel`, in loops over blocks of threads.
 #

@@ -62,7 +62,7 @@ from .scope import (
     Where,
 )
 
-# ---------------------------------------------------------------------------------------------------- in_place
+# ------------------------------------------------------------------------------------------------ buffer reuse
 #
 # Which phases may write over what they read, and what may show its operand's memory: liveness in one block.
 #
@@ -233,7 +233,7 @@ def read_outside(phase: Branch) -> set[ValueId]:
     return {v for v in traverse.uses(phase) if v not in defined}
 
 
-# ---------------------------------------------------------------------------------------------------- recurrences
+# ----------------------------------------------------------------------------------------------------- loop state
 #
 # Loops and folds as recurrences: a state, where it lies, and what an iteration knows.
 #
@@ -355,7 +355,7 @@ def _of_fold(scope: LoweringScope, phase: Fold) -> Recurrence:
     return Recurrence(phase, SubGraph(state, phase.body.phases, phase.body.results), None, 1, length, phase.scan, initial, enter)
 
 
-# ---------------------------------------------------------------------------------------------------- control
+# ----------------------------------------------------------------------------------------------- control flow
 #
 # Blocks of phases, and the phases that hold blocks: loops, branches, maps and folds, inside a region and as one.
 #

@@ -1,8 +1,8 @@
 """Chains along rows as loop programs: everything about a row while it is in the nearest cache.
 
-The body is that of `graph.chains.joined`: elements, and reductions of the row to one value, on which later elements depend.  It
-is done in *sweeps* over the row (`kernels.row_plan`).  A sweep evaluates the elements that its reductions and results need; what
-an earlier sweep computed is kept in scratch if computing it again would cost more than reading it.  So are the rows of operands
+The body is that of `graph.fusion_groups.joined`: elements, and reductions of the row to one value, on which later elements
+depend.  It is done in *sweeps* over the row.  A sweep evaluates the elements that its reductions and results need; what an
+earlier sweep computed is kept in scratch if computing it again would cost more than reading it.  So are the rows of operands
 whose items do not lie side by side.
 
 A kernel of form MAP does rows one after the other, with vectors along the row.  One of form ACROSS does short rows side by side,
@@ -28,7 +28,7 @@ from ..scalar.table import weight_of
 from .kernel_ir import BLOCK, Form, Kernel, KernelApply, KernelLoad, Node, VectorStride, kind_of
 from .phase import CardPhase, Lowering
 
-# ---------------------------------------------------------------------------------------------------- row_plan
+# ------------------------------------------------------------------------------------------- passes over a row
 #
 # The sweeps of a chain along rows: what is computed in which pass over a row, what is kept in between.
 
@@ -311,7 +311,7 @@ class _SideBySide(RowLowering):
         return b.load(tree, (ZERO, self.cell))
 
 
-# ---------------------------------------------------------------------------------------------------- card_rows
+# ----------------------------------------------------------------------------------------------- chains on GPUs
 #
 # Chains along rows as loop programs for cards: a block of threads takes some rows through everything.
 #

@@ -1,1 +1,1 @@
-"""transform."""
+"""Transformations of loop programs, and the pipeline that applies them."""

@@ -3,8 +3,8 @@
 A condition is a comparison of affine numbers that a mask, a branch or a `select` of an innermost loop needs, or a `min`, `max` or
 `residue` of them, that is linear in the loop's index.  It changes at a *border*, an affine form that the loop does not change.  A
 loop is split at its first two borders into at most three ranges, whose bounds are clamped to the loop's own, so that ranges may
-be empty and borders anywhere.  `folding` then finds each condition's value: where edges meet, on sizes of which nothing is known,
-edges keep conditions that the interior has not.  Edges of one iteration keep the conditions of their inner loops.
+be empty and borders anywhere.  `simplify` then finds each condition's value: where edges meet, on sizes of which nothing is
+known, edges keep conditions that the interior has not.  Edges of one iteration keep the conditions of their inner loops.
 
 Legal for every loop of step 1 without `until` that is not a reduction in the order of sums: iterations stay in their order,
 carried values go from range to range.

@@ -7,7 +7,7 @@ branches leave out what one of them did not do.  Only loops around loops are del
 Legal where no iteration of the second loop touches an item that an iteration of the first one touches which now comes later, one
 of them storing it; VECTOR and PARALLEL loops must stay independent, too.  Loops that may leave the program, or end early, stay.
 Scalars between the loops are done before them.  Inner loops that now stand behind each other are fused in their turn, so that
-`sharing` can hand on what is stored and loaded at one point.
+`redundancy` can hand on what is stored and loaded at one point.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Transformations of loop programs: each module is one, a function `run` from program to program with the same meaning.
 
-Each is total (a program to which it does not apply comes back as it is) and idempotent (`folding` but for code behind a check
+Each is total (a program to which it does not apply comes back as it is) and idempotent (`simplify` but for code behind a check
 that always fails, which a second folding finds).  Invariants of all: outputs keep their bits, a run leaves the same record, views
 that are not scratch stay, in their order.
 

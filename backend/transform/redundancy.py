@@ -1,7 +1,8 @@
-"""Hoisting: what no iteration changes is computed before the loop.
+"""Removal of redundant statements: loop-invariant code motion, common subexpressions, dead code.
 
-Innermost loops first, so that a statement leaves as many loops as it can.  Not hoisted: what may fail; what stands in a branch
-and costs something; a load of an item that the loop may write; a load that may leave its view where the loop has no iteration.
+Loop-invariant code is computed before the loop.  Innermost loops first, so that a statement leaves as many loops as it can.  Not
+hoisted: what may fail; what stands in a branch and costs something; a load of an item that the loop may write; a load that may
+leave its view where the loop has no iteration.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from ..loopir.ir import (
 from ..loopir.verifier import may_fail
 from .rewriting import rebuilt, views_stored_in
 
-# ---------------------------------------------------------------------------------------------------- hoisting
+# ----------------------------------------------------------------------------------------- loop-invariant code
 
 def hoist_invariants(program: LoopProgram) -> LoopProgram:
     """Move invariant statements out of loops."""
@@ -137,7 +138,7 @@ def _apart(load: Load, store: Store, facts: Facts) -> bool:
     return any(facts.differs(minus(form, other)) for form, other in zip(load.indices, store.indices, strict=True))
 
 
-# ---------------------------------------------------------------------------------------------------- sharing
+# -------------------------------------------------------------------------------------- common subexpressions
 #
 # Common subexpressions: what is computed or loaded already is not computed or loaded again.
 #
@@ -231,7 +232,7 @@ def _beside(left: tuple[Index, ...], right: tuple[Index, ...]) -> bool:
     return any(a.terms == b.terms and a.constant != b.constant for a, b in zip(left, right, strict=True))
 
 
-# ---------------------------------------------------------------------------------------------------- dead
+# ----------------------------------------------------------------------------------------------- dead code
 #
 # Dead code: values that nobody reads, scratch that nobody loads, stores of what is there or is overwritten, loops and branches
 # that do nothing.

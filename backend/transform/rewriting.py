@@ -1,4 +1,4 @@
-"""What transformations share: fresh names, statements rebuilt with other registers, copies of blocks, what a block does."""
+"""Helpers of the transformations: fresh names, statements rebuilt with other registers, copies of blocks, effects of a block."""
 
 from __future__ import annotations
 

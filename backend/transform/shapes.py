@@ -1,4 +1,6 @@
-"""Unrolling: a serial loop of few iterations, whose number is known, becomes its iterations; so does any loop of one iteration.
+"""Transformations of the shape of loops: unrolling, vectorisation, axis collapsing, and mapping to a GPU grid.
+
+A serial loop of few iterations, whose number is known, becomes its iterations; so does any loop of one iteration.
 
 A loop around loops stays, unless these vanish, too.
 """
@@ -192,7 +194,7 @@ class _Vectorising:
         return steps[-1] if view.unit and not data and not any(steps[:-1]) and abs(steps[-1]) == 1 else None
 
 
-# ---------------------------------------------------------------------------------------------------- collapsing
+# ----------------------------------------------------------------------------------------------- axis collapsing
 #
 # Collapse: the last two axes of a view become one where the last is short and rows lie one after the other in memory.
 #
@@ -240,11 +242,11 @@ def _block(body: tuple[Statement, ...], lengths: dict[str, int]) -> tuple[Statem
     return tuple(done)
 
 
-# ---------------------------------------------------------------------------------------------------- spreading
+# ---------------------------------------------------------------------------------------- mapping to a GPU grid
 #
 # One iteration of a loop for a card: the loops in it that are independent become PARALLEL, and each is a nest.
 #
-# The caller goes through the iterations (`first` says which), or points do (`interchanging`).  Nothing goes from one to the next
+# The caller goes through the iterations (`first` says which), or points do (`interchange`).  Nothing goes from one to the next
 # but what is in memory; which of two buffers holds the state follows from the iteration.
 
 def parallelise_iteration(program: LoopProgram, parity_view: str | None) -> LoopProgram | None:

@@ -1,4 +1,5 @@
-"""Folding: what follows from the bounds of loops, from conditions and from facts is not computed.
+"""Simplification: folds what follows from bounds of loops, conditions and facts; replaces loads of arithmetic progressions;
+narrows integers.
 
   * Indices are affine in parameters, loop indices and registers that are not affine; affine `Apply`s are `Number`s.
   * A comparison, mask or branch that is always true or always false disappears; so do `min`, `max`, `select` and `residue` with a
@@ -227,7 +228,7 @@ def _needed(bounds: tuple[Index, ...], is_implied: Callable[[Index, Index], bool
     return tuple(needed)
 
 
-# ---------------------------------------------------------------------------------------------------- progressions
+# ----------------------------------------------------------------------------------------- arithmetic progressions
 #
 # Progressions: views of indices whose items count up or down are computed, not loaded; so are single indices.
 #
@@ -303,7 +304,7 @@ class _Computing:
         return [IndexStatement(value, item), ConstantStatement(nothing, Kind.I64, 0), chosen]
 
 
-# ---------------------------------------------------------------------------------------------------- narrowing
+# -------------------------------------------------------------------------------------------- integer narrowing
 #
 # Narrowing: whole numbers of known small range are computed, and kept in scratch, in narrow kinds.
 #

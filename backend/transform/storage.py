@@ -1,8 +1,10 @@
-"""Forwarding: scratch that only shows other memory, or cheap values of it, is not made: who loads it computes the item.
+"""Scratch memory that is not needed: store-to-load forwarding, and contraction to a few rows.
+
+Forwarding: where scratch only holds other memory, or cheap values of it, each load computes the item instead.
 
 Where all stores to a view of scratch are `producers` of one block, and all loads come behind them, a load is replaced by the
 producer's body at the point that wrote the item; of several producers the last one that wrote it, chosen by comparisons that
-`splitting` then takes apart.
+`index_set_splitting` then takes apart.
 
 Legal where no store that comes between may touch what the producer loaded.  Done where the body is a copy, or where each item is
 loaded about once; not where a copy made items lie side by side that are then loaded often.
@@ -52,7 +54,7 @@ from .rewriting import FreshNames, copied
 
 # ---------------------------------------------------------------------------------------------------- producers
 #
-# What stores items, and such an item computed where it is loaded: the pieces of `forwarding`.
+# What stores items, and such an item computed where it is loaded: the parts of store-to-load forwarding.
 #
 # A *producer* is a nest of loops that does nothing but store one item of a view at each point, at distinct places: each index of
 # the store is an index of the nest plus what the nest does not change, or is what it does not change.
@@ -271,7 +273,7 @@ class ForwardedItem:
         return both.never or any(both.differs(minus(*map(self.definitions.expand, pair))) for pair in pairs)
 
 
-# ---------------------------------------------------------------------------------------------------- forwarding
+# -------------------------------------------------------------------------------------- store-to-load forwarding
 
 _MOST_PRODUCERS: Final = 3
 _MOST_LOADS: Final = 6
@@ -414,7 +416,7 @@ def _loads(body: Segment, view: str) -> int:
     return count
 
 
-# ---------------------------------------------------------------------------------------------------- contracting
+# -------------------------------------------------------------------------------------------- storage contraction
 #
 # Contraction: of scratch that a loop fills row by row, and reads a few rows behind, only these rows are kept, in turn.
 #

@@ -1,1 +1,1 @@
-"""lowering."""
+"""Lowering of the typed core to the phase graph."""

@@ -1,6 +1,6 @@
-"""Lowering: the typed core becomes the phase graph.
+"""Lowers blocks of the typed core to the phase graph.
 
-Tuples are gone already, lifts are batched away (`state`, Note [Batching]) or become maps (`control`, Note [Maps]); views
+Tuples are gone already; lifts are batched (`state`, Note [Batching]) or become maps (Note [Maps] below); views
 become projections, element-wise ops bodies, everything else rows of `registry`.  The graph computes exactly what
 `backend.reference` computes on the core, value for value.
 """
@@ -22,7 +22,7 @@ from ..phases import Branch, Fold, Graph, Input, Loop, Map, Output, Phase, Print
 from . import library, state as blocks, structured
 from .state import BlockFacts, CarriedValue, FrameAxes, LoweringState
 
-# ---------------------------------------------------------------------------------------------------- control
+# ----------------------------------------------------------------------------------------------- control flow
 #
 # Lowering of blocks: lifts become batched ops; loops, folds and branches become phases with sub-graphs.
 #

@@ -123,9 +123,8 @@ def reduce(state: LoweringState, op: arrays.Reduce) -> None:
 #
 # Lowering of ops that move elements and compute nothing: one structured phase with an identity body and a projection.
 #
-# A reshape whose products are not evidently equal, gathers, joins and rotations are library phases (`passes.gathers` turns
-# gathers by evenly stepping indices into views).
-# Neighbours: `state` (Note [Batching]), `projections`; `passes.views` folds these into their readers.
+# A reshape whose products are not evidently equal, gathers, joins and rotations are library phases (`passes.folding` turns
+# gathers by evenly stepping indices into views, and folds views into their readers).
 
 def transpose(state: LoweringState, op: arrays.Transpose) -> None:
     _affine(state, op.result, op.arg, [axis_index(a) for a in op.axes])
@@ -230,7 +229,7 @@ def _renamed(box: Shape, carried: CarriedValue, state: LoweringState) -> Affine:
     return Affine(tuple(axis_index(a) for a in range(len(box))), state.types[carried.value].shape)
 
 
-# ---------------------------------------------------------------------------------------------------- float_products
+# ------------------------------------------------------------------------------------------------ products of floats
 #
 # Float products that are NaN only where an item is NaN or infinite: `×/`, `×\` and products by key.
 #
@@ -273,7 +272,7 @@ def _product(state: LoweringState, op: arrays.Reduce | arrays.Scan | arrays.KeyR
     yield arrays.Scalar(op.result, "select", (is_number, product, replacement))
 
 
-# ---------------------------------------------------------------------------------------------------- points
+# -------------------------------------------------------------------------------------------- joint indexing
 #
 # Indexing one table along several axes, by places that differ from cell to cell: `{m[⍺;⍵]}¨`.
 #

@@ -38,7 +38,7 @@ from ..traverse import all_phases, axis_sizes
 from .rewrite_rules import PatternMatch, Rewrite, RewriteScope
 from .rewriting import body_may_fail, has_reduction, is_view
 
-# ---------------------------------------------------------------------------------------------------- sums
+# ---------------------------------------------------------------------------------------- sums of products
 
 _MOST_DIGITS: Final = 16
 
@@ -154,7 +154,7 @@ def _is_made_for(value: ValueId, reader: LibraryPhase, scope: RewriteScope) -> b
     return is_view(maker) or (scope.readers(value) == [reader] and scope.is_beside(maker, reader))
 
 
-# ---------------------------------------------------------------------------------------------------- orders
+# --------------------------------------------------------------------------------------------------- sorting
 #
 # Rules about orders: `x[⍋x]` is a sort, `k↑x[⍒x]` a part of one, `x⍳⌈/x` and `⊃⍋x` are reductions to a place.
 #

@@ -43,7 +43,7 @@ from ..projections import affine, axis_index, frame_of
 from ..registry import signature_of
 from ..traverse import all_phases, operands, results, subgraphs, with_subgraphs
 
-# ---------------------------------------------------------------------------------------------------- index_form
+# ------------------------------------------------------------------------------------------------ index-set form
 #
 # A region of products and sums in index-set form: the sum over some indices of a product of operands, each with its indices.
 #
@@ -208,7 +208,7 @@ def _factors(phase: Structured) -> list[ReadNode]:
     return factors
 
 
-# ---------------------------------------------------------------------------------------------------- tree
+# --------------------------------------------------------------------------------------- contraction order
 #
 # The order of products that multiplies least: every tree over at most `index_form.MOST` operands.
 #
@@ -227,7 +227,7 @@ class ContractionTree:
 
 
 def best_tree(region: IndexRegion) -> ContractionTree:
-    """See the module.  Sets of operands and of indices are numbers, one bit a member."""
+    """Returns the contraction order with the fewest multiplications.  Sets of operands and of indices are bit sets."""
     sets = [sum({1 << index for index in operand.indices}) for operand in region.operands]
     points = _ContractionPoints(region)
     result = sum(1 << index for index in region.result)
@@ -490,7 +490,7 @@ class Making:
         return ContractionOperand(value, order)
 
 
-# ---------------------------------------------------------------------------------------------------- wording
+# ------------------------------------------------------------------------------------------------ expressions
 #
 # A tree of products in the words of the language: `(+/v)×+/w` for whoever takes an offer; None where that needs more than
 # transpositions, sums and products of vectors and matrices that have a name.
@@ -509,7 +509,7 @@ class _ContractionText:
 
 
 def written(region: IndexRegion, tree: ContractionTree, names: Mapping[ValueId, str]) -> str | None:
-    """See the module.  A name must stand for one value."""
+    """Returns the tree as an expression, or None where the words above do not suffice or a name stands for several values."""
     shared = Counter(names.values())
     if region.repetitions != 1 or any(shared[names.get(operand.value, "")] != 1 for operand in region.operands):
         return None
@@ -580,7 +580,7 @@ LEAST_OFFERED: Final = 1 << 16
 
 
 def regroup(graph: Graph) -> Graph:
-    """See the module."""
+    """Returns the graph with each region of products in the order that multiplies least."""
     regrouping = _Regrouping(graph)
     phases = regrouping.block(graph.phases)
     if not regrouping.notes:

@@ -66,7 +66,7 @@ _TOGETHER: Final = 1 << 12
 
 
 def fold_constants(graph: Graph) -> Graph:
-    """See the module."""
+    """Returns the graph with constant bodies and small constant phases evaluated."""
     folding = _ConstantFolding(graph)
     return replace(graph, phases=folding.block(graph.phases))
 
@@ -317,11 +317,11 @@ def _project(projection: Projection, point: tuple[int, ...]) -> tuple[int, ...] 
 #
 # A structured reader of a view composes its projection with the view's and reads the view's operand; a view that turns out to be
 # the identity is replaced by its operand everywhere.  What reads one place of a stack or a join reads what was put there.  The
-# view phase itself stays for readers that need the array as such (library phases, prints, outputs, loops); `dead` removes it when
-# none is left.  Roots are neither folded nor read through.
+# view phase itself stays for readers that need the array as such (library phases, prints, outputs, loops); `drop_dead` removes it
+# when none is left.  Roots are neither folded nor read through.
 
 def fold_views(graph: Graph) -> Graph:
-    """See the module."""
+    """Returns the graph with readers of views reading the operand of the view through the composed projection."""
     folding = _ViewFolding(graph)
     phases = folding.block(graph.phases)
     names = dict(graph.names)
@@ -407,7 +407,7 @@ class _ViewFolding:
         return False
 
 
-# ---------------------------------------------------------------------------------------------------- gathers
+# ------------------------------------------------------------------------------------------- gathers as views
 #
 # Gathers by evenly stepping indices are views: `x[3+⍳4]`, `x[n-1]`, every other row.
 #
@@ -415,7 +415,7 @@ class _ViewFolding:
 # either proved in range by the checker or evidently in range here; a gather that has to check its indices stays one.
 
 def gathers_to_views(graph: Graph) -> Graph:
-    """See the module."""
+    """Returns the graph with gathers by evenly stepping indices rewritten to views."""
     phases = _Rewriting(graph).block(graph.phases)
     return graph if phases is graph.phases else replace(graph, phases=phases)
 

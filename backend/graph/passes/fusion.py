@@ -58,7 +58,7 @@ MOST_SOURCES: Final = 24
 
 
 def fuse(graph: Graph) -> Graph:
-    """See the module."""
+    """Returns the graph with every producer merged into its readers where each of its elements is read at most once."""
     fusion = Fusion(graph)
     return fusion.result(fusion.block(graph.phases, {}))
 
@@ -353,7 +353,7 @@ MOST_RESULTS: Final = 6
 
 
 def join_siblings(graph: Graph) -> Graph:
-    """See the module."""
+    """Returns the graph with phases over one iteration space merged where they share operands or read one another."""
     return replace(graph, phases=_FusedBlock(graph, mentions(graph)).block(graph.phases))
 
 

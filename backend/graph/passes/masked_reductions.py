@@ -1,7 +1,7 @@
 """Reductions of what a mask selects, without selecting it: `+/m/x` of integers is `+/` of what is `x` where the mask holds and 0
 elsewhere, and `≢m/x` counts the mask.
 
-Inside maps too, which are then none if no size is left that a cell finds (`batching`).
+Inside maps too, which are then none if no size is left that a cell finds (`sink_into_maps.batched`).
 
 Only what is exact in any order, as sums of floats are cut into blocks where the items are that are selected.  The selected items
 are then no array: every reader must be such a reduction, of little arithmetic, along the axis that is selected from.  Where
@@ -54,7 +54,7 @@ _COUNTED: Final = frozenset({"compress", "where"})
 
 
 def reduce_by_masks(graph: Graph) -> Graph:
-    """See the module."""
+    """Returns the graph with reductions of masked selections rewritten to masked reductions."""
     rewriter = _Masked(graph)
     phases = rewriter.block(graph.phases, ())
     if phases is graph.phases:

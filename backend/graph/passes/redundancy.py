@@ -1,4 +1,6 @@
-"""Common subexpressions: of phases that compute the same from the same operands, the first serves all readers.
+"""Removal of redundant work: common subexpressions, dead phases, and loop invariants.
+
+Of phases that compute the same from the same operands, the first serves all readers.
 
 Sub-graphs see what enclosing blocks computed before them, never the reverse.  Effects, inputs, phases with sub-graphs,
 phases that define a run-time size, and roots stay as they are.
@@ -20,10 +22,10 @@ from .fusion import is_cheap
 from .rewriting import is_view, node_key, payload_key, phase_may_fail, tidied
 from .usage import Quantities, quantities_of
 
-# ---------------------------------------------------------------------------------------------------- sharing
+# -------------------------------------------------------------------------------------- common subexpressions
 
 def share_common(graph: Graph) -> Graph:
-    """See the module."""
+    """Returns the graph without common subexpressions: the first of equal phases serves all readers."""
     sharing = _PhaseSharing(graph)
     phases = sharing.block(graph.phases)
     names = dict(graph.names)
@@ -85,7 +87,7 @@ class _PhaseSharing:
                 return None
 
 
-# ---------------------------------------------------------------------------------------------------- dead
+# --------------------------------------------------------------------------------------------- dead phases
 #
 # Dead phases: what no output, print, root, guard or possible failure needs is dropped.
 #
@@ -94,7 +96,7 @@ class _PhaseSharing:
 # that nobody reads are dropped one by one.
 
 def drop_dead(graph: Graph) -> Graph:
-    """See the module."""
+    """Returns the graph without phases and results that nothing demands."""
     quantities = quantities_of(graph)
     result = replace(graph, phases=_Dropping(quantities).block(graph.phases))
     defined = {v for phase in all_phases(result) for v in results(phase)}
@@ -155,7 +157,7 @@ class _Dropping:
         return replace(phase, args=tuple(phase.args[i] for i in keep), frames=tuple(phase.frames[i] for i in keep), body=body)
 
 
-# ---------------------------------------------------------------------------------------------------- invariants
+# ----------------------------------------------------------------------------------------------- loop invariants
 #
 # Loop invariants: what every iteration of a loop, fold or map would compute alike is computed once, before it.
 #

@@ -339,7 +339,7 @@ def is_solution(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
 # are.
 
 def are_places_of_a_mask(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """See the module."""
+    """Rewrites `x[⍸m]` to `m⌿x` where every reader of the positions takes items by them."""
     where = match.root
     (mask,), (places,) = where.args, where.results
     shape = scope.types[mask].shape
@@ -381,7 +381,7 @@ _EXACT: Final = 1 << 53
 
 
 def is_one_of_few(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """See the module."""
+    """Rewrites `x∊table` to comparisons with each item of a short constant table."""
     table = scope.makers[match["table"]]
     assert isinstance(table, Constant)
     comparison = _compared(scope, match.root, table.data)
@@ -426,7 +426,7 @@ def _common(kind: Kind, table: Kind, data: tuple[Payload, ...]) -> Kind | None:
 # A reshape into as many items as there are, or fewer, is a view once the sizes are numbers.
 
 def reshape_as_view(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """See the module."""
+    """Rewrites a reshape into no more items than there are to a view."""
     phase = match.root
     arg, (result,) = phase.args[0], phase.results
     frame, old, new = frame_of(phase), scope.types[arg].shape, scope.types[result].shape

@@ -54,7 +54,7 @@ FEWEST: Final = 1 << 8
 
 
 def sink(graph: Graph) -> Graph:
-    """See the module."""
+    """Returns the graph with producers of rows moved into the maps that alone read them."""
     sinking = _Sinking(graph)
     phases = sinking.block(graph.phases)
     return graph if phases is graph.phases else replace(graph, phases=phases, types=sinking.types)
@@ -234,13 +234,13 @@ class _Sinking:
         return filling.known[value, carried]
 
 
-# ---------------------------------------------------------------------------------------------------- batching
+# -------------------------------------------------------------------------------------------- batching of maps
 #
 # Maps that need not be maps: where no phase of the body finds a size of its own, all cells are made together.
 #
 # Lowering batches what it can (`lower.state`, Note [Batching]).  What it had to leave to a map, such as a selection by a mask of
-# a cell, may be gone once the selection is part of a reduction (`masked`): then nothing in the body depends on more than the
-# point.
+# a cell, may be gone once the selection is part of a reduction (`masked_reductions`): then nothing in the body depends on more
+# than the point.
 
 def batched(phases: tuple[Phase, ...], types: dict[ValueId, ArrayType]) -> tuple[Phase, ...]:
     """The phases of a block with such maps gone, also inside others; `types` of what is made for all cells change."""
@@ -301,7 +301,7 @@ def _in_frame(stage: Stage, frame: Shape) -> Stage:
     return replace(stage, indices=(*map(axis_index, range(depth)), *moved), shape=(*frame, *stage.shape))
 
 
-# ---------------------------------------------------------------------------------------------------- recomputing
+# ---------------------------------------------------------------------------------------------- rematerialisation
 #
 # What is made again rather than kept: a little arithmetic on one large array, read by several phases.
 #
@@ -316,7 +316,7 @@ MOST_LIGHT_NODES: Final = 8
 
 
 def recompute(graph: Graph) -> Graph:
-    """See the module."""
+    """Returns the graph with cheap producers of several readers merged into each reader."""
     fusion = _Recomputing(graph)
     phases = fusion.block(graph.phases, {})
     return fusion.result(phases) if fusion.found else graph

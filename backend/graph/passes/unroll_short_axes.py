@@ -56,7 +56,7 @@ MOST_READS: Final = 40
 
 
 def write_out_reductions(graph: Graph) -> Graph:
-    """Reductions of short axes as bodies, but for those that chains along rows do.  See the module."""
+    """Returns the graph with reductions of short axes unrolled into bodies, but for those that chains along rows do."""
     chained = _chained(graph)
 
     def change(phase: Phase) -> Phase:
@@ -66,7 +66,7 @@ def write_out_reductions(graph: Graph) -> Graph:
 
 
 def _chained(graph: Graph) -> set[PhaseId]:
-    """The phases of chains along rows (`graph.chains`), which keep the whole row in registers."""
+    """The phases of chains along rows (`fusion_groups`), which keep the whole row in registers."""
     from ..fusion_groups import find_chains
 
     blocks = [graph.phases, *(sub.phases for phase in all_phases(graph) for sub in subgraphs(phase))]
@@ -74,7 +74,7 @@ def _chained(graph: Graph) -> set[PhaseId]:
 
 
 def write_out_sides(graph: Graph) -> Graph:
-    """Short parallel axes of reductions as several results.  See the module."""
+    """Returns the graph with short parallel axes of reductions unrolled into several results."""
     return _Sides(graph).graph()
 
 
