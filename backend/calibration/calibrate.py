@@ -94,19 +94,19 @@ def extended(measured: Mapping[str, CostTable], known: Mapping[str, CostTable]) 
     """The tables with the shape of those that are known beyond what there was time to measure.
 
     One point says nothing of a shape: where more are known, the known table is taken."""
-    found: dict[str, CostTable] = {}
+    tables: dict[str, CostTable] = {}
     for name, table in measured.items():
         other = known.get(name)
         if other is None or len(other.size) == 1:
-            found[name] = table
+            tables[name] = table
         elif len(table.size) == 1:
-            found[name] = other
+            tables[name] = other
         else:
             size, ns = table.size[-1], table.ns[-1]
             beyond = [one for one in other.size if one > size]
             more = [max(1, other.at(one) * ns // max(1, other.at(size))) for one in beyond]
-            found[name] = CostTable((*table.size, *beyond), (*table.ns, *more))
-    return found
+            tables[name] = CostTable((*table.size, *beyond), (*table.ns, *more))
+    return tables
 
 
 # ---------------------------------------------------------------------------- what is not kept
@@ -124,8 +124,8 @@ def _require_calm(watch: LoadMonitor, effort: CalibrationEffort) -> None:
         raise _refusal(f"others used the processor during {share} % of the measurements, so every figure would be too long")
 
 
-def _require_products(found: Sequence[Fraction], effort: CalibrationEffort) -> None:
-    far = [ratio for ratio in found if not Fraction(1, _FAR) <= ratio <= _FAR]
+def _require_products(measured: Sequence[Fraction], effort: CalibrationEffort) -> None:
+    far = [ratio for ratio in measured if not Fraction(1, _FAR) <= ratio <= _FAR]
     if not effort.force and far:
         times = max(max(ratio, 1 / ratio) for ratio in far)
         raise _refusal(f"a product of matrices differs {float(times):.0f} times from what was measured a moment before")
@@ -154,19 +154,19 @@ def ratios(device: DeviceProfile, threads: int, effort: CalibrationEffort, texts
             ready = ProbeProgram(text, {"x": shape, "y": shape}, last()).ready(points, threads)
             ready.run()
             runs = [ready.run() for _ in range(2 * effort.rounds)]
-            for place, took in enumerate(runs[0]):
+            for number, took in enumerate(runs[0]):
                 if isinstance(took.step, Structured | LibraryPhase):
-                    actual = low([run[place].ns for run in runs])
+                    actual = low([run[number].ns for run in runs])
                     estimate = step_ns(took.step, ready.bound, device, Calibration())
                     if estimate is not None and estimate.ns and actual >= _LEAST_NS:
                         yield Fraction(actual, estimate.ns)
 
 
-def shares(found: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
+def shares(values: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
     """How far below and above the estimate the middle eight in ten measured times lie, as shares of it."""
-    if not found:
+    if not values:
         return Fraction(1, 2), Fraction(1, 2)
-    ordered, tenth = sorted(found), len(found) // 10
+    ordered, tenth = sorted(values), len(values) // 10
     return _share(1 - ordered[tenth]), _share(ordered[-tenth - 1] - 1)
 
 

@@ -55,12 +55,12 @@ class LoadMonitor:
         self._least = min(self._probe() for _ in range(50))
 
     def _probe(self) -> int:
-        found = []
+        durations = []
         for _ in range(3):
             start = perf_counter_ns()
             np.sin(self._x, out=self._made)
-            found.append(perf_counter_ns() - start)
-        return min(found)
+            durations.append(perf_counter_ns() - start)
+        return min(durations)
 
     def is_calm(self) -> bool:
         now = self._probe()
@@ -79,14 +79,14 @@ class LoadMonitor:
         """What `measure` finds while nobody disturbs, or when no more waiting is allowed."""
         for _ in range(_AGAIN + 1):
             self.wait()
-            found = measure()
+            result = measure()
             if calm := self.is_calm():
                 break
             if self.spare_ns <= 0:
                 break
         self.measured += 1
         self.disturbed += not calm
-        return found
+        return result
 
 
 def _others() -> bool:
@@ -140,10 +140,10 @@ class Times:
         return self + other * -1
 
     def __mul__(self, factor: float) -> Times:
-        return Times(tuple((way, size, own * factor) for way, size, own in self.terms))
+        return Times(tuple((probe, size, factor_of * factor) for probe, size, factor_of in self.terms))
 
     def fixed(self, size: int) -> Times:
-        return Times(tuple((way, size, factor) for way, _, factor in self.terms))
+        return Times(tuple((probe, size, factor) for probe, _, factor in self.terms))
 
 
 class MeasuredCurve(Enum):
@@ -219,11 +219,11 @@ class Section:
 
     def add(self, row: ProbeRow, size: int) -> None:
         """A point, known when all is timed."""
-        found = row if isinstance(row.table, str) else row.table(row, self.live[self._probe(row.ns.terms[0], size)])
-        if found is not None:
-            for term in (*found.ns.terms, *(found.at.terms if isinstance(found.at, Times) else ())):
+        measured = row if isinstance(row.table, str) else row.table(row, self.live[self._probe(row.ns.terms[0], size)])
+        if measured is not None:
+            for term in (*measured.ns.terms, *(measured.at.terms if isinstance(measured.at, Times) else ())):
                 self._probe(term, size)
-            self._points.append((found, size))
+            self._points.append((measured, size))
 
     def _probe(self, term: Term, size: int) -> _Key:
         key = term[0], term[1] or size
@@ -239,21 +239,21 @@ class Section:
         """All rows, the first `places` sizes at most.  Small sizes first: what there is no time for, after `optional_after`, are
         the largest.  A row ends before a size that would take far longer than its budget."""
         growing = list(rows)
-        for place in range(places):
-            growing = [row for row in growing if place < len(row.sizes) and (not place or self._fits(row, place))]
+        for number in range(places):
+            growing = [row for row in growing if number < len(row.sizes) and (not number or self._fits(row, number))]
             for first in range(0, len(growing), TOGETHER):
-                if place and self.clock() > optional_after:
+                if number and self.clock() > optional_after:
                     return
                 for row in growing[first : first + TOGETHER]:
                     with suppress(OSError):
-                        self.add(row, row.sizes[place])
+                        self.add(row, row.sizes[number])
                 self.again(rounds, until)
                 self.live.clear()
 
-    def _fits(self, row: ProbeRow, place: int) -> bool:
-        before = row.sizes[place - 1]
+    def _fits(self, row: ProbeRow, number: int) -> bool:
+        before = row.sizes[number - 1]
         took = self.usual(self.times[self._probe(row.ns.terms[0], before)])
-        return took * row.sizes[place] <= _LONGEST * self.budget_ns * before
+        return took * row.sizes[number] <= _LONGEST * self.budget_ns * before
 
     def again(self, rounds: int, until: int) -> None:
         """Each is timed in so many rounds, but after `until` only what has no time yet."""
@@ -274,4 +274,4 @@ class Section:
         for row, size in self._points:
             at = self.ns(row.at, size) if isinstance(row.at, Times) else row.at or size
             points.setdefault((str(row.table), row.curve), []).append((at, max(row.least, self.ns(row.ns, size))))
-        return {name: table_of(found, curve) for (name, curve), found in points.items()}
+        return {name: table_of(points_of, curve) for (name, curve), points_of in points.items()}

@@ -165,7 +165,7 @@ class ProbeProgram:
 
     def ready(self, size: int, threads: int, clock: Clock | None = None) -> PreparedProbe:
         sides = {"n": size, "s": isqrt(size), "b": size >> 3, "h": size >> 4, "r": isqrt(size >> 3)}
-        values = {name: value(type_, sides, place) for place, (name, type_) in enumerate(self.inputs.items())}
+        values = {name: value(type_, sides, index) for index, (name, type_) in enumerate(self.inputs.items())}
         declared = [f"input {name} : {type_.replace('spd', 'f64')}\n" for name, type_ in self.inputs.items()]
         *before, result = self.text.split("\n")
         core = _core("".join((*declared, *(f"{line}\n" for line in before), f"output result ← {result}\n")))
@@ -282,21 +282,21 @@ class ProbeSample:
     def phase(self) -> Structured:
         kinds = [AxisKind.PARALLEL] * (len(self.space) - 1) + [AxisKind.REDUCE if self.reduction else AxisKind.PARALLEL]
         axes = tuple(Axis(number(n), kind) for n, kind in zip(self.space, kinds, strict=True))
-        reads = tuple(Read(ValueId(place), operand.projection) for place, operand in enumerate(self.operands))
+        reads = tuple(Read(ValueId(index), operand.projection) for index, operand in enumerate(self.operands))
         result = PhaseResult(ValueId(len(self.operands)), len(self.body) - 1, self.reduction)
         return Structured(PhaseId(0), _NOWHERE, axes, reads, tuple(self.body), (result,))
 
     def kernel(self) -> Callable[[], object]:
         """A call of the phase's kernel on data."""
-        made = ProbeOperand(self.result, tuple(self.space[:-1] if self.reduction else self.space))
+        result = ProbeOperand(self.result, tuple(self.space[:-1] if self.reduction else self.space))
         types = {
-            ValueId(place): ArrayType(Element(operand.kind), tuple(map(number, operand.shape)))
-            for place, operand in enumerate((*self.operands, made))
+            ValueId(index): ArrayType(Element(operand.kind), tuple(map(number, operand.shape)))
+            for index, operand in enumerate((*self.operands, result))
         }
         kernel = CpuBackend(1).structured(self.phase, Types(types, {}))
         memory = {
-            ValueId(place): drawn(operand.kind, prod(operand.shape), place).reshape(operand.shape)
-            for place, operand in enumerate(self.operands)
+            ValueId(index): drawn(operand.kind, prod(operand.shape), index).reshape(operand.shape)
+            for index, operand in enumerate(self.operands)
         }
         return lambda: kernel(memory, None)
 
@@ -367,7 +367,7 @@ _START = _FIRST.fixed(BEHIND[0])
 """Of programs of one phase: see `Around.before`."""
 _LIBRARY = program("output s ← ⌈/y\n+\\x", _BEHIND, last(LibraryPhase), stepwise=True)
 _SCANNED = program(f"{{+\\⍵}}⍣{_TRIPS}⊢x", _FEW, _of_turns(LibraryPhase), stepwise=True).fixed(1)
-_KNOWN, _MADE = (program(f"y ← {made}\n2+y÷3+y", _FEW, stepwise=True) for made in ("⌽+\\x", "(x>0.4)⌿x"))
+_KNOWN, _MADE = (program(f"y ← {text}\n2+y÷3+y", _FEW, stepwise=True) for text in ("⌽+\\x", "(x>0.4)⌿x"))
 _TURNED = program(f"{{1⌽⍵}}⍣{_MANY_TURNS} ⊢ x", {"x": "f64[8]"}, _beside, stepwise=True)
 
 _STEPS: Final = (
@@ -389,8 +389,8 @@ _ADDED, _SQUARES = program("x+y", _TWO, team=False), program("x+y", _TWO_SQUARES
 
 
 def _filled_again(size: int) -> Callable[[], object]:
-    kept = np.empty(size // WIDTH)
-    return lambda: kept.fill(1.0)
+    target = np.empty(size // WIDTH)
+    return lambda: target.fill(1.0)
 
 
 def _filled_anew(size: int) -> Callable[[], object]:
@@ -418,11 +418,11 @@ def _as_shared(row: ProbeRow, ready: PreparedProbe) -> ProbeRow | None:
     shared = shared_out(work.nest, bool(work.reduced), work.nanoseconds, ready.threads)
     if work.tier is not Tier.KERNEL or shared.sharing not in (WorkSharing.CUT, WorkSharing.WOKEN):
         return None
-    own = "reduced.f64" if shared.joined else "f64"
+    kind = "reduced.f64" if shared.joined else "f64"
     if shared.sharing is WorkSharing.WOKEN:
-        return replace(row, table=f"team.{own}")
+        return replace(row, table=f"team.{kind}")
     assert isinstance(row.at, Times)
-    return ProbeRow(f"cut.{own}", row.ns - row.at, curve=MeasuredCurve.LEVEL, at=1)
+    return ProbeRow(f"cut.{kind}", row.ns - row.at, curve=MeasuredCurve.LEVEL, at=1)
 
 
 def _team(
@@ -653,19 +653,19 @@ def applications(kind: Kind) -> Iterator[Application]:
             continue
         for parameter in (0,) if name != "circular" else _CIRCULAR if kind is Kind.F64 else (1, 2, 7):
             result = row.result_kind(kind, parameter) or kind
-            each, made = row.arity * width + result.bytes, _applied(name, row.arity, result, parameter)
-            yield Application(function_key(name, parameter), kind, each, result, made, probe)
+            each, make = row.arity * width + result.bytes, _applied(name, row.arity, result, parameter)
+            yield Application(function_key(name, parameter), kind, each, result, make, probe)
     for target in (target for source, target in _CONVERSIONS if source is kind):
         yield Application(f"convert.{kind.value}", target, width + target.bytes, target, _applied("convert", 1, target))
-    for name, place in CONSTANTS.items():
+    for name, operand in CONSTANTS.items():
         if kind in (Kind.I64, Kind.I32) and kind in FUNCTIONS[name].kinds:
-            yield Application(f"{name}.constant", kind, 3 * width, kind, _with_constant(name, kind, 3, place))
+            yield Application(f"{name}.constant", kind, 3 * width, kind, _with_constant(name, kind, 3, operand))
     if kind.is_float:
         yield Application("half_power", kind, 2 * width, kind, _with_constant("pow", kind, 0.5, 1))
 
 
 def _applied(name: str, arity: int, result: Kind, parameter: int = 0) -> Make:
-    return lambda first, *own: [ApplyNode(name, own[:arity], result, parameter)]
+    return lambda first, *operands: [ApplyNode(name, operands[:arity], result, parameter)]
 
 
 def _chosen(name: str, kind: Kind) -> Make:
@@ -675,9 +675,9 @@ def _chosen(name: str, kind: Kind) -> Make:
     ]  # fmt: skip
 
 
-def _with_constant(name: str, kind: Kind, value: int | float, place: int) -> Make:
+def _with_constant(name: str, kind: Kind, value: int | float, operand: int) -> Make:
     return lambda first, one, other: [
-        ConstantNode(kind, value), ApplyNode(name, (first, one) if place == 0 else (one, first), kind),
+        ConstantNode(kind, value), ApplyNode(name, (first, one) if operand == 0 else (one, first), kind),
     ]  # fmt: skip
 
 
@@ -689,7 +689,7 @@ def _joining(kind: Kind) -> str:
 
 
 def _chain(kind: Kind, *names: str) -> list[Node]:
-    joined = (ApplyNode(name, (2 + place, place % 2), kind) for place, name in enumerate(names))
+    joined = (ApplyNode(name, (2 + index, index % 2), kind) for index, name in enumerate(names))
     return [ReadNode(0, kind), ReadNode(1, kind), ApplyNode(_joining(kind), (0, 1), kind), *joined]
 
 
@@ -730,8 +730,8 @@ def in_kernels(kind: Kind) -> Iterator[ProbeRow]:
             yield _row("point", one, _cheap(one.name, kind), ROWS * LENGTH)
         elif kind is Kind.F64 or one.probe is Probe.EVERYWHERE:
             nodes, shown, join = _chain(kind), list[int](), _joining(one.result)
-            for own in ((2, 0), (0, 1), (1, 2)):
-                nodes += one.make(len(nodes), *own)
+            for operands in ((2, 0), (0, 1), (1, 2)):
+                nodes += one.make(len(nodes), *operands)
                 shown.append(len(nodes) - 1)
             nodes += [ApplyNode(join, (shown[0], shown[1]), one.result), ApplyNode(join, (shown[2], len(nodes)), one.result)]
             sample = _in_cache(kind, nodes, one.result)
@@ -764,8 +764,8 @@ def reductions(kind: Kind) -> Iterator[tuple[str, int, int, ProbeSample]]:
                 yield f"row.{name}", length, runs, _reduced(function, (runs, length), ProbeOperand(kind, (length,), (1,)))
                 continue
             groups = runs // _SIDE  # rows that do not lie evenly, few of them side by side: each is reduced on its own
-            beside = ProbeOperand(kind, (groups, length), (0, 2)), ProbeOperand(kind, (_SIDE, length), (1, 2))
-            yield f"row.{name}", length, groups * _SIDE, _reduced(function, (groups, _SIDE, length), *beside)
+            operands = ProbeOperand(kind, (groups, length), (0, 2)), ProbeOperand(kind, (_SIDE, length), (1, 2))
+            yield f"row.{name}", length, groups * _SIDE, _reduced(function, (groups, _SIDE, length), *operands)
         for length in _LENGTHS[:-2]:
             runs = _COLUMN_POINTS // length
             yield f"column.{name}", length, runs, _reduced(function, (length, runs), ProbeOperand(kind, (runs, length), (1, 0)))
@@ -773,7 +773,7 @@ def reductions(kind: Kind) -> Iterator[tuple[str, int, int, ProbeSample]]:
 
 def _reduced(function: str, space: Sequence[int], *operands: ProbeOperand) -> ProbeSample:
     kind = operands[0].kind
-    nodes: list[Node] = [ReadNode(place, kind) for place in range(len(operands))]
+    nodes: list[Node] = [ReadNode(index, kind) for index in range(len(operands))]
     if len(operands) > 1:
         nodes.append(ApplyNode("and" if kind is Kind.BOOL else "max", (0, 1), kind))
     if function == "add" and kind is Kind.BOOL:  # counted
@@ -795,10 +795,10 @@ def _piled(rows: int, length: int) -> ProbeSample:
 
 def _entered(name: str, make: Callable[[int, int], ProbeSample], lengths: Iterable[int], points: int) -> Iterator[ProbeRow]:
     """What entering the innermost loop takes, by its length: rows of so many numbers take more than four rows of all."""
-    whole = timed(make(4, points // 4))
+    all_at_once = timed(make(4, points // 4))
     for length in lengths:
         runs = points // length
-        yield ProbeRow(name, (timed(make(runs, length)) - whole) * (RUNS / runs), curve=MeasuredCurve.FALLING, at=length)
+        yield ProbeRow(name, (timed(make(runs, length)) - all_at_once) * (RUNS / runs), curve=MeasuredCurve.FALLING, at=length)
 
 
 def scalars_rows() -> Iterator[ProbeRow]:

@@ -72,15 +72,15 @@ def configured_security(make: Callable[[], Any]) -> Any:
 def connection_context(security: Any, role: str) -> ssl.SSLContext | None:
     """Of connections that a role makes; None: they are not encrypted.  BadSettings."""
     check(security, role)
-    found: ssl.SSLContext | None = _made(lambda: security.get_connection_args(role).get("ssl_context"))
-    return found
+    context: ssl.SSLContext | None = _made(lambda: security.get_connection_args(role).get("ssl_context"))
+    return context
 
 
 def listening_context(security: Any, role: str) -> ssl.SSLContext | None:
     """Of connections that a role accepts; None: they are not encrypted.  BadSettings."""
     check(security, role)
-    found: ssl.SSLContext | None = _made(lambda: security.get_listen_args(role).get("ssl_context"))
-    return found
+    context: ssl.SSLContext | None = _made(lambda: security.get_listen_args(role).get("ssl_context"))
+    return context
 
 
 def missing_settings(security: Any, role: str) -> list[str]:

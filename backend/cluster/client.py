@@ -191,11 +191,11 @@ class ClusterClient:
     """Workers, and home as their first device.  Runs go one after the other; close it when it is not needed any more."""
 
     def __init__(
-        self, membership: Membership, own: Profile, restarts: int = RESTARTS, tell: Callable[[str], None] = lambda words: None
+        self, membership: Membership, host: Profile, restarts: int = RESTARTS, tell: Callable[[str], None] = lambda words: None
     ) -> None:
         """`own`: the profile of this machine; `tell` hears why a run begins again.  Plans are for home and then one device for
         each member, in order."""
-        self.membership, self.own, self.restarts, self.tell = membership, own, restarts, tell
+        self.membership, self.own, self.restarts, self.tell = membership, host, restarts, tell
         self.members = [*membership.members()]
         for address, words in membership.silent.items():
             tell(f"a worker does not answer: {address}: {words}; the program runs on the {len(self.members)} that do")
@@ -296,7 +296,7 @@ def seen_by_all(
     RunFailed: as `Cluster.worker`."""
     with ExitStack() as stack:
         marks = {folder: stack.enter_context(_written_in(folder)) for folder in folders}
-        return _seen(cluster, inputs, {folder: found for folder, found in marks.items() if found is not None})
+        return _seen(cluster, inputs, {folder: mark for folder, mark in marks.items() if mark is not None})
 
 
 @contextmanager
@@ -330,8 +330,8 @@ def _seen(
     except Lost:
         return {}, set()
     sights.insert(0, sight([*inputs.values()], marks, probe=probe))
-    same = {name: one for at, (name, one) in enumerate(inputs.items()) if all(found["same"][at] for found in sights)}
+    same = {name: one for at, (name, one) in enumerate(inputs.items()) if all(report["same"][at] for report in sights)}
     if same and probe:
         read = zip(addresses, sights, strict=True)
-        cluster.reading = {address: CostTable(tuple(found["size"]), tuple(found["ns"])) for address, found in read if found["ns"]}
-    return same, {folder for at, folder in enumerate(written) if all(found["there"][at] for found in sights)}
+        cluster.reading = {address: CostTable(tuple(report["size"]), tuple(report["ns"])) for address, report in read if report["ns"]}
+    return same, {folder for at, folder in enumerate(written) if all(report["there"][at] for report in sights)}

@@ -93,12 +93,12 @@ class Shares:
                 if isinstance(step, TransferStep):
                     self.transfers.setdefault(step, len(self.transfers))
         for queue in self.plan.main.queues:
-            own = self.owners[queue.device, queue.kind]
+            owners = self.owners[queue.device, queue.kind]
             for step in queue.steps:
                 if isinstance(step, WaitStep):
-                    self.waiting[step.fence] = self.waiting.get(step.fence, frozenset()) | own
+                    self.waiting[step.fence] = self.waiting.get(step.fence, frozenset()) | owners
                 elif isinstance(step, LoopStep | JoinStep):
-                    self.joined[step.phase] = self.joined.get(step.phase, frozenset()) | own
+                    self.joined[step.phase] = self.joined.get(step.phase, frozenset()) | owners
 
         self.kept = frozenset(self.transfers[step] for step in _left(self.plan))
 
@@ -162,11 +162,11 @@ Held: TypeAlias = dict[int, tuple[str, list[Any]]]
 
 def digest_of(arrays: Sequence[Any]) -> str:
     """Of values, with their types and shapes."""
-    found = sha256()
+    digest = sha256()
     for array in arrays:
-        found.update(f"{array.dtype.str}{array.shape}".encode())
-        found.update(bytes_of(np.ascontiguousarray(array)))
-    return found.hexdigest()
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(bytes_of(np.ascontiguousarray(array)))
+    return digest.hexdigest()
 
 
 @dataclass(slots=True)
@@ -201,14 +201,14 @@ class Crossing(Others):
 
     def backends(self) -> dict[DeviceId, CpuBackend]:
         """Those of the devices of this process."""
-        own = [device for device in self.shares.plan.devices if self.is_here(device.id)]
-        return {one.id: StoreBackend() if one.id in self.shares.stores else CpuBackend(one.threads) for one in own}
+        local = [device for device in self.shares.plan.devices if self.is_here(device.id)]
+        return {one.id: StoreBackend() if one.id in self.shares.stores else CpuBackend(one.threads) for one in local}
 
     def steps(self, queue: Queue) -> tuple[Step, ...]:
-        found = self._steps.get(id(queue))
-        if found is None:
-            found = self._steps[id(queue)] = self.shares.steps(queue, self.me)
-        return found
+        steps = self._steps.get(id(queue))
+        if steps is None:
+            steps = self._steps[id(queue)] = self.shares.steps(queue, self.me)
+        return steps
 
     def runners(self, queue: Queue) -> int:
         return len(self.shares.owners[queue.device, queue.kind])

@@ -48,8 +48,8 @@ class Journal:
     def rows(self) -> Any:
         """As a table of integers."""
         more = [(*key, 0, ns, times) for key, (times, ns) in self.more.items()]
-        kept = np.array(self.kept, np.int64).reshape(-1, _FIELDS)
-        return np.concatenate([kept, np.array(more, np.int64).reshape(-1, _FIELDS)])
+        recorded = np.array(self.kept, np.int64).reshape(-1, _FIELDS)
+        return np.concatenate([recorded, np.array(more, np.int64).reshape(-1, _FIELDS)])
 
     @property
     def span(self) -> int:

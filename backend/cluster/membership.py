@@ -105,12 +105,12 @@ class Membership:
             listed = sorted(answer(self.client.nthreads, PATIENCE))
         except Exception as error:
             raise failed(f"the workers cannot be asked: {_words(error)}") from None
-        heard = self._asked(os.getpid, listed, SILENCE)
-        started = self._asked(start_resident, [one for one in listed if not isinstance(heard[one], Exception)], STARTING)
+        replies = self._asked(os.getpid, listed, SILENCE)
+        started = self._asked(start_resident, [one for one in listed if not isinstance(replies[one], Exception)], STARTING)
         self.silent = {}
         here = socket.gethostname()
         members = list[ClusterMember]()
-        for at, (address, facts) in enumerate((heard | started).items()):
+        for at, (address, facts) in enumerate((replies | started).items()):
             if isinstance(facts, OSError):  # a connection that ended is one too, and so is silence
                 self.silent[address] = _words(facts)
             elif isinstance(facts, BadSettings):
@@ -208,28 +208,28 @@ def attach(where: object) -> Membership:
 
 def _address_in(path: str) -> str:
     """The address that a scheduler has written.  OSError, ValueError."""
-    found = json.loads(read_text(path, _MOST_BYTES))
-    return str(found["address"]) if isinstance(found, dict) and "address" in found else ""
+    address_file = json.loads(read_text(path, _MOST_BYTES))
+    return str(address_file["address"]) if isinstance(address_file, dict) and "address" in address_file else ""
 
 
 def _unheard(make: Callable[[], Membership]) -> Membership:
     """What is made by a thread that hears no Ctrl-C.  Nor do the processes that it starts, to which a terminal sends it too: home
     ends them."""
-    made: Future[Membership] = Future()
+    result: Future[Membership] = Future()
 
     def work() -> None:
         if hasattr(signal, "pthread_sigmask"):
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            made.set_result(make())
+            result.set_result(make())
         except BaseException as error:
-            made.set_exception(error)
+            result.set_exception(error)
 
     threading.Thread(target=work, name="rho workers", daemon=True).start()
     try:
-        return ended(made).result()
+        return ended(result).result()
     except KeyboardInterrupt:
-        made.add_done_callback(lambda late: None if late.exception() else late.result().close())
+        result.add_done_callback(lambda late: None if late.exception() else late.result().close())
         raise
 
 
@@ -367,15 +367,15 @@ class Workers:
 
     def connect(self, member: ClusterMember, process: Process) -> Worker:
         """The worker of a member, connected to.  Lost."""
-        found = self.connected.get(member.address)
-        if found is not None and found.lost is None and not found.connection.closed:
-            found.process = found.connection.process = process
-            return found
+        connected = self.connected.get(member.address)
+        if connected is not None and connected.lost is None and not connected.connection.closed:
+            connected.process = connected.connection.process = process
+            return connected
         require_same(member.address, member.version)
-        made = Worker(member, process, self, connect(member.door, process, {"as": "home"}, self.context))
-        self.connected[member.address] = made
-        made.begin()
-        return made
+        worker = Worker(member, process, self, connect(member.door, process, {"as": "home"}, self.context))
+        self.connected[member.address] = worker
+        worker.begin()
+        return worker
 
     def drop(self, address: str) -> None:
         worker = self.connected.pop(address, None)

@@ -37,11 +37,11 @@ def measure(workers: Sequence[Worker]) -> Measured:
         machines.setdefault(worker.member.machine, []).append(worker)
     home, within, between = {}, {}, []
     groups = [*machines.values()]
-    for (machine, own), following in zip(machines.items(), [*groups[1:], []], strict=True):
-        first = own[0]
+    for (machine, group), following in zip(machines.items(), [*groups[1:], []], strict=True):
+        first = group[0]
         home[machine] = link_table(first.member.door, first.every.context, first.process)
-        if len(own) > 1:
-            within[machine] = _asked(first, own[1])
+        if len(group) > 1:
+            within[machine] = _asked(first, group[1])
         if following:
             between.append(_asked(first, following[0]))
     slowest = rising([max(times) for times in zip(*(table.ns for table in between), strict=True)]) if between else None
@@ -82,9 +82,9 @@ def threads_of(members: Sequence[ClusterMember], member: ClusterMember) -> int:
     return max(1, member.cores // Counter(one.machine for one in members)[member.machine])
 
 
-def profile_of(own: Profile, members: Sequence[ClusterMember], measured: Measured | None = None) -> Profile:
+def profile_of(local: Profile, members: Sequence[ClusterMember], measured: Measured | None = None) -> Profile:
     here = any(member.is_here for member in members)
-    home = replace(own.home, name="home", kind="home", node="home", home=True, sync_ns=SYNC_NS)
+    home = replace(local.home, name="home", kind="home", node="home", home=True, sync_ns=SYNC_NS)
     if here:
         home = replace(home, threads=1)  # its cores are the workers'
     devices = [home]
@@ -92,7 +92,7 @@ def profile_of(own: Profile, members: Sequence[ClusterMember], measured: Measure
     for member in members:
         node, threads = f"n{machines.index(member.machine)}", threads_of(members, member)
         devices.append(replace(
-            own.home, name=member.name, kind="worker", node=node, threads=threads, memory_bytes=member.memory,
+            local.home, name=member.name, kind="worker", node=node, threads=threads, memory_bytes=member.memory,
             memory_reserve=RESERVE, home=False, sync_ns=SYNC_NS, reserved={"worker": member.address},
         ))  # fmt: skip
     links = []
@@ -100,7 +100,7 @@ def profile_of(own: Profile, members: Sequence[ClusterMember], measured: Measure
         for other in devices[at + 1 :]:
             table = None if measured is None else _table(measured, one, other, machines)
             links.append(_link(one, other, _near(one, other, here), table))
-    return Profile(tuple(devices), tuple(links), False, own.calibration)
+    return Profile(tuple(devices), tuple(links), False, local.calibration)
 
 
 def with_store(profile: Profile, paths: Sequence[str], reading: Mapping[str, CostTable]) -> Profile:

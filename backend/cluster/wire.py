@@ -112,14 +112,14 @@ class Connection:
 
     def send(self, kind: MessageKind, facts: Mapping[str, Any] | None = None, arrays: Sequence[Any] = ()) -> None:
         """Lost: nobody takes it."""
-        whole = [np.ascontiguousarray(array).reshape(np.shape(array)) for array in arrays]
+        contiguous = [np.ascontiguousarray(array).reshape(np.shape(array)) for array in arrays]
         said = dict(facts or {})
-        if whole:
-            said["arrays"] = [[array.dtype.str, array.shape] for array in whole]
+        if contiguous:
+            said["arrays"] = [[array.dtype.str, array.shape] for array in contiguous]
         text = json.dumps(said, separators=(",", ":")).encode() if said else b""
-        head = _HEAD.pack(kind, len(text), sum(array.nbytes for array in whole))
+        head = _HEAD.pack(kind, len(text), sum(array.nbytes for array in contiguous))
         with self._writing:
-            for data in (memoryview(head + text), *map(bytes_of, whole)):
+            for data in (memoryview(head + text), *map(bytes_of, contiguous)):
                 self._move("send", self._writable, data)
 
     def receive(self, largest: int = LARGEST_FACTS, *, with_arrays: bool = True) -> Message:
@@ -218,9 +218,9 @@ def connect(
             sock = context.wrap_socket(sock, server_hostname=host if context.check_hostname else None)
     except OSError as error:
         raise Lost(process, f"{host}:{port} does not answer ({error.strerror or error})") from None
-    made = Connection(sock, process)
-    made.send(MessageKind.HELLO, {"token": token, **hello})
-    return made
+    connection = Connection(sock, process)
+    connection.send(MessageKind.HELLO, {"token": token, **hello})
+    return connection
 
 
 # ---------------------------------------------------------------------------------------------------- shipping
@@ -241,12 +241,12 @@ _ROOMS: Final = ("lang", "typechecker", "backend", "stdlib")
 @cache
 def version() -> str:
     """Of the text of Rho, so that both ends know whether they are the same."""
-    found = sha256()
+    digest = sha256()
     for room in _ROOMS:
         for path in sorted((_PACKAGE / room).rglob("*")):
             if path.suffix in (".py", ".ll", ".rho") and path.is_file():
-                found.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + read_bytes(path, _MOST_BYTES))
-    return found.hexdigest()[:16]
+                digest.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + read_bytes(path, _MOST_BYTES))
+    return digest.hexdigest()[:16]
 
 
 def require_same(address: str, other: str) -> None:
@@ -339,15 +339,15 @@ def answers(questions: Mapping[_Name, Callable[[], _T]], seconds: float) -> dict
     """What each returns or raises in so many seconds; a TimeoutError of those that do neither."""
     asked = {name: _begun(question) for name, question in questions.items()}
     until = monotonic() + seconds
-    found: dict[_Name, _T | Exception] = {}
+    replies: dict[_Name, _T | Exception] = {}
     for name, one in asked.items():
         try:
-            found[name] = _ended(one, max(0.0, until - monotonic()))
+            replies[name] = _ended(one, max(0.0, until - monotonic()))
         except TimeoutError as error:
-            found[name] = error if one.done() else TimeoutError(f"it has said nothing for {seconds:.0f} seconds")
+            replies[name] = error if one.done() else TimeoutError(f"it has said nothing for {seconds:.0f} seconds")
         except Exception as error:
-            found[name] = error
-    return found
+            replies[name] = error
+    return replies
 
 
 def answer(question: Callable[[], _T], seconds: float, undo: Callable[[_T], object] = lambda late: None) -> _T:
@@ -370,16 +370,16 @@ def _ended(asked: Future[_T], seconds: float) -> _T:
 
 
 def _begun(question: Callable[[], _T]) -> Future[_T]:
-    made: Future[_T] = Future()
+    result: Future[_T] = Future()
 
     def work() -> None:
         try:
-            made.set_result(question())
+            result.set_result(question())
         except BaseException as error:
-            made.set_exception(error)
+            result.set_exception(error)
 
     threading.Thread(target=work, name="rho asks", daemon=True).start()
-    return made
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------- probing

@@ -169,8 +169,8 @@ def _probed(one: StoredInput) -> tuple[list[int], list[int]]:
         for wanted in _PROBED:
             rows = max(1, one.shape[0] * min(wanted, stored // _SHARE) // stored)
             times = []
-            for place in range(_PLACES):
-                first, start = place * (one.shape[0] - rows) // _PLACES, perf_counter_ns()
+            for number in range(_PLACES):
+                first, start = number * (one.shape[0] - rows) // _PLACES, perf_counter_ns()
                 one.window(((first, first + rows), *((0, n) for n in one.shape[1:]))).read()
                 times.append(rounded(perf_counter_ns() - start))
             if not size or rows * row > size[-1]:
@@ -382,8 +382,8 @@ class WorkersRun:
 
     def at(self) -> list[str]:
         """The phases that its queues are at."""
-        found = [machine.current for machine in self.machines]
-        return list(dict.fromkeys(label(phase, self.bound.graph) for phase in found if phase is not None))
+        current = [machine.current for machine in self.machines]
+        return list(dict.fromkeys(label(phase, self.bound.graph) for phase in current if phase is not None))
 
     def end(self) -> None:
         """Home does not want it any more, or is gone; back when nothing of it runs, or after five seconds."""
@@ -439,12 +439,12 @@ class WorkersRun:
             if process == me:
                 continue
             if process < me:
-                made = connect(door, process, {"as": "worker", "run": self.name, "from": me}, self.resident.connecting)
+                peer = connect(door, process, {"as": "worker", "run": self.name, "from": me}, self.resident.connecting)
             else:
-                made = self.resident.peer(self, process)
-            made.process, made.patience = process, math.inf  # home judges who is alive
-            self.links[process] = made
-            threading.Thread(target=self.listen, args=(made,), daemon=True).start()
+                peer = self.resident.peer(self, process)
+            peer.process, peer.patience = process, math.inf  # home judges who is alive
+            self.links[process] = peer
+            threading.Thread(target=self.listen, args=(peer,), daemon=True).start()
 
     def listen(self, link: Connection) -> None:
         try:

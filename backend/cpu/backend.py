@@ -56,9 +56,9 @@ class CpuBackend:
         return constants(types.kind(phase.result), phase.data, types.shape(phase.result))
 
     def bring(self, value: Any, kind: Kind) -> Any:
-        made = stored(value, kind)
-        self._borrowed.append(made)
-        return made
+        array = stored(value, kind)
+        self._borrowed.append(array)
+        return array
 
     def fetch(self, value: Any, kind: Kind) -> Any:
         """A copy where the value is, or shows memory of, an array that came from outside, went there, or is nobody's to write."""

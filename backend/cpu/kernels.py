@@ -58,26 +58,26 @@ def to_pack(nest: LoopOrder, arrays: Sequence[NumArray], most: int) -> tuple[Pac
     """The operands that are worth it; their copies have `most` bytes together, which the plan knows of."""
     columns = nest.form is not Form.MAP and nest.form is not Form.ALONG
     vector = len(nest.sizes) - (2 if columns else 1)
-    found: list[Pack] = []
+    packs: list[Pack] = []
     short = nest.form is Form.ACROSS and nest.sizes[-1] <= LANES
-    for place, (array, strides) in enumerate(zip(arrays, nest.strides, strict=True)):
+    for number, (array, strides) in enumerate(zip(arrays, nest.strides, strict=True)):
         bytes = array.dtype.itemsize
         outside = prod(size for size, step in zip(nest.sizes[:vector], strides[:vector], strict=True) if not step)
         if outside < LEAST_READS or array.nbytes > most:
             continue
         turned = short and abs(strides[-1]) > abs(strides[-2]) > 0
         if turned or strides[vector] not in (0, bytes, -bytes):
-            found.append(Pack(place, "C" if turned else "K"))
+            packs.append(Pack(number, "C" if turned else "K"))
             most -= array.nbytes
-    return tuple(found)
+    return tuple(packs)
 
 
 def packed(arrays: Sequence[NumArray], packs: Sequence[Pack]) -> list[NumArray]:
     """The operands, those to be packed copied to lie close together."""
-    made = list(arrays)
+    copies = list(arrays)
     for pack in packs:
-        made[pack.place] = np.copy(made[pack.place], order=pack.order)
-    return made
+        copies[pack.place] = np.copy(copies[pack.place], order=pack.order)
+    return copies
 
 
 # ---------------------------------------------------------------------------------------------------- bound
@@ -112,18 +112,18 @@ class BoundKernel:
         object.__setattr__(self, "back", None if back == tuple(range(len(back))) else back)
         object.__setattr__(self, "pieces", Pieces(self.address, self.blocks, self.bases, self.threads, self.duration))
 
-    def joining(self, place: int) -> Pieces:
+    def joining(self, result: int) -> Pieces:
         """What joins the partial results of result number `place`; its bases are these and the result."""
-        cells = prod(self.shapes[place])
-        words = [self.partials, cells, 0, cells * self.dtypes[place].itemsize, 0]
-        return Pieces(self.combine[place], [ArgumentBlock(words, [(2, (0, 0)), (4, (1, 0))])], 2, 1, 0)
+        cells = prod(self.shapes[result])
+        words = [self.partials, cells, 0, cells * self.dtypes[result].itemsize, 0]
+        return Pieces(self.combine[result], [ArgumentBlock(words, [(2, (0, 0)), (4, (1, 0))])], 2, 1, 0)
 
 
-def joined(bound: BoundKernel, place: int, rows: NumArray) -> NumArray:
+def joined(bound: BoundKernel, number: int, rows: NumArray) -> NumArray:
     """The partial results of result number `place` (which are written over) as one."""
     result = np.empty(rows.shape[1:], rows.dtype)
     arrays = rows, result
-    bound.joining(place).run([start_of(array) for array in arrays])
+    bound.joining(number).run([start_of(array) for array in arrays])
     return result
 
 
@@ -202,17 +202,17 @@ class CompiledRun:
 
     def bound(self, arrays: Sequence[NumArray], stores: StoreMode) -> BoundKernel | None:
         key = (stores, layout_of(arrays))
-        found = self.kept.get(key)
-        if isinstance(found, BoundKernel):
-            return found
+        cached = self.kept.get(key)
+        if isinstance(cached, BoundKernel):
+            return cached
         if key not in self.kept and self.small and self.mode is tiering.Mode.AUTO and (self.runs + 1) % ASKED:
             self.runs += 1  # nothing is asked of the compiler (which would be imported) before it may be wanted
             return None
-        found = self.kept[key] if key in self.kept else self.code_for(arrays, stores)
-        if found is not None and not isinstance(found, BoundKernel) and self.wanted(found):
-            found = self.bind(found, arrays)
-        self.kept[key] = found
-        return found if isinstance(found, BoundKernel) else None
+        cached = self.kept[key] if key in self.kept else self.code_for(arrays, stores)
+        if cached is not None and not isinstance(cached, BoundKernel) and self.wanted(cached):
+            cached = self.bind(cached, arrays)
+        self.kept[key] = cached
+        return cached if isinstance(cached, BoundKernel) else None
 
     def wanted(self, code: KernelCode | RowsCode) -> bool:
         if self.mode is not tiering.Mode.AUTO:
@@ -222,7 +222,7 @@ class CompiledRun:
             return False
         return tiering.is_worthwhile(code, self.body, self.points, ASKED if self.small else 1)
 
-    def shape_of(self, place: int) -> tuple[int, ...]:
+    def shape_of(self, result: int) -> tuple[int, ...]:
         """Of a result."""
         return self.space[:-1] if self.reduces else self.space
 
@@ -269,7 +269,7 @@ class CompiledRun:
         places += [first + i * (1 + kernel.result_axes) for i in range(len(self.body.results))]
         work = WorkEstimate(tiering.work(self.body, self.points), self.threads, self.reduction())
         cuts = self.cuts(nest, work)
-        blocks: Sequence[ArgumentBlock] = LazySequence(cuts.count, lambda place: self.block(kernel, nest, cuts, places, place))
+        blocks: Sequence[ArgumentBlock] = LazySequence(cuts.count, lambda number: self.block(kernel, nest, cuts, places, number))
         blocks = tuple(blocks) if cuts.count <= MOST_KEPT else blocks
         shapes = [tuple([shape[axis] for axis in nest.order if axis < len(shape)])
                   for shape in map(self.shape_of, range(len(self.body.results)))]  # fmt: skip
@@ -296,21 +296,21 @@ class CompiledRun:
             return SplitReduction.NONE
         return SplitReduction.WHOLE if self.is_whole else SplitReduction.SUMS
 
-    def strides_of(self, place: int, nest: LoopOrder) -> tuple[int, ...]:
+    def strides_of(self, result: int, nest: LoopOrder) -> tuple[int, ...]:
         """How far apart items of a result are along each loop: not at all along a reduce axis."""
-        bytes = self.body.results[place].kind.bytes
+        bytes = self.body.results[result].kind.bytes
         return contiguous(nest.sizes[:-1], bytes) if self.reduces else contiguous(nest.sizes, bytes)[:-1]
 
-    def block(self, kernel: Kernel, nest: LoopOrder, cuts: TaskSplit, places: Sequence[int], place: int) -> ArgumentBlock:
+    def block(self, kernel: Kernel, nest: LoopOrder, cuts: TaskSplit, places: Sequence[int], number: int) -> ArgumentBlock:
         """The words of a piece; `places`: of the addresses in them."""
-        ranges = cuts.ranges(place)
+        ranges = cuts.ranges(number)
         words = [*(stop - start for start, stop in ranges), *(start for start, _ in ranges), *self.scalars]
         for strides in nest.strides:
             words += [0, *strides]
-        starts = [sum(start * step for (start, _), step in zip(ranges, own, strict=True)) for own in nest.strides]
+        starts = [sum(start * step for (start, _), step in zip(ranges, steps, strict=True)) for steps in nest.strides]
         for at, result in enumerate(self.body.results):
             strides = self.strides_of(at, nest)
-            ahead = cuts.partial(place) * prod(self.shape_of(at)) * result.kind.bytes
+            ahead = cuts.partial(number) * prod(self.shape_of(at)) * result.kind.bytes
             starts.append(ahead + sum(start * step for (start, _), step in zip(ranges, strides, strict=True)))
             words += [0, *strides[: kernel.result_axes]]
         return ArgumentBlock((*words, 0), moved(places, [(number, 0) for number in range(len(places))], starts))
@@ -319,17 +319,17 @@ class CompiledRun:
 
     def room(self, bound: BoundKernel, overwrite: NumArray | None) -> list[NumArray]:
         """An array for each result, laid out as the nest has it."""
-        made: list[NumArray] = []
-        for place, result in enumerate(self.body.results):
+        targets: list[NumArray] = []
+        for number, result in enumerate(self.body.results):
             dtype = DTYPES[result.kind]
-            shape = bound.shapes[place] if bound.partials == 1 else (bound.partials, *bound.shapes[place])
-            if place == 0 and overwrite is not None and overwrite.dtype == dtype and overwrite.shape == self.shape_of(0):
+            shape = bound.shapes[number] if bound.partials == 1 else (bound.partials, *bound.shapes[number])
+            if number == 0 and overwrite is not None and overwrite.dtype == dtype and overwrite.shape == self.shape_of(0):
                 moved = overwrite.transpose(bound.order[: overwrite.ndim])
                 if moved.flags.c_contiguous:
-                    made.append(moved)
+                    targets.append(moved)
                     continue
-            made.append(room(shape, dtype))
-        return made
+            targets.append(room(shape, dtype))
+        return targets
 
     def call(self, bound: BoundKernel, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> None:
         """Run every piece.  CheckFailed: the first failure in the order of the pieces."""
@@ -338,11 +338,11 @@ class CompiledRun:
         if code:
             self.fail(bound.kernel, code - 1, word)
 
-    def fail(self, kernel: Kernel, place: int, word: int) -> None:
+    def fail(self, kernel: Kernel, failure_node: int, word: int) -> None:
         """Let NumPy's check of the value say what is wrong with it.  MemoryError: there was none to work in."""
-        if place == NO_MEMORY - 1:
+        if failure_node == NO_MEMORY - 1:
             raise MemoryError
-        node = kernel.body[place]
+        node = kernel.body[failure_node]
         assert isinstance(node, KernelApply)
         if node.compute.is_float:
             value = np.array([word], np.int64).view(np.float64).astype(DTYPES[node.compute])
@@ -352,18 +352,18 @@ class CompiledRun:
             implementation(node.function, node.compute, node.kind, node.parameter)(value)
             raise CheckFailed(Code.E703, f"{value[0]} is not a value of {node.kind.value}")
         except CheckFailed as failure:
-            failure.span = None if self.phase is None else spans_of(self.phase, kernel.body).get(place)
+            failure.span = None if self.phase is None else spans_of(self.phase, kernel.body).get(failure_node)
             raise
 
     def finish(self, bound: BoundKernel, results: Sequence[NumArray]) -> tuple[Any, ...]:
         """Partial results joined, axes in the program's order."""
-        made: list[Any] = []
+        values: list[Any] = []
         for result, value in zip(self.body.results, results, strict=True):
             if bound.partials > 1:
                 assert result.reduction is not None
-                value = joined(bound, len(made), value)
-            made.append(value if bound.back is None else value.transpose(bound.back))
-        return in_parts(made, self.body.split) if self.body.split else tuple(made)
+                value = joined(bound, len(values), value)
+            values.append(value if bound.back is None else value.transpose(bound.back))
+        return in_parts(values, self.body.split) if self.body.split else tuple(values)
 
 
 def layout_of(arrays: Sequence[NumArray]) -> tuple[Any, ...]:
@@ -419,34 +419,34 @@ class BoxedRun:
         for box in {_shape(box): box for box in boxes}.values():
             if self.part(box, _cut(operands, box)) is None:
                 return None
-        targets = [room(self.extents(place), DTYPES[result.kind]) for place, result in enumerate(run.body.results)]
+        targets = [room(self.extents(number), DTYPES[result.kind]) for number, result in enumerate(run.body.results)]
         missing: list[Box] = []
         trim()
 
         def worker() -> Callable[[Box], object]:
             def work(box: Box) -> None:
                 arrays = _cut(operands, box)
-                found = self.part(box, arrays)
-                if found is None:
+                bound_part = self.part(box, arrays)
+                if bound_part is None:
                     missing.append(box)
                 else:
-                    found[0].put(found[1], arrays, [target[self.where(box)] for target in targets])
+                    bound_part[0].put(bound_part[1], arrays, [target[self.where(box)] for target in targets])
 
             return work
 
         widest = max(operand.dtype.itemsize for operand in operands)
         most = (TEAM if run.points >= ALONE_BELOW else TEAM // 4) * 8 // max(8, widest)
         run_boxes(boxes, worker, min(run.threads, max(1, most)))
-        return None if missing else tuple([self.joined(place, target) for place, target in enumerate(targets)])
+        return None if missing else tuple([self.joined(number, target) for number, target in enumerate(targets)])
 
     def part(self, box: Box, arrays: Sequence[NumArray]) -> tuple[_BoxRun, BoundKernel] | None:
         """The kernel for a box, bound to arrays that lie so."""
         shape = _shape(box)
-        own = self.kept.get(shape) or self.kept.setdefault(shape, _BoxRun(self.whole, shape))
-        bound = own.bound(arrays, StoreMode.PLAIN)
-        return None if bound is None or bound.packs else (own, bound)
+        box_run = self.kept.get(shape) or self.kept.setdefault(shape, _BoxRun(self.whole, shape))
+        bound = box_run.bound(arrays, StoreMode.PLAIN)
+        return None if bound is None or bound.packs else (box_run, bound)
 
-    def extents(self, place: int) -> tuple[int, ...]:
+    def extents(self, result: int) -> tuple[int, ...]:
         """Of what boxes give for a result: one item a run of the reduced axis."""
         space = self.whole.space
         return (-(-space[-1] // self.steps[-1]), *space[:-1]) if self.whole.reduces else space
@@ -454,8 +454,8 @@ class BoxedRun:
     def where(self, box: Box) -> tuple[Any, ...]:
         return (box[-1].start // self.steps[-1], *box[:-1], ...) if self.whole.reduces else box
 
-    def joined(self, place: int, target: NumArray) -> Any:
-        result = self.whole.body.results[place]
+    def joined(self, number: int, target: NumArray) -> Any:
+        result = self.whole.body.results[number]
         if result.reduction is None:
             return target
         if len(target) == 1:
@@ -467,25 +467,25 @@ class BoxedRun:
 class _BoxRun(CompiledRun):
     """The kernel of a phase on boxes of one shape."""
 
-    def __init__(self, whole: CompiledRun, shape: tuple[int, ...]) -> None:
-        super().__init__(whole.body, whole.views, shape, whole.operands, whole.scalars, 1, whole.mode, whole.otherwise, 0,
-                         whole.phase)  # fmt: skip
-        self.small, self.all_points = False, whole.points
+    def __init__(self, run: CompiledRun, shape: tuple[int, ...]) -> None:
+        super().__init__(run.body, run.views, shape, run.operands, run.scalars, 1, run.mode, run.otherwise, 0,
+                         run.phase)  # fmt: skip
+        self.small, self.all_points = False, run.points
 
     def wanted(self, code: KernelCode | RowsCode) -> bool:
         return self.mode is not tiering.Mode.AUTO or tiering.is_worthwhile(code, self.body, self.all_points)
 
     def put(self, bound: BoundKernel, arrays: Sequence[NumArray], targets: Sequence[Any]) -> None:
         """The results of a box, each where it is to lie: at once if its target lies as the loops go."""
-        made: list[NumArray] = []
-        for place, target in enumerate(targets):
+        buffers: list[NumArray] = []
+        for number, target in enumerate(targets):
             moved = target.transpose(bound.order[: target.ndim])
-            shape = bound.shapes[place] if bound.partials == 1 else (bound.partials, *bound.shapes[place])
-            made.append(moved if bound.partials == 1 and moved.flags.c_contiguous else room(shape, bound.dtypes[place]))
-        self.call(bound, arrays, made)
-        for target, found in zip(targets, self.finish(bound, made), strict=True):
-            if not np.may_share_memory(target, found):
-                target[...] = found
+            shape = bound.shapes[number] if bound.partials == 1 else (bound.partials, *bound.shapes[number])
+            buffers.append(moved if bound.partials == 1 and moved.flags.c_contiguous else room(shape, bound.dtypes[number]))
+        self.call(bound, arrays, buffers)
+        for target, value in zip(targets, self.finish(bound, buffers), strict=True):
+            if not np.may_share_memory(target, value):
+                target[...] = value
 
 
 def _shape(box: Box) -> tuple[int, ...]:
@@ -494,11 +494,11 @@ def _shape(box: Box) -> tuple[int, ...]:
 
 def _cut(operands: Sequence[NumArray | Deferred], box: Box) -> list[NumArray]:
     """The items of operands in a box, along the axes on which they vary."""
-    found: list[NumArray] = []
+    parts: list[NumArray] = []
     for operand in operands:
         if operand.ndim == len(box):
-            own = tuple([slice(0, 1) if size == 1 else part for size, part in zip(operand.shape, box, strict=True)])
-            found.append(operand[own])
+            index = tuple([slice(0, 1) if size == 1 else part for size, part in zip(operand.shape, box, strict=True)])
+            parts.append(operand[index])
         else:
-            found.append(np.asarray(operand))
-    return found
+            parts.append(np.asarray(operand))
+    return parts

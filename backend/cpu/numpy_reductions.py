@@ -54,13 +54,13 @@ NumArray: TypeAlias = np.ndarray[Any, Any]
 
 def block_partials(ufunc: np.ufunc, data: NumArray) -> NumArray:
     """One partial result a block, with `np.add` or `np.multiply`; keeps the dtype."""
-    whole = len(data) // BLOCK
-    blocks, rest = data[: whole * BLOCK].reshape(whole, BLOCK, *data.shape[1:]), data[whole * BLOCK :]
+    full_blocks = len(data) // BLOCK
+    blocks, rest = data[: full_blocks * BLOCK].reshape(full_blocks, BLOCK, *data.shape[1:]), data[full_blocks * BLOCK :]
     partials = np.empty((-(-len(data) // BLOCK), *data.shape[1:]), data.dtype)
-    if whole:
-        partials[:whole] = _block(ufunc, blocks.swapaxes(0, 1))
+    if full_blocks:
+        partials[:full_blocks] = _block(ufunc, blocks.swapaxes(0, 1))
     if len(rest):
-        partials[whole] = _block(ufunc, rest)
+        partials[full_blocks] = _block(ufunc, rest)
     return partials
 
 
@@ -140,16 +140,16 @@ _NOTHING: Final[dict[np.ufunc, float]] = {np.add: -0.0, np.multiply: 1.0}
 def ordered_scan(ufunc: np.ufunc, data: ScansNumpyNumArray, result: ScansNumpyNumArray) -> None:
     """Scan with `np.add` or `np.multiply` in the documented order into an array of the same shape and dtype."""
     shape, dtype, nothing = data.shape[1:], data.dtype, _NOTHING[ufunc]
-    whole, runs = len(data) // RUN, -(-len(data) // RUN)
-    blocks, each, rest = -(-runs // _EACH), min(runs, _EACH), result[whole * RUN :]
-    scanned = result[: whole * RUN].reshape(whole, RUN, *shape)
-    ufunc.accumulate(data[: whole * RUN].reshape(scanned.shape), 1, dtype, scanned)
-    ufunc.accumulate(data[whole * RUN :], 0, dtype, rest)
+    full_runs, runs = len(data) // RUN, -(-len(data) // RUN)
+    blocks, each, rest = -(-runs // _EACH), min(runs, _EACH), result[full_runs * RUN :]
+    scanned = result[: full_runs * RUN].reshape(full_runs, RUN, *shape)
+    ufunc.accumulate(data[: full_runs * RUN].reshape(scanned.shape), 1, dtype, scanned)
+    ufunc.accumulate(data[full_runs * RUN :], 0, dtype, rest)
     if runs < 2:
         return
     totals = np.full((blocks * each, *shape), nothing, dtype)
-    totals[:whole] = scanned[:, -1]
-    totals[whole:runs] = rest[-1:]
+    totals[:full_runs] = scanned[:, -1]
+    totals[full_runs:runs] = rest[-1:]
     inside = ufunc.accumulate(totals.reshape(blocks, each, *shape), 1, dtype)
     before, ahead = np.full((blocks, *shape), nothing, dtype), np.full_like(inside, nothing)
     ufunc.accumulate(inside[:-1, -1], 0, dtype, before[1:])
@@ -330,14 +330,14 @@ class NumpyReduction:
     def room(self, extents: tuple[int, ...]) -> KindsNumArray:
         """Room for the partial results of items of these extents, of which the first is reduced."""
         count = -(-extents[0] // BLOCK) if self.ordered else 1
-        made: KindsNumArray = room((count, *extents[1:]), DTYPES[self.kind])
-        return made
+        buffer: KindsNumArray = room((count, *extents[1:]), DTYPES[self.kind])
+        return buffer
 
     def put(self, partials: KindsNumArray, box: tuple[slice, ...], value: Any) -> None:
         """The partial results of a slice."""
         part, first = self.partials(value), box[0].start // BLOCK if self.ordered else 0
-        own = partials[(slice(first, first + len(part)), *box[1:])]
-        own[...] = PLAIN[self.function](own, part) if box[0].start and not self.ordered else part
+        target = partials[(slice(first, first + len(part)), *box[1:])]
+        target[...] = PLAIN[self.function](target, part) if box[0].start and not self.ordered else part
 
     def combine(self, partials: KindsNumArray) -> Any:
         return combine_tree(PLAIN[self.function], partials) if self.ordered else partials[0]
@@ -371,8 +371,8 @@ def reduce_first(function: str, kind: Kind, value: Any) -> Any:
     if ufunc is None or (function == "gcd" and len(value) == 1):  # an item alone is itself, whatever its sign
         return from_the_right(function, kind, value)
     if function in SELECTIVE:
-        found = ufunc.reduce(value, 0)
-        return found + found.dtype.type(0) if kind.is_float else found  # a zero has no sign
+        total = ufunc.reduce(value, 0)
+        return total + total.dtype.type(0) if kind.is_float else total  # a zero has no sign
     return ufunc.reduce(value, 0, DTYPES[kind])
 
 
@@ -406,12 +406,12 @@ def unravelled(
         function = result.reduction or ""
         if function in PLACES or is_sequential(function) or is_ordered(function, kinds(result.value)):
             return None
-    factors = next((found for read in phase.reads if (found := _factors(read, space, number))), None)
+    factors = next((factored for read in phase.reads if (factored := _factors(read, space, number))), None)
     if factors is None:
         return None
     longest = max(range(len(factors)), key=factors.__getitem__)
-    order = [*(place for place in range(len(factors)) if place != longest), longest]
-    sizes = (*space[:-1], *(factors[place] for place in order))
+    order = [*(axis for axis in range(len(factors)) if axis != longest), longest]
+    sizes = (*space[:-1], *(factors[axis] for axis in order))
     reads = [_moved(read, space, sizes, factors, order, number) for read in phase.reads]
     if any(map(_is_apart, reads)):
         return None
@@ -422,22 +422,22 @@ def unravelled(
     return replace(phase, axes=(*axes, Axis(size_of(sizes[-1]), AxisKind.REDUCE)), reads=tuple(reads))
 
 
-def joined(phase: Structured, rank: int, kinds: Callable[[ValueId], Kind], found: Sequence[Any]) -> tuple[Any, ...]:
+def joined(phase: Structured, rank: int, kinds: Callable[[ValueId], Kind], partial_results: Sequence[Any]) -> tuple[Any, ...]:
     """The results of the phase, of `rank` axes, from what its unravelled form gives."""
-    made: list[Any] = []
-    for result, value in zip(phase.results, found, strict=True):
+    values: list[Any] = []
+    for result, value in zip(phase.results, partial_results, strict=True):
         items: KindsNumArray = np.asarray(value)
         rows = items.reshape(*items.shape[:rank], -1)
-        made.append(np.asarray(reduce_first(result.reduction or "", kinds(result.value), np.moveaxis(rows, -1, 0))))
-    return tuple(made)
+        values.append(np.asarray(reduce_first(result.reduction or "", kinds(result.value), np.moveaxis(rows, -1, 0))))
+    return tuple(values)
 
 
 def _is_apart(read: Read) -> bool:
     """Is it a read of a ravel that no strides may say?"""
     stages = read.projection.stages
     return any(
-        isinstance(stage, Reshaped) and any(isinstance(later, Affine) for later in stages[place + 1 :])
-        for place, stage in enumerate(stages)
+        isinstance(stage, Reshaped) and any(isinstance(later, Affine) for later in stages[number + 1 :])
+        for number, stage in enumerate(stages)
     )
 
 
@@ -449,9 +449,9 @@ def _factors(read: Read, space: Numbers, number: Callable[[Size], int]) -> Numbe
     target = tuple(map(number, first.target))
     for sources, targets in groups(space, target):
         if sources.start <= len(space) - 1 < sources.stop:
-            found = tuple(target[axis] for axis in targets if target[axis] != 1)
+            factors = tuple(target[axis] for axis in targets if target[axis] != 1)
             alone = all(space[axis] == 1 for axis in sources if axis != len(space) - 1)
-            return found if alone and len(found) > 1 else None
+            return factors if alone and len(factors) > 1 else None
     return None
 
 
@@ -460,7 +460,7 @@ def _moved(
 ) -> Read:
     """A read at the same item."""
     around = len(space) - 1
-    axis_of = {factor: around + place for place, factor in enumerate(order)}
+    axis_of = {factor: around + position for position, factor in enumerate(order)}
     before = [axis_index(axis) for axis in range(around)]
     stages = tuple(read.projection.stages)
     first: tuple[Stage, ...]

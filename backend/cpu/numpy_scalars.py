@@ -112,8 +112,8 @@ class Arrays:
     def fma(self, x: Any, y: Any, z: Any) -> Any:
         assert self.fused is not None, "only series have any"
         operands = np.broadcast_arrays(x, y, z)
-        made = map(self.fused, *(operand.reshape(-1).tolist() for operand in operands))
-        return np.array(list(made), self.dtype).reshape(operands[0].shape)
+        items = map(self.fused, *(operand.reshape(-1).tolist() for operand in operands))
+        return np.array(list(items), self.dtype).reshape(operands[0].shape)
 
     def choose(self, condition: Any, x: Any, y: Any) -> Any:
         if isinstance(x, WordMachine):
@@ -148,9 +148,9 @@ class Arrays:
     def patch(self, name: str, where: Any, x: Any, value: Any) -> Any:
         if not np.any(where):
             return value
-        made, function = np.array(value), getattr(math, name)
-        made[where] = [function(item) if math.isfinite(item) else math.nan for item in np.asarray(x)[where].reshape(-1).tolist()]
-        return made
+        patched, function = np.array(value), getattr(math, name)
+        patched[where] = [function(item) if math.isfinite(item) else math.nan for item in np.asarray(x)[where].reshape(-1).tolist()]
+        return patched
 
     def usually(self, where: Any, value: Any, other: Callable[[], Any]) -> Any:
         return value if np.all(where) else self.choose(where, value, other())
@@ -173,13 +173,13 @@ def machine(kind: Kind) -> Arrays | None:
     return Arrays(kind, fused)
 
 
-def by_steps(found: Definition, kind: Kind, operands: Sequence[Any]) -> Any:
+def by_steps(meaning: Definition, kind: Kind, operands: Sequence[Any]) -> Any:
     """A definition on arrays of a kind, of one shape; None where that cannot be."""
-    steps = machine(found.kind)
+    steps = machine(meaning.kind)
     if steps is None:
         return None
     with np.errstate(all="ignore"):
-        return np.asarray(found.compute(*(np.asarray(operand, DTYPES[found.kind]) for operand in operands), steps), DTYPES[kind])
+        return np.asarray(meaning.compute(*(np.asarray(operand, DTYPES[meaning.kind]) for operand in operands), steps), DTYPES[kind])
 
 
 # ---------------------------------------------------------------------------------------------------- reals
@@ -221,9 +221,9 @@ def _plain(function: str, kind: Kind, parameter: int) -> Implementation:
 
 def _by_meaning(function: str, kind: Kind, parameter: int = 0) -> Implementation:
     """An instruction or few, of which NumPy has no function of its own."""
-    found, steps = definition(function, parameter, kind), Arrays(kind)
-    assert found is not None, "what is plain has a meaning"
-    return lambda *args: np.asarray(found.compute(*args, steps))
+    meaning, steps = definition(function, parameter, kind), Arrays(kind)
+    assert meaning is not None, "what is plain has a meaning"
+    return lambda *args: np.asarray(meaning.compute(*args, steps))
 
 
 # ------------------------------------------------------------------------ compound functions
@@ -234,10 +234,10 @@ def fixed_power(exponent: float, kind: Kind) -> Implementation:
     steps = [(name, _plain(name, kind, 0)) for name in FIXED_POWERS[exponent]]
 
     def power(x: Any) -> Any:
-        made = x
+        power = x
         for name, step in steps:
-            made = step(made, x) if name == "mul" else step(made)
-        return made
+            power = step(power, x) if name == "mul" else step(power)
+        return power
 
     return power
 
@@ -267,9 +267,9 @@ def _integer_lcm(x: Any, y: Any) -> Any:
 def _whole(rounding: np.ufunc) -> Implementation:
     def rounded(x: Any) -> Any:
 
-        whole = rounding(x)
-        require_i64(whole, "floor" if rounding is np.floor else "ceiling")
-        return whole.astype(np.int64)
+        integers = rounding(x)
+        require_i64(integers, "floor" if rounding is np.floor else "ceiling")
+        return integers.astype(np.int64)
 
     return rounded
 
@@ -296,9 +296,9 @@ def implementation(function: str, kind: Kind, result: Kind, parameter: int = 0) 
         return converting
     if kind.is_complex:
 
-        found = complex_circular(parameter) if function == "circular" else COMPLEX.get(function)
-        if found is not None:
-            return found
+        own_complex = complex_circular(parameter) if function == "circular" else COMPLEX.get(function)
+        if own_complex is not None:
+            return own_complex
     return real_function(function, kind, parameter)
 
 
@@ -318,14 +318,14 @@ _FIRST, _PATIENCE = 64, 1024
 
 def own_function(function: str, kind: Kind, parameter: int, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """`f(*operands)` of a function; `otherwise` where kernels do not define it, or there are none."""
-    found = definition(function, parameter, kind)
-    if found is None or is_plain(function, parameter) or not compiler.is_installed():
+    meaning = definition(function, parameter, kind)
+    if meaning is None or is_plain(function, parameter) or not compiler.is_installed():
         return otherwise
     arity = FUNCTIONS[function].arity if function in FUNCTIONS else 1
 
     def apply(*args: Any) -> Any:
-        if not compiler.is_loaded() and (made := _first(found, kind, args)) is not None:
-            return made
+        if not compiler.is_loaded() and (result := _first(meaning, kind, args)) is not None:
+            return result
         address = _compiled(function, kind, parameter, arity)
         if address is None:
             return otherwise(*args)
@@ -337,14 +337,14 @@ def own_function(function: str, kind: Kind, parameter: int, otherwise: Callable[
 _left = [_PATIENCE]
 
 
-def _first(found: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
+def _first(meaning: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
     """The values of a few items while nothing is compiled; None: too many by now."""
     operands = np.broadcast_arrays(*(np.asarray(arg, DTYPES[kind]) for arg in args))
     size = operands[0].size
     if size > _FIRST or size > _left[0]:
         return None
     _left[0] -= size
-    return by_steps(found, kind, operands)
+    return by_steps(meaning, kind, operands)
 
 
 @cache
@@ -356,7 +356,7 @@ def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> int | No
     operand = KernelOperand(kind, VectorStride.UNIT, (True,))
     apply = KernelApply(function, tuple(range(arity)), kind, kind, parameter)
     kernel = Kernel(Form.MAP, 1, (operand,) * arity, 0,
-                    (*(KernelLoad(place) for place in range(arity)), apply), (KernelResult(arity, kind, None),))  # fmt: skip
+                    (*(KernelLoad(number) for number in range(arity)), apply), (KernelResult(arity, kind, None),))  # fmt: skip
     return compiler.address_of(KernelCode(kernel))
 
 
@@ -366,12 +366,12 @@ def _applied(address: int, kind: Kind, operands: tuple[Any, ...]) -> Any:
     if len(arrays) > 1:
         arrays = list(np.broadcast_arrays(*arrays))
     arrays = [array if array.flags.c_contiguous else np.ascontiguousarray(array) for array in arrays]
-    made = np.empty(arrays[0].shape, dtype)
-    words = [made.size, 0]
-    for array in (*arrays, made):
+    result = np.empty(arrays[0].shape, dtype)
+    words = [result.size, 0]
+    for array in (*arrays, result):
         words += [start_of(array), dtype.itemsize]
-    run_once(address, [[*words, 0]], 1, made.size * _ITEM_NANOSECONDS)
-    return made
+    run_once(address, [[*words, 0]], 1, result.size * _ITEM_NANOSECONDS)
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------- special
@@ -398,12 +398,12 @@ def _factorials() -> NumArray:
 
 
 def _factorial(x: Any) -> Any:
-    whole = (x >= 0) & (x <= 170) & (x == np.floor(x))
-    table = _factorials()[np.where(whole, x, 0).astype(np.intp)].astype(x.dtype)
-    if whole.all():
+    in_table = (x >= 0) & (x <= 170) & (x == np.floor(x))
+    table = _factorials()[np.where(in_table, x, 0).astype(np.intp)].astype(x.dtype)
+    if in_table.all():
         return table
     result = np.asarray(table)
-    rest = ~whole
+    rest = ~in_table
     if result.ndim == 0:
         return itemwise(definitions.factorial, x)
     result[rest] = itemwise(definitions.factorial, x[rest])
@@ -448,19 +448,19 @@ def _combine(real: Any, imaginary: Any, like: Any) -> Any:
     return result
 
 
-def in_parts(made: Sequence[Any], split: Collection[int]) -> tuple[Any, ...]:
+def in_parts(parts: Sequence[Any], split: Collection[int]) -> tuple[Any, ...]:
     """Results of which some are real and imaginary parts next to each other."""
-    found: list[Any] = []
-    place = 0
-    while place < len(made):
-        if place in split:
-            dtype = np.result_type(made[place].dtype, np.complex64)
-            found.append(_combine(made[place], made[place + 1], np.empty(0, dtype)))
-            place += 1
+    values: list[Any] = []
+    number = 0
+    while number < len(parts):
+        if number in split:
+            dtype = np.result_type(parts[number].dtype, np.complex64)
+            values.append(_combine(parts[number], parts[number + 1], np.empty(0, dtype)))
+            number += 1
         else:
-            found.append(made[place])
-        place += 1
-    return tuple(found)
+            values.append(parts[number])
+        number += 1
+    return tuple(values)
 
 
 def multiply(x: Any, y: Any) -> Any:

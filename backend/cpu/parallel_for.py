@@ -65,11 +65,11 @@ def words_of(address: int, blocks: Sequence[ArgumentBlock], helpers: int, durati
     for block in blocks:
         start = len(words)
         words += block.words
-        for place, (number, ahead) in block.addresses:
+        for slot, (number, ahead) in block.addresses:
             if number is None:
-                words[start + place] = ahead
+                words[start + slot] = ahead
             else:
-                relocations += (start + place, number, ahead)
+                relocations += (start + slot, number, ahead)
     unlocked = int(duration >= UNLOCKED_NANOSECONDS)
     return [address, len(blocks), width, helpers, int(duration), unlocked, len(relocations) // 3, *relocations, *words]
 
@@ -118,11 +118,11 @@ class Pieces:
         self._call = (_CALL if nanoseconds >= UNLOCKED_NANOSECONDS else _SHORT_CALL)(address)
         self._launch: Launcher | None = None
         self._spare: list[Any] = []
-        if self.threads > 1 and nanoseconds < LONG_NANOSECONDS and (made := native()) is not None:
+        if self.threads > 1 and nanoseconds < LONG_NANOSECONDS and (library := native()) is not None:
             words = words_of(address, blocks, self.threads - 1, nanoseconds)
             if words is not None:
-                made.ask_for_helpers(self.threads - 1)
-                self._launch, self._words, self._bases = made.launch, np.array(words, np.int64), bases
+                library.ask_for_helpers(self.threads - 1)
+                self._launch, self._words, self._bases = library.launch, np.array(words, np.int64), bases
                 self._start = self._words.ctypes.data
 
     def run(self, addresses: Sequence[int]) -> int:
@@ -147,10 +147,10 @@ class Pieces:
     def _in_boxes(self, addresses: Sequence[int]) -> tuple[int, int]:
         failed: dict[int, tuple[int, int]] = {}
 
-        def work(place: int) -> None:
-            outcome = (0, 0) if failed and place > min(failed) else self._called(place, addresses)
+        def work(task: int) -> None:
+            outcome = (0, 0) if failed and task > min(failed) else self._called(task, addresses)
             if outcome[0]:
-                failed[place] = outcome
+                failed[task] = outcome
 
         run_boxes(range(len(self.blocks)), lambda: work, self.threads)
         return failed[min(failed)] if failed else (0, 0)
@@ -160,9 +160,9 @@ class Pieces:
         code: int = self._call(ctypes.addressof(words))
         return code
 
-    def _called(self, place: int, addresses: Sequence[int]) -> tuple[int, int]:
+    def _called(self, task: int, addresses: Sequence[int]) -> tuple[int, int]:
         """The words of a lone piece are used again, by one run at a time."""
-        block = self.blocks[place]
+        block = self.blocks[task]
         try:
             words = self._spare.pop()
         except IndexError:
@@ -304,17 +304,17 @@ class TaskSplit:
         """The work of the largest piece, where all of them are so much."""
         return work * prod(self.most(loop) / size for loop, size in enumerate(self.sizes))
 
-    def ranges(self, place: int) -> list[tuple[int, int]]:
+    def ranges(self, task: int) -> list[tuple[int, int]]:
         """(start, stop) in each loop of a piece.  The last loop goes on fastest."""
-        found: list[tuple[int, int]] = []
+        ranges: list[tuple[int, int]] = []
         for size, starts in zip(reversed(self.sizes), reversed(self.starts), strict=True):
-            place, at = divmod(place, len(starts))
-            found.append((starts[at], starts[at + 1] if at + 1 < len(starts) else size))
-        return found[::-1]
+            task, at = divmod(task, len(starts))
+            ranges.append((starts[at], starts[at + 1] if at + 1 < len(starts) else size))
+        return ranges[::-1]
 
-    def partial(self, place: int) -> int:
+    def partial(self, task: int) -> int:
         """Which partial result of its cells a piece makes."""
-        return place % self.partials
+        return task % self.partials
 
 
 class LazySequence(Sequence[_Piece], Generic[_Piece]):
@@ -327,15 +327,15 @@ class LazySequence(Sequence[_Piece], Generic[_Piece]):
         return self.length
 
     @overload
-    def __getitem__(self, place: int) -> _Piece: ...
+    def __getitem__(self, index: int) -> _Piece: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[_Piece]: ...
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return [self.make(one) for one in range(*place.indices(self.length))]
-        if not 0 <= place < self.length:
-            raise IndexError(place)
-        return self.make(place)
+    def __getitem__(self, index: slice) -> Sequence[_Piece]: ...
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self.make(one) for one in range(*index.indices(self.length))]
+        if not 0 <= index < self.length:
+            raise IndexError(index)
+        return self.make(index)
 
 
 # ---------------------------------------------------------------------------------------- where
@@ -364,15 +364,15 @@ class WorkEstimate:
 
 def cuts_of(nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
     """See Note [Pieces]."""
-    made = _shared(nest, work) if work.threads > 1 else TaskSplit.none(nest.sizes)
-    return _shortened(made, nest, work) if work.nanoseconds >= tiering.LONG_NANOSECONDS else made
+    cuts = _shared(nest, work) if work.threads > 1 else TaskSplit.none(nest.sizes)
+    return _shortened(cuts, nest, work) if work.nanoseconds >= tiering.LONG_NANOSECONDS else cuts
 
 
 def _shared(nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
     """One loop is cut, so that every thread of the team has pieces."""
-    whole, threads = TaskSplit.none(nest.sizes), work.threads
+    uncut, threads = TaskSplit.none(nest.sizes), work.threads
     if work.nanoseconds < PARALLEL:
-        return whole
+        return uncut
     wanted = (8 if work.nanoseconds < tiering.LONG_NANOSECONDS else 4) * threads
     parallel = work.parallel(nest)
     for loop in range(parallel):
@@ -386,10 +386,10 @@ def _shared(nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
         runs = threads if inner and nest.form is not Form.MAP else wanted
         step = -(-size // (runs * grain)) * grain
         if runs == wanted:
-            return whole.cut(loop, tiering.starts(size, step, threads, work.nanoseconds))
-        return whole.cut(loop, _columns(size, step))
+            return uncut.cut(loop, tiering.starts(size, step, threads, work.nanoseconds))
+        return uncut.cut(loop, _columns(size, step))
     blocks = _blocks(nest, work, wanted)
-    return whole if blocks is None else whole.cut(parallel, range(0, nest.sizes[-1], blocks), reduced=True)
+    return uncut if blocks is None else uncut.cut(parallel, range(0, nest.sizes[-1], blocks), reduced=True)
 
 
 def _shortened(cuts: TaskSplit, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:

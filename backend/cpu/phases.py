@@ -83,10 +83,10 @@ class NumpyBody:
 
 def evaluate(instructions: Sequence[Instruction], slots: list[Any], outputs: Mapping[int, NumArray]) -> None:
     """Fill the slots of the instructions.  `outputs`: where the values of some ufuncs are to stay."""
-    for made in instructions:
-        args = [slots[arg] for arg in made.args]
-        slots[made.slot] = made.function(*args, out=outputs[made.slot]) if made.slot in outputs else made.function(*args)
-        for slot in made.dead:
+    for step in instructions:
+        args = [slots[arg] for arg in step.args]
+        slots[step.slot] = step.function(*args, out=outputs[step.slot]) if step.slot in outputs else step.function(*args)
+        for slot in step.dead:
             slots[slot] = None
 
 
@@ -125,7 +125,7 @@ def compile_body(
         varying.append(on)
     full = frozenset().union(*(varying[r] for r in results)) if results else frozenset()
     inner = [(slot, node) for slot, node in applied if by_rows or varying[slot] == full]
-    hoisted = [made for made in applied if made not in inner]
+    hoisted = [step for step in applied if step not in inner]
     last = {arg: slot for slot, node in (*hoisted, *inner) for arg in node.args}
 
     def instruction(slot: int, node: ApplyNode) -> Instruction:
@@ -134,8 +134,8 @@ def compile_body(
         return Instruction(function, args, slot, dead)
 
     return NumpyBody(
-        tuple(constants), tuple(reads), tuple(axes), tuple(instruction(*made) for made in hoisted),
-        tuple(instruction(*made) for made in inner), tuple(varying),
+        tuple(constants), tuple(reads), tuple(axes), tuple(instruction(*step) for step in hoisted),
+        tuple(instruction(*step) for step in inner), tuple(varying),
     )  # fmt: skip
 
 
@@ -193,10 +193,10 @@ class Sliced:
 
     def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int]) -> None:
         self.body, self.views, self.space, self.nodes = body, views, space, nodes
-        full = frozenset().union(*(body.varying[made.slot] for made in body.inner), *(body.varying[node] for node in nodes))
+        full = frozenset().union(*(body.varying[step.slot] for step in body.inner), *(body.varying[node] for node in nodes))
         self.extents = tuple(size if axis in full else 1 for axis, size in enumerate(space))
         self.is_one = prod(self.extents) <= WHOLE or not (body.inner or body.axes)
-        self.once = tuple({arg for made in body.hoisted for arg in made.args})
+        self.once = tuple({arg for step in body.hoisted for arg in step.args})
 
     def operands(self, values: Mapping[ValueId, Any]) -> list[Any]:
         """Every slot that slices read, over the whole space."""
@@ -225,10 +225,10 @@ class Sliced:
     def cut(self, slots: Sequence[Any], box: Box) -> list[Any]:
         """The slots of a slice."""
         rank = len(box)
-        own = [a[_within(box, a.shape)] if a is not None and a.ndim == rank else a for a in slots]
+        slices = [a[_within(box, a.shape)] if a is not None and a.ndim == rank else a for a in slots]
         for slot, axis in self.body.axes:
-            own[slot] = _coordinates(rank, axis, box[axis])
-        return own
+            slices[slot] = _coordinates(rank, axis, box[axis])
+        return slices
 
 
 class MappedRun(Sliced):
@@ -238,28 +238,28 @@ class MappedRun(Sliced):
                  dtypes: Sequence[np.dtype[Any]]) -> None:  # fmt: skip
         super().__init__(body, views, space, nodes)
         self.dtypes = dtypes
-        computed = {made.slot for made in body.inner if isinstance(made.function, np.ufunc)}
-        self.direct = frozenset(place for place, node in enumerate(nodes) if node in computed and nodes.index(node) == place)
+        computed = {step.slot for step in body.inner if isinstance(step.function, np.ufunc)}
+        self.direct = frozenset(number for number, node in enumerate(nodes) if node in computed and nodes.index(node) == number)
         """Results that are computed where they stay; others are copied there."""
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         """The results; none shares memory with another, or with an operand but the one that is written over."""
         slots, direct = self.operands(values), self.direct
         over = _fitting(overwrite, self.extents, self.dtypes[0])
-        targets = [over if place == 0 and over is not None else room(self.extents, d) for place, d in enumerate(self.dtypes)]
+        targets = [over if number == 0 and over is not None else room(self.extents, d) for number, d in enumerate(self.dtypes)]
         if over is not None and len(targets) > 1:
             direct = direct - {0}  # the others may be made of what is written over
         is_one = self.is_at_once(slots)
         if not is_one:
             trim()
         for box in (None,) if is_one else slices(self.extents, (1,) * len(self.extents), POINTS):
-            own = slots if box is None else self.cut(slots, box)
+            sliced = slots if box is None else self.cut(slots, box)
             parts = targets if box is None else [target[box] for target in targets]
-            evaluate(self.body.inner, own, {self.nodes[place]: parts[place] for place in direct})
-            for place in reversed(range(len(parts))):
-                if place not in direct:
-                    parts[place][...] = own[self.nodes[place]]
-            del own  # before the next slice is copied
+            evaluate(self.body.inner, sliced, {self.nodes[number]: parts[number] for number in direct})
+            for number in reversed(range(len(parts))):
+                if number not in direct:
+                    parts[number][...] = sliced[self.nodes[number]]
+            del sliced  # before the next slice is copied
         return tuple([spread(target, self.space) for target in targets])
 
 
@@ -281,13 +281,13 @@ class ReducedRun(Sliced):
         grains = (max(r.grain(length) for r in self.reductions), *[1] * (len(extents) - 1))
         for first, *cells in slices(extents, grains, 4 * POINTS):
             box = (*cells, first)
-            own = self.cut(slots, box)
-            evaluate(self.body.inner, own, {})
+            sliced = self.cut(slots, box)
+            evaluate(self.body.inner, sliced, {})
             shape = tuple([part.stop - part.start for part in box])
             for r, target in zip(self.reductions, targets, strict=True):
-                value = repeated(own[r.node], shape)
+                value = repeated(sliced[r.node], shape)
                 r.put(target, (first, *cells), value.transpose(value.ndim - 1, *range(value.ndim - 1)))
-            del own, value  # before the next slice is copied
+            del sliced, value  # before the next slice is copied
         return tuple([spread(r.combine(target), self.space[:-1]) for r, target in zip(self.reductions, targets, strict=True)])
 
 
@@ -446,9 +446,9 @@ def _renaming(phase: Structured, views: Sequence[tuple[ValueId, View]], space: t
         picks.append(views[node.index])
 
     def run(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-        found = [view(values[value]) for value, view in picks]
-        found = [v.into(room(v.shape, v.dtype)) if isinstance(v, Deferred) else v for v in found]
-        return tuple(v if v.shape == space else np.broadcast_to(v, space) for v in found)
+        views = [view(values[value]) for value, view in picks]
+        views = [v.into(room(v.shape, v.dtype)) if isinstance(v, Deferred) else v for v in views]
+        return tuple(v if v.shape == space else np.broadcast_to(v, space) for v in views)
 
     return run
 
@@ -456,8 +456,8 @@ def _renaming(phase: Structured, views: Sequence[tuple[ValueId, View]], space: t
 def _filling(phase: Structured, space: tuple[int, ...]) -> Kernel:
     """One item each, replicated by stride 0."""
     nodes = [phase.body[result.node] for result in phase.results]
-    made = tuple(np.broadcast_to(constant(n.kind, n.value), space) for n in nodes if isinstance(n, ConstantNode))
-    return lambda values, overwrite: made
+    filled = tuple(np.broadcast_to(constant(n.kind, n.value), space) for n in nodes if isinstance(n, ConstantNode))
+    return lambda values, overwrite: filled
 
 
 # ---------------------------------------------------------------------------------------------------- rows
@@ -512,25 +512,25 @@ class RowsOnNumPy:
         if not self.sliced.is_at_once(slots):
             trim()
         for box in slices(space, (*[1] * (len(space) - 1), row), rows_points(prod(space), row)):
-            own = self.sliced.cut(slots, box)
-            evaluate(self.sliced.body.inner, own, {})
+            sliced = self.sliced.cut(slots, box)
+            evaluate(self.sliced.body.inner, sliced, {})
             for node, target, on_row in zip(self.sliced.nodes, targets, self.is_row, strict=True):
-                value = own[node]
+                value = sliced[node]
                 if on_row:
                     target[box[:-1]] = value[..., 0] if value.ndim else value
                 else:
                     target[box] = value
-            del own, value  # before the next rows are copied
+            del sliced, value  # before the next rows are copied
         return tuple(targets)
 
     def targets(self, overwrite: NumArray | None) -> list[NumArray]:
         """An array for each result, in the program's order of axes."""
-        space, made = self.sliced.space, list[NumArray]()
-        for place, (kind, on_row) in enumerate(zip(self.kinds, self.is_row, strict=True)):
+        space, targets = self.sliced.space, list[NumArray]()
+        for number, (kind, on_row) in enumerate(zip(self.kinds, self.is_row, strict=True)):
             shape, dtype = space[:-1] if on_row else space, DTYPES[kind]
-            fits = place == 0 and overwrite is not None and overwrite.shape == shape and overwrite.dtype == dtype
-            made.append(overwrite if fits and overwrite.flags.c_contiguous else room(shape, dtype))  # type: ignore[union-attr, arg-type]
-        return made
+            fits = number == 0 and overwrite is not None and overwrite.shape == shape and overwrite.dtype == dtype
+            targets.append(overwrite if fits and overwrite.flags.c_contiguous else room(shape, dtype))  # type: ignore[union-attr, arg-type]
+        return targets
 
 
 class RowsRun(CompiledRun):
@@ -545,12 +545,12 @@ class RowsRun(CompiledRun):
         self.defers = defers
         self.is_row, self.is_side = is_row, space[-1] < MOST_SIDE
 
-    def shape_of(self, place: int) -> tuple[int, ...]:
-        return self.space[:-1] if self.is_row[place] else self.space
+    def shape_of(self, result: int) -> tuple[int, ...]:
+        return self.space[:-1] if self.is_row[result] else self.space
 
-    def strides_of(self, place: int, nest: LoopOrder) -> tuple[int, ...]:
-        bytes = self.body.results[place].kind.bytes
-        return contiguous(nest.sizes[:-1], bytes) if self.is_row[place] else contiguous(nest.sizes, bytes)[:-1]
+    def strides_of(self, result: int, nest: LoopOrder) -> tuple[int, ...]:
+        bytes = self.body.results[result].kind.bytes
+        return contiguous(nest.sizes[:-1], bytes) if self.is_row[result] else contiguous(nest.sizes, bytes)[:-1]
 
     def nest(self, arrays: Sequence[NumArray]) -> LoopOrder:
         """Loops in the program's order; axes that step evenly through every operand are one."""
@@ -566,8 +566,8 @@ class RowsRun(CompiledRun):
         nest = self.nest(arrays)
         if self.is_side and len(nest.sizes) < 2:
             return None
-        made = build_kernel(self.body, nest, self.operands, stores)
-        return RowsCode(made, self.is_row, 1 << (self.space[-1] - 1).bit_length())
+        kernel = build_kernel(self.body, nest, self.operands, stores)
+        return RowsCode(kernel, self.is_row, 1 << (self.space[-1] - 1).bit_length())
 
     def stores(self, overwrites: bool) -> StoreMode:
         """Results past the caches are larger than these, and each row of them is aligned."""

@@ -97,19 +97,19 @@ class Stretches:
     turns: int
 
 
-def stretches_of(rows: RowDomain, turns: int, threads: int) -> Stretches | None:
+def stretches_of(rows: RowDomain, iterations: int, threads: int) -> Stretches | None:
     """How to cut; None where one thread that does one iteration after the other is as good."""
     if not rows.reach:
-        return _independent(rows, turns, threads)
-    is_shared = threads > 1 and rows.nanoseconds * rows.count * min(turns, _MOST_TURNS) >= tiering.PIECES_NANOSECONDS
+        return _independent(rows, iterations, threads)
+    is_shared = threads > 1 and rows.nanoseconds * rows.count * min(iterations, _MOST_TURNS) >= tiering.PIECES_NANOSECONDS
     team = threads if is_shared else 1
     slope = 2 * rows.reach * rows.levels
     room = cache_bytes() * 3 // 4
     height = min(room // max(1, rows.bytes), -(-rows.count // team))
-    most = min(turns, _MOST_TURNS, height // slope)
+    most = min(iterations, _MOST_TURNS, height // slope)
     if most < _LEAST_TURNS or rows.bytes * rows.count <= room:  # bands of a thread each, wherever they lie
         height = -(-rows.count // team)
-        most = max(1, min(turns, _MOST_TURNS, height // (2 * slope)))
+        most = max(1, min(iterations, _MOST_TURNS, height // (2 * slope)))
     bands = -(-rows.count // height)
     bands = -(-bands // team) * team
     if bands == 1 or rows.count // bands < slope * most:
@@ -117,15 +117,15 @@ def stretches_of(rows: RowDomain, turns: int, threads: int) -> Stretches | None:
     return Stretches(bands, most)
 
 
-def _independent(rows: RowDomain, turns: int, threads: int) -> Stretches:
+def _independent(rows: RowDomain, iterations: int, threads: int) -> Stretches:
     """Bands that see nothing of each other: some for each thread, that stay in cache and end before an interrupt waits long."""
     each = rows.nanoseconds * rows.count
-    work = each * turns
+    work = each * iterations
     team = threads if work >= tiering.SHARED_NANOSECONDS else 1
     shared = min(_BANDS * team, int(work / _BAND_NANOSECONDS)) if team > 1 else 1
     wanted = max(shared, work / tiering.HEARD_NANOSECONDS, rows.bytes * rows.count / cache_bytes() / 2)
     bands = max(1, min(-(-int(wanted) // team) * team, rows.count // max(1, _BAND_BYTES // max(1, rows.bytes))))
-    return Stretches(bands, max(1, min(turns, int(tiering.HEARD_NANOSECONDS * bands / max(1.0, each)))))
+    return Stretches(bands, max(1, min(iterations, int(tiering.HEARD_NANOSECONDS * bands / max(1.0, each)))))
 
 
 def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: RowDomain, cut: Stretches, first: int, last: int,
@@ -210,37 +210,37 @@ class Ranges:
     def results(self, memory: Mapping[ValueId, Any], trips: int) -> tuple[Any, ...] | None:
         phase = self.phase
         if isinstance(phase, Map):
-            made, tiles = self.made(), self.compiled.tiled
+            results, tiles = self.made(), self.compiled.tiled
             if phase.frame:
-                self.cells(made[0].shape[0] if made else self.types.number(phase.frame[0]))
+                self.cells(results[0].shape[0] if results else self.types.number(phase.frame[0]))
             elif tiles is not None:
                 self.cells(self.number(tiles.rows), self.iteration.points // max(1, self.number(tiles.rows)))
             else:
                 self.cells(1)
-            return tuple(made)
+            return tuple(results)
         first = int(isinstance(phase, Fold))
         if isinstance(phase, Loop):
             initial = [np.asarray(memory[value]) for value in phase.initial]
         else:
             initial = [np.asarray(memory[value])[0 if phase.scan else -1] for value in phase.args]
-        made = self.made()
-        for target, value in zip(made, initial, strict=False):
+        results = self.made()
+        for target, value in zip(results, initial, strict=False):
             target[0] = value
         self.states(initial)
         self.ranges(first, trips)
-        return tuple(made) or self.final()
+        return tuple(results) or self.final()
 
     # ----------------------------------------------------------------------------------------- memory
 
     def made(self) -> list[NumArray]:
         """Arrays of the results, which the program writes."""
-        made: list[NumArray] = []
+        results: list[NumArray] = []
         for view, source in self.views:
             if isinstance(source, ScopeOutput):
                 result = traverse.results(self.phase)[source.index]
-                made.append(room(self.types.shape(result), DTYPES[self.types.kind(result)]))
-                self.arrays[view.name] = in_parts(made[-1])
-        return made
+                results.append(room(self.types.shape(result), DTYPES[self.types.kind(result)]))
+                self.arrays[view.name] = in_parts(results[-1])
+        return results
 
     def states(self, initial: Sequence[NumArray]) -> None:
         """Buffers of the state, filled."""
@@ -262,8 +262,8 @@ class Ranges:
 
     def final(self) -> tuple[Any, ...]:
         """The last state, in order of the components."""
-        turn = next((int(self.arrays[view.name]) for view, source in self.views if isinstance(source, CurrentBuffer)), 0)
-        return tuple(self.buffers[component][turn * (len(self.buffers[component]) - 1)] for component in sorted(self.buffers))
+        parity = next((int(self.arrays[view.name]) for view, source in self.views if isinstance(source, CurrentBuffer)), 0)
+        return tuple(self.buffers[component][parity * (len(self.buffers[component]) - 1)] for component in sorted(self.buffers))
 
     def words(self, scratch: Mapping[str, NumArray]) -> Any:
         return self.placed(scratch)[0]
@@ -272,27 +272,27 @@ class Ranges:
         """The words of a call, and where in them the address of each view is."""
         places: dict[str, int] = {}
         block = (ctypes.c_int64 * self.compiled.words)()
-        place = 2
+        slot = 2
         for size in self.region.sizes:
-            block[place] = self.types.number(size)
-            place += 1
+            block[slot] = self.types.number(size)
+            slot += 1
         if self.compiled.tiled is not None:
             all_rows = (0, self.number(self.compiled.tiled.rows)) if self.compiled.tiled.wraps else (-WHOLE, WHOLE)
-            block[place : place + 4] = [*all_rows, 0, 0]
-            place += 4
+            block[slot : slot + 4] = [*all_rows, 0, 0]
+            slot += 4
         for view, _ in self.views:
             if is_own(self.program, view):
                 continue
             array = self.arrays.get(view.name)
             array = scratch[view.name] if array is None else array
-            block[place], places[view.name] = start_of(array), place
+            block[slot], places[view.name] = start_of(array), slot
             strides = list(array.strides)
             if view.name in self.others:  # two buffers are one view, wherever they lie
-                strides.insert(0, start_of(self.others[view.name]) - block[place])
-            place += 1
+                strides.insert(0, start_of(self.others[view.name]) - block[slot])
+            slot += 1
             for stride in strides[: strides_of(view)]:
-                block[place] = stride
-                place += 1
+                block[slot] = stride
+                slot += 1
         return block, places
 
     def number(self, form: Index) -> int:
@@ -302,11 +302,11 @@ class Ranges:
 
     def scratch(self, *, is_local: bool = False) -> dict[str, NumArray]:
         """In the shapes that transformations have left; `is_local`: only what is local."""
-        made: dict[str, NumArray] = {}
+        buffers: dict[str, NumArray] = {}
         for view, source in self.views:
             if isinstance(source, ScratchView) and not is_own(self.program, view) and (view.local or not is_local):
-                made[view.name] = room(tuple(map(self.number, view.shape)), DTYPES[view.kind])
-        return made
+                buffers[view.name] = room(tuple(map(self.number, view.shape)), DTYPES[view.kind])
+        return buffers
 
     # ---------------------------------------------------------------------------------------- running
 
@@ -332,7 +332,7 @@ class Ranges:
         if cut is None or cut.bands == 1:
             return False
         local = [self.scratch(is_local=True) for _ in range(cut.bands)]
-        blocks = [self.words({**block.scratch, **own}) if own else block.words for own in local]
+        blocks = [self.words({**block.scratch, **private}) if private else block.words for private in local]
         run_tiles(self.compiled.code.address, lambda tile: blocks[tile], 2 + len(self.region.sizes), rows, cut, first, last,
                   self.threads)  # fmt: skip
         return True
@@ -342,11 +342,11 @@ class Ranges:
         bases are the bounds of these, others those of views."""
         tiles, (words, at) = self.compiled.tiled, self.placed({})
         address = self.compiled.code.address
-        given = [(0, (0, 0)), (1, (1, 0)), *((at[name], (place, 0)) for name, place in places.items())]
+        given = [(0, (0, 0)), (1, (1, 0)), *((at[name], (slot, 0)) for name, slot in places.items())]
         if tiles is None:
             each = max(1, self.iteration.functions)  # one waits for the other
-            turns = max(1, min(trips, int(tiering.HEARD_NANOSECONDS / each)))
-            return Pieces(address, [ArgumentBlock(list(words), given)], 2 + len(places), 1, turns * each), turns
+            iterations = max(1, min(trips, int(tiering.HEARD_NANOSECONDS / each)))
+            return Pieces(address, [ArgumentBlock(list(words), given)], 2 + len(places), 1, iterations * each), iterations
         rows, where = self.rows(tiles), 2 + len(self.region.sizes)
         cut = stretches_of(rows, trips, self.threads)
         assert cut is not None, "rows see nothing of each other"
@@ -471,39 +471,39 @@ class Pointwise:
     def repeated(self, compiled: CompiledRegion, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
                  ) -> tuple[Any, ...]:  # fmt: skip
         """The last state."""
-        made = [room(types.shape(value), DTYPES[types.kind(value)]) for value in self.loop.results]
-        arrays, done = dict(arrays) | self.shown(compiled, made, StateView), 0
+        results = [room(types.shape(value), DTYPES[types.kind(value)]) for value in self.loop.results]
+        arrays, done = dict(arrays) | self.shown(compiled, results, StateView), 0
         while True:
-            pieces, turns = self.launch(compiled, arrays, types, trips, threads)
+            pieces, iterations = self.launch(compiled, arrays, types, trips, threads)
             addresses = [start_of(arrays[view.name]) for view in compiled.program.views]
-            pieces.run([done, min(trips, done + turns), *addresses])
-            done += turns
+            pieces.run([done, min(trips, done + iterations), *addresses])
+            done += iterations
             if done >= trips:
-                return tuple(made)
-            arrays |= self.shown(compiled, made, First)
+                return tuple(results)
+            arrays |= self.shown(compiled, results, First)
 
     def shown(self, compiled: CompiledRegion, state: Sequence[NumArray], role: type[StateView] | type[First]) -> dict[str,
         NumArray]:
         """Arrays of the state as views of the program."""
-        found: dict[str, NumArray] = {}
+        views: dict[str, NumArray] = {}
         for view in compiled.program.views:
             source = self.region.sources[view.name]
             if isinstance(source, role):
                 array = state[source.index]
-                found[view.name] = in_parts(array.reshape(-1) if self.region.is_flat else array)
-        return found
+                views[view.name] = in_parts(array.reshape(-1) if self.region.is_flat else array)
+        return views
 
     def launch(self, compiled: CompiledRegion, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
                ) -> tuple[Pieces, int]:  # fmt: skip
         """A launch on operands like these, and how many iterations it does at most."""
         views = [view.name for view in compiled.program.views]
         key = (compiled.code.address, threads, trips, layout_of([arrays[name] for name in views]))
-        found = self.launches.get(key)
-        if found is None:
+        launch = self.launches.get(key)
+        if launch is None:
             ranges = Ranges(self.loop, self.iteration, self.region, compiled, arrays, types, _nobody, threads)
-            places = {name: 2 + place for place, name in enumerate(views)}
-            found = self.launches.put(key, (), ranges.pieces(places, trips))
-        return found
+            places = {name: 2 + number for number, name in enumerate(views)}
+            launch = self.launches.put(key, (), ranges.pieces(places, trips))
+        return launch
 
 
 def _nobody(threads: int) -> Any:
@@ -652,17 +652,17 @@ class RegionRun:
         compiled = None if arrays is None else self.code(arrays, self.sizes(types), binding.runs * SAVED_NANOSECONDS)
         if arrays is None or compiled is None:
             raise Later
-        made = [np.empty(types.shape(value), DTYPES[types.kind(value)]) for value in phase.results]
-        arrays |= self.pointwise.shown(compiled, made, StateView)
-        pieces, turns = self.pointwise.launch(compiled, arrays, types, int(trips), binding.threads)
-        if turns < trips:
+        results = [np.empty(types.shape(value), DTYPES[types.kind(value)]) for value in phase.results]
+        arrays |= self.pointwise.shown(compiled, results, StateView)
+        pieces, iterations = self.pointwise.launch(compiled, arrays, types, int(trips), binding.threads)
+        if iterations < trips:
             raise Unbound
         bases: list[Base] = [(None, 0), (None, int(trips))]
         for view in compiled.program.views:
             array = arrays[view.name]
             match self.region.sources[view.name]:
                 case StateView(component):
-                    bases.append((binding.result(phase.results[component], made[component].shape, made[component].dtype), 0))
+                    bases.append((binding.result(phase.results[component], results[component].shape, results[component].dtype), 0))
                 case ScopeInput(value):
                     bases.append(binding.base(value, array))
                 case First(component):

@@ -82,17 +82,17 @@ def copy_into(target: NumArray, source: NumArray, threads: int) -> None:
 def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: bool) -> Pieces | None:
     """The kernel for a copy between such layouts; None where NumPy has to do it, or kernels have not paid yet."""
     key = (target.itemsize, target.shape, target.strides, source.strides, threads, is_aligned)
-    found = _kept.of(key, (), lambda: drafted(target, source, threads, streams=is_aligned))
-    if found is None or isinstance(found, Pieces):
-        return found
-    if tiering.mode() is tiering.Mode.OFF or not tiering.is_worth(found.kernel, target.nbytes * _SAVED):
+    cached = _kept.of(key, (), lambda: drafted(target, source, threads, streams=is_aligned))
+    if cached is None or isinstance(cached, Pieces):
+        return cached
+    if tiering.mode() is tiering.Mode.OFF or not tiering.is_worth(cached.kernel, target.nbytes * _SAVED):
         return None
-    address = address_of(found.kernel)
+    address = address_of(cached.kernel)
     if address is None:
         return None
-    made = Pieces(address, found.blocks, 2, threads, target.nbytes * _NANOSECONDS_A_BYTE)
-    _kept.put(key, (), made)
-    return made
+    launch = Pieces(address, cached.blocks, 2, threads, target.nbytes * _NANOSECONDS_A_BYTE)
+    _kept.put(key, (), launch)
+    return launch
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) 
     for box in map(cuts.ranges, range(cuts.count)):
         counts, origins = [stop - start for start, stop in box], [start for start, _ in box]
         words = (*counts, *origins, 0, *inner, 0, *outer[:-1], 0)
-        ahead = [sum([start * step for start, step in zip(origins, own, strict=True)]) for own in (inner, outer)]
+        ahead = [sum([start * step for start, step in zip(origins, steps, strict=True)]) for steps in (inner, outer)]
         blocks.append(ArgumentBlock(words, moved(places, ((0, 0), (1, 0)), ahead)))
     return Draft(KernelCode(kernel), tuple(blocks))
 
@@ -142,8 +142,8 @@ def _cuts(nest: LoopOrder, item: int, duration: float, threads: int) -> TaskSpli
     if not across:
         return cuts_of(nest, WorkEstimate(duration, threads, SplitReduction.NONE))
     rows = min(nest.sizes[across[0]], _TILE_ROWS)
-    made = TaskSplit.none(nest.sizes).cut(across[0], range(0, nest.sizes[across[0]], rows))
-    return made.cut(len(read) - 1, range(0, nest.sizes[-1], max(_TILE_ITEMS // rows // ALIGNMENT, 1) * ALIGNMENT))
+    cuts = TaskSplit.none(nest.sizes).cut(across[0], range(0, nest.sizes[across[0]], rows))
+    return cuts.cut(len(read) - 1, range(0, nest.sizes[-1], max(_TILE_ITEMS // rows // ALIGNMENT, 1) * ALIGNMENT))
 
 
 def joined(parts: Sequence[NumArray], axis: int, threads: int) -> NumArray:
@@ -164,9 +164,9 @@ def cycled(array: NumArray, shape: tuple[int, ...], threads: int) -> NumArray:
     """The items in row-major order, of which there are some, over and over until the shape is full."""
     result: NumArray = room(shape, array.dtype)
     flat, items = result.reshape(-1), array.reshape(-1)
-    turns, rest = divmod(flat.size, items.size)
-    if turns:
-        cycles = flat[: turns * items.size].reshape(turns, items.size)
+    repeats, rest = divmod(flat.size, items.size)
+    if repeats:
+        cycles = flat[: repeats * items.size].reshape(repeats, items.size)
         copy_into(cycles, np.broadcast_to(items, cycles.shape), threads)
     if rest:
         copy_into(flat[flat.size - rest :], items[:rest], threads)
@@ -193,17 +193,17 @@ class Outside(Exception):
 class GatherRun(CompiledRun):
     """One gather; None where NumPy has to do it."""
 
-    def fail(self, kernel: Kernel, place: int, word: int) -> NoReturn:
+    def fail(self, kernel: Kernel, node: int, word: int) -> NoReturn:
         raise Outside
 
     def gathered(self, table: NumArray, indices: NumArray) -> NumArray | None:
         (table_at, _), (indices_at, _) = self.views
         try:
-            found = self.run({table_at: table, indices_at: indices}, None)
+            results = self.run({table_at: table, indices_at: indices}, None)
         except Outside:
             return None
-        made: NumArray | None = found[0] if found else None
-        return made
+        gathered: NumArray | None = results[0] if results else None
+        return gathered
 
 
 def gather_run(
@@ -301,8 +301,8 @@ def scan_plan(
         return ready
     code = _code(function, kind, arg, axis)
     address = address_for(code, arg.size, least, runs * (5_000 + arg.size * _SCANNING_SAVED))
-    made = None if address is None else _scanning_made(code, address, arg, axis, axes, threads)
-    return None if made is None else _scanning_kept.put(key, (), made)
+    plan = None if address is None else _scanning_made(code, address, arg, axis, axes, threads)
+    return None if plan is None else _scanning_kept.put(key, (), plan)
 
 
 def _is_scanned(function: str, kind: Kind) -> bool:
@@ -320,8 +320,8 @@ def _scanning_made(code: ScanTemplate, address: int, arg: NumArray, axis: int, a
     lines, length, step = prod(arg.shape[:axis]), arg.shape[axis], arg.strides[axis]
     if lines == 1 and work >= tiering.LONG_NANOSECONDS:
         batch, blocks = _HEARD // (bytes * BLOCK) * BLOCK, []
-        for place, first in enumerate(range(0, length, batch)):
-            starts = first * step, first * bytes, place * bytes
+        for number, first in enumerate(range(0, length, batch)):
+            starts = first * step, first * bytes, number * bytes
             blocks.append(_lines(code, 1, min(batch, length - first), (0, step), starts))
         return PreparedTemplate(code, Pieces(address, blocks, 3, 1, work), is_chain=True)
     each = -(-lines // tiering.pieces(_PIECES * threads if threads > 1 and work >= PARALLEL else 1, work))
@@ -334,9 +334,9 @@ def _scanning_made(code: ScanTemplate, address: int, arg: NumArray, axis: int, a
 
 def _lines(code: ScanTemplate, lines: int, length: int, strides: tuple[int, int], starts: tuple[int, int, int]) -> ArgumentBlock:
     """The words of lines.  `strides`: of the source.  `starts`: the source, the result, and what is before, from the bases."""
-    own = (strides[0],) if code.unit else strides
-    words = [lines, length, 0, *own, 0, length * code.kind.bytes, 0]
-    after = 3 + len(own)
+    line_strides = (strides[0],) if code.unit else strides
+    words = [lines, length, 0, *line_strides, 0, length * code.kind.bytes, 0]
+    after = 3 + len(line_strides)
     return ArgumentBlock(words, list(zip((2, after, after + 2), zip((_SOURCE, _RESULT, _CARRY), starts, strict=True),
         strict=True)))
 
@@ -403,8 +403,8 @@ def _columns(code: ScanTemplate, arg: NumArray, axis: int, axes: tuple[int, int]
     blocks = []
     for first, stop in zip(starts, [*starts[1:], count], strict=True):
         table, cell = (first, 0) if by_table else (0, first)
-        own = (stop - first, cells) if by_table else (tables, stop - first)
-        words = (own[0], length, own[1], 0, axes[0], arg.strides[axis], 0, length * pitch, pitch)
+        cell_extents = (stop - first, cells) if by_table else (tables, stop - first)
+        words = (cell_extents[0], length, cell_extents[1], 0, axes[0], arg.strides[axis], 0, length * pitch, pitch)
         source, result = table * axes[0] + cell * bytes, table * length * pitch + cell * bytes
         blocks.append(ArgumentBlock(words, [(3, (_SOURCE, source)), (6, (_RESULT, result))]))
     return blocks
@@ -609,10 +609,10 @@ def places(mask: NumArray, threads: int) -> NumArray | None:
     calls = []
     for start, stop, begin, end in zip(starts, [*starts[1:], length], [0, *ends[:-1]], ends, strict=True):
         if pairs:
-            tables, items, own, result_at = stop - start, width, (masks + start * width, width), target + begin * 16
+            tables, items, mask_rows, result_at = stop - start, width, (masks + start * width, width), target + begin * 16
         else:
-            tables, items, own, result_at = 1, stop - start, (masks + start, 0), target + begin * 8
-        calls.append(words_of(code, tables, items, own, end - begin, result_at, first=start))
+            tables, items, mask_rows, result_at = 1, stop - start, (masks + start, 0), target + begin * 8
+        calls.append(words_of(code, tables, items, mask_rows, end - begin, result_at, first=start))
     run_once(address, calls, team, mask.size * _WORK)
     return result
 

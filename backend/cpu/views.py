@@ -54,15 +54,15 @@ def constants(kind: Kind, data: tuple[Payload, ...], shape: tuple[int, ...]) -> 
     """A read-only array of the kind from row-major items."""
     if kind is Kind.CHAR:
         data = tuple(map(ord, data))  # type: ignore[arg-type]
-    made = np.array(data, DTYPES[kind]).reshape(shape)
-    made.flags.writeable = False
-    return made
+    array = np.array(data, DTYPES[kind]).reshape(shape)
+    array.flags.writeable = False
+    return array
 
 
 def start_of(array: NumArray) -> int:
     """Where its first item is."""
-    found: int = array.__array_interface__["data"][0]
-    return found
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
 def stored(value: NumArray, kind: Kind) -> NumArray:
@@ -89,7 +89,7 @@ def broadcasts(shape: tuple[int, ...], space: tuple[int, ...]) -> bool:
     """Does an array of this shape broadcast over the space?"""
     if len(shape) != len(space):
         return prod(shape) == 1
-    return all(own in (1, size) for own, size in zip(shape, space, strict=True))
+    return all(extent in (1, size) for extent, size in zip(shape, space, strict=True))
 
 
 def contiguous(sizes: Sequence[int], bytes: int) -> tuple[int, ...]:
@@ -121,14 +121,14 @@ def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Seque
     """The strides of a reshape that copies nothing; None where there are none."""
     if prod(shape) == 0 or prod(shape) == 1:
         return (0,) * len(target)
-    kept = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
+    axes = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
     runs: list[list[int]] = []  # [items, stride of the last]
-    for n, s in kept:
+    for n, s in axes:
         if runs and runs[-1][1] == n * s:
             runs[-1] = [runs[-1][0] * n, s]
         else:
             runs.append([n, s])
-    made = [0] * len(target)
+    target_strides = [0] * len(target)
     axis = len(target) - 1
     for items, stride in reversed(runs):
         while items > 1:
@@ -136,11 +136,11 @@ def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Seque
                 axis -= 1
             if items % target[axis]:
                 return None
-            made[axis] = stride
+            target_strides[axis] = stride
             stride *= target[axis]
             items //= target[axis]
             axis -= 1
-    return tuple(made)
+    return tuple(target_strides)
 
 
 # ---------------------------------------------------------------------------------------------------- deferred
@@ -188,12 +188,12 @@ class Deferred:
     def fetched(self, bounds: Sequence[tuple[int, int]]) -> NumArray:
         """A box by index arithmetic."""
         extents = tuple(stop - start for start, stop in bounds)
-        made: NumArray = np.empty(prod(extents), self.dtype)
-        for first in range(0, len(made), FETCHED):
-            points = np.unravel_index(np.arange(first, min(first + FETCHED, len(made))), extents)
-            points = tuple([own + start for own, (start, _) in zip(points, bounds, strict=True)])
-            made[first : first + FETCHED] = self.take(points)
-        return made.reshape(extents)
+        values: NumArray = np.empty(prod(extents), self.dtype)
+        for first in range(0, len(values), FETCHED):
+            points = np.unravel_index(np.arange(first, min(first + FETCHED, len(values))), extents)
+            points = tuple([coordinates + start for coordinates, (start, _) in zip(points, bounds, strict=True)])
+            values[first : first + FETCHED] = self.take(points)
+        return values.reshape(extents)
 
     def into(self, target: NumArray) -> NumArray:
         """All items, copied to where they are to lie, some at a time."""
@@ -248,14 +248,14 @@ class Ravelled(Deferred):
         count = prod(extents[:last])
         if count > 1 and run < SHORTEST:
             return self.fetched(bounds)
-        made: NumArray = np.empty((count, run), self.dtype)
-        for target, corner in zip(made, itertools.product(*(range(a, b) for a, b in bounds[:last])), strict=True):
-            place = 0
+        values: NumArray = np.empty((count, run), self.dtype)
+        for target, corner in zip(values, itertools.product(*(range(a, b) for a, b in bounds[:last])), strict=True):
+            position = 0
             for index, size in zip(corner, shape, strict=False):
-                place = place * size + index
-            first = (place * shape[last] + start) * inner
+                position = position * size + index
+            first = (position * shape[last] + start) * inner
             _copy_run(self.source, first, first + run, target)
-        return made.reshape(extents)
+        return values.reshape(extents)
 
     def take(self, indices: tuple[NumArray, ...]) -> NumArray:
         flat = np.zeros_like(indices[0])
@@ -284,43 +284,43 @@ class Moved(Deferred):
         around = [stop - start for start, stop in reach]
         if prod(around) > AROUND * max(prod(extents), WHOLE):
             return self.fetched(bounds)
-        own = self._padded(reach)
+        padded = self._padded(reach)
         strides = tuple([
-            sum(row[axis] * stride for row, stride in zip(self.coefficients, own.strides, strict=True))
+            sum(row[axis] * stride for row, stride in zip(self.coefficients, padded.strides, strict=True))
             for axis in range(len(extents))
         ])  # fmt: skip
         corner = []
         for row, constant, (least, _) in zip(self.coefficients, self.constants, reach, strict=True):
             corner.append(slice(constant + sum(c * start for c, (start, _) in zip(row, bounds, strict=True)) - least, None))
-        return np.lib.stride_tricks.as_strided(own[tuple(corner)], extents, strides)
+        return np.lib.stride_tricks.as_strided(padded[tuple(corner)], extents, strides)
 
     def _padded(self, reach: Sequence[tuple[int, int]]) -> NumArray:
         """The items in a box of the source, with fills around it where it is left."""
         inside = [(max(0, start), min(size, stop)) for (start, stop), size in zip(reach, self.source.shape, strict=True)]
         if inside == list(reach):
             return self.source.box(inside)
-        made: NumArray = np.full([stop - start for start, stop in reach], self.fill, self.dtype)
+        padded: NumArray = np.full([stop - start for start, stop in reach], self.fill, self.dtype)
         if all(start < stop for start, stop in inside):
             part = [slice(a - low, b - low) for (a, b), (low, _) in zip(inside, reach, strict=True)]
-            made[tuple(part)] = self.source.box(inside)
-        return made
+            padded[tuple(part)] = self.source.box(inside)
+        return padded
 
     def take(self, indices: tuple[NumArray, ...]) -> NumArray:
-        found: list[NumArray] = []
+        coordinates: list[NumArray] = []
         inside = np.ones(indices[0].shape, bool)
         for row, constant, size in zip(self.coefficients, self.constants, self.source.shape, strict=True):
             index = np.full(indices[0].shape, constant)
-            for own, c in zip(indices, row, strict=True):
+            for coordinate, c in zip(indices, row, strict=True):
                 if c:
-                    index = index + c * own
+                    index = index + c * coordinate
             if self.fill is not None:
                 inside &= (index >= 0) & (index < size)
-            found.append(index)
+            coordinates.append(index)
         if self.fill is None:
-            return self.source.take(tuple(found))
-        made: NumArray = np.full(indices[0].shape, self.fill, self.dtype)
-        made[inside] = self.source.take(tuple([index[inside] for index in found]))
-        return made
+            return self.source.take(tuple(coordinates))
+        values: NumArray = np.full(indices[0].shape, self.fill, self.dtype)
+        values[inside] = self.source.take(tuple([index[inside] for index in coordinates]))
+        return values
 
 
 def _taken(source: Source, indices: tuple[NumArray, ...]) -> NumArray:
@@ -378,14 +378,14 @@ def compile_view(
         return _itself, varying[0]
     reduced = [tuple(n if on else 1 for n, on in zip(box, which, strict=True)) for box, which in zip(boxes, varying, strict=True)]
     steps: list[View] = []
-    for place, stage in enumerate(projection.stages):
-        box, reached, target, matters = reduced[place], boxes[place + 1], reduced[place + 1], varying[place + 1]
+    for index, stage in enumerate(projection.stages):
+        box, reached, target, matters = reduced[index], boxes[index + 1], reduced[index + 1], varying[index + 1]
         if isinstance(stage, Affine) and stage.fills:
             target, matters = reached, (True,) * len(reached)
         step = _compile_stage(stage, box, target, matters, fill, number)
-        if isinstance(stage, Affine) and any(isinstance(later, Reshaped) for later in projection.stages[place + 1 :]):
+        if isinstance(stage, Affine) and any(isinstance(later, Reshaped) for later in projection.stages[index + 1 :]):
             step = _or_deferred(step, stage, box, target, matters, fill, number)
-        steps.append(step if target == reduced[place + 1] else _filling(step, reached))
+        steps.append(step if target == reduced[index + 1] else _filling(step, reached))
     if len(steps) == 1:
         return steps[0], varying[0]
     steps.reverse()
@@ -415,8 +415,8 @@ def compile_views(
     phase: Structured, space: Numbers, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
 ) -> tuple[list[tuple[ValueId, View]], list[tuple[bool, ...]]]:
     """Of all reads of a phase: the views with what they are of, and which axes of the space each varies on."""
-    made = [compile_view(read.projection, space, FILLS[kinds(read.value)], number) for read in phase.reads]
-    return [(read.value, view) for read, (view, _) in zip(phase.reads, made, strict=True)], [varying for _, varying in made]
+    views = [compile_view(read.projection, space, FILLS[kinds(read.value)], number) for read in phase.reads]
+    return [(read.value, view) for read, (view, _) in zip(phase.reads, views, strict=True)], [varying for _, varying in views]
 
 
 def may_defer(read: Read) -> bool:
@@ -437,12 +437,12 @@ def _varying(stage: Stage, box: Numbers, target: Numbers, varies: tuple[bool, ..
         return tuple(size != 1 and axis in used for axis, size in enumerate(box))
     if 0 in box:
         return tuple(size != 1 for size in box)
-    found = [False] * len(box)
+    varying = [False] * len(box)
     for sources, targets in groups(box, target):
         if any(varies[axis] for axis in targets):
             for axis in sources:
-                found[axis] = box[axis] != 1
-    return tuple(found)
+                varying[axis] = box[axis] != 1
+    return tuple(varying)
 
 
 def groups(source: Numbers, target: Numbers) -> Iterator[tuple[range, range]]:
@@ -486,7 +486,7 @@ def _repeated(operand: Any, shape: Numbers) -> Any:
     """An operand that repeats along axes on which it has one item."""
     if not isinstance(operand, Deferred):
         return np.broadcast_to(operand, shape)
-    rows = [[int(axis == own and operand.shape[own] != 1) for axis in range(len(shape))] for own in range(len(shape))]
+    rows = [[int(axis == axis_of_read and operand.shape[axis_of_read] != 1) for axis in range(len(shape))] for axis_of_read in range(len(shape))]
     return Moved(operand, shape, tuple(map(tuple, rows)), (0,) * len(shape), None)
 
 
@@ -514,12 +514,12 @@ def _or_deferred(
     """An affine stage after a reshape: of an array `view`, of what is deferred the same of its boxes."""
     known = known_affine(stage, space, shape, matters, number)
 
-    def found(operand: Any) -> Any:
+    def view_of(operand: Any) -> Any:
         if isinstance(operand, Deferred) and 0 not in space:
             return Moved(operand, known.space, known.coefficients, known.constants, fill if stage.fills else None)
         return view(operand)
 
-    return found
+    return view_of
 
 
 def known_affine(
@@ -528,10 +528,10 @@ def known_affine(
     """A stage in numbers; indices that do not matter are 0."""
     coefficients = [[0] * len(space) for _ in shape]
     constants = [0] * len(shape)
-    for place, (row, index) in enumerate(zip(coefficients, stage.indices, strict=True)):
-        if not matters[place]:
+    for position, (row, index) in enumerate(zip(coefficients, stage.indices, strict=True)):
+        if not matters[position]:
             continue
-        constants[place] = number(index.constant)
+        constants[position] = number(index.constant)
         for term in index.terms:
             if space[term.axis] != 1:
                 row[term.axis] += term.coefficient
@@ -575,14 +575,14 @@ def _strided(stage: KnownAffine) -> View:
     def view(operand: Any) -> Any:
         strides = operand.strides
         offset = sum(c * s for c, s in zip(stage.constants, strides, strict=True))
-        made = tuple(
+        steps = tuple(
             sum(row[axis] * stride for row, stride in zip(stage.coefficients, strides, strict=True))
             for axis in range(len(stage.space))
         )
         if operand.flags.c_contiguous:
-            return np.ndarray(stage.space, operand.dtype, operand, offset, made)
+            return np.ndarray(stage.space, operand.dtype, operand, offset, steps)
         start = operand[tuple(slice(c, None) for c in stage.constants)]
-        return np.lib.stride_tricks.as_strided(start, stage.space, made)
+        return np.lib.stride_tricks.as_strided(start, stage.space, steps)
 
     return view
 
@@ -590,7 +590,7 @@ def _strided(stage: KnownAffine) -> View:
 def _indexed(stage: KnownAffine, uses: Sequence[Sequence[tuple[int, int]]]) -> View:
     """Each operand axis is a number or a slice along one axis of the space."""
     picks: list[Any] = []
-    kept: list[int] = []
+    axes: list[int] = []
     for terms, start in zip(uses, stage.constants, strict=True):
         if not terms:
             picks.append(start)
@@ -599,21 +599,21 @@ def _indexed(stage: KnownAffine, uses: Sequence[Sequence[tuple[int, int]]]) -> V
         last = start + step * (stage.space[axis] - 1)
         stop = last + (1 if step > 0 else -1)
         picks.append(slice(start, stop if stop >= 0 else None, step))
-        kept.append(axis)
+        axes.append(axis)
     index = (*picks, ...)  # without the last an item would be a copy
-    whole = all(p == slice(0, n, 1) for p, n in zip(picks, stage.shape, strict=True))
-    order = sorted(range(len(kept)), key=kept.__getitem__)
+    all_picked = all(p == slice(0, n, 1) for p, n in zip(picks, stage.shape, strict=True))
+    order = sorted(range(len(axes)), key=axes.__getitem__)
     permuted = order != list(range(len(order)))
     shape = stage.space
 
     def view(operand: Any) -> Any:
-        if not whole:
+        if not all_picked:
             operand = operand[index]
         if permuted:
             operand = operand.transpose(order)
         return operand if operand.shape == shape else operand[expand]
 
-    expand = tuple(slice(None) if axis in kept else None for axis in range(len(shape)))
+    expand = tuple(slice(None) if axis in axes else None for axis in range(len(shape)))
     return view
 
 
@@ -674,8 +674,8 @@ def _fetched(stage: KnownAffine, fill: int) -> View:
     indices, inside = points_inside(stage)
 
     def view(operand: Any) -> Any:
-        found = np.full(stage.space, fill, operand.dtype)
-        found[inside] = operand[tuple(index[inside] for index in indices)]
-        return found
+        values = np.full(stage.space, fill, operand.dtype)
+        values[inside] = operand[tuple(index[inside] for index in indices)]
+        return values
 
     return view

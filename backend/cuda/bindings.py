@@ -58,28 +58,28 @@ def raising(xp: Any) -> Any:
 
 def gpus() -> tuple[Gpu, ...]:
     """The cards of this machine; none without CuPy."""
-    found = cupy()
-    if found is None:
+    module = cupy()
+    if module is None:
         return ()
-    made = []
-    for number in range(found.cuda.runtime.getDeviceCount()):
-        facts = found.cuda.runtime.getDeviceProperties(number)
+    devices = []
+    for number in range(module.cuda.runtime.getDeviceCount()):
+        facts = module.cuda.runtime.getDeviceProperties(number)
         name = facts["name"]
-        made.append(
+        devices.append(
             Gpu(number, name.decode() if isinstance(name, bytes) else str(name), int(facts["totalGlobalMem"]),
                 f"{facts['major']}.{facts['minor']}")
         )  # fmt: skip
-    return tuple(made)
+    return tuple(devices)
 
 
 def tier() -> str:
     """How phases run on a card of this machine, in words; or why they do not."""
     if not is_installed():
         return "none (CuPy is not installed)"
-    found = gpus()
-    if not found:
+    devices = gpus()
+    if not devices:
         return "none (CuPy finds no usable card)"
-    return f"CUDA through CuPy, generated kernels: {', '.join(f'{gpu.name} ({gpu.capability})' for gpu in found)}"
+    return f"CUDA through CuPy, generated kernels: {', '.join(f'{gpu.name} ({gpu.capability})' for gpu in devices)}"
 
 
 # ---------------------------------------------------------------------------------------------------- nvrtc_leaf
@@ -112,9 +112,9 @@ class CompiledModule:
 @cache
 def library() -> Any:
     """NVRTC, None where it is missing."""
-    for place in _folders():
+    for folder in _folders():
         for pattern in ("lib/libnvrtc.so*", "bin/nvrtc64*.dll"):
-            for file in sorted(Path(place).glob(pattern)):
+            for file in sorted(Path(folder).glob(pattern)):
                 if "builtins" in file.name or "alt" in file.name:
                     continue
                 try:
@@ -126,14 +126,14 @@ def library() -> Any:
 
 def _folders() -> list[str]:
     """Where the packages of CUDA 12 and of CUDA 13 put it."""
-    found: list[str] = []
+    folders: list[str] = []
     for package in ("nvidia.cuda_nvrtc", "nvidia.cu13"):
         try:
             spec = find_spec(package)
         except ModuleNotFoundError:
             continue
-        found += () if spec is None else spec.submodule_search_locations or ()
-    return found
+        folders += () if spec is None else spec.submodule_search_locations or ()
+    return folders
 
 
 def compile_text(text: str, architecture: str = ARCHITECTURE) -> CompiledModule:

@@ -78,9 +78,9 @@ class Staging:
 
     def up(self, host: NumArray) -> Any:
         """An array on the card.  Later work on the computing stream finds it complete."""
-        made = self.xp.empty(host.shape, host.dtype)
+        array = self.xp.empty(host.shape, host.dtype)
         source = np.ascontiguousarray(host).reshape(-1).view(np.uint8)
-        target = made.reshape(-1).view(np.uint8)
+        target = array.reshape(-1).view(np.uint8)
         with self._lock:
             self._after_computing()
             for start in range(0, source.size, STAGE):
@@ -91,14 +91,14 @@ class Staging:
                 target[start:stop].set(part, stream=self.copies)
                 room.record(self.copies)
             self.compute.wait_event(room.event)
-        return made
+        return array
 
     def down(self, value: Any) -> NumArray:
         """A copy in the host's own memory; waits for it."""
-        whole = self.xp.ascontiguousarray(value)
-        source = whole.reshape(-1).view(np.uint8)
-        made = np.empty(whole.shape, whole.dtype)
-        target = made.reshape(-1).view(np.uint8)
+        contiguous = self.xp.ascontiguousarray(value)
+        source = contiguous.reshape(-1).view(np.uint8)
+        host = np.empty(contiguous.shape, contiguous.dtype)
+        target = host.reshape(-1).view(np.uint8)
         coming: list[tuple[int, int, _DeviceBuffer]] = []
         with self._lock:
             self._after_computing()
@@ -112,7 +112,7 @@ class Staging:
                     _empty(coming.pop(0), target)
             for one in coming:
                 _empty(one, target)
-        return made
+        return host
 
     def _room(self) -> _DeviceBuffer:
         if not self._rooms:
@@ -168,14 +168,14 @@ class CudaBackend:
     """Card `number`; `limit`: the most bytes its arrays may take; `xp`: CuPy."""
 
     def __init__(self, number: int = 0, limit: int | None = None, xp: Any = None) -> None:
-        found = cupy() if xp is None else xp
-        assert found is not None, "there is no card"
-        self.xp, self.number = found, number
+        module = cupy() if xp is None else xp
+        assert module is not None, "there is no card"
+        self.xp, self.number = module, number
         self.hosted: Counter[str] = Counter()
         self._host = CpuBackend()
-        card = _card(found, number)
+        card = _card(module, number)
         self._compute, self._staging, self._pool, self._modules = card.compute, card.staging, card.pool, card.modules
-        with found.cuda.Device(number):
+        with module.cuda.Device(number):
             self._pool.set_limit(size=limit or 0)
 
     @contextmanager
@@ -250,10 +250,10 @@ class CudaBackend:
         def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
             if not made_once:
                 made_once.append(make())
-            own = {value: self._to_host(memory[value]) for value in operands}
+            host_memory = {value: self._to_host(memory[value]) for value in operands}
             with np.errstate(all="ignore"):
-                made = made_once[0](own, None)
-            return tuple(self._to_device(np.asarray(array)) for array in made)
+                results = made_once[0](host_memory, None)
+            return tuple(self._to_device(np.asarray(array)) for array in results)
 
         return run
 
@@ -307,15 +307,15 @@ class CudaBackend:
 def _one_by_one(kernels: Sequence[tuple[Structured, Kernel]], wanted: Sequence[ValueId]) -> Kernel:
     """The members of a chain in order, where there is no code for all of it; what none needs any more is let go."""
     last: dict[ValueId, int] = {}
-    for place, (member, _) in enumerate(kernels):
-        last.update(dict.fromkeys((*traverse.operands(member), *traverse.results(member)), place))
+    for number, (member, _) in enumerate(kernels):
+        last.update(dict.fromkeys((*traverse.operands(member), *traverse.results(member)), number))
     last.update(dict.fromkeys(wanted, len(kernels)))
 
     def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
         known = {value: memory[value] for value in last if value in memory}
-        for place, (member, kernel) in enumerate(kernels):
+        for number, (member, kernel) in enumerate(kernels):
             known.update(zip(traverse.results(member), kernel(known, None), strict=True))
-            for value in [value for value in known if last[value] <= place]:
+            for value in [value for value in known if last[value] <= number]:
                 del known[value]
         return tuple(known[value] for value in wanted)
 

@@ -96,8 +96,8 @@ def compile_reading(xp: Any, projection: Projection, space: Numbers, fill: int, 
     for stage in projection.stages:
         boxes.append(tuple(map(number, stage.shape if isinstance(stage, Affine) else stage.target)))
     steps = [
-        _compile_stage(xp, stage, boxes[place], boxes[place + 1], fill, number)
-        for place, stage in enumerate(projection.stages)
+        _compile_stage(xp, stage, boxes[at], boxes[at + 1], fill, number)
+        for at, stage in enumerate(projection.stages)
     ]  # fmt: skip
     steps.reverse()
 
@@ -156,26 +156,26 @@ def _reshaped(xp: Any, placed: Placed, target: Numbers) -> Placed:
 def _padded(xp: Any, placed: Placed, stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> Placed:
     """Copy what is read into a box with fills around it."""
     box = tuple(b - a + 1 for a, b in zip(low, high, strict=True))
-    made = xp.full(box, fill, placed.array.dtype)
+    padded = xp.full(box, fill, placed.array.dtype)
     source, target = [], []
     for a, b, n in zip(low, high, stage.shape, strict=True):
         start, stop = max(a, 0), max(max(a, 0), min(b + 1, n))
         source.append(slice(start, stop))
         target.append(slice(start - a, stop - a))
     if all(part.start < part.stop for part in source):
-        made[tuple(target)] = placed.strided(xp)[tuple(source)]
+        padded[tuple(target)] = placed.strided(xp)[tuple(source)]
     constants = tuple(c - a for c, a in zip(stage.constants, low, strict=True))
-    return _moved(whole(made), KnownAffine(stage.space, box, stage.coefficients, constants))
+    return _moved(whole(padded), KnownAffine(stage.space, box, stage.coefficients, constants))
 
 
 def _fetched(xp: Any, placed: Placed, stage: KnownAffine, fill: int) -> Placed:
     """Item by item through index arrays (a sparse read far outside its operand)."""
     indices, inside = points_inside(stage)
-    made = xp.full(stage.space, fill, placed.array.dtype)
+    fetched = xp.full(stage.space, fill, placed.array.dtype)
     if inside.any():
         where = tuple(xp.asarray(axis) for axis in np.nonzero(inside))
-        made[where] = placed.strided(xp)[tuple(xp.asarray(index[inside]) for index in indices)]
-    return whole(made)
+        fetched[where] = placed.strided(xp)[tuple(xp.asarray(index[inside]) for index in indices)]
+    return whole(fetched)
 
 
 # ---------------------------------------------------------------------------------------------------- modules
@@ -196,12 +196,12 @@ class Modules:
         """Of library phases and of loops, by what they are for."""
 
     def function(self, source: str, name: str) -> Any:
-        found = self._functions.get((source, name))
-        if found is None:
+        function = self._functions.get((source, name))
+        if function is None:
             if source not in self._modules:
                 self._modules[source] = self.xp.RawModule(code=source, options=OPTIONS)
-            found = self._functions[source, name] = self._modules[source].get_function(name)
-        return found
+            function = self._functions[source, name] = self._modules[source].get_function(name)
+        return function
 
     def launch(self, source: str, name: str, blocks: int, args: Sequence[int]) -> None:
         """Every argument is a word of 64 bits: a size, a stride, an address."""
@@ -298,8 +298,8 @@ class BoundCudaKernel:
             words.append(-(-sizes[-1] // BLOCK))
         for address, strides in zip(operands, self.nest.strides, strict=True):
             words += address, *strides
-        for place, (address, result) in enumerate(zip(results, kernel.results, strict=True)):
-            on_row = bool(self.is_row) and self.is_row[place]
+        for number, (address, result) in enumerate(zip(results, kernel.results, strict=True)):
+            on_row = bool(self.is_row) and self.is_row[number]
             words += address, *contiguous(sizes[: kernel.result_axes - on_row], result.kind.bytes)[: kernel.result_axes]
         return words
 
@@ -328,9 +328,9 @@ class Launch:
 
     def bound(self, strides: Sequence[tuple[int, ...]]) -> BoundCudaKernel:
         key = tuple(strides)
-        found = self.kept.get(key)
-        if found is None:
-            flat = [tuple(0 if n == 1 else s for n, s in zip(self.space, own, strict=True)) for own in strides]
+        specialized = self.kept.get(key)
+        if specialized is None:
+            flat = [tuple(0 if n == 1 else s for n, s in zip(self.space, steps, strict=True)) for steps in strides]
             nest = row_nest(self.space, flat) if self.is_row else plan_nest(self.space, self.reduces, flat, self.body.coordinates)
             kernel, length = build_kernel(self.body, nest, self.operands), nest.sizes[-1]
             if self.is_row:
@@ -338,24 +338,24 @@ class Launch:
             else:
                 program = card_kernel(kernel, most_of(length) if self.reduces else MOST)
             shape = tuple(self.space[axis] for axis in nest.order)
-            found = self.kept[key] = BoundCudaKernel(kernel, cuda_text(program), nest, shape, self.is_row)
-        return found
+            specialized = self.kept[key] = BoundCudaKernel(kernel, cuda_text(program), nest, shape, self.is_row)
+        return specialized
 
     def room(self, bound: BoundCudaKernel, overwrite: Any) -> list[Any]:
         """An array for each result, laid out as the nest has it."""
-        made: list[Any] = []
+        targets: list[Any] = []
         if bound.text.is_checked:
             overwrite = None  # whoever says what failed needs the operands
-        for place, result in enumerate(self.body.results):
+        for number, result in enumerate(self.body.results):
             dtype = DTYPES[result.kind]
-            if place == 0 and overwrite is not None and overwrite.dtype == dtype and overwrite.shape == self.space:
+            if number == 0 and overwrite is not None and overwrite.dtype == dtype and overwrite.shape == self.space:
                 moved = overwrite.transpose(bound.nest.order)
                 if moved.flags.c_contiguous:
-                    made.append(moved)
+                    targets.append(moved)
                     continue
-            on_row = bool(self.is_row) and self.is_row[place]
-            made.append(self.xp.empty(bound.shape[:-1] if on_row else bound.shape, dtype))
-        return made
+            on_row = bool(self.is_row) and self.is_row[number]
+            targets.append(self.xp.empty(bound.shape[:-1] if on_row else bound.shape, dtype))
+        return targets
 
     def launch(self, bound: BoundCudaKernel, placed: Sequence[Placed], results: Sequence[Any], scalars: Sequence[int]) -> bool:
         """Enqueue the kernel; did a check fail?"""
@@ -364,24 +364,24 @@ class Launch:
 
     def finish(self, bound: BoundCudaKernel, results: Sequence[Any]) -> tuple[Any, ...]:
         """The results: complex sums joined from their parts, axes in the program's order."""
-        made: list[Any] = []
-        for place, array in enumerate(results):
-            if place in self.body.split:
-                made.append(join_parts(self.xp, array, results[place + 1]))
-            elif place - 1 not in self.body.split:
-                made.append(array)
+        values: list[Any] = []
+        for number, array in enumerate(results):
+            if number in self.body.split:
+                values.append(join_parts(self.xp, array, results[number + 1]))
+            elif number - 1 not in self.body.split:
+                values.append(array)
         order = bound.nest.order
         if list(order) == sorted(order):
-            return tuple(made)
+            return tuple(values)
         back = sorted(range(len(order)), key=order.__getitem__)
-        return tuple(value.transpose(back) for value in made)
+        return tuple(value.transpose(back) for value in values)
 
 
 def join_parts(xp: Any, real: Any, imaginary: Any) -> Any:
     """Complex numbers of two arrays of floats."""
-    made = xp.empty(real.shape, np.complex64 if real.dtype == np.float32 else np.complex128)
-    made.real[...], made.imag[...] = real, imaginary
-    return made
+    joined = xp.empty(real.shape, np.complex64 if real.dtype == np.float32 else np.complex128)
+    joined.real[...], joined.imag[...] = real, imaginary
+    return joined
 
 
 # ---------------------------------------------------------------------------------------------------- regions
@@ -419,10 +419,10 @@ def compile_region(
                     arrays: Sequence[Any] = [xp.ascontiguousarray(values[value])]
                 case Data(phase):
                     arrays = [constant(phase)]
-                case First(place):
-                    arrays = [xp.ascontiguousarray(state[place])]
-                case StateView(place):
-                    arrays = buffers[place]
+                case First(component):
+                    arrays = [xp.ascontiguousarray(state[component])]
+                case StateView(component):
+                    arrays = buffers[component]
                 case _:
                     continue
             shown += arrays
@@ -431,21 +431,21 @@ def compile_region(
             words += first, *strides[: len(view.shape) - bool(view.shape)]
         return words, shown
 
-    def repeat(values: Mapping[ValueId, Any], state: list[Any], turns: int) -> tuple[Any, ...] | None:
+    def repeat(values: Mapping[ValueId, Any], state: list[Any], iterations: int) -> tuple[Any, ...] | None:
         buffers = [
             [xp.empty(one.shape, one.dtype)] if region.is_pointwise
             else [one.copy(), *(xp.empty(one.shape, one.dtype) for _ in range(doubled))]
             for one, doubled in zip(state, region.states, strict=True)
         ]  # fmt: skip
         words, shown = words_of(values, state, buffers)
-        for start in range(0, turns, stretch):
-            words[:2] = start, min(turns, start + stretch)
+        for start in range(0, iterations, stretch):
+            words[:2] = start, min(iterations, start + stretch)
             if modules.run(text, words):
                 return None  # whoever runs it step by step says what failed
             if region.is_pointwise:
-                words, shown = words_of(values, [own for own, in buffers], buffers)
+                words, shown = words_of(values, [alternating for alternating, in buffers], buffers)
         del shown
-        return tuple(own[turns % len(own)] for own in buffers)
+        return tuple(alternating[iterations % len(alternating)] for alternating in buffers)
 
     return repeat
 
@@ -458,6 +458,6 @@ def nests_of(loop: Loop, types: Types) -> tuple[Region | None, LoopProgram | Non
         region = lower_region(loop, types.types, types.guards, KnownValues(loop.body.phases, types.types))
     except NotLowerable:
         return None, None
-    turn = next((name for name, source in region.sources.items() if isinstance(source, CurrentBuffer)), None)
+    iteration = next((name for name, source in region.sources.items() if isinstance(source, CurrentBuffer)), None)
     program = optimise(region.program, POINTWISE_ON_CARDS if region.is_pointwise else ON_CARDS)
-    return region, shapes.parallelise_iteration(program, turn)
+    return region, shapes.parallelise_iteration(program, iteration)

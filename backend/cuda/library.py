@@ -123,15 +123,15 @@ def gather(call: CudaCall, arrays: Any) -> Any:
             check_gather(call.phase, cell, indices, others)
         return xp.full(shape, FILLS[kind], table.dtype)
     picked, behind = indices.ndim - frames[1], len(cell) - axis - 1
-    own = (0,) * (rank - frames[0]) + table.strides[: frames[0] + axis] + (0,) * picked + table.strides[frames[0] + axis + 1 :]
+    table_strides = (0,) * (rank - frames[0]) + table.strides[: frames[0] + axis] + (0,) * picked + table.strides[frames[0] + axis + 1 :]
     places = (0,) * (rank - frames[1]) + indices.strides[: frames[1]] + (0,) * axis + indices.strides[frames[1] :] + (0,) * behind
     body = gathering(kind, _kind(indices), FILLS[kind] if fills else None, proved=not checked)
     step = table.strides[frames[0] + axis]
-    made = _fetched(call, body, kind, shape, [Placed(table, 0, shape, own), Placed(indices, 0, shape, places)], (length, step))
-    if made is None:
+    result = _fetched(call, body, kind, shape, [Placed(table, 0, shape, table_strides), Placed(indices, 0, shape, places)], (length, step))
+    if result is None:
         check_gather(call.phase, cell, indices, others)
         raise AssertionError("a kernel found an index outside an axis, and the indices have none")
-    return made
+    return result
 
 
 def rotate(call: CudaCall, arrays: Any) -> Any:
@@ -140,11 +140,11 @@ def rotate(call: CudaCall, arrays: Any) -> Any:
     axis, shape, kind = call.axis(), tuple(arg.shape), call.kind()
     if not arg.size:
         return arg.copy()
-    own = tuple(0 if place == axis else stride for place, stride in enumerate(arg.strides))
+    strides = tuple(0 if other == axis else stride for other, stride in enumerate(arg.strides))
     steps = iter(amount.strides)
-    by = tuple(0 if place == axis or not amount.ndim else next(steps) for place in range(arg.ndim))
+    by = tuple(0 if other == axis or not amount.ndim else next(steps) for other in range(arg.ndim))
     body = rotating(kind, _kind(amount), axis)
-    operands = [Placed(arg, 0, shape, own), Placed(amount, 0, shape, by)]
+    operands = [Placed(arg, 0, shape, strides), Placed(amount, 0, shape, by)]
     return _fetched(call, body, kind, shape, operands, (shape[axis], arg.strides[axis]))
 
 
@@ -155,9 +155,9 @@ def reshape_cycle(call: CudaCall, arrays: Any) -> Any:
         return xp.full(shape, FILLS[kind], DTYPES[kind])
     arg = arrays[0].reshape(-1)
     none = Placed(arg, 0, (count,), (0,))
-    made = _fetched(call, cycling(kind), kind, (count,), [none, none], (arg.size, arg.strides[0]))
-    assert made is not None, "nothing is checked"
-    return made.reshape(shape)
+    result = _fetched(call, cycling(kind), kind, (count,), [none, none], (arg.size, arg.strides[0]))
+    assert result is not None, "nothing is checked"
+    return result.reshape(shape)
 
 
 def _kind(array: Any) -> Kind:
@@ -367,8 +367,8 @@ def _positions(xp: Any, table: Any, arg: Any) -> Any:
     ordered = xp.take(keys, order)
     places = xp.searchsorted(ordered, wanted.reshape(-1)).reshape(arg.shape)
     inside = xp.minimum(places, size - 1)
-    found = (places < size) & (xp.take(ordered, inside) == wanted) & (arg == arg)
-    return xp.where(found, xp.take(order, inside), size).astype(np.int64)
+    is_match = (places < size) & (xp.take(ordered, inside) == wanted) & (arg == arg)
+    return xp.where(is_match, xp.take(order, inside), size).astype(np.int64)
 
 
 def index_of(call: CudaCall, arrays: Any) -> Any:
@@ -395,8 +395,8 @@ def interval_index(call: CudaCall, arrays: Any) -> Any:
     keys, wanted = (order_keys(xp, items, descending=False) for items in (table, arg))
     if not arg.size:
         return xp.empty(arg.shape, np.int64)
-    found = xp.searchsorted(xp.sort(keys), wanted.reshape(-1), side="right").reshape(arg.shape).astype(np.int64) - 1
-    return xp.where(arg == arg, found, -1)
+    intervals = xp.searchsorted(xp.sort(keys), wanted.reshape(-1), side="right").reshape(arg.shape).astype(np.int64) - 1
+    return xp.where(arg == arg, intervals, -1)
 
 
 def match(call: CudaCall, arrays: Any) -> Any:
@@ -461,10 +461,10 @@ def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types
 
     def run(memory: Any, overwrite: Any) -> Arrays:
         try:
-            made = implementation(call, tuple([memory[value] for value in operands]))
+            results = implementation(call, tuple([memory[value] for value in operands]))
         except CheckFailed as failure:
             raise failure.at(phase.span) from None
-        return made if isinstance(made, tuple) else (made,)
+        return results if isinstance(results, tuple) else (results,)
 
     return run
 
@@ -529,13 +529,13 @@ def _expand(call: CudaCall, arrays: Arrays) -> Any:
 
 def _where(call: CudaCall, arrays: Arrays) -> Any:
     xp, mask = call.xp, arrays[0]
-    found = xp.flatnonzero(mask.reshape(-1)).astype(np.int64)
+    positions = xp.flatnonzero(mask.reshape(-1)).astype(np.int64)
     if mask.ndim <= 1:
-        return found
+        return positions
     columns = []
     for size in reversed(mask.shape):
-        columns.append(found % max(size, 1))
-        found = found // max(size, 1)
+        columns.append(positions % max(size, 1))
+        positions = positions // max(size, 1)
     return xp.stack(columns[::-1], 1)
 
 

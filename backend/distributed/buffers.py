@@ -54,10 +54,10 @@ class Holdings:
 
     def count(self, value: ValueId, box: Box | None, size: int) -> None:
         """Bytes are taken for a value or a piece of it."""
-        own = self.sizes.setdefault(value, {})
-        if box in own:
+        sizes = self.sizes.setdefault(value, {})
+        if box in sizes:
             return
-        own[box] = size
+        sizes[box] = size
         self.held += size
         self.touched.add(self.name)
 
@@ -82,15 +82,15 @@ class Holdings:
             self.partials.pop(value, None)
             self.held -= sum(self.sizes.pop(value, {}).values())
             return
-        own, gone = self.sizes.get(value, {}), self.partials_in(value, box)
+        sizes, gone = self.sizes.get(value, {}), self.partials_in(value, box)
         for part in (box, *(one for one, _ in gone)):
-            self.held -= own.pop(part, 0)
+            self.held -= sizes.pop(part, 0)
         if value in self.pieces:
             self.pieces[value].pop(box, None)
         if gone:
             boxes = [one for one, _ in gone]
             self.partials[value] = [piece for piece in self.partials[value] if piece[0] not in boxes]
-        if not own:
+        if not sizes:
             self.memory.pop(value, None)
 
     def free_whole(self, value: ValueId, box: Box) -> None:
@@ -109,15 +109,15 @@ class Holdings:
 
     def take(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
         """The part of a value in a box."""
-        found = self.memory.get(value)
-        if found is not None:
-            return found if is_whole(box, shape) else self.backend.part(found, slices(box))
+        full = self.memory.get(value)
+        if full is not None:
+            return full if is_whole(box, shape) else self.backend.part(full, slices(box))
         held = self.pieces.get(value, {})
         if box in held:
             return held[box]
-        for own, array in held.items():
-            if all(a <= b and c <= d for (a, d), (b, c) in zip(own, box, strict=True)):
-                return self.backend.part(array, slices(within(box, own)))
+        for part, array in held.items():
+            if all(a <= b and c <= d for (a, d), (b, c) in zip(part, box, strict=True)):
+                return self.backend.part(array, slices(within(box, part)))
         return self.assemble(held, box, kind)
 
     def take_in_place(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
@@ -133,10 +133,10 @@ class Holdings:
         """A new array of a box, put together of the pieces that meet it."""
         target = self.backend.empty(kind, extents(box))
         missing = prod(extents(box))
-        for own, array in held.items():
-            common = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(own, box, strict=True))
+        for source, array in held.items():
+            common = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(source, box, strict=True))
             if all(start < stop for start, stop in common):
-                part = self.backend.part(array, slices(within(common, own)))
+                part = self.backend.part(array, slices(within(common, source)))
                 self.backend.place(target, slices(within(common, box)), part)
                 missing -= prod(extents(common))
         if missing > 0:

@@ -153,8 +153,8 @@ def compile_queues(queues: Mapping[int, Queue], machines: Mapping[int, RunState]
             elif isinstance(step, TransferStep) and others.is_here(step.source):
                 reads.setdefault((step.source, step.value), Counter())[step.box] += 1
     phases = next(iter(machines.values())).phases
-    several = [made for made in map(traverse.results, phases.values()) if len(made) > 1]
-    sharing = frozenset(value for made in several for value in made)
+    several = [results for results in map(traverse.results, phases.values()) if len(results) > 1]
+    sharing = frozenset(value for results in several for value in results)
     common = replace(around, combined=frozenset(combined), sharing=sharing, to_read={}, deferred={})
     fleets = {which: replace(common, machine=machine) for which, machine in machines.items()}
     steps = {which: others.steps(queue) for which, queue in queues.items()}
@@ -230,31 +230,31 @@ def run_by_clock(courses: Sequence[Course], settle: Callable[[], None]) -> Queue
     """Run every queue to its end; the failure to be raised, if there is one.  `settle` is called at the end of each tick.
 
     After a failure of the program the other queues go on as far as they come, as in threads."""
-    clock = _Clock(ready=[(0, place) for place in range(len(courses))])
-    ways = [course.go(clock) for course in courses]
-    place, under_way, failures = 0, len(courses), list[QueueFailure]()
+    clock = _Clock(ready=[(0, number) for number in range(len(courses))])
+    coroutines = [course.go(clock) for course in courses]
+    number, under_way, failures = 0, len(courses), list[QueueFailure]()
     try:
         while clock.ready:
             now, following = heappop(clock.ready)
             if now > clock.now and not failures:  # what has failed frees nothing more
                 settle()
-            clock.now, place = now, following
+            clock.now, number = now, following
             try:
-                for fence, tick in ways[place]:
+                for fence, tick in coroutines[number]:
                     if fence is not None and not clock.is_passed(fence):
-                        clock.waiting.setdefault(fence, []).append(place)
+                        clock.waiting.setdefault(fence, []).append(number)
                         break
                     if tick > now:
-                        heappush(clock.ready, (tick, place))
+                        heappush(clock.ready, (tick, number))
                         break
                 else:
                     under_way -= 1
             except OF_THE_PROGRAM as error:
-                failures.append(QueueFailure(courses[place].at, courses[place].which, error))
+                failures.append(QueueFailure(courses[number].at, courses[number].which, error))
         if not failures:
             settle()
     except BaseException as error:
-        failures.append(QueueFailure(courses[place].at, courses[place].which, error))
+        failures.append(QueueFailure(courses[number].at, courses[number].which, error))
     if under_way and not failures:
         raise AssertionError("every queue waits for another")
     return first_of(failures)

@@ -125,7 +125,7 @@ def compile_shard(
         return _loop(phase, box, types, backend)
     parts = _parts(phase, box, types) if makes is Makes.PARTIALS else [box]
     shards = [_structured(phase, part, makes, types, backend, known) for part in parts]
-    return shards[0] if len(shards) == 1 else lambda take: [made for shard in shards for made in shard(take)]
+    return shards[0] if len(shards) == 1 else lambda take: [result for shard in shards for result in shard(take)]
 
 
 def _parts(phase: Structured, box: Box, types: Types) -> list[Box]:
@@ -161,47 +161,47 @@ def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend
     places = [(result.value, box if partial else part) for result, part in zip(phase.results, results, strict=True)]
 
     def run(take: Take) -> list[ShardResult]:
-        own = {new: take(value, part, full) for new, value, part, full in wanted}
-        made = kernel(own, None)
-        return [ShardResult(value, place, partial, array) for (value, place), array in zip(places, made, strict=True)]
+        operands = {new: take(value, part, full) for new, value, part, full in wanted}
+        arrays = kernel(operands, None)
+        return [ShardResult(value, box_of_result, partial, array) for (value, box_of_result), array in zip(places, arrays, strict=True)]
 
     return run
 
 
 def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
     """All turns of a box of an element-wise loop: in one kernel where the back end has one, else a kernel a turn."""
-    turn = as_one(loop, types.types)
-    assert isinstance(turn, Structured), "only element-wise loops have boxes"
-    restricted = restrict(turn, box)
+    iteration = as_one(loop, types.types)
+    assert isinstance(iteration, Structured), "only element-wise loops have boxes"
+    restricted = restrict(iteration, box)
     states, trip = len(loop.initial), types.number(loop.trip)
     reads = restricted.phase.reads
     wanted = [
         (new.value, read.value, part, full)
-        for read, new, part, full in zip(turn.reads, reads, restricted.boxes, restricted.is_unnarrowed, strict=True)
+        for read, new, part, full in zip(iteration.reads, reads, restricted.boxes, restricted.is_unnarrowed, strict=True)
     ]
     shape = _sizes(extents(box))
     local = {
         new: types.types[old] if full else replace(types.types[old], shape=_sizes(extents(part)))
         for new, old, part, full in wanted
     }
-    made = tuple(ValueId(-1 - len(reads) - place) for place in range(states))
-    for value, new in zip(loop.results, made, strict=True):
+    renamed = tuple(ValueId(-1 - len(reads) - place) for place in range(states))
+    for value, new in zip(loop.results, renamed, strict=True):
         local[value] = local[new] = replace(types.types[value], shape=shape)
     params = tuple(read.value for read in reads[:states])
-    results = tuple(replace(r, value=new) for r, new in zip(restricted.phase.results, made, strict=True))
+    results = tuple(replace(r, value=new) for r, new in zip(restricted.phase.results, renamed, strict=True))
     body = replace(restricted.phase, results=results)
-    alone = replace(loop, initial=params, body=SubGraph(params, (body,), made))
+    alone = replace(loop, initial=params, body=SubGraph(params, (body,), renamed))
     own_types = Types(local, types.sizes, types.guards)
     together = backend.whole(alone, own_types, {})
     kernel = backend.structured(body, own_types)
 
     def run(take: Take) -> list[ShardResult]:
-        own = {new: take(value, part, full) for new, value, part, full in wanted}
-        state: Sequence[Any] = [own[param] for param in params]
-        done = None if together is None else together(own)
+        operands = {new: take(value, part, full) for new, value, part, full in wanted}
+        state: Sequence[Any] = [operands[param] for param in params]
+        done = None if together is None else together(operands)
         for _ in range(0 if done is not None else trip):
-            own |= zip(params, state, strict=True)
-            state = kernel(own, None)
+            operands |= zip(params, state, strict=True)
+            state = kernel(operands, None)
         return [ShardResult(value, box, False, array) for value, array in zip(loop.results, done or state, strict=True)]
 
     return run
@@ -210,7 +210,7 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
 def _library(phase: LibraryPhase, box: Box, types: Types, backend: Backend) -> Shard:
     needed = operand_boxes(phase, types.types, box)
     results = result_boxes(phase, types.types, box)
-    args = tuple(ValueId(-1 - place) for place in range(len(phase.args)))
+    args = tuple(ValueId(-1 - index) for index in range(len(phase.args)))
     cut = zip(args, phase.args, needed, strict=True)
     local = {new: replace(types.types[old], shape=_sizes(extents(part))) for new, old, part in cut}
     for value, part in zip(phase.results, results, strict=True):
@@ -218,9 +218,9 @@ def _library(phase: LibraryPhase, box: Box, types: Types, backend: Backend) -> S
     kernel = backend.library(replace(phase, args=args), Types(local, types.sizes, types.guards))
 
     def run(take: Take) -> list[ShardResult]:
-        own = {new: take(old, part, False) for new, old, part in zip(args, phase.args, needed, strict=True)}
-        made = kernel(own, None)
-        return [ShardResult(value, part, False, array) for value, part, array in zip(phase.results, results, made, strict=True)]
+        operands = {new: take(old, part, False) for new, old, part in zip(args, phase.args, needed, strict=True)}
+        arrays = kernel(operands, None)
+        return [ShardResult(value, part, False, array) for value, part, array in zip(phase.results, results, arrays, strict=True)]
 
     return run
 
@@ -242,10 +242,10 @@ def combine_with(pair: Pair, phase: Structured, value: ValueId, partials: Sequen
     length = types.number(phase.axes[-1].size)
     ordered = sorted(((box[-1], array) for box, array in partials), key=lambda item: item[0])
     if not is_ordered(phase, value, types.types):
-        found = ordered[0][1]
+        total = ordered[0][1]
         for _, array in ordered[1:]:
-            found = pair(found, array)
-        return found
+            total = pair(total, array)
+        return total
     blocks = -(-length // BLOCK)
     nodes = {start // BLOCK: (-(-stop // BLOCK), array) for (start, stop), array in ordered}
     size = 1
@@ -256,9 +256,9 @@ def combine_with(pair: Pair, phase: Structured, value: ValueId, partials: Sequen
                 stop, right = nodes.pop(middle)
                 nodes[start] = (stop, pair(nodes[start][1], right))
         size *= 2
-    (_, found), *rest = nodes.values()
+    (_, total), *rest = nodes.values()
     certain(not rest, "partial results tile the reduce axis")
-    return found
+    return total
 
 
 def reduction_of(phase: Structured, value: ValueId) -> str:
@@ -331,14 +331,14 @@ def _shard(fleet: Fleet, step: RunStep, box: Box, device: DeviceId) -> Action:
                 made_once.append(compile_shard(phase, box, makes, machine, machine.backends[device], holdings.kernels))
         results = made_once[0](take)
         with fleet.lock:
-            for value, count in Counter(made.value for made in results if made.partial).items():
+            for value, count in Counter(result.value for result in results if result.partial).items():
                 holdings.count(value, box, fleet.bytes(value, partials=count))
-            for made in results:
-                if made.partial:
-                    holdings.partials.setdefault(made.value, []).append((made.box, made.array))
+            for result in results:
+                if result.partial:
+                    holdings.partials.setdefault(result.value, []).append((result.box, result.array))
                 else:
-                    holdings.count(made.value, made.box, fleet.bytes(made.value, made.box))
-                    holdings.keep(made.value, made.box, made.array, shapes[made.value])
+                    holdings.count(result.value, result.box, fleet.bytes(result.value, result.box))
+                    holdings.keep(result.value, result.box, result.array, shapes[result.value])
 
     return machine.observed(run, phase, device)
 
@@ -380,11 +380,11 @@ def _combine(fleet: Fleet, step: CombineStep, home: DeviceId) -> Action:
             if value not in pairs:
                 with machine.making:
                     pairs[value] = pair_of(phase, reduction_of(phase, value), value, machine, machine.backends[home])
-            made = combine_with(pairs[value], phase, value, holdings.partials[value], machine)
+            total = combine_with(pairs[value], phase, value, holdings.partials[value], machine)
             with fleet.lock:
                 holdings.free(value, None)
                 holdings.count(value, None, fleet.bytes(value))
-                holdings.memory[value] = made
+                holdings.memory[value] = total
 
     return machine.observed(run, phase, home)
 
@@ -491,12 +491,12 @@ class DistributedLoopRun:
 
     # ------------------------------------------------------------------------------ compiling
 
-    def side(self, plan: SubPlan, turn: LoopIteration) -> Queues:
+    def side(self, plan: SubPlan, iteration: LoopIteration) -> Queues:
         """The queues of a turn, or of what follows the last, with the numbers that they have in the plan around it."""
-        graph = turn.bound.graph
+        graph = iteration.bound.graph
         where = {(queue.device, queue.kind): which for which, queue in enumerate(self.plan.main.queues)}
         phases = {phase.id: phase for phase in traverse.all_phases(graph)}
-        entries = {phase.id: place for place, phase in enumerate(graph.phases[: len(turn.axes)])}
+        entries = {phase.id: index for index, phase in enumerate(graph.phases[: len(iteration.axes)])}
         queues = {where[queue.device, queue.kind]: queue for queue in plan.queues}
         machines = {
             which: replace(self.around.fleets[which].machine, types=graph.types, phases=phases, current=None, observe=None)
@@ -505,22 +505,22 @@ class DistributedLoopRun:
 
         def action(fleet: Fleet, step: Step, device: DeviceId) -> Action:
             if isinstance(step, RunStep) and step.phase in entries:
-                return self.entry(fleet, turn, entries[step.phase], step.box, device)
+                return self.entry(fleet, iteration, entries[step.phase], step.box, device)
             return self.compile(fleet, step, device)
 
         return compile_queues(queues, machines, self.around.fleet, action)
 
-    def entry(self, fleet: Fleet, turn: LoopIteration, place: int, box: Box | None, device: DeviceId) -> Action:
+    def entry(self, fleet: Fleet, iteration: LoopIteration, place: int, box: Box | None, device: DeviceId) -> Action:
         """The state is where it lies already."""
         machine, holdings = fleet.machine, fleet.holdings[device]
-        value, first = turn.loop.body.params[place], turn.loop.initial[place]
+        value, first = iteration.loop.body.params[place], iteration.loop.initial[place]
         shape, kind = machine.cap_shape(value), machine.kind(value)
         wanted = tuple((0, n) for n in shape) if box is None else box
 
         def enter() -> None:
             with fleet.lock:
-                own = self.states.get(device)
-                array = holdings.take(first, wanted, kind, shape) if own is None else own[place]
+                entered = self.states.get(device)
+                array = holdings.take(first, wanted, kind, shape) if entered is None else entered[place]
                 holdings.count(value, box, fleet.bytes(value, box))
                 holdings.keep(value, box, array, shape)
 
@@ -551,26 +551,26 @@ class DistributedLoopRun:
         if machine.observe is not None:
             machine.observe(Took(self.shared.turn.loop, queue.device, start, perf_counter_ns()))
 
-    def turn(self, side: Queues, plan: SubPlan, course: Course, fences: Fences, turn: int) -> Iterator[Awaited]:
+    def turn(self, side: Queues, plan: SubPlan, course: Course, fences: Fences, iteration: int) -> Iterator[Awaited]:
         id, which = self.shared.step.phase, course.which
         if which == self.first:
             side.begin()
-        yield self.meet(fences, turn, "begin")
+        yield self.meet(fences, iteration, "begin")
         if which == self.first:  # nobody is in the turn before any more
-            fences.forget([(id, turn - 1, fence) for fence in ("begin", "end", "told", *self.body.counts)])
-        inside, began = Course(which, side, turn=(id, turn), began=fences.now), course.at
+            fences.forget([(id, iteration - 1, fence) for fence in ("begin", "end", "told", *self.body.counts)])
+        inside, began = Course(which, side, turn=(id, iteration), began=fences.now), course.at
         try:
             yield from inside.go(fences)
         except BaseException:
-            course.at = (*began, turn, *inside.at)
+            course.at = (*began, iteration, *inside.at)
             self.blame(side, which)
             raise
         yield Awaited(None, inside.began + length(plan))
-        yield self.meet(fences, turn, "end")
+        yield self.meet(fences, iteration, "end")
 
-    def meet(self, fences: Fences, turn: int, what: str) -> Awaited:
+    def meet(self, fences: Fences, iteration: int, what: str) -> Awaited:
         """To go on when all queues of the loop have come here."""
-        fence = (self.shared.step.phase, turn, what)
+        fence = (self.shared.step.phase, iteration, what)
         fences.passed(fence, self.parties)
         return Awaited(fence)
 
@@ -590,13 +590,13 @@ class DistributedLoopRun:
     def boxes(self, device: DeviceId) -> list[tuple[int, Box | None]]:
         """The states that a device has, by place, and of each its box (None: all of it)."""
         rows = self.shared.rows_on(self.plan)[device]
-        found: list[tuple[int, Box | None]] = []
-        for place, axis in enumerate(self.shared.turn.axes):
+        boxes: list[tuple[int, Box | None]] = []
+        for index, axis in enumerate(self.shared.turn.axes):
             if axis is not None:
-                found.append((place, box_of_state(self.shared.turn, place, rows)))
+                boxes.append((index, box_of_state(self.shared.turn, index, rows)))
             elif device == self.plan.home:
-                found.append((place, None))
-        return found
+                boxes.append((index, None))
+        return boxes
 
     def is_last(self, device: DeviceId) -> bool:
         """Does a turn say, to that device, that it was the last?"""
@@ -608,19 +608,19 @@ class DistributedLoopRun:
 
     def settle_states(self, device: DeviceId) -> None:
         """Keep the states that a turn has left on a device, and nothing else of the turn."""
-        turn, fleet = self.shared.turn, self.body.fleet
+        iteration, fleet = self.shared.turn, self.body.fleet
         holdings = fleet.holdings[device]
-        kept: list[Any] = [None] * len(turn.axes)
+        state: list[Any] = [None] * len(iteration.axes)
         with fleet.lock:
-            for place, box in self.boxes(device):
-                value = turn.next[place]
+            for index, box in self.boxes(device):
+                value = iteration.next[index]
                 shape = fleet.machine.cap_shape(value)
                 wanted = tuple((0, n) for n in shape) if box is None else box
-                kept[place] = holdings.take(value, wanted, fleet.machine.kind(value), shape)
-            for phase in turn.bound.graph.phases:
+                state[index] = holdings.take(value, wanted, fleet.machine.kind(value), shape)
+            for phase in iteration.bound.graph.phases:
                 for value in traverse.results(phase):
                     holdings.free(value, None)
-            self.states[device] = kept
+            self.states[device] = state
 
     def finish(self, device: DeviceId) -> None:
         """The last states are the loop's results."""
@@ -630,10 +630,10 @@ class DistributedLoopRun:
         fleet, loop = self.body.fleet, self.shared.turn.loop
         holdings = fleet.holdings[device]
         with fleet.lock:
-            for place, box in self.boxes(device):
-                value = loop.results[place]
+            for index, box in self.boxes(device):
+                value = loop.results[index]
                 holdings.count(value, box, fleet.bytes(value, box))
-                holdings.keep(value, box, states[place], fleet.machine.cap_shape(value))
+                holdings.keep(value, box, states[index], fleet.machine.cap_shape(value))
 
 
 # ---------------------------------------------------------------------------------------------------- distributed
@@ -666,10 +666,10 @@ def run_distributed(machine: RunState, plan: ExecutionPlan, pace: QueueClock, ot
         for device in plan.devices if others.is_here(device.id)
     }  # fmt: skip
     around = Fleet(machine, holdings, frozenset(), frozenset(), others=others)
-    told = _one_at_a_time(machine.observe, around.lock)
-    machines = {which: replace(machine, observe=told) for which in range(len(plan.main.queues))}  # each at its own phase
-    for own in machines.values():
-        announce(own)
+    observe = _one_at_a_time(machine.observe, around.lock)
+    machines = {which: replace(machine, observe=observe) for which in range(len(plan.main.queues))}  # each at its own phase
+    for member in machines.values():
+        announce(member)
     queues = compile_queues(dict(enumerate(plan.main.queues)), machines, around, compile)
     queues.begin()
     shared = shared_loops(plan, machine.around) if plan.spread and machine.around is not None else {}
@@ -699,8 +699,8 @@ def _one_at_a_time(observe: Observer | None, lock: Any) -> Observer | None:
     if observe is None:
         return None
 
-    def told(took: Took) -> None:
+    def observe_alone(took: Took) -> None:
         with lock:
             observe(took)
 
-    return told
+    return observe_alone

@@ -32,10 +32,10 @@ def positions(shape: Sequence[int]) -> Iterator[Position]:
 
 def offset(position: Sequence[int], shape: Sequence[int]) -> int:
     """The row-major place of a position."""
-    place = 0
+    result = 0
     for coordinate, size in zip(position, shape, strict=True):
-        place = place * size + coordinate
-    return place
+        result = result * size + coordinate
+    return result
 
 
 def inside(position: Sequence[int], shape: Sequence[int]) -> bool:
@@ -182,30 +182,30 @@ class InternalError(AssertionError):
 # meets one outside is a broken invariant instead.
 
 def check_index(index: int, size: int, checked: bool, shift: Kind | None = None,
-                place: Indexing | None = None, beside: Mapping[int, int] = NOTHING) -> None:  # fmt: skip
+                indexing: Indexing | None = None, fixed: Mapping[int, int] = NOTHING) -> None:  # fmt: skip
     """Fail unless 0 ≤ index < size (positions count from 0 here)."""
     if 0 <= index < size:
         return
     if not checked:
         raise InternalError(f"index {index} was proved to be below {size}")
-    raise outside(index, size, shift, place, beside)
+    raise outside(index, size, shift, indexing, fixed)
 
 
 def gather(
     value: Array, indices: Array, axis: int, checked: bool, fills: bool, shift: Kind | None = None,
-    place: Indexing | None = None, beside: Mapping[int, int] = NOTHING,
+    indexing: Indexing | None = None, fixed: Mapping[int, int] = NOTHING,
 ) -> Array:  # fmt: skip
     """result[a… i… b…] = value[a… indices[i…] b…]; `beside`: the indices of other axes that are numbers."""
     chosen = integers(indices)
-    if chosen and checked and place is not None and place.axis == axis:
-        every = {**beside, axis: chosen[0]}
+    if chosen and checked and indexing is not None and indexing.axis == axis:
+        every = {**fixed, axis: chosen[0]}
         for other in range(axis):
             if other in every:
-                rest = {own: number for own, number in every.items() if own != other}
-                check_index(every[other], value.shape[other], True, place=place.on(other), beside=rest)
+                rest = {along: number for along, number in every.items() if along != other}
+                check_index(every[other], value.shape[other], True, indexing=indexing.on(other), fixed=rest)
     for index in chosen:
         if not (fills and index == -1):
-            check_index(index, value.shape[axis], checked, shift, place, beside)
+            check_index(index, value.shape[axis], checked, shift, indexing, fixed)
     shape = (*value.shape[:axis], *indices.shape, *value.shape[axis + 1 :])
     fill = fill_of(value.kind)
 
@@ -217,7 +217,7 @@ def gather(
 
 
 def update(
-    value: Array, indices: Sequence[Array | None], replacement: Array, checked: bool, place: Indexing | None = None
+    value: Array, indices: Sequence[Array | None], replacement: Array, checked: bool, indexing: Indexing | None = None
 ) -> Array:
     """`value[i;j;…] ← replacement`; the last of duplicates wins."""
     choices: list[Array] = []
@@ -228,11 +228,11 @@ def update(
     for item in product(*(present.values() if all(present.values()) else ())):
         every = dict(zip(present, item, strict=False))
         for axis, index in every.items():
-            rest = {own: number for own, number in every.items() if own != axis}
-            check_index(index, value.shape[axis], checked, place=place and place.on(axis), beside=rest)
+            rest = {along: number for along, number in every.items() if along != axis}
+            check_index(index, value.shape[axis], checked, indexing=indexing and indexing.on(axis), fixed=rest)
     for axis, numbers in present.items():
         for number in numbers:
-            check_index(number, value.shape[axis], checked, place=place and place.on(axis))
+            check_index(number, value.shape[axis], checked, indexing=indexing and indexing.on(axis))
     selection_shape = [size for choice in choices for size in choice.shape]
     data = list(value.data)
     for p in positions(selection_shape):
@@ -261,8 +261,8 @@ def mask_update(value: Array, mask: Array, replacement: Array) -> Array:
 
 def compress(mask: Array, value: Array, axis: int) -> Array:
     """Keep the cells along `axis` whose mask item holds."""
-    kept = [i for i, hit in enumerate(mask.data) if hit]
-    return gather(value, Array(Kind.I64, (len(kept),), tuple(kept)), axis, checked=False, fills=False)
+    indices = [i for i, hit in enumerate(mask.data) if hit]
+    return gather(value, Array(Kind.I64, (len(indices),), tuple(indices)), axis, checked=False, fills=False)
 
 
 def expand(mask: Array, value: Array, axis: int) -> Array:
@@ -279,10 +279,10 @@ def expand(mask: Array, value: Array, axis: int) -> Array:
 
 def where(mask: Array) -> Array:
     """Positions of true items: `i64[k]`, or `i64[k r]` for a mask of rank r > 1."""
-    found = [p for p, hit in zip(positions(mask.shape), mask.data, strict=True) if hit]
+    hits = [p for p, hit in zip(positions(mask.shape), mask.data, strict=True) if hit]
     if mask.rank <= 1:
-        return Array(Kind.I64, (len(found),), tuple(p[0] if p else 0 for p in found))
-    return Array(Kind.I64, (len(found), mask.rank), tuple(coordinate for p in found for coordinate in p))
+        return Array(Kind.I64, (len(hits),), tuple(p[0] if p else 0 for p in hits))
+    return Array(Kind.I64, (len(hits), mask.rank), tuple(coordinate for p in hits for coordinate in p))
 
 
 # ---------------------------------------------------------------------------------------------------- searching
@@ -334,8 +334,8 @@ def grade(value: Array, descending: bool) -> Array:
 
 def grade_by(order: Array, value: Array, descending: bool) -> Array:
     """Grade of text by the place of each character in `order`, absent ones last."""
-    place = {character: i for i, character in reversed(list(enumerate(order.data)))}
-    return _grade([tuple(place.get(c, len(order.data)) for c in cell.data) for cell in cells(value, 1)], descending)
+    rank_of = {character: i for i, character in reversed(list(enumerate(order.data)))}
+    return _grade([tuple(rank_of.get(c, len(order.data)) for c in cell.data) for cell in cells(value, 1)], descending)
 
 
 def _grade(rows: Sequence[Sequence[Payload]], descending: bool) -> Array:
@@ -352,11 +352,11 @@ def index_of(table: Array, value: Array) -> Array:
     """The first major cell of `table` equal to each cell of `value`, its length if none."""
     rows = [cell.data for cell in cells(table, 1)]
     frame_rank = value.rank - (table.rank - 1)
-    found = []
+    matches = []
     for cell in cells(value, frame_rank):
         alike = cell.shape == table.shape[1:]
-        found.append(next((i for i, row in enumerate(rows) if alike and equal_items(row, cell.data)), len(rows)))
-    return Array(Kind.I64, value.shape[:frame_rank], tuple(found))
+        matches.append(next((i for i, row in enumerate(rows) if alike and equal_items(row, cell.data)), len(rows)))
+    return Array(Kind.I64, value.shape[:frame_rank], tuple(matches))
 
 
 def member_of(value: Array, table: Array) -> Array:
@@ -384,10 +384,10 @@ def interval_index(table: Array, value: Array) -> Array:
     """(Count of major cells of `table` not after the cell) - 1."""
     rows = [cell.data for cell in cells(table, 1)]
     frame_rank = value.rank - (table.rank - 1)
-    found = []
+    intervals = []
     for cell in cells(value, frame_rank):
         if any(isinstance(item, float) and math.isnan(item) for item in cell.data):
-            found.append(-1)  # NaN is above no boundary: ≤ is false
+            intervals.append(-1)  # NaN is above no boundary: ≤ is false
         else:
-            found.append(sum(compare_cells(row, cell.data) <= 0 for row in rows) - 1)
-    return Array(Kind.I64, value.shape[:frame_rank], tuple(found))
+            intervals.append(sum(compare_cells(row, cell.data) <= 0 for row in rows) - 1)
+    return Array(Kind.I64, value.shape[:frame_rank], tuple(intervals))

@@ -98,8 +98,8 @@ def _computed(op: blocks.Op, view: ArrayView) -> Array:
             return arrays.windows(view.value(op.arg), op.count, view.shape(op.result))
         case c.Gather():
             arg, indices = view.value(op.arg), view.value(op.indices)
-            beside = {axis: integers(view.value(v))[0] for axis, v in zip(op.axes, op.other_indices, strict=True)}
-            return arrays.gather(arg, indices, op.axis, op.checked, op.fills, op.shift, op.indexing, beside)
+            fixed = {axis: integers(view.value(v))[0] for axis, v in zip(op.axes, op.other_indices, strict=True)}
+            return arrays.gather(arg, indices, op.axis, op.checked, op.fills, op.shift, op.indexing, fixed)
         case c.Update():
             choices = [None if i is None else view.value(i) for i in op.indices]
             return arrays.update(view.value(op.arg), choices, view.value(op.value), op.checked, op.indexing)
@@ -358,8 +358,8 @@ class Evaluator:
         split = [cells(arg, rank) for arg, rank in zip(args, op.frames, strict=True)]
         collected: list[list[Array]] = [[] for _ in op.results]
         for p in positions(frame):
-            own = [parts[offset(p[:rank], frame[:rank])] for parts, rank in zip(split, op.frames, strict=True)]
-            for slot, result in zip(collected, self.call(op.body, own), strict=True):
+            arguments = [parts[offset(p[:rank], frame[:rank])] for parts, rank in zip(split, op.frames, strict=True)]
+            for slot, result in zip(collected, self.call(op.body, arguments), strict=True):
                 slot.append(result)
         return tuple(self._collect(which, frame, parts) for which, parts in zip(op.results, collected, strict=True))
 
@@ -405,11 +405,11 @@ class Evaluator:
         self.forget_but(known)
         return tuple(stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else state
 
-    def enter_turn(self, op: blocks.CoreLoop, place: int, known: frozenset[SizeVariable]) -> None:
+    def enter_turn(self, op: blocks.CoreLoop, iteration: int, known: frozenset[SizeVariable]) -> None:
         """The index is known, and the sizes that the turn before found are not."""
         self.forget_but(known)
         if op.index is not None:
-            self.define(op.index, place)
+            self.define(op.index, iteration)
 
     def forget_but(self, known: frozenset[SizeVariable]) -> None:
         for size in self.sizes.keys() - known:

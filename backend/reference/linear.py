@@ -185,9 +185,9 @@ def qr(a: Matrix, columns: int) -> tuple[Matrix, Matrix]:
     for i in range(k):
         diagonal = r[i][i]
         if diagonal != 0:
-            turn = diagonal.conjugate() / abs(diagonal)
-            r[i] = [turn * x for x in r[i]]
-            q[i] = [turn * x for x in q[i]]
+            rotation = diagonal.conjugate() / abs(diagonal)
+            r[i] = [rotation * x for x in r[i]]
+            q[i] = [rotation * x for x in q[i]]
             r[i][i] = abs(diagonal)
         r[i][:i] = [0.0] * i
     return [[q[j][i].conjugate() for j in range(k)] for i in range(m)], r[:k]

@@ -50,7 +50,7 @@ def running(items: Sequence[Item], add: Callable[[Item, Item], Item]) -> list[It
     def joined(left: Item | None, right: Item) -> Item:
         return right if left is _NOTHING else add(left, right)
 
-    made: list[Item] = []
+    totals: list[Item] = []
     before_block: Item | None = _NOTHING
     for block in range(0, len(items), BLOCK):
         before_run: Item | None = _NOTHING
@@ -59,12 +59,12 @@ def running(items: Sequence[Item], add: Callable[[Item, Item], Item]) -> list[It
             total: Item | None = _NOTHING
             for item in items[start : min(start + RUN, block + BLOCK)]:
                 total = joined(total, item)
-                made.append(joined(before, total))
+                totals.append(joined(before, total))
             assert total is not _NOTHING
             before_run = joined(before_run, total)
         assert before_run is not _NOTHING
         before_block = joined(before_block, before_run)
-    return made
+    return totals
 
 
 # ---------------------------------------------------------------------------------------------------- sums
@@ -148,8 +148,8 @@ def reduce_line(function: str, kind: Kind, items: Sequence[Payload]) -> Payload:
     apply = combiner(function, kind)
     if is_ordered(function, kind):
         return _of_finite(function, kind, items, combine(items, apply))
-    found = from_the_right(items, apply)
-    return found + 0.0 if function in SELECTIVE and isinstance(found, float) else found  # a zero has no sign
+    total = from_the_right(items, apply)
+    return total + 0.0 if function in SELECTIVE and isinstance(total, float) else total  # a zero has no sign
 
 
 def _of_finite(function: str, kind: Kind, items: Sequence[Payload], value: Payload) -> Payload:
@@ -237,17 +237,17 @@ def encode(radix: Array, value: Array) -> Array:
     columns = radix.shape[1:]
 
     def digits(column: tuple[int, ...], number: Payload) -> list[Payload]:
-        found: list[Payload] = []
+        result: list[Payload] = []
         for i in reversed(range(first)):
             base = at(radix, (i, *column)) if radix.rank else radix.item
             digit = evaluate("residue", value.kind, (base, number), value.kind)
-            found.insert(0, digit)
+            result.insert(0, digit)
             number = _carry(value.kind, base, number, digit)
-        return found
+        return result
 
     def item(p: tuple[int, ...]) -> Payload:
-        place, rest = (p[0], p[1:]) if radix.rank else (0, p)
-        return digits(rest[: len(columns)], at(value, rest[len(columns) :]))[place]
+        position, rest = (p[0], p[1:]) if radix.rank else (0, p)
+        return digits(rest[: len(columns)], at(value, rest[len(columns) :]))[position]
 
     return build(value.kind, radix.shape + value.shape, item)
 
@@ -262,14 +262,14 @@ def _carry(kind: Kind, base: Payload, number: Payload, digit: Payload) -> Payloa
     return evaluate("div", kind, (difference, base), kind)
 
 
-def key_reduce(function: str, indices: Array, value: Array, bins: int, checked: bool, place: Indexing | None = None) -> Array:
+def key_reduce(function: str, indices: Array, value: Array, bins: int, checked: bool, indexing: Indexing | None = None) -> Array:
     """result[b…] reduces, in order, the cells of `value` whose index is b; identity where there is none.
 
     Here `add` and `mul` run left to right in the order of the cells: the order of float sums depends on the keys."""
     apply = combiner(function, value.kind)
     groups: list[list[Array]] = [[] for _ in range(bins)]
     for index, cell in zip(integers(indices), cells(value, indices.rank), strict=True):
-        check_index(index, bins, checked, place=place)
+        check_index(index, bins, checked, indexing=indexing)
         groups[index].append(cell)
     cell_shape = value.shape[indices.rank :]
     parts: list[Array] = []

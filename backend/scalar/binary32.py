@@ -34,7 +34,7 @@ def _polynomial(m: ScalarMachine, x: Any, *coefficients: float) -> Any:
     return value
 
 
-_ROOTS: Final = tuple(2.0 ** (place / 16) for place in range(16))
+_ROOTS: Final = tuple(2.0 ** (sixteenth / 16) for sixteenth in range(16))
 _STEP: Final = 2.0**-4 * 0.6931471805599453
 _STEP_HIGH: Final = 0.04332169890403747558593750
 _STEP_LOW: Final = _STEP - _STEP_HIGH
@@ -43,26 +43,26 @@ _STEP_LOW: Final = _STEP - _STEP_HIGH
 def _power_parts(x: Any, bias: int, m: ScalarMachine) -> tuple[Any, Any]:
     """exp(x) less a power of two, and a word of 16 times its exponent plus `bias`, above four bits that matter no more."""
     shifted = m.fma(x, 16 * _LOG2_E, _SHIFT + 16 * bias)
-    whole = shifted - (_SHIFT + 16 * bias)
-    r = m.fma(whole, -_STEP_LOW, m.fma(whole, -_STEP_HIGH, x))
+    rounded = shifted - (_SHIFT + 16 * bias)
+    r = m.fma(rounded, -_STEP_LOW, m.fma(rounded, -_STEP_HIGH, x))
     series = m.fma(r * r, m.fma(r, 0.16667057664698254, 0.5000161864519915), r)
-    place = m.bits(shifted)
-    root = m.pick(_ROOTS, place)
-    return m.fma(root, series, root), place
+    exponent_bits = m.bits(shifted)
+    root = m.pick(_ROOTS, exponent_bits)
+    return m.fma(root, series, root), exponent_bits
 
 
 def exp(x: Any, m: ScalarMachine) -> Any:
     """e to the x = 2ᵏ 2^(j÷16) exp(r), the second from sixteen."""
-    value, place = _power_parts(x, _BIAS, m)
+    value, exponent_bits = _power_parts(x, _BIAS, m)
 
     def other() -> Any:
         """Near the ends of the range: times 2 to about half of k, times 2 to the rest of it."""
         near = m.choose(x < -104.0, -104.0, m.choose(x > 89.0, 89.0, x))
-        value, place = _power_parts(near, 2 * _BIAS, m)
-        half = place >> 5
-        return value * m.float_of(half << 23) * m.float_of(((place >> 4) - half) << 23)
+        value, exponent_bits = _power_parts(near, 2 * _BIAS, m)
+        half = exponent_bits >> 5
+        return value * m.float_of(half << 23) * m.float_of(((exponent_bits >> 4) - half) << 23)
 
-    return m.usually(m.magnitude(x) < 87.0, value * m.float_of((place >> 4) << 23), other)
+    return m.usually(m.magnitude(x) < 87.0, value * m.float_of((exponent_bits >> 4) << 23), other)
 
 
 def _ln(x: Any, less: float, m: ScalarMachine) -> Any:
@@ -141,11 +141,11 @@ def _by_pieces(x: Any, most: float, step: float, rows: tuple[tuple[float, ...], 
     size = m.choose(size > most, most, size)
     shifted = m.fma(size, 1.0 / step, _SHIFT)
     d = m.fma(shifted - _SHIFT, -step, size)
-    place = m.bits(shifted)
-    value = m.pick(rows[-1], place)
+    piece = m.bits(shifted)
+    value = m.pick(rows[-1], piece)
     for entries in reversed(rows[1:-1]):
-        value = m.fma(value, d, m.pick(entries, place))
-    at = m.pick(rows[0], place)
+        value = m.fma(value, d, m.pick(entries, piece))
+    at = m.pick(rows[0], piece)
     return m.signed(m.fma(value, d, m.choose(d > at, d, at)), x)
 
 
@@ -174,17 +174,17 @@ _FAR: Final = 1.0e6
 _WIDE_SHIFT: Final = 6755399441055744.0
 
 
-def _circular(x: Any, m: ScalarMachine, name: str, turn: int) -> Any:
+def _circular(x: Any, m: ScalarMachine, name: str, quarter: int) -> Any:
     """Of a binary32 number widened to binary64."""
     far = m.magnitude(x) > _FAR
     near = m.choose(far, 0.0, x)
-    shifted = m.fma(near, 6.36619772367581382433e-01, _WIDE_SHIFT + turn)
-    whole = shifted - (_WIDE_SHIFT + turn)
+    shifted = m.fma(near, 6.36619772367581382433e-01, _WIDE_SHIFT + quarter)
+    rounded = shifted - (_WIDE_SHIFT + quarter)
     k = m.bits(shifted)
-    y = m.fma(whole, -6.123233995736766e-17, m.fma(whole, -1.5707963267948966, near))
+    y = m.fma(rounded, -6.123233995736766e-17, m.fma(rounded, -1.5707963267948966, near))
     z = y * y
     value = by_quarter(_sine_part(y, z, m), _cosine_part(z, m), k, m)
-    if not turn:
+    if not quarter:
         value = m.choose(x == 0.0, x, value)
     return m.patch(name, far, x, value)
 

@@ -62,10 +62,10 @@ ABOVE = (0.5000000000000004, 0.16666666666666052, 0.04166666666656552, 0.0083333
 """The same for r between ¯¼ ln 2 and ¾ ln 2, where it is to be added to r."""
 
 
-def power_series(x: Any, whole: Any, coefficients: tuple[float, ...], m: ScalarMachine) -> Any:
+def power_series(x: Any, exponent: Any, coefficients: tuple[float, ...], m: ScalarMachine) -> Any:
     """exp(r) - 1 with r = x - whole × ln 2."""
-    high = m.fma(whole, -LN2_HIGH, x)
-    low = whole * LN2_LOW
+    high = m.fma(exponent, -LN2_HIGH, x)
+    low = exponent * LN2_LOW
     r = high - low
     t = r * r
     return m.fma(t, halves(m, r, t, *coefficients), -low) + high
@@ -113,14 +113,14 @@ def log_series(f: Any, square: Any, m: ScalarMachine) -> Any:
                     0.026150922143760847)  # fmt: skip
 
 
-def log_of_normal(x: Any, less: float, m: ScalarMachine, beside: Any = None) -> Any:
+def log_of_normal(x: Any, less: float, m: ScalarMachine, correction: Any = None) -> Any:
     """ln of a normal positive number, less a multiple of ln 2; `beside`: something small to add before the last rounding."""
     k, f = parts_of_normal(x, less, m)
     high = k * LN2_HIGH
     total = high + f
     rest = m.fma(k, LN2_LOW, f - (total - high))
-    if beside is not None:
-        rest = rest + beside
+    if correction is not None:
+        rest = rest + correction
     square = f * f
     return m.fma(square, m.fma(f, log_series(f, square, m), -0.5), rest) + total
 
@@ -145,9 +145,9 @@ def tanh(x: Any, m: ScalarMachine) -> Any:
     size = m.choose(size > 20.0, 20.0, size)
     double = size + size
     shifted = m.fma(double, LOG2_E, -0.25) + (SHIFT + BIAS)
-    whole = shifted - (SHIFT + BIAS)
+    exponent = shifted - (SHIFT + BIAS)
     power = m.float_of(m.bits(shifted) << 52)
-    e = m.fma(power, power_series(double, whole, ABOVE, m), power - 1.0)
+    e = m.fma(power, power_series(double, exponent, ABOVE, m), power - 1.0)
     y = 1.0 / (e + 2.0)
     q = e * y
     return m.signed(m.fma(m.fma(-q, e, m.fma(q, -2.0, e)), y, q), x)
@@ -157,10 +157,10 @@ def erf(x: Any, m: ScalarMachine) -> Any:
     """The error function: with r the nearest multiple of 1/256 to |x| and d the rest, Taylor's polynomial of degree 5 at r."""
     size = m.magnitude(x)
     shifted = m.fma(m.choose(size < 6.0, size, 6.0), float(STEPS_PER_UNIT), SHIFT)
-    whole, k = shifted - SHIFT, m.bits(shifted)
-    d = m.fma(whole, -1.0 / STEPS_PER_UNIT, m.choose(size > 6.0, 6.0, size))
+    steps, k = shifted - SHIFT, m.bits(shifted)
+    d = m.fma(steps, -1.0 / STEPS_PER_UNIT, m.choose(size > 6.0, 6.0, size))
     at, slope = m.lookup("erf", k, SHIFT_BITS), m.lookup("erf_slope", k, SHIFT_BITS)
-    r = whole * (1.0 / STEPS_PER_UNIT)
+    r = steps * (1.0 / STEPS_PER_UNIT)
     square = r * r
     c2 = m.fma(square, 2.0 / 3.0, -1.0 / 3.0)
     c3 = r * m.fma(square, -1.0 / 3.0, 0.5)
@@ -190,11 +190,11 @@ def _logarithm(x: Any, m: ScalarMachine, less: Any = None) -> tuple[Any, Any]:
     k = m.float_of((above >> 52) + WHOLE_BITS) - (WHOLE + BIAS)
     k = k if less is None else k - less
     rest = above & MANTISSA
-    place = rest >> 45
-    r = m.fma(m.float_of(rest + INTERVALS), m.lookup("inverse", place, 0), -1.0)
-    first = m.fma(k, LN2_HIGH, m.lookup("log_high", place, 0))
+    interval = rest >> 45
+    r = m.fma(m.float_of(rest + INTERVALS), m.lookup("inverse", interval, 0), -1.0)
+    first = m.fma(k, LN2_HIGH, m.lookup("log_high", interval, 0))
     total = first + r
-    low = m.fma(k, LN2_LOW, m.lookup("log_low", place, 0)) + (r - (total - first))
+    low = m.fma(k, LN2_LOW, m.lookup("log_low", interval, 0)) + (r - (total - first))
     half = r * -0.5
     square = r * half
     high = total + square
@@ -215,20 +215,20 @@ def _times(y: Any, parts: tuple[Any, Any], m: ScalarMachine) -> tuple[Any, Any]:
 
 def _exponential(high: Any, low: Any, m: ScalarMachine) -> tuple[Any, Any]:
     """exp(high + low) less a power of two, and its exponent."""
-    whole = m.fma(high, LOG2_E, SHIFT) - SHIFT
-    near = m.fma(whole, -LN2_HIGH, high)
-    away = m.fma(whole, LN2_LOW, -low)
+    exponent = m.fma(high, LOG2_E, SHIFT) - SHIFT
+    near = m.fma(exponent, -LN2_HIGH, high)
+    away = m.fma(exponent, LN2_LOW, -low)
     r = near - away
     t = r * r
     series = m.fma(t, halves(m, r, t, *BELOW), -away)
     one = near + 1.0
-    return one + ((near - (one - 1.0)) + series), whole
+    return one + ((near - (one - 1.0)) + series), exponent
 
 
 def power(x: Any, y: Any, m: ScalarMachine) -> Any:
     """x to the y."""
     product, low = _times(y, _logarithm(x, m), m)
-    value, whole = _exponential(product, low, m)
+    value, exponent = _exponential(product, low, m)
 
     def other() -> Any:
         size = m.magnitude(x)
@@ -237,13 +237,13 @@ def power(x: Any, y: Any, m: ScalarMachine) -> Any:
         product, low = _times(m.choose(y > _FAR, _FAR, m.choose(y < -_FAR, -_FAR, y)), parts, m)
         low = m.choose(m.magnitude(product) < 746.0, low, 0.0)
         product = m.choose(product < -746.0, -746.0, m.choose(product > 710.0, 710.0, product))
-        value, whole = _exponential(product, low, m)
-        half = m.bits(m.fma(whole, 0.5, SHIFT + BIAS))
-        value = value * m.float_of(half << 52) * m.float_of((m.bits(whole + (SHIFT + 2 * BIAS)) - half) << 52)
+        value, exponent = _exponential(product, low, m)
+        half = m.bits(m.fma(exponent, 0.5, SHIFT + BIAS))
+        value = value * m.float_of(half << 52) * m.float_of((m.bits(exponent + (SHIFT + 2 * BIAS)) - half) << 52)
         return _beside(x, y, value, m)
 
     usual = (x >= _LEAST_NORMAL) & (x < INFINITY) & (m.magnitude(product) < 708.0)
-    return m.usually(usual, value * m.float_of(m.bits(whole + (SHIFT + BIAS)) << 52), other)
+    return m.usually(usual, value * m.float_of(m.bits(exponent + (SHIFT + BIAS)) << 52), other)
 
 
 def narrow_power(x: Any, y: Any, m: ScalarMachine) -> Any:
@@ -575,16 +575,16 @@ _CIRCLES_FAR: Final = 1.0e6
 """Angles beyond this need more digits of π than are here."""
 
 
-def _quarter_turns(x: Any, turn: int, m: ScalarMachine) -> tuple[Any, Any, Any]:
+def _quarter_turns(x: Any, quarter: int, m: ScalarMachine) -> tuple[Any, Any, Any]:
     """x less a multiple of π÷2, in two parts, and the multiple plus `turn` in the low bits of a word.
 
     π÷2 is taken away in three parts.  The second has so few digits that its multiples are exact, and what the second step rounds
     away is found by the third: an angle that is nearly a multiple keeps all its digits."""
-    shifted = m.fma(x, 6.36619772367581382433e-01, SHIFT + turn)
-    whole = shifted - (SHIFT + turn)
-    t = m.fma(whole, -1.5707963267948966, x)
-    r = m.fma(whole, -6.12323399538461e-17, t)
-    low = m.fma(whole, -3.5215598651832e-27, m.fma(whole, -6.12323399538461e-17, t - r))
+    shifted = m.fma(x, 6.36619772367581382433e-01, SHIFT + quarter)
+    quarters = shifted - (SHIFT + quarter)
+    t = m.fma(quarters, -1.5707963267948966, x)
+    r = m.fma(quarters, -6.12323399538461e-17, t)
+    low = m.fma(quarters, -3.5215598651832e-27, m.fma(quarters, -6.12323399538461e-17, t - r))
     y = r + low
     return y, (r - y) + low, m.bits(shifted)
 
@@ -602,12 +602,12 @@ def _cosine_part(y: Any, rest: Any, z: Any, m: ScalarMachine) -> Any:
     return m.fma(z * z, p, m.fma(y, -rest, m.fma(z, -0.5, 1.0 - w))) + w
 
 
-def _circular(x: Any, m: ScalarMachine, name: str, turn: int) -> Any:
+def _circular(x: Any, m: ScalarMachine, name: str, quarter: int) -> Any:
     far = m.magnitude(x) > _CIRCLES_FAR
-    y, rest, k = _quarter_turns(m.choose(far, 0.0, x), turn, m)
+    y, rest, k = _quarter_turns(m.choose(far, 0.0, x), quarter, m)
     z = y * y
     value = by_quarter(_sine_part(y, rest, z, m), _cosine_part(y, rest, z, m), k, m)
-    if not turn:
+    if not quarter:
         value = m.choose(x == 0.0, x, value)
     return m.patch(name, far, x, value)
 
@@ -707,8 +707,8 @@ def sign(x: Any, m: ScalarMachine) -> Any:
     """Of a NaN the NaN itself; 0 of -0.0."""
     zero = m.like(x, 0)
     below = m.choose(x < 0, m.like(x, -1), zero) if m.is_signed(x) else zero
-    found = m.choose(x > 0, m.like(x, 1), below)
-    return m.choose(x != x, x, found) if m.is_float(x) else found
+    result = m.choose(x > 0, m.like(x, 1), below)
+    return m.choose(x != x, x, result) if m.is_float(x) else result
 
 
 def least(x: Any, y: Any, m: ScalarMachine) -> Any:

@@ -109,8 +109,8 @@ def digamma(x: float) -> float:
     if x == INFINITY:
         return INFINITY
     if x < 0:
-        beside = x - round(x)  # exact, and small beside a pole
-        return digamma(1 - x) - (math.pi / math.tan(math.pi * beside) if abs(beside) < 0.5 else 0.0)
+        distance = x - round(x)  # exact, and small beside a pole
+        return digamma(1 - x) - (math.pi / math.tan(math.pi * distance) if abs(distance) < 0.5 else 0.0)
     shift = 0.0
     while x < 10:
         shift += 1 / x

@@ -245,8 +245,8 @@ def _meaning(function: str, parameter: int) -> Meaning | None:
 @cache
 def _compute(text: str) -> Compute:
     module, name = text.split(".")
-    found: Compute = getattr(import_module(f".{module}", __package__), name)
-    return found
+    compute: Compute = getattr(import_module(f".{module}", __package__), name)
+    return compute
 
 
 # ---------------------------------------------------------------------------------------------------- machine

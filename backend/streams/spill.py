@@ -105,9 +105,9 @@ class SelectedRows(Temporary):
 
     def whole(self) -> Any:
         """All of it, in memory."""
-        made = new_array(self.shape, self.kind)
-        self.fill(made, 0)
-        return made
+        result = new_array(self.shape, self.kind)
+        self.fill(result, 0)
+        return result
 
     def open(self) -> None:
         pass
@@ -211,8 +211,8 @@ class SortedRuns(Temporary):
             lasts = [head.keys[-1] for head in heads if head.left]
             if lasts:
                 bound = min(lasts)
-                owner = next(place for place, head in enumerate(heads) if head.left and head.keys[-1] == bound)
-                sides = ["right" if place <= owner else "left" for place in range(len(heads))]
+                owner = next(number for number, head in enumerate(heads) if head.left and head.keys[-1] == bound)
+                sides = ["right" if number <= owner else "left" for number in range(len(heads))]
                 counts = [int(np.searchsorted(h.keys, bound, side)) for h, side in zip(heads, sides, strict=True)]  # type: ignore[call-overload]
             else:
                 counts = [len(head.keys) for head in heads]
@@ -255,11 +255,11 @@ class _Head:
 
     def taken(self, count: int) -> tuple[Any, Any]:
         """The first of them, which are gone then."""
-        made = self.keys[:count], self.items[:count]
+        run = self.keys[:count], self.items[:count]
         self.keys, self.items = self.keys[count:], self.items[count:]
-        return made
+        return run
 
     def _read(self, at: int, size: int, kind: Any) -> Any:
-        made = np.empty(size, kind)
-        self.of.fill(made, at)
-        return made
+        block = np.empty(size, kind)
+        self.of.fill(block, at)
+        return block

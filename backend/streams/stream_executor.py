@@ -70,11 +70,11 @@ class PartialStack:
 
     def result(self) -> Any:
         """Of all tiles."""
-        (_, made) = self.parts.pop()
+        (_, total) = self.parts.pop()
         while self.parts:
             _, left = self.parts.pop()
-            made = self.pair(left, made)
-        return made
+            total = self.pair(left, total)
+        return total
 
 
 def pair_of_places(function: str) -> Pair:
@@ -281,21 +281,21 @@ class _StreamRun:
         if sink.ends is Ends.WRITTEN:
             assert isinstance(sink.phase, Output)
             self.write(sink.phase, lambda store: store.end())
-            kept = self.stores.sinks[sink.phase.name]
-            if not isinstance(kept, SortedRuns | SelectedRows):  # which are nobody's output
-                self.machine.outputs[sink.phase.name] = OutputValue(kept.kind, kept)
+            sink_store = self.stores.sinks[sink.phase.name]
+            if not isinstance(sink_store, SortedRuns | SelectedRows):  # which are nobody's output
+                self.machine.outputs[sink.phase.name] = OutputValue(sink_store.kind, sink_store)
         elif sink.ends is Ends.JOINED:
             for value in traverse.results(sink.phase):
-                made = self.joined[value].result()
-                self.memory[value] = made[0] if isinstance(made, tuple) else made
+                total = self.joined[value].result()
+                self.memory[value] = total[0] if isinstance(total, tuple) else total
         elif sink.ends is Ends.CARRIED:
             assert isinstance(sink.phase, LibraryPhase)
-            own = [(state, array) for state, array in self.states.values() if state.phase == sink.phase.id]
-            (made,) = [array for state, array in own if not state.occupied]
-            for _, occupied in [one for one in own if one[0].occupied]:
+            states = [(state, array) for state, array in self.states.values() if state.phase == sink.phase.id]
+            (total,) = [array for state, array in states if not state.occupied]
+            for _, occupied in [one for one in states if one[0].occupied]:
                 kind = self.machine.kind(sink.phase.results[0])
-                made[~occupied] = identity_of(function_of(sink.phase), kind)
-            self.memory[sink.phase.results[0]] = made
+                total[~occupied] = identity_of(function_of(sink.phase), kind)
+            self.memory[sink.phase.results[0]] = total
 
     def write(self, output: Output, act: Callable[[Any], None]) -> None:
         sink = self.stores.sinks[output.name]
@@ -317,22 +317,22 @@ class _StreamRun:
             given[name] = np.array(needed.boxes[phase][axis][0], np.int64)
         for name, state in graph.states.items():
             given[name] = self.states.pop(name)[1] if name in self.states else beginning(state)
-        made = prepared.run(given).outputs
-        self.states |= {name: (state, made[name].value) for name, state in graph.states.items()}
-        values = {value: made[name].value for name, value in graph.results.items()}
-        for place, best in graph.bests.items():
-            values[place] = values[place] + self.origin(place, needed), values[best]
+        outputs = prepared.run(given).outputs
+        self.states |= {name: (state, outputs[name].value) for name, state in graph.states.items()}
+        values = {value: outputs[name].value for name, value in graph.results.items()}
+        for value, best in graph.bests.items():
+            values[value] = values[value] + self.origin(value, needed), values[best]
         for sink in self.one.sinks:
             start, stop = part_of(sink, tile)
             if start < stop:
                 self.keep(sink, values, (start, stop), needed)
 
-    def origin(self, place: ValueId, needed: Demand) -> int:
+    def origin(self, value: ValueId, needed: Demand) -> int:
         """Where the box of a phase that makes a place starts along the axis that it is a place of."""
-        (phase,) = [sink.phase for sink in self.one.sinks if place in traverse.results(sink.phase)]
+        (phase,) = [sink.phase for sink in self.one.sinks if value in traverse.results(sink.phase)]
         return needed.boxes[phase.id][-1][0]
 
-    def keep(self, sink: Sink, values: Mapping[ValueId, Any], own: PassesRows, needed: Demand) -> None:
+    def keep(self, sink: Sink, values: Mapping[ValueId, Any], rows: PassesRows, needed: Demand) -> None:
         if sink.ends is Ends.JOINED:
             for value in traverse.results(sink.phase):
                 self.joined[value].add(values[value])
@@ -340,21 +340,21 @@ class _StreamRun:
             return
         value = sink.value
         if isinstance(sink.phase, Output) and isinstance(self.stores.sinks[sink.phase.name], SelectedRows):
-            self.write(sink.phase, lambda store: store.add(values[value], own[0]))
+            self.write(sink.phase, lambda store: store.add(values[value], rows[0]))
             return
         origin = needed.rows[value][0]
         axis = self.flow.axes[value]
         before = (slice(None),) * axis
-        part = values[value][*before, own[0] - origin : own[1] - origin]
+        part = values[value][*before, rows[0] - origin : rows[1] - origin]
         if sink.ends is Ends.COLLECTED:
-            self.memory[value][*before, own[0] : own[1]] = part
+            self.memory[value][*before, rows[0] : rows[1]] = part
         else:
             assert isinstance(sink.phase, Output)
-            self.write(sink.phase, lambda store: store.put(part, axis, own[0]))
+            self.write(sink.phase, lambda store: store.put(part, axis, rows[0]))
 
 
 def beginning(state: TileState) -> Any:
     """A state before the first tile."""
-    made = new_array(tuple(size.evaluate({}) for size in state.type.shape), state.type.element.kind)
-    made[...] = state.neutral
-    return made
+    initial = new_array(tuple(size.evaluate({}) for size in state.type.shape), state.type.element.kind)
+    initial[...] = state.neutral
+    return initial

@@ -71,20 +71,20 @@ def locate(error: BaseException, label: Label | None) -> None:
         )
 
 
-def outside(index: int, size: int, shift: object = None, place: Indexing | None = None, beside: Mapping[int, int] = NOTHING
+def outside(index: int, size: int, shift: object = None, indexing: Indexing | None = None, fixed: Mapping[int, int] = NOTHING
             ) -> CheckFailed:  # fmt: skip
     """An index outside its axis, or a count of bits of a `shift` of this kind; `place`: how the program writes it;
     `beside`: the indices of other axes, of one item."""
     if shift:
         return CheckFailed(Code.E310, f"a shift of {shift} is by 0 to {size - 1} bits, but this is {shown(index)}")
-    place = place or Indexing(0, 1, 0)
-    where, origin = "", place.origin
-    if place.rank > 1:
-        every = {**beside, place.axis: index}
-        where = f": [{';'.join(shown(every[axis] + origin) if axis in every else '' for axis in range(place.rank))}]"
+    indexing = indexing or Indexing(0, 1, 0)
+    where, origin = "", indexing.origin
+    if indexing.rank > 1:
+        every = {**fixed, indexing.axis: index}
+        where = f": [{';'.join(shown(every[axis] + origin) if axis in every else '' for axis in range(indexing.rank))}]"
     message = f"index {shown(index + origin)} (counted from {origin}) is outside an axis of length {size}{where}"
     failure = CheckFailed(Code.E310, message)
-    failure.span = place.span
+    failure.span = indexing.span
     return failure
 
 

@@ -277,17 +277,17 @@ class _Assembler:
             words += [Test(stop, until.results[0]), Free(_own(until))]
         else:
             words += self.body(step.body)
-        kept: list[Word] = []
+        initialization: list[Word] = []
         if phase.keep:
-            kept += map(AllocInstruction, phase.results)
-            kept += _put(phase.results, phase.initial, ZERO, 0, (phase.trip + ONE,))
+            initialization += map(AllocInstruction, phase.results)
+            initialization += _put(phase.results, phase.initial, ZERO, 0, (phase.trip + ONE,))
             words += _put(phase.results, phase.body.results, at, 1, (phase.trip + ONE,))
         results = () if phase.keep else phase.results
-        turns = Repeat(
+        loop = Repeat(
             phase, phase.trip, 0, False, at, phase.state, phase.initial, tuple(words), phase.body.results, _own(phase.body),
             results, stop, phase.index,
         )  # fmt: skip
-        return (*kept, turns)
+        return (*initialization, loop)
 
     def branch(self, phase: Branch, step: BranchStep) -> tuple[Word, ...]:
         """One of two."""
@@ -301,44 +301,44 @@ class _Assembler:
 
     def map(self, phase: Map, step: CellsStep) -> tuple[Word, ...]:
         """A body once a cell."""
-        at, results, made = self.register(), phase.results, phase.body.results
+        at, results, body_results = self.register(), phase.results, phase.body.results
         words: list[Word] = [
             LoadCell(param, arg, at, phase.frame, axes)
             for param, arg, axes in zip(phase.body.params, phase.args, phase.frames, strict=True)
         ]
         words += self.body(step.body)
-        words += _put(results, made, at, 0, phase.frame)
-        turns = Repeat(phase, product(phase.frame), 0, False, at, (), (), tuple(words), (), _own(phase.body), ())
-        return (*map(AllocInstruction, results), turns)
+        words += _put(results, body_results, at, 0, phase.frame)
+        loop = Repeat(phase, product(phase.frame), 0, False, at, (), (), tuple(words), (), _own(phase.body), ())
+        return (*map(AllocInstruction, results), loop)
 
     def fold(self, phase: Fold, step: CellsStep) -> tuple[Word, ...]:
         """A body between items, the last with the state first; from the front, and all states, if it is a scan."""
-        at, length, params, made = self.register(), self.types[phase.args[0]].shape[0], phase.body.params, phase.body.results
+        at, length, params, body_results = self.register(), self.types[phase.args[0]].shape[0], phase.body.params, phase.body.results
         half = len(params) // 2
         state, items = (params[:half], params[half:]) if phase.scan else (params[half:], params[:half])
         first = ZERO if phase.scan else length - ONE
 
-        def cells(values: Sequence[ValueId], place: Register | Size) -> list[Word]:
-            return [LoadCell(value, arg, place, (length,), 1) for value, arg in zip(values, phase.args, strict=True)]
+        def cells(values: Sequence[ValueId], index: Register | Size) -> list[Word]:
+            return [LoadCell(value, arg, index, (length,), 1) for value, arg in zip(values, phase.args, strict=True)]
 
         start, words = cells(state, first), [*cells(items, at), *self.body(step.body)]
         if phase.scan:
             start += _put(phase.results, state, ZERO, 0, (length,))
-            words += _put(phase.results, made, at, 0, (length,))
-        turns = Repeat(
-            phase, length - ONE, int(phase.scan), not phase.scan, at, state, state, tuple(words), made, _own(phase.body),
+            words += _put(phase.results, body_results, at, 0, (length,))
+        loop = Repeat(
+            phase, length - ONE, int(phase.scan), not phase.scan, at, state, state, tuple(words), body_results, _own(phase.body),
             () if phase.scan else phase.results,
         )  # fmt: skip
         if not phase.scan:
-            return (Refuse(length, Code.E204, "a reduction with a function needs at least one item"), *start, turns)
-        arms = Arm((*start, turns), (), (), ()), Arm((), (), (), ())
+            return (Refuse(length, Code.E204, "a reduction with a function needs at least one item"), *start, loop)
+        arms = Arm((*start, loop), (), (), ()), Arm((), (), (), ())
         return (*map(AllocInstruction, phase.results), Choose(length, arms, (), ()))
 
 
 def _own(graph: SubGraph) -> tuple[ValueId, ...]:
     """The params and results that are a body's own."""
-    own = {*graph.params, *(value for phase in graph.phases for value in traverse.results(phase))}
-    return tuple([value for value in dict.fromkeys((*graph.results, *graph.params)) if value in own])
+    defined = {*graph.params, *(value for phase in graph.phases for value in traverse.results(phase))}
+    return tuple([value for value in dict.fromkeys((*graph.results, *graph.params)) if value in defined])
 
 
 def _put(
@@ -455,10 +455,10 @@ class BytecodeProgram:
     def admit(self, arrays: Sequence[Any]) -> bool:
         """Take arguments that lie like these from now on; False: there are none more, or they are of another type."""
         admitted = False
-        for place, (array, (dtype, shape)) in enumerate(zip(arrays, self.inputs, strict=True)):
+        for number, (array, (dtype, shape)) in enumerate(zip(arrays, self.inputs, strict=True)):
             if type(array) is not np.ndarray or array.dtype is not dtype or array.shape != shape:
                 return False
-            at = HEAD + place * INPUT
+            at = HEAD + number * INPUT
             layout, count = self.layouts.of(array), int(self.words[at + 1])
             if layout in self.words[at + 2 : at + 2 + count]:
                 continue

@@ -41,11 +41,11 @@ class CallSite:
     is to be written over may be."""
 
     def __init__(
-        self, program: BytecodeProgram, place: int, phase: Phase, operands: Sequence[ValueId], results: Sequence[ValueId],
+        self, program: BytecodeProgram, offset: int, phase: Phase, operands: Sequence[ValueId], results: Sequence[ValueId],
         overwrite: int,
         sizes: Sequence[SizeVariable],
     ) -> None:  # fmt: skip
-        self.program, self.place, self.phase, self.overwrite = program, place, phase, overwrite
+        self.program, self.place, self.phase, self.overwrite = program, offset, phase, overwrite
         self.operands, self.results, self.sizes = tuple(operands), tuple(results), tuple(sizes)
         self.dtypes = [DTYPES[program.machine.kind(value)] for value in operands]
         self.runs, self.latest, self.bindings = 0, 0, 0
@@ -77,16 +77,16 @@ class CallSite:
             program.machine.sizes.update(zip(self.sizes, numbers, strict=True))
         try:
             with np.errstate(all="ignore"):
-                made = self.run(dict(zip(self.operands, arrays, strict=True)), arrays[self.overwrite] if given[-1] else None)
+                results = self.run(dict(zip(self.operands, arrays, strict=True)), arrays[self.overwrite] if given[-1] else None)
             self.offer(arrays, numbers)
         except CheckFailed as failure:
             raise failure.at(self.phase.span) from None
-        if made is None:
+        if results is None:
             return None
-        rows = [array if type(array) is np.ndarray else np.asarray(array) for array in made]
+        rows = [array if type(array) is np.ndarray else np.asarray(array) for array in results]
         if layouts.is_full:
             program.retire()
-        return (*[thing for array in rows for thing in (array, layouts.of(array))], *self.defined())
+        return (*[item for array in rows for item in (array, layouts.of(array))], *self.defined())
 
     def offer(self, arrays: Sequence[Any], numbers: Sequence[int]) -> None:
         """Add a binding for operands like these, if it is time to ask for one."""
@@ -161,13 +161,13 @@ class PhaseSite(CallSite):
         """The result, if no operand has an item, or it has none itself: then it is always this one."""
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
-        made = self.executed.run(memory, target)
+        results = self.executed.run(memory, target)
         self.of_nothing = None
-        if len(made) == 1 and memory and not getattr(self.phase, "defines", ()):
-            is_empty = isinstance(self.phase, Structured) and not np.size(made[0])
+        if len(results) == 1 and memory and not getattr(self.phase, "defines", ()):
+            is_empty = isinstance(self.phase, Structured) and not np.size(results[0])
             if is_empty or not any(array.size for array in memory.values()):
-                self.of_nothing = np.array(made[0])
-        return made
+                self.of_nothing = np.array(results[0])
+        return results
 
     def bind(self, binding: Specialization) -> None:
         if self.of_nothing is not None:
@@ -213,17 +213,17 @@ class WholeSite(CallSite):
         machine, phase = self.program.machine, self.phase
         assert isinstance(phase, Loop | Map | Fold)
         machine.current = phase
-        made, region = None, region_of(phase)
+        results, region = None, region_of(phase)
         is_better = region.is_better(memory, machine, machine.phases, self.took)
         if is_better and self.is_quicker():
             began = perf_counter_ns()
-            made = region.run(memory, machine, machine.phases, type(self.backend), self.program.threads)
+            results = region.run(memory, machine, machine.phases, type(self.backend), self.program.threads)
             self.regional.append(perf_counter_ns() - began)
         elif not is_better and self.took is not None:
             self.leave()
-        if made is None:
+        if results is None:
             self.began, self.asked = perf_counter_ns(), self.program.asked
-        return made
+        return results
 
     def is_quicker(self) -> bool:
         """Is machine code for all of it quicker than the words have been?  (They are tried again in runs 1, 2, 4, 8, …)"""

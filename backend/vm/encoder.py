@@ -85,7 +85,7 @@ class _Encoder:
         self.takes: list[object] = [None] * len(inputs)
         self.first = HEAD + INPUT * len(inputs)
         self.code: list[int] = []
-        self.values: dict[ValueId | str, int] = {name: place for place, name in enumerate(inputs)}
+        self.values: dict[ValueId | str, int] = {name: slot for slot, name in enumerate(inputs)}
         self.count, self.numbers = len(inputs), 1  # number 0 is nobody's
         self.registers: dict[Register | SizeVariable, int] = {}
         self.constants: list[tuple[int, NumArray]] = []
@@ -103,20 +103,20 @@ class _Encoder:
 
     def emit(self, operation: Opcode, *operands: int) -> int:
         """The place of the word."""
-        place = self.first + len(self.code)
+        offset = self.first + len(self.code)
         self.code += (operation, *operands)
-        return place
+        return offset
 
     @property
     def here(self) -> int:
         return self.first + len(self.code)
 
-    def set(self, place: int, word: int) -> None:
-        self.code[place - self.first] = word
+    def set(self, offset: int, word: int) -> None:
+        self.code[offset - self.first] = word
 
-    def id(self, thing: object) -> int:
-        self.keep.append(thing)
-        return id(thing)
+    def id(self, referent: object) -> int:
+        self.keep.append(referent)
+        return id(referent)
 
     def new(self) -> int:
         self.count += 1
@@ -125,10 +125,10 @@ class _Encoder:
         return self.count - 1
 
     def value(self, value: ValueId) -> int:
-        found = self.values.get(value)
-        if found is None:
-            found = self.values[value] = self.new()
-        return found
+        slot = self.values.get(value)
+        if slot is None:
+            slot = self.values[value] = self.new()
+        return slot
 
     def number(self, name: Register | SizeVariable | None = None) -> int:
         """Where a register or a size is; a new number, if of nothing."""
@@ -152,9 +152,9 @@ class _Encoder:
 
     def evaluate(self, number: int, function: Callable[[], int], sizes: Iterable[SizeVariable]) -> None:
         """`function` asks for sizes, those that the run has found among them."""
-        found = [size for size in sizes if size in self.registers]
-        asked = self.id(located(self.inside, self.machine, found, function))
-        self.emit(Opcode.EVALUATE, number, asked, len(found), *map(self.number, found))
+        known = [size for size in sizes if size in self.registers]
+        asked = self.id(located(self.inside, self.machine, known, function))
+        self.emit(Opcode.EVALUATE, number, asked, len(known), *map(self.number, known))
 
     # -------------------------------------------------------------------------------------------- words
 
@@ -207,11 +207,11 @@ class _Encoder:
             case Output() | Print():
                 if self.inside is not None or self.machine.kind(phase.arg) is Kind.CHAR:
                     raise NotEncoded
-                kept = self.value(phase.arg)
+                shown = self.value(phase.arg)
                 if not self.is_ending:  # what comes may write over it
-                    kept = self.new()
-                    self.emit(Opcode.SHARE, kept, self.value(phase.arg))
-                (self.outputs if isinstance(phase, Output) else self.printed).append(kept)
+                    shown = self.new()
+                    self.emit(Opcode.SHARE, shown, self.value(phase.arg))
+                (self.outputs if isinstance(phase, Output) else self.printed).append(shown)
             case LibraryPhase() if is_unread(phase) and self.is_known(phase.results[0]):
                 shape = self.machine.shape(phase.results[0])
                 self.constant(phase.results[0], np.broadcast_to(np.zeros((), DTYPES[self.machine.kind(phase.results[0])]), shape))
@@ -223,28 +223,28 @@ class _Encoder:
         return all(size.constant is not None for size in self.machine.types[value].shape)
 
     def input(self, phase: Input) -> None:
-        place, value, kind = self.names.index(phase.name), phase.result, self.machine.kind(phase.result)
+        slot, value, kind = self.names.index(phase.name), phase.result, self.machine.kind(phase.result)
         if kind is Kind.CHAR or self.inside is not None:
             raise NotEncoded
         shape = self.machine.shape(value)
-        self.inputs[place] = DTYPES[kind], shape
+        self.inputs[slot] = DTYPES[kind], shape
         if not shape:
-            self.takes[place] = _NUMBERS.get(kind)
-        self.values[value] = place
+            self.takes[slot] = _NUMBERS.get(kind)
+        self.values[value] = slot
 
     def constant(self, value: ValueId, array: NumArray) -> None:
-        place = self.new()
-        self.constants.append((place, array))
+        slot = self.new()
+        self.constants.append((slot, array))
         if self.inside is None:
-            self.values[value] = place
+            self.values[value] = slot
         else:  # each iteration drops its own
-            self.emit(Opcode.SHARE, self.value(value), place)
+            self.emit(Opcode.SHARE, self.value(value), slot)
 
     def computed(self, word: RunUnit | RunFusedRows, phase: Phase, results: Sequence[ValueId], overwrite: ValueId | None) -> None:
         run = executed(self.machine, word, self.backend)
         members = word.members if isinstance(word, RunFusedRows) else (phase,)
-        made = {value for member in members for value in traverse.results(member)}
-        operands = [value for value in dict.fromkeys(v for m in members for v in traverse.operands(m)) if value not in made]
+        defined = {value for member in members for value in traverse.results(member)}
+        operands = [value for value in dict.fromkeys(v for m in members for v in traverse.operands(m)) if value not in defined]
         defines = getattr(phase, "defines", ())
         self.site(lambda *given: PhaseSite(run, *given), phase, operands, results, overwrite, run.needed, defines)
 
@@ -253,22 +253,22 @@ class _Encoder:
         overwrite: ValueId | None, sizes: Sequence[SizeVariable] = (), defines: Sequence[SizeVariable] = (),
     ) -> int:  # fmt: skip
         """A `struct run`; its place."""
-        place = self.here
+        offset = self.here
         assert phase is not None
         sizes = [size for size in sizes if size in self.registers]
         over = operands.index(overwrite) if overwrite in operands else -1
-        site = make(self.program, place, phase, operands, results, over, sizes)
+        site = make(self.program, offset, phase, operands, results, over, sizes)
         slots = [*map(self.value, operands), *map(self.value, results), *map(self.number, sizes), *map(self.number, defines)]
         counts = [over, len(operands), len(results), len(sizes), len(defines)]
         length = 5 + len(counts) + len(slots)
-        self.emit(Opcode.RUN, length, place + length, self.id(site), 0, *counts, *slots)
-        self.spans.append((place, phase))
-        return place
+        self.emit(Opcode.RUN, length, offset + length, self.id(site), 0, *counts, *slots)
+        self.spans.append((offset, phase))
+        return offset
 
     def within(self, word: InstructionScope) -> None:
         phase, around = word.phase, self.inside
         self.inside = phase
-        place, sites = 0, list[WholeSite]()
+        offset, sites = 0, list[WholeSite]()
         if isinstance(phase, Loop | Map | Fold):
 
             def make(*given: Any) -> CallSite:
@@ -276,12 +276,12 @@ class _Encoder:
                 return sites[0]
 
             operands = tuple(dict.fromkeys(value for value in traverse.uses(phase) if value in self.values))
-            found = [name for name in self.registers if isinstance(name, SizeVariable)]
-            place = self.site(make, phase, operands, traverse.results(phase), None, found)
+            variables = [name for name in self.registers if isinstance(name, SizeVariable)]
+            offset = self.site(make, phase, operands, traverse.results(phase), None, variables)
         self.all(word.words)
         if sites:
             self.emit(Opcode.EVALUATE, 0, self.id(sites[0].ended), 0)
-            self.set(place + 2, self.here)
+            self.set(offset + 2, self.here)
         self.inside = around
 
     def repeat(self, word: Repeat) -> None:
@@ -317,15 +317,15 @@ class _Encoder:
         else:
             self.evaluate(number, lambda: max(0, self.machine.number(size)) + more, size.variables())
 
-    def hand_on(self, values: Sequence[ValueId], own: Sequence[ValueId], names: Sequence[ValueId]) -> None:
+    def hand_on(self, values: Sequence[ValueId], local: Sequence[ValueId], names: Sequence[ValueId]) -> None:
         """What values are is what names are, once `own` is dropped."""
-        kept = [self.new() for _ in values]
-        for place, value in zip(kept, values, strict=True):
-            self.emit(Opcode.SHARE, place, self.value(value))
-        for value in own:
+        copies = [self.new() for _ in values]
+        for slot, value in zip(copies, values, strict=True):
+            self.emit(Opcode.SHARE, slot, self.value(value))
+        for value in local:
             self.emit(Opcode.FREE, self.value(value))
-        for place, name in zip(kept, names, strict=True):
-            self.emit(Opcode.MOVE, self.value(name), place)
+        for slot, name in zip(copies, names, strict=True):
+            self.emit(Opcode.MOVE, self.value(name), slot)
 
     def choose(self, word: Choose) -> None:
         branch = self.emit(Opcode.BRANCH, self.size(word.by), 0)
@@ -364,16 +364,16 @@ class _Encoder:
         if not given:
             raise NotEncoded
         self.emit(Opcode.GIVE, len(given), *given)
-        rows = [[place, start_of(array), layouts.of(array), self.id(array)] for place, array in self.constants]
-        places = [place for place, _ in self.spans]
+        rows = [[slot, start_of(array), layouts.of(array), self.id(array)] for slot, array in self.constants]
+        places = [offset for offset, _ in self.spans]
 
-        def blame(place: int, numbers: int, error: object) -> None:
+        def blame(offset: int, numbers: int, error: object) -> None:
             """Of an exception at a word, and the numbers there: memory ran out at a phase, or a check failed in a loop."""
             if isinstance(error, MemoryError) or error is MemoryError:
-                which = bisect(places, place) - 1
+                which = bisect(places, offset) - 1
                 raise exhausted(self.spans[which][1] if which >= 0 else None)
             for first, last, number, phase in self.loops:
-                if first <= place < last and isinstance(error, RunFailed):
+                if first <= offset < last and isinstance(error, RunFailed):
                     locate(error, iteration_of(phase, ctypes.c_int64.from_address(numbers + 8 * number).value))
 
         inputs: list[int] = []

@@ -182,11 +182,11 @@ def native_program(
 
     from .encoder import NotEncoded, encoded
 
-    made = None if tiering.mode() is tiering.Mode.OFF else native()
-    if made is None:
+    library = None if tiering.mode() is tiering.Mode.OFF else native()
+    if library is None:
         return None
     try:
-        return encoded(made, words, machine, backend, inputs, exhausted, reset)
+        return encoded(library, words, machine, backend, inputs, exhausted, reset)
     except NotEncoded:
         return None
 
@@ -238,18 +238,18 @@ class PreparedPlan:
     def run(self, inputs: Mapping[str, Any]) -> RunResults:
         """Run on host arrays by name, of the kinds and shapes that were planned.  RunFailed: a run-time check, or memory."""
         arrays = [inputs[name] for name in self.links.names]
-        found = self.links.latest(*arrays)
-        if found is OTHER:
-            found = self.links.run(self, arrays, arrays)
-        return self.run_steps(inputs) if found is OTHER else self._results(found)
+        results = self.links.latest(*arrays)
+        if results is OTHER:
+            results = self.links.run(self, arrays, arrays)
+        return self.run_steps(inputs) if results is OTHER else self._results(results)
 
-    def _results(self, found: Any) -> RunResults:
+    def _results(self, results: Any) -> RunResults:
         links = self.links
         if self._is_single:
-            only: RunResults = _new(RunResults, ((), {links.outputs[0]: _new(OutputValue, (self._kinds[0], found))},
+            only: RunResults = _new(RunResults, ((), {links.outputs[0]: _new(OutputValue, (self._kinds[0], results))},
                 _NO_HOLDINGS))
             return only
-        values = found if len(links.outputs) > 1 else (found,)
+        values = results if len(links.outputs) > 1 else (results,)
         shown = [*map(OutputValue, self._kinds, values)]
         return RunResults(tuple(shown[self._named :]), dict(zip(links.outputs, shown[: self._named], strict=False)))
 
@@ -278,7 +278,7 @@ def links_of(bound: BoundGraph) -> Links:
     """Of all inputs; of all outputs, then of what is printed, each in the order of the graph."""
     phases = bound.graph.phases
     outputs = [p.name for p in phases if isinstance(p, Output)]
-    prints = [f"print {place}" for place in range(sum(isinstance(p, Print) for p in phases))]
+    prints = [f"print {number}" for number in range(sum(isinstance(p, Print) for p in phases))]
     return Links([p.name for p in phases if isinstance(p, Input)], [*outputs, *prints])
 
 
@@ -314,9 +314,9 @@ def _is_plain(plan: ExecutionPlan) -> bool:
 def run_again(plan: ExecutionPlan, bound: BoundGraph, inputs: Mapping[str, Any]) -> RunResults | None:
     """Run a plan that has been executed before, prepared; None if it has not been, or is no plan of one queue on this machine's
     processors."""
-    found = _again.get(id(plan))
-    if found is None or found.plan is not plan or found.bound is not bound:
+    prepared_plan = _again.get(id(plan))
+    if prepared_plan is None or prepared_plan.plan is not plan or prepared_plan.bound is not bound:
         if _is_plain(plan):
             _again.put(id(plan), (), Runs(plan, bound))
         return None
-    return found.use(lambda prepared: prepared.run(inputs))
+    return prepared_plan.use(lambda prepared: prepared.run(inputs))

@@ -100,10 +100,10 @@ class Executed:
     def run(self, memory: Memory, target: Any) -> Sequence[Any]:
         """The results, the sizes that they are known; `target`: what the first may be written over."""
         self.machine.current = first = self.phases[0]
-        made = self.kernel()(memory, target)
+        results = self.kernel()(memory, target)
         if isinstance(first, LibraryPhase) and first.defines:
-            _define(self.machine, first, self.backend, made, memory)
-        return made
+            _define(self.machine, first, self.backend, results, memory)
+        return results
 
 
 def executed(machine: RunState, word: RunUnit | RunFusedRows, backend: Backend) -> Executed:
@@ -122,8 +122,8 @@ def _kernel(machine: RunState, phase: Structured | LibraryPhase | Constant, back
         case LibraryPhase():
             return backend.library(phase, machine)
         case Constant():
-            made = (backend.constant(phase, machine),)
-            return lambda memory, overwrite: made
+            results = (backend.constant(phase, machine),)
+            return lambda memory, overwrite: results
 
 
 def compile_executed(machine: RunState, word: RunUnit | RunFusedRows, backend: Backend) -> Action:
@@ -134,11 +134,11 @@ def compile_executed(machine: RunState, word: RunUnit | RunFusedRows, backend: B
 
     def act(memory: Memory) -> None:
         target = memory[overwrite] if overwrite is not None and sole_owner(memory, overwrite) else None
-        made = run.run(memory, target)
+        arrays = run.run(memory, target)
         if only is not None:
-            memory[only] = made[0]
+            memory[only] = arrays[0]
         else:
-            for value, array in zip(results, made, strict=True):
+            for value, array in zip(results, arrays, strict=True):
                 memory[value] = array
 
     return act
@@ -147,20 +147,20 @@ def compile_executed(machine: RunState, word: RunUnit | RunFusedRows, backend: B
 def runtime_sizes(machine: RunState, phase: Structured | LibraryPhase | Constant) -> tuple[SizeVariable, ...]:
     """The run-time sizes that a kernel of the phase depends on, but for those the phase defines itself."""
     types = machine.types
-    found: dict[SizeVariable, None] = {}
+    variables: dict[SizeVariable, None] = {}
     for size in traverse.sizes(phase):
         if size.constant is None:
-            found.update(dict.fromkeys(size.variables()))
+            variables.update(dict.fromkeys(size.variables()))
     for value in (*traverse.results(phase), *traverse.operands(phase)):
         for size in types[value].shape:
             if size.constant is None:
-                found.update(dict.fromkeys(size.variables()))
+                variables.update(dict.fromkeys(size.variables()))
     for variable in traverse.defines(phase):
-        found.pop(variable, None)
-    return tuple(found)
+        variables.pop(variable, None)
+    return tuple(variables)
 
 
-def _define(machine: RunState, phase: LibraryPhase, backend: Backend, made: Sequence[Any], memory: Memory) -> None:
+def _define(machine: RunState, phase: LibraryPhase, backend: Backend, results: Sequence[Any], memory: Memory) -> None:
     """The sizes that a library phase defines are those of its result, or its operand's value."""
     variable = phase.defines[0]
     match phase.op:
@@ -169,11 +169,11 @@ def _define(machine: RunState, phase: LibraryPhase, backend: Backend, made: Sequ
         case "compress":
             axis = phase.attributes["axis"]
             assert isinstance(axis, int)
-            machine.define(variable, made[0].shape[axis])
+            machine.define(variable, results[0].shape[axis])
         case "format":
-            machine.define(variable, made[0].shape[-1])
+            machine.define(variable, results[0].shape[-1])
         case _:
-            machine.define(variable, made[0].shape[0])
+            machine.define(variable, results[0].shape[0])
 
 
 # ---------------------------------------------------------------------------------------------------- interpret
@@ -236,36 +236,36 @@ class _Interpreter:
         is_observed = self.is_observed
         self.is_observed = is_observed and not is_group(phase)  # its time is that of its last member
         words, self.is_observed = self.all(word.words), is_observed
-        whole = self.backend.whole(phase, machine, machine.phases) if isinstance(phase, Loop | Map | Fold) else None
+        compiled = self.backend.whole(phase, machine, machine.phases) if isinstance(phase, Loop | Map | Fold) else None
 
         def run(memory: Memory) -> None:
             machine.current = phase
-            made = None if whole is None else whole(memory)
-            if made is None:
+            results = None if compiled is None else compiled(memory)
+            if results is None:
                 words(memory)
             else:
-                memory.update(zip(traverse.results(phase), made, strict=True))
+                memory.update(zip(traverse.results(phase), results, strict=True))
 
         return run
 
     # -------------------------------------------------------------------------------------- control
 
     def repeat(self, word: Repeat) -> Action:
-        machine, registers, turn, index = self.machine, self.registers, self.all(word.words), _InstructionIndex(self.machine,
+        machine, registers, body, index = self.machine, self.registers, self.all(word.words), _InstructionIndex(self.machine,
             word)
         at, stop = word.at, word.stop
 
         def run(memory: Memory) -> None:
-            turns = machine.number(word.trip)
+            iterations = machine.number(word.trip)
             _hand_on(memory, word.initial, (), word.state)
             index.begin()
-            for place in range(turns - 1, -1, -1) if word.backwards else range(word.first, word.first + turns):
-                registers[at] = place
-                index.enter(place)
+            for iteration in range(iterations - 1, -1, -1) if word.backwards else range(word.first, word.first + iterations):
+                registers[at] = iteration
+                index.enter(iteration)
                 try:
-                    turn(memory)
+                    body(memory)
                 except (CheckFailed, RunFailed) as failure:
-                    locate(failure, iteration_of(word.of, place))
+                    locate(failure, iteration_of(word.of, iteration))
                     raise
                 _hand_on(memory, word.next, word.own, word.state)
                 if stop is not None and registers[stop]:
@@ -322,11 +322,11 @@ class _Interpreter:
             return lambda: (number() + ahead,)
 
         def find() -> tuple[int, ...]:
-            left, found = number() + ahead, []
+            left, coordinates = number() + ahead, []
             for size in reversed(frame):
-                left, place = divmod(left, self.machine.number(size))
-                found.append(place)
-            return tuple(found[::-1][:axes])
+                left, coordinate = divmod(left, self.machine.number(size))
+                coordinates.append(coordinate)
+            return tuple(coordinates[::-1][:axes])
 
         return find
 
@@ -363,13 +363,13 @@ def _free(values: Sequence[ValueId]) -> Action:
     return free
 
 
-def _hand_on(memory: Memory, values: Sequence[ValueId], own: Sequence[ValueId], names: Sequence[ValueId]) -> None:
+def _hand_on(memory: Memory, values: Sequence[ValueId], local: Sequence[ValueId], names: Sequence[ValueId]) -> None:
     """What values are is what names are, once `own` is dropped; nobody else holds it then, so that its buffers can be written."""
-    made = [memory[value] for value in values]
-    for value in own:
+    yielded = [memory[value] for value in values]
+    for value in local:
         memory.pop(value, None)
     for name in reversed(names):
-        memory[name] = made.pop()
+        memory[name] = yielded.pop()
 
 
 class _InstructionIndex:
@@ -385,10 +385,10 @@ class _InstructionIndex:
     def begin(self) -> None:
         self.known = frozenset(self.machine.sizes) if self.guarded else self.known
 
-    def enter(self, place: int) -> None:
+    def enter(self, iteration: int) -> None:
         if self.index is not None:
             self.forget()
-            self.machine.define(self.index, place)
+            self.machine.define(self.index, iteration)
 
     def end(self) -> None:
         self.forget()

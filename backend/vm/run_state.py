@@ -72,11 +72,11 @@ class Lease(np.ndarray[Any, Any]):
     buffer: _LiveArray | None
 
     def __del__(self) -> None:
-        kept, buffer = _free, self.buffer
-        if kept is not None and buffer is not None and buffer.size + kept_bytes() <= MOST_KEPT:
-            row = kept.get(buffer.size)
+        free, buffer = _free, self.buffer
+        if free is not None and buffer is not None and buffer.size + kept_bytes() <= MOST_KEPT:
+            row = free.get(buffer.size)
             if row is None:
-                row = kept.setdefault(buffer.size, [])
+                row = free.setdefault(buffer.size, [])
             row.append(buffer)
 
 
@@ -95,10 +95,10 @@ def room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
             except IndexError:  # another thread took the last one
                 break
             if getrefcount(lease) == _UNSEEN:
-                made = lease.view(ndarray)
+                array = lease.view(ndarray)
                 row += used[::-1]
                 row.append(lease)
-                return made
+                return array
             used.append(lease)
         row += used[::-1]
     return _new_room(shape, dtype)
@@ -117,10 +117,10 @@ def _new_room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         buffer = _LiveArray(size)
     lease: Lease = ndarray.__new__(Lease, shape, dtype, buffer.memory, buffer.offset)
     lease.buffer = buffer
-    made = lease.view(ndarray)
+    array = lease.view(ndarray)
     if size <= _MOST_SHOWN:
         _put_at_hand(shape, dtype, lease)
-    return made
+    return array
 
 
 def _kept(size: int) -> _LiveArray | None:
@@ -143,21 +143,21 @@ def _ended(size: int | None = None) -> _LiveArray | None:
     """The memory of a lease at hand (one of so many bytes) that nobody sees, and that is no more."""
     for key, row in list(_at_hand.items()):
         others: list[Lease] = []
-        found: _LiveArray | None = None
-        while row and found is None:
+        buffer: _LiveArray | None = None
+        while row and buffer is None:
             try:
                 lease = row.pop()
             except IndexError:
                 break
             if getrefcount(lease) == _UNSEEN and lease.buffer is not None and size in (None, lease.buffer.size):
-                found, lease.buffer = lease.buffer, None
+                buffer, lease.buffer = lease.buffer, None
             else:
                 others.append(lease)
         row += others[::-1]
         if not row:
             _at_hand.pop(key, None)
-        if found is not None:
-            return found
+        if buffer is not None:
+            return buffer
     return None
 
 

@@ -66,15 +66,15 @@ def this_host() -> Host | None:
         return None
     system = ctypes.CDLL(None)
     try:
-        found = {name: _address(getattr(system, name)) for name in _SYSTEM}
-        found |= {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
+        addresses = {name: _address(getattr(system, name)) for name in _SYSTEM}
+        addresses |= {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
     except AttributeError:
         return None
     if all(hasattr(system, name) for name in _PROCESSORS):
-        found |= {name: _address(getattr(system, name)) for name in _PROCESSORS}
-    found |= {name: ctypes.c_void_p.from_address(table + place * 8).value or 0 for name, place in _NUMPY.items()}
+        addresses |= {name: _address(getattr(system, name)) for name in _PROCESSORS}
+    addresses |= {name: ctypes.c_void_p.from_address(table + slot * 8).value or 0 for name, slot in _NUMPY.items()}
     constants = {"clock": time.CLOCK_MONOTONIC, "worth_waking": tiering.WORTH_WAKING}
-    return Host(**found, **layout, **constants)
+    return Host(**addresses, **layout, **constants)
 
 
 def _address(function: Any) -> int:
@@ -83,8 +83,8 @@ def _address(function: Any) -> int:
 
 def of_python(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
     """A function of Python's interface, with a type that no other user of `pythonapi` changes."""
-    found: Callable[..., Any] = ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
-    return found
+    function: Callable[..., Any] = ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+    return function
 
 
 def numpy_functions() -> int | None:
@@ -93,8 +93,8 @@ def numpy_functions() -> int | None:
     capsule = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)
     if capsule is None:
         return None
-    found: int | None = of_python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(capsule, None)
-    return found
+    table: int | None = of_python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(capsule, None)
+    return table
 
 
 def _layout() -> dict[str, int] | None:

@@ -78,14 +78,14 @@ class Layouts:
     def lengths(self, dtype: np.dtype[Any], cell: tuple[int, ...], strides: tuple[int, ...] | None = None) -> int:
         """The address of the table (`struct lengths`) of 0 to `MOST_CELLS` cells of a shape, in rows or as strides say."""
         key = dtype, cell, _strides((0, *cell), dtype) if strides is None else strides
-        found = self._lengths.get(key)
-        if found is None:
+        address = self._lengths.get(key)
+        if address is None:
             described = partial(self.counted, key)
             table = np.zeros(MOST_CELLS + 2, np.int64)
             table[0] = id(described)
             self._keep += (described, table)
-            found = self._lengths[key] = int(table.ctypes.data)
-        return found
+            address = self._lengths[key] = int(table.ctypes.data)
+        return address
 
     def counted(self, cells: Key, count: int) -> int:
         """Of so many cells, for their table."""
@@ -111,18 +111,18 @@ class Layouts:
         address = 0 if maker is None else id(maker)
         words = np.array([id(dtype), address, len(shape), dtype.itemsize, prod(shape), int(is_rows), *shape, *strides], np.int64)
         self._keep += (dtype, maker, words)
-        found: int = words.ctypes.data
-        self._known[key], self._keys[found] = found, key
-        return found
+        descriptor: int = words.ctypes.data
+        self._known[key], self._keys[descriptor] = descriptor, key
+        return descriptor
 
 
 def _strides(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, ...]:
-    made: list[int] = []
+    outward: list[int] = []
     step = dtype.itemsize
     for length in reversed(shape):
-        made.append(step)
+        outward.append(step)
         step *= length
-    return tuple(made[::-1])
+    return tuple(outward[::-1])
 
 
 def _turned(shape: tuple[int, ...], dtype: np.dtype[Any], order: tuple[int, ...]) -> Any:
@@ -182,7 +182,7 @@ def tuned(example: Callable[[int], Example | None], layouts: Layouts, size: int,
     least, greatest = fit.reached(LEAST), fit.reached(most)
     if greatest - least < LEAST_RANGE:
         return None
-    trials = {least + (greatest - least) * place // (TRIALS + 1) + place % 2 for place in range(1, TRIALS + 1)}
+    trials = {least + (greatest - least) * trial // (TRIALS + 1) + trial % 2 for trial in range(1, TRIALS + 1)}
     if not all(map(fit.holds, sorted(trials))):
         return None
     last = example(greatest)
@@ -202,27 +202,27 @@ class _AffineFit:
 
     def read(self, example: Example) -> list[tuple[int, Any]]:
         """Each word as a number, and what has to be the same whatever the size."""
-        made: list[tuple[int, Any]] = []
-        for place, word in enumerate(example.words):
-            if place in example.layouts or place in example.rooms:
+        numbers: list[tuple[int, Any]] = []
+        for at, word in enumerate(example.words):
+            if at in example.layouts or at in example.rooms:
                 dtype, shape, strides = self.layouts.key(word)
-                made.append((shape[0] if shape else 0, (dtype, shape[1:], strides)))
+                numbers.append((shape[0] if shape else 0, (dtype, shape[1:], strides)))
             else:
-                made.append((0 if place in example.loose else word, None))
-        return made
+                numbers.append((0 if at in example.loose else word, None))
+        return numbers
 
     def starts(self, near: int, second: Example) -> bool:
         """Find the factors, of two sizes that are neighbours."""
         self.numbers, other = self.read(self.first), self.read(second)
         self.factors = [(b - a) * (near - self.size) for (a, _), (b, _) in zip(self.numbers, other, strict=True)]
-        return self.agrees(near, second, other) and all(self.factors[place] >= 0 for place in self.first.rooms)
+        return self.agrees(near, second, other) and all(self.factors[at] >= 0 for at in self.first.rooms)
 
     def agrees(self, size: int, example: Example, numbers: list[tuple[int, Any]]) -> bool:
         """Are these the words that the factors say?"""
         if (example.layouts, example.rooms, example.loose) != (self.first.layouts, self.first.rooms, self.first.loose):
             return False
         ahead = size - self.size
-        lengths = [numbers[place][0] for place in example.layouts if self.factors[place]]
+        lengths = [numbers[at][0] for at in example.layouts if self.factors[at]]
         return max(lengths, default=0) <= MOST_CELLS and all(
             number == was + factor * ahead and same == before
             for (was, before), factor, (number, same) in zip(self.numbers, self.factors, numbers, strict=True)
@@ -249,10 +249,10 @@ class _AffineFit:
         """Rooms are as large as any size wants them."""
         changes: list[int] = []
         count = 0
-        for place, ((number, same), factor) in enumerate(zip(self.numbers, self.factors, strict=True)):
-            if factor and place not in last.rooms:
-                table = self.layouts.lengths(*same) if place in last.layouts else 0
-                changes += (place, table, number - factor * self.size, factor)
+        for at, ((number, same), factor) in enumerate(zip(self.numbers, self.factors, strict=True)):
+            if factor and at not in last.rooms:
+                table = self.layouts.lengths(*same) if at in last.layouts else 0
+                changes += (at, table, number - factor * self.size, factor)
                 count += 1
         return Tuned(last.words, [least, most, most, count, *changes], last.keep)
 
@@ -287,8 +287,8 @@ class Specialization:
         results: Sequence[ValueId],
     ) -> None:  # fmt: skip
         self.layouts, self.types, self.threads, self.runs, self.values = layouts, types, threads, runs, values
-        self.places = {value: place for place, value in enumerate(values)}
-        self.places |= {value: len(values) + place for place, value in enumerate(results)}
+        self.places = {value: number for number, value in enumerate(values)}
+        self.places |= {value: len(values) + number for number, value in enumerate(results)}
         self.operands, self.count = len(values), len(results)
         self.made: dict[ValueId, tuple[int, int, int]] = {}
         self.rooms: list[int] = []
@@ -307,27 +307,27 @@ class Specialization:
         """Is a kernel there, or is it time to make it?"""
         return tiering.is_worth(kernel, self.runs * SAVED_NANOSECONDS)
 
-    def ready(self, found: object, type: type[Ready]) -> Ready:
-        if found is None:
+    def ready(self, result: object, type: type[Ready]) -> Ready:
+        if result is None:
             raise Unbound
-        if not isinstance(found, type):
+        if not isinstance(result, type):
             raise Later
-        return found
+        return result
 
     def view(self, value: ValueId, view: Callable[[Any], Any]) -> tuple[NumArray, Base]:
         """A view of an operand, and where it begins.  Unbound: it is a copy."""
-        found = view(self.values[value])
-        if isinstance(found, Deferred):
+        viewed = view(self.values[value])
+        if isinstance(viewed, Deferred):
             raise Unbound
-        array = np.asarray(found)
+        array = np.asarray(viewed)
         return array, self.base(value, array)
 
     def base(self, value: ValueId, array: NumArray) -> Base:
         """Where a view of an operand begins.  Unbound: it is a copy."""
-        whole = self.values[value]
-        if array.size and not np.may_share_memory(array, whole):
+        source = self.values[value]
+        if array.size and not np.may_share_memory(array, source):
             raise Unbound
-        return self.places[value], start_of(array) - start_of(whole)
+        return self.places[value], start_of(array) - start_of(source)
 
     def result(self, value: ValueId, shape: tuple[int, ...], dtype: np.dtype[Any], order: Sequence[int] | None = None) -> int:
         """The place of a result, its axes in memory in some order."""
@@ -375,7 +375,7 @@ class Specialization:
         at = first + 3 * self.count + len(self.rooms)
         rooms, loose = frozenset(range(first + 3 * self.count, at)), {FAULT}
         for launch in self.launches:
-            loose |= {at + 1 + place for place in parallel_for.LOOSE_PLACES}
+            loose |= {at + 1 + offset for offset in parallel_for.LOOSE_PLACES}
             at += 1 + len(launch)
         return Example(words, frozenset(range(HEAD, HEAD + self.operands)) | results, rooms, frozenset(loose), tuple(self.keep))
 
@@ -386,22 +386,22 @@ def bind_structured(binding: Specialization, phase: Structured, run: Any = None)
     run = run or compile_structured(phase, types.kind, types.number, binding.threads)
     owner = compiled_of(run)
     if isinstance(owner, CompiledRun):
-        made = [(value, types.kind(value)) for value in list(binding.places)[binding.operands : binding.operands + binding.count]]
+        defined = [(value, types.kind(value)) for value in list(binding.places)[binding.operands : binding.operands + binding.count]]
         operands = [binding.view(value, view) for value, view in owner.views]
-        bind_kernel(binding, owner, operands, made)
+        bind_kernel(binding, owner, operands, defined)
         binding.fault = Fault(owner, binding.kernels[0], phase.span)
     elif all(r.reduction is None and isinstance(phase.body[r.node], ReadNode) for r in phase.results):
-        for place, result in enumerate(phase.results):
+        for number, result in enumerate(phase.results):
             node = phase.body[result.node]
             assert isinstance(node, ReadNode)
-            _shown(binding, run, place, phase.reads[node.index].value, result.value)
+            _shown(binding, run, number, phase.reads[node.index].value, result.value)
     else:
         raise Unbound
 
 
-def _shown(binding: Specialization, run: Any, place: int, source: ValueId, result: ValueId) -> None:
+def _shown(binding: Specialization, run: Any, number: int, source: ValueId, result: ValueId) -> None:
     """A result that shows part of an operand."""
-    array = np.asarray(run(binding.values, None)[place])
+    array = np.asarray(run(binding.values, None)[number])
     if not array.size:
         raise Unbound
     at, ahead = binding.base(source, array)
@@ -425,24 +425,24 @@ class Fault:
 
 
 def bind_kernel(
-    binding: Specialization, run: CompiledRun, operands: Sequence[tuple[NumArray, Base]], made: Sequence[tuple[ValueId, Kind]]
+    binding: Specialization, run: CompiledRun, operands: Sequence[tuple[NumArray, Base]], defined: Sequence[tuple[ValueId, Kind]]
 ) -> None:
     """The launch of a kernel that makes these results; of those in parts (complex ones), and of what joins these."""
     split = run.body.split
     if not split:
-        _launch(binding, run, operands, [(value, None) for value, _ in made])
+        _launch(binding, run, operands, [(value, None) for value, _ in defined])
         return
     plain = copy(run)
     plain.body = replace(run.body, split=frozenset())
     targets: list[tuple[ValueId | None, int | None]] = []
-    whole: list[tuple[ValueId, Kind, int]] = []
-    for value, kind in made:
+    unsplit: list[tuple[ValueId, Kind, int]] = []
+    for value, kind in defined:
         is_split = len(targets) in split
         if is_split:
-            whole.append((value, kind, len(targets)))
+            unsplit.append((value, kind, len(targets)))
         targets += [(None, None), (None, None)] if is_split else [(value, None)]
     parts = _launch(binding, plain, operands, targets)
-    for value, kind, first in whole:
+    for value, kind, first in unsplit:
         pair = parts[first : first + 2]
         body, kinds = joining_body(kind), [PART[kind]] * 2
         views = [(ValueId(-1), np.asarray)] * 2
@@ -459,32 +459,32 @@ def _launch(
     if bound.packs:
         raise Unbound
     bases: list[Base] = [base for _, base in operands]
-    made = list(zip(bound.shapes, bound.dtypes, strict=True))
+    arrays = list(zip(bound.shapes, bound.dtypes, strict=True))
     results = [
         binding.room(shape, dtype) if value is None else binding.result(value, shape, dtype, bound.order[: len(shape)])
-        for (value, _), (shape, dtype) in zip(targets, made, strict=True)
+        for (value, _), (shape, dtype) in zip(targets, arrays, strict=True)
     ]
-    rows = results if bound.partials == 1 else [binding.room((bound.partials, *shape), dtype) for shape, dtype in made]
+    rows = results if bound.partials == 1 else [binding.room((bound.partials, *shape), dtype) for shape, dtype in arrays]
     binding.share(bound.pieces, [*bases, *((row, 0) for row in rows)])
     binding.kernels.append(bound.kernel)
-    for place, (row, result) in enumerate(zip(rows, results, strict=True)):
+    for number, (row, result) in enumerate(zip(rows, results, strict=True)):
         if row != result:
-            binding.share(bound.joining(place), [(row, 0), (result, 0)])
+            binding.share(bound.joining(number), [(row, 0), (result, 0)])
     order = sorted(range(len(bound.order)), key=bound.order.__getitem__)
     return [
         (np.empty(shape, dtype).transpose(order[: len(shape)]), (result, 0))
-        for (shape, dtype), result in zip(made, results, strict=True)
+        for (shape, dtype), result in zip(arrays, results, strict=True)
     ]
 
 
 def _bound(binding: Specialization, run: CompiledRun, arrays: Sequence[NumArray]) -> BoundKernel:
     stores = run.stores(False)
     key = (stores, layout_of(arrays))
-    found = run.kept[key] if key in run.kept else run.code_for(arrays, stores)
-    if found is not None and not isinstance(found, BoundKernel) and binding.wants(found):
-        found = run.bind(found, arrays)
-    run.kept[key] = found
-    return binding.ready(found, BoundKernel)
+    code = run.kept[key] if key in run.kept else run.code_for(arrays, stores)
+    if code is not None and not isinstance(code, BoundKernel) and binding.wants(code):
+        code = run.bind(code, arrays)
+    run.kept[key] = code
+    return binding.ready(code, BoundKernel)
 
 
 def _nothing(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:

@@ -106,8 +106,8 @@ def round_f32(value: float) -> float:
 
 
 def _complex_f32(value: Any) -> complex:
-    whole = complex(value)
-    return complex(round_f32(whole.real), round_f32(whole.imag))
+    wide = complex(value)
+    return complex(round_f32(wide.real), round_f32(wide.imag))
 
 
 def _character(value: Any) -> str:
@@ -171,10 +171,10 @@ def kind_of_dtype(dtype: Any) -> Kind | None:
     if dtype.kind == "U":
         return Kind.CHAR if dtype.itemsize <= 4 else None
     name = str(dtype.name)
-    found = next((kind for kind, numpy_name in NUMPY_NAMES.items() if numpy_name == name), None)
-    if found is not None:
-        _kinds[dtype] = found
-    return found
+    kind = next((kind for kind, numpy_name in NUMPY_NAMES.items() if numpy_name == name), None)
+    if kind is not None:
+        _kinds[dtype] = kind
+    return kind
 
 
 _kinds: dict[Any, Kind] = {}
@@ -265,8 +265,8 @@ def _significant(magnitude: float, digits: int) -> tuple[str, int]:
 def _plain(figures: str, scale: int) -> str:
     if scale < 0:
         return "0." + "0" * (-scale - 1) + figures
-    whole, fraction = figures[: scale + 1].ljust(scale + 1, "0"), figures[scale + 1 :]
-    return f"{whole}.{fraction}" if fraction else whole
+    integer, fraction = figures[: scale + 1].ljust(scale + 1, "0"), figures[scale + 1 :]
+    return f"{integer}.{fraction}" if fraction else integer
 
 
 def _exponential(figures: str, scale: int) -> str:
