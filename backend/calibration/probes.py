@@ -196,7 +196,7 @@ class PreparedProbe:
 
 
 class _Stepwise(CpuBackend):
-    def whole(self, *_: Any) -> None:
+    def region(self, *_: Any) -> None:
         return None
 
 

@@ -333,5 +333,6 @@ def _seen(
     same = {name: one for at, (name, one) in enumerate(inputs.items()) if all(report["same"][at] for report in sights)}
     if same and probe:
         read = zip(addresses, sights, strict=True)
-        cluster.reading = {address: CostTable(tuple(report["size"]), tuple(report["ns"])) for address, report in read if report["ns"]}
+        tables = ((address, CostTable(tuple(report["size"]), tuple(report["ns"]))) for address, report in read if report["ns"])
+        cluster.reading = dict(tables)
     return same, {folder for at, folder in enumerate(written) if all(report["there"][at] for report in sights)}

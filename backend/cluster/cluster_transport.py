@@ -79,7 +79,7 @@ class Shares:
     joined: dict[PhaseId, frozenset[Process]] = field(default_factory=dict)
     transfers: dict[TransferStep, int] = field(default_factory=dict)
     number_of: dict[DeviceId, int] = field(default_factory=dict)
-    kept: frozenset[int] = frozenset()
+    undelivered: frozenset[int] = frozenset()
     """The transfers of what is left on another device than home."""
     stores: frozenset[DeviceId] = frozenset()
 
@@ -100,7 +100,7 @@ class Shares:
                 elif isinstance(step, LoopStep | JoinStep):
                     self.joined[step.phase] = self.joined.get(step.phase, frozenset()) | owners
 
-        self.kept = frozenset(self.transfers[step] for step in _left(self.plan))
+        self.undelivered = frozenset(self.transfers[step] for step in _left(self.plan))
 
     def ends(self, queue: Queue) -> Iterator[Process]:
         """The processes that a queue has something for."""
@@ -252,7 +252,7 @@ class Crossing(Others):
         arrays = [np.asarray(array) for _, array in parts]
         number, target = self.shares.transfers[step], self.shares.where[step.target]
         facts: dict[str, Any] = {"transfer": number, "boxes": [box for box, _ in parts]}
-        if number in self.shares.kept:
+        if number in self.shares.undelivered:
             there, facts["digest"] = self.holds.get(str(target), {}).get(str(number)), digest_of(arrays)
             facts["held"] = there == facts["digest"]
             if facts["held"]:

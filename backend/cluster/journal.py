@@ -32,15 +32,15 @@ class Journal:
 
     shares: Shares
     began: int = field(default_factory=perf_counter_ns)
-    kept: array[int] = field(default_factory=lambda: array("q"))
+    fields: array[int] = field(default_factory=lambda: array("q"))
     more: dict[tuple[int, int, int], list[int]] = field(default_factory=dict)
 
     def __call__(self, took: Took) -> None:
         moved = isinstance(took.step, TransferStep)
         number = self.shares.transfers[took.step] if isinstance(took.step, TransferStep) else took.step.id
         key = int(moved), number, self.shares.number_of[took.queue]
-        if len(self.kept) < MOST * _FIELDS:
-            self.kept.extend((*key, took.start - self.began, took.end - self.began, 1))
+        if len(self.fields) < MOST * _FIELDS:
+            self.fields.extend((*key, took.start - self.began, took.end - self.began, 1))
         else:
             times, ns = self.more.get(key, (0, 0))
             self.more[key] = [times + 1, ns + took.ns]
@@ -48,7 +48,7 @@ class Journal:
     def rows(self) -> Any:
         """As a table of integers."""
         more = [(*key, 0, ns, times) for key, (times, ns) in self.more.items()]
-        recorded = np.array(self.kept, np.int64).reshape(-1, _FIELDS)
+        recorded = np.array(self.fields, np.int64).reshape(-1, _FIELDS)
         return np.concatenate([recorded, np.array(more, np.int64).reshape(-1, _FIELDS)])
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...typechecker.elements import Kind
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
-from ..vm.backend_interface import Index, Kernel, Types, Whole
+from ..vm.backend_interface import Index, Kernel, RegionKernel, Types
 from ..vm.run_state import LEAST, Lease
 from .phases import compile_structured
 from .views import DTYPES, constants, shown, stored
@@ -43,7 +43,7 @@ class CpuBackend:
 
         return run
 
-    def whole(self, phase: Loop | Fold | Map, types: Types, program: Mapping[PhaseId, Phase]) -> Whole | None:
+    def region(self, phase: Loop | Fold | Map, types: Types, program: Mapping[PhaseId, Phase]) -> RegionKernel | None:
         """By machine code of its own."""
         from .regions import region_of
 
@@ -96,7 +96,7 @@ class CpuBackend:
     def empty(self, kind: Kind, shape: tuple[int, ...]) -> Any:
         return np.empty(shape, DTYPES[kind])
 
-    def place(self, target: Any, index: Index, part: Any) -> None:
+    def store(self, target: Any, index: Index, part: Any) -> None:
         target[index] = part
 
     def quiet(self) -> Any:

@@ -50,7 +50,7 @@ LEAST_READS: Final = 8
 class Pack:
     """Operand `place` is copied in NumPy's `order`."""
 
-    place: int
+    operand: int
     order: Literal["K", "C"]
 
 
@@ -76,7 +76,7 @@ def packed(arrays: Sequence[NumArray], packs: Sequence[Pack]) -> list[NumArray]:
     """The operands, those to be packed copied to lie close together."""
     copies = list(arrays)
     for pack in packs:
-        copies[pack.place] = np.copy(copies[pack.place], order=pack.order)
+        copies[pack.operand] = np.copy(copies[pack.operand], order=pack.order)
     return copies
 
 

@@ -148,9 +148,10 @@ class Arrays:
     def patch(self, name: str, where: Any, x: Any, value: Any) -> Any:
         if not np.any(where):
             return value
-        patched, function = np.array(value), getattr(math, name)
-        patched[where] = [function(item) if math.isfinite(item) else math.nan for item in np.asarray(x)[where].reshape(-1).tolist()]
-        return patched
+        result, function = np.array(value), getattr(math, name)
+        items = np.asarray(x)[where].reshape(-1).tolist()
+        result[where] = [function(item) if math.isfinite(item) else math.nan for item in items]
+        return result
 
     def usually(self, where: Any, value: Any, other: Callable[[], Any]) -> Any:
         return value if np.all(where) else self.choose(where, value, other())
@@ -179,7 +180,8 @@ def by_steps(meaning: Definition, kind: Kind, operands: Sequence[Any]) -> Any:
     if steps is None:
         return None
     with np.errstate(all="ignore"):
-        return np.asarray(meaning.compute(*(np.asarray(operand, DTYPES[meaning.kind]) for operand in operands), steps), DTYPES[kind])
+        return np.asarray(meaning.compute(*(np.asarray(operand, DTYPES[meaning.kind]) for operand in operands), steps),
+            DTYPES[kind])
 
 
 # ---------------------------------------------------------------------------------------------------- reals

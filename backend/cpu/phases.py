@@ -213,7 +213,7 @@ class Sliced:
         if self.once:
             originals = {slot: slots[slot] for slot in self.once if isinstance(slots[slot], Deferred)}
             for slot, deferred in originals.items():
-                slots[slot] = deferred.whole()
+                slots[slot] = deferred.materialized()
             evaluate(body.hoisted, slots, {})
             slots = [originals.get(slot, value) if value is not None else None for slot, value in enumerate(slots)]
         return slots

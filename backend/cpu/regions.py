@@ -94,7 +94,7 @@ class Stretches:
     """`bands` of about equal heights, each `turns` iterations at a time."""
 
     bands: int
-    turns: int
+    iterations: int
 
 
 def stretches_of(rows: RowDomain, iterations: int, threads: int) -> Stretches | None:
@@ -135,11 +135,11 @@ def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: RowDo
     inner, outer = rows.reach, -rows.reach
     bands, ends = bands_of(rows, cut)
     between = [(end, end, outer, inner) for end in (ends[:-1] if rows.wraps else ends[1:-1])]
-    work = rows.nanoseconds * rows.count * cut.turns
+    work = rows.nanoseconds * rows.count * cut.iterations
     launches = [_tiles(address, block_of, at, tiles, threads, work) for tiles in (bands, between)]
     levels = rows.levels
-    for start in range(first, last, cut.turns):
-        stop = min(last, start + cut.turns)
+    for start in range(first, last, cut.iterations):
+        stop = min(last, start + cut.iterations)
         launches[0].run((start, stop))
         if rows.reach and (stop - start) * levels > 1:
             launches[1].run((start, stop))
@@ -210,7 +210,7 @@ class Ranges:
     def results(self, memory: Mapping[ValueId, Any], trips: int) -> tuple[Any, ...] | None:
         phase = self.phase
         if isinstance(phase, Map):
-            results, tiles = self.made(), self.compiled.tiled
+            results, tiles = self.allocated_results(), self.compiled.tiled
             if phase.frame:
                 self.cells(results[0].shape[0] if results else self.types.number(phase.frame[0]))
             elif tiles is not None:
@@ -223,7 +223,7 @@ class Ranges:
             initial = [np.asarray(memory[value]) for value in phase.initial]
         else:
             initial = [np.asarray(memory[value])[0 if phase.scan else -1] for value in phase.args]
-        results = self.made()
+        results = self.allocated_results()
         for target, value in zip(results, initial, strict=False):
             target[0] = value
         self.states(initial)
@@ -232,7 +232,7 @@ class Ranges:
 
     # ----------------------------------------------------------------------------------------- memory
 
-    def made(self) -> list[NumArray]:
+    def allocated_results(self) -> list[NumArray]:
         """Arrays of the results, which the program writes."""
         results: list[NumArray] = []
         for view, source in self.views:
@@ -351,7 +351,8 @@ class Ranges:
         cut = stretches_of(rows, trips, self.threads)
         assert cut is not None, "rows see nothing of each other"
         blocks = [ArgumentBlock([*words[:where], *tile, *words[where + 4 :]], given) for tile in bands_of(rows, cut)[0]]
-        return Pieces(address, blocks, 2 + len(places), self.threads, rows.nanoseconds * rows.count * cut.turns), cut.turns
+        duration = rows.nanoseconds * rows.count * cut.iterations
+        return Pieces(address, blocks, 2 + len(places), self.threads, duration), cut.iterations
 
     def rows(self, tiles: Tiled) -> RowDomain:
         iteration, count = self.iteration, self.number(tiles.rows)
@@ -662,7 +663,8 @@ class RegionRun:
             array = arrays[view.name]
             match self.region.sources[view.name]:
                 case StateView(component):
-                    bases.append((binding.result(phase.results[component], results[component].shape, results[component].dtype), 0))
+                    result = results[component]
+                    bases.append((binding.result(phase.results[component], result.shape, result.dtype), 0))
                 case ScopeInput(value):
                     bases.append(binding.base(value, array))
                 case First(component):

@@ -201,7 +201,7 @@ class Deferred:
             target[box] = self[box]
         return target
 
-    def whole(self) -> NumArray:
+    def materialized(self) -> NumArray:
         return self.box([(0, size) for size in self.shape])
 
 
@@ -221,7 +221,7 @@ def boxes_of(shape: DeferredNumbers) -> Iterator[Box]:
 def reshaped(source: Source, shape: DeferredNumbers) -> Source:
     """The row-major order of an array under other axes: a view, a copy where it is small, else boxes of it."""
     if prod(shape) <= max(WHOLE, 1):
-        return (source.whole() if isinstance(source, Deferred) else source).reshape(shape)
+        return (source.materialized() if isinstance(source, Deferred) else source).reshape(shape)
     if not isinstance(source, Deferred):
         if source.flags.c_contiguous:
             return source.reshape(shape)
@@ -406,7 +406,7 @@ def _few(steps: Sequence[View]) -> View:
     def view(operand: Any) -> Any:
         for step in steps:
             operand = step(operand)
-        return operand.whole() if isinstance(operand, Deferred) else operand
+        return operand.materialized() if isinstance(operand, Deferred) else operand
 
     return view
 
@@ -486,7 +486,7 @@ def _repeated(operand: Any, shape: Numbers) -> Any:
     """An operand that repeats along axes on which it has one item."""
     if not isinstance(operand, Deferred):
         return np.broadcast_to(operand, shape)
-    rows = [[int(axis == axis_of_read and operand.shape[axis_of_read] != 1) for axis in range(len(shape))] for axis_of_read in range(len(shape))]
+    rows = [[int(axis == source and operand.shape[source] != 1) for axis in range(len(shape))] for source in range(len(shape))]
     return Moved(operand, shape, tuple(map(tuple, rows)), (0,) * len(shape), None)
 
 

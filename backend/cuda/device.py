@@ -29,7 +29,7 @@ from ..cpu.views import DTYPES, NumArray, constants, shown, stored
 from ..graph import traverse
 from ..graph.fusion_groups import joined
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
-from ..vm.backend_interface import CheckFailed, Index, Kernel, Types, Whole
+from ..vm.backend_interface import CheckFailed, Index, Kernel, RegionKernel, Types
 from .bindings import cupy, errors
 from .launch import Modules, compile_region, compile_rows, compile_structured
 from .library import compile_library
@@ -221,7 +221,7 @@ class CudaBackend:
             return self._counted(missing(phase, types.types) or phase.op, fallback)
         return self._placed(kernel)
 
-    def whole(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> Whole | None:
+    def region(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> RegionKernel | None:
         """A loop as launches; other phases are gone through."""
         if not isinstance(phase, Loop):
             return None
@@ -296,7 +296,7 @@ class CudaBackend:
         with self._here() as xp:
             return xp.empty(shape, DTYPES[kind])
 
-    def place(self, target: Any, index: Index, part: Any) -> None:
+    def store(self, target: Any, index: Index, part: Any) -> None:
         with self._here():
             target[index] = part
 

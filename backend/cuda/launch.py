@@ -85,7 +85,7 @@ class Placed:
 Reading: TypeAlias = Callable[[Any], Placed]
 
 
-def whole(array: Any) -> Placed:
+def placed_array(array: Any) -> Placed:
     """An array as it is."""
     return Placed(array, 0, tuple(array.shape), tuple(array.strides))
 
@@ -102,7 +102,7 @@ def compile_reading(xp: Any, projection: Projection, space: Numbers, fill: int, 
     steps.reverse()
 
     def read(operand: Any) -> Placed:
-        placed = whole(operand)
+        placed = placed_array(operand)
         for step in steps:
             placed = step(placed)
         return placed
@@ -149,7 +149,7 @@ def _reshaped(xp: Any, placed: Placed, target: Numbers) -> Placed:
     """The row-major order under other axes; copied where strides cannot say it."""
     strides = reshaped_strides(placed.shape, placed.strides, target)
     if strides is None:
-        return whole(placed.strided(xp).copy().reshape(target))
+        return placed_array(placed.strided(xp).copy().reshape(target))
     return Placed(placed.array, placed.offset, target, strides)
 
 
@@ -165,7 +165,7 @@ def _padded(xp: Any, placed: Placed, stage: KnownAffine, low: Numbers, high: Num
     if all(part.start < part.stop for part in source):
         padded[tuple(target)] = placed.strided(xp)[tuple(source)]
     constants = tuple(c - a for c, a in zip(stage.constants, low, strict=True))
-    return _moved(whole(padded), KnownAffine(stage.space, box, stage.coefficients, constants))
+    return _moved(placed_array(padded), KnownAffine(stage.space, box, stage.coefficients, constants))
 
 
 def _fetched(xp: Any, placed: Placed, stage: KnownAffine, fill: int) -> Placed:
@@ -175,7 +175,7 @@ def _fetched(xp: Any, placed: Placed, stage: KnownAffine, fill: int) -> Placed:
     if inside.any():
         where = tuple(xp.asarray(axis) for axis in np.nonzero(inside))
         fetched[where] = placed.strided(xp)[tuple(xp.asarray(index[inside]) for index in indices)]
-    return whole(fetched)
+    return placed_array(fetched)
 
 
 # ---------------------------------------------------------------------------------------------------- modules

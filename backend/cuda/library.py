@@ -122,12 +122,13 @@ def gather(call: CudaCall, arrays: Any) -> Any:
         if prod(shape[:rank]) and (fills or checked):
             check_gather(call.phase, cell, indices, others)
         return xp.full(shape, FILLS[kind], table.dtype)
-    picked, behind = indices.ndim - frames[1], len(cell) - axis - 1
-    table_strides = (0,) * (rank - frames[0]) + table.strides[: frames[0] + axis] + (0,) * picked + table.strides[frames[0] + axis + 1 :]
+    picked, behind, at = indices.ndim - frames[1], len(cell) - axis - 1, frames[0] + axis
+    strides = (0,) * (rank - frames[0]) + table.strides[:at] + (0,) * picked + table.strides[at + 1 :]
     places = (0,) * (rank - frames[1]) + indices.strides[: frames[1]] + (0,) * axis + indices.strides[frames[1] :] + (0,) * behind
     body = gathering(kind, _kind(indices), FILLS[kind] if fills else None, proved=not checked)
-    step = table.strides[frames[0] + axis]
-    result = _fetched(call, body, kind, shape, [Placed(table, 0, shape, table_strides), Placed(indices, 0, shape, places)], (length, step))
+    step = table.strides[at]
+    operands = [Placed(table, 0, shape, strides), Placed(indices, 0, shape, places)]
+    result = _fetched(call, body, kind, shape, operands, (length, step))
     if result is None:
         check_gather(call.phase, cell, indices, others)
         raise AssertionError("a kernel found an index outside an axis, and the indices have none")
@@ -185,8 +186,8 @@ def _launch(modules: Modules, body: Body, shape: Numbers, kinds: tuple[Kind, ...
     def make() -> Launch:
         return Launch(modules.xp, modules, body, [], shape, kinds, [], None)
 
-    made: Launch = modules.launches.of((body, shape, kinds), (), make)
-    return made
+    launch: Launch = modules.launches.of((body, shape, kinds), (), make)
+    return launch
 
 
 # ---------------------------------------------------------------------------------------------------- keyed

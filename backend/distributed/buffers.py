@@ -126,7 +126,7 @@ class Holdings:
             return self.memory[value]
         target = self.backend.empty(kind, shape)
         if all(start < stop for start, stop in box):
-            self.backend.place(target, slices(box), self.take(value, box, kind, shape))
+            self.backend.store(target, slices(box), self.take(value, box, kind, shape))
         return target
 
     def assemble(self, held: Mapping[Box, Any], box: Box, kind: Kind) -> Any:
@@ -137,7 +137,7 @@ class Holdings:
             common = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(source, box, strict=True))
             if all(start < stop for start, stop in common):
                 part = self.backend.part(array, slices(within(common, source)))
-                self.backend.place(target, slices(within(common, box)), part)
+                self.backend.store(target, slices(within(common, box)), part)
                 missing -= prod(extents(common))
         if missing > 0:
             raise AssertionError("a step needs what its device does not hold")

@@ -179,7 +179,7 @@ class Course:
     which: int
     queues: Queues
     gangs: Mapping[PhaseId, JoinedQueues] = field(default_factory=dict)
-    turn: tuple[int, ...] = ()
+    iteration: tuple[int, ...] = ()
     began: int = 0
     at: tuple[int, ...] = (0,)
 
@@ -203,7 +203,7 @@ class Course:
 
     def named(self, fence: Hashable) -> Hashable:
         """Fences in a loop are new in every turn."""
-        return (*self.turn, fence) if self.turn else fence
+        return (*self.iteration, fence) if self.iteration else fence
 
 
 # ---------------------------------------------------------------------------------------------------- clock

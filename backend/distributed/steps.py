@@ -163,7 +163,7 @@ def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend
     def run(take: Take) -> list[ShardResult]:
         operands = {new: take(value, part, full) for new, value, part, full in wanted}
         arrays = kernel(operands, None)
-        return [ShardResult(value, box_of_result, partial, array) for (value, box_of_result), array in zip(places, arrays, strict=True)]
+        return [ShardResult(value, part, partial, array) for (value, part), array in zip(places, arrays, strict=True)]
 
     return run
 
@@ -184,7 +184,7 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
         new: types.types[old] if full else replace(types.types[old], shape=_sizes(extents(part)))
         for new, old, part, full in wanted
     }
-    renamed = tuple(ValueId(-1 - len(reads) - place) for place in range(states))
+    renamed = tuple(ValueId(-1 - len(reads) - index) for index in range(states))
     for value, new in zip(loop.results, renamed, strict=True):
         local[value] = local[new] = replace(types.types[value], shape=shape)
     params = tuple(read.value for read in reads[:states])
@@ -192,7 +192,7 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
     body = replace(restricted.phase, results=results)
     alone = replace(loop, initial=params, body=SubGraph(params, (body,), renamed))
     own_types = Types(local, types.sizes, types.guards)
-    together = backend.whole(alone, own_types, {})
+    together = backend.region(alone, own_types, {})
     kernel = backend.structured(body, own_types)
 
     def run(take: Take) -> list[ShardResult]:
@@ -510,17 +510,17 @@ class DistributedLoopRun:
 
         return compile_queues(queues, machines, self.around.fleet, action)
 
-    def entry(self, fleet: Fleet, iteration: LoopIteration, place: int, box: Box | None, device: DeviceId) -> Action:
+    def entry(self, fleet: Fleet, iteration: LoopIteration, index: int, box: Box | None, device: DeviceId) -> Action:
         """The state is where it lies already."""
         machine, holdings = fleet.machine, fleet.holdings[device]
-        value, first = iteration.loop.body.params[place], iteration.loop.initial[place]
+        value, first = iteration.loop.body.params[index], iteration.loop.initial[index]
         shape, kind = machine.cap_shape(value), machine.kind(value)
         wanted = tuple((0, n) for n in shape) if box is None else box
 
         def enter() -> None:
             with fleet.lock:
                 entered = self.states.get(device)
-                array = holdings.take(first, wanted, kind, shape) if entered is None else entered[place]
+                array = holdings.take(first, wanted, kind, shape) if entered is None else entered[index]
                 holdings.count(value, box, fleet.bytes(value, box))
                 holdings.keep(value, box, array, shape)
 
@@ -535,7 +535,7 @@ class DistributedLoopRun:
         device = queue.device if queue.kind is QueueKind.COMPUTE else None
         done = 0
         while done < trip:
-            yield from self.turn(self.body, self.shared.step.body, course, fences, done)
+            yield from self.iterate(self.body, self.shared.step.body, course, fences, done)
             done += 1
             stop = self.is_last(self.devices[0] if device is None else device)
             if self.shared.turn.stop is not None:
@@ -545,20 +545,20 @@ class DistributedLoopRun:
             if stop:
                 break
         if self.leave is not None and self.shared.step.leave is not None:
-            yield from self.turn(self.leave, self.shared.step.leave, course, fences, done)
+            yield from self.iterate(self.leave, self.shared.step.leave, course, fences, done)
         if device is not None:
             self.finish(device)
         if machine.observe is not None:
             machine.observe(Took(self.shared.turn.loop, queue.device, start, perf_counter_ns()))
 
-    def turn(self, side: Queues, plan: SubPlan, course: Course, fences: Fences, iteration: int) -> Iterator[Awaited]:
+    def iterate(self, side: Queues, plan: SubPlan, course: Course, fences: Fences, iteration: int) -> Iterator[Awaited]:
         id, which = self.shared.step.phase, course.which
         if which == self.first:
             side.begin()
         yield self.meet(fences, iteration, "begin")
         if which == self.first:  # nobody is in the turn before any more
             fences.forget([(id, iteration - 1, fence) for fence in ("begin", "end", "told", *self.body.counts)])
-        inside, began = Course(which, side, turn=(id, iteration), began=fences.now), course.at
+        inside, began = Course(which, side, iteration=(id, iteration), began=fences.now), course.at
         try:
             yield from inside.go(fences)
         except BaseException:

@@ -440,7 +440,7 @@ def _function(function: str, kind: Kind, arity: int, result_kind: Kind, paramete
     if kind.is_complex:
         return _complex(function, kind, arity, parameter)
     if function in ("floor", "ceil"):
-        return lambda x: whole(function, x)
+        return lambda x: to_integer(function, x)
     if function == "circular":
         return FLOAT_CIRCULAR[parameter]
     return FLOAT_MONADIC[function] if arity == 1 else FLOAT_DYADIC[function]
@@ -460,7 +460,7 @@ def _complex(function: str, kind: Kind, arity: int, parameter: int) -> Callable[
     return COMPLEX_MONADIC[function] if arity == 1 else COMPLEX_DYADIC[function]
 
 
-def whole(function: str, value: float) -> int:
+def to_integer(function: str, value: float) -> int:
     """Floor or ceiling as an i64, checked."""
     result = (math.floor if function == "floor" else math.ceil)(value) if math.isfinite(value) else None
     low, high = integer_range(Kind.I64)

@@ -103,7 +103,7 @@ class SelectedRows(Temporary):
 
     # ------------------------------------------------------------------------------------- read
 
-    def whole(self) -> Any:
+    def array(self) -> Any:
         """All of it, in memory."""
         result = new_array(self.shape, self.kind)
         self.fill(result, 0)

@@ -102,7 +102,7 @@ def shown(value: complex | float | int | bool) -> str:
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 """From a memory and an array to write the first result over (or None) to the results, in order."""
-Whole: TypeAlias = Callable[[Mapping[ValueId, Any]], Sequence[Any] | None]
+RegionKernel: TypeAlias = Callable[[Mapping[ValueId, Any]], Sequence[Any] | None]
 """From a memory to the results, in order; None: going through the phases inside is as good, or all there is."""
 Index: TypeAlias = tuple[int | slice, ...]
 """Which part of an array: the point of a cell on the leading axes, or the slices of a box."""
@@ -156,7 +156,7 @@ class Backend(Protocol):
         """A chain along rows (`graph.chains`) that makes the wanted values."""
         ...
 
-    def whole(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> Whole | None:
+    def region(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> RegionKernel | None:
         """A phase that has others inside, of a program of these phases, as code of its own; None: go through the others."""
         ...
 
@@ -181,7 +181,7 @@ class Backend(Protocol):
         """Room for an array."""
         ...
 
-    def place(self, target: Any, index: Index, part: Any) -> None:
+    def store(self, target: Any, index: Index, part: Any) -> None:
         """Write a cell, or a box, of `target`, which `empty` made."""
         ...
 

@@ -106,7 +106,7 @@ class Repeat:
     initial: tuple[ValueId, ...]
     words: tuple[Word, ...]
     next: tuple[ValueId, ...]
-    own: tuple[ValueId, ...]
+    locals: tuple[ValueId, ...]
     results: tuple[ValueId, ...]
     stop: Register | None = None
     index: SizeVariable | None = None
@@ -118,7 +118,7 @@ class Arm:
 
     words: tuple[Word, ...]
     gives: tuple[ValueId, ...]
-    own: tuple[ValueId, ...]
+    locals: tuple[ValueId, ...]
     sizes: tuple[Size, ...]
 
 
@@ -313,7 +313,7 @@ class _Assembler:
 
     def fold(self, phase: Fold, step: CellsStep) -> tuple[Word, ...]:
         """A body between items, the last with the state first; from the front, and all states, if it is a scan."""
-        at, length, params, body_results = self.register(), self.types[phase.args[0]].shape[0], phase.body.params, phase.body.results
+        at, length, params, outcome = self.register(), self.types[phase.args[0]].shape[0], phase.body.params, phase.body.results
         half = len(params) // 2
         state, items = (params[:half], params[half:]) if phase.scan else (params[half:], params[:half])
         first = ZERO if phase.scan else length - ONE
@@ -324,9 +324,9 @@ class _Assembler:
         start, words = cells(state, first), [*cells(items, at), *self.body(step.body)]
         if phase.scan:
             start += _put(phase.results, state, ZERO, 0, (length,))
-            words += _put(phase.results, body_results, at, 0, (length,))
+            words += _put(phase.results, outcome, at, 0, (length,))
         loop = Repeat(
-            phase, length - ONE, int(phase.scan), not phase.scan, at, state, state, tuple(words), body_results, _own(phase.body),
+            phase, length - ONE, int(phase.scan), not phase.scan, at, state, state, tuple(words), outcome, _own(phase.body),
             () if phase.scan else phase.results,
         )  # fmt: skip
         if not phase.scan:

@@ -297,7 +297,7 @@ class _Encoder:
         top = self.here
         branch = self.emit(Opcode.BRANCH, left, 0)
         self.all(word.words)
-        self.hand_on(word.next, word.own, word.state)
+        self.hand_on(word.next, word.locals, word.state)
         self.emit(Opcode.ADD, left, -1)
         self.emit(Opcode.ADD, at, -1 if word.backwards else 1)
         self.emit(Opcode.POLL)
@@ -342,7 +342,7 @@ class _Encoder:
         for variable, size in zip(word.defines, arm.sizes, strict=True):
             caps = () if variable.cap is None else variable.cap.variables()
             self.evaluate(self.number(variable), partial(self.defined, variable, size), (*size.variables(), *caps))
-        self.hand_on(arm.gives, arm.own, word.results)
+        self.hand_on(arm.gives, arm.locals, word.results)
 
     def defined(self, variable: SizeVariable, size: Size) -> int:
         value = self.machine.number(size)

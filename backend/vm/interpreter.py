@@ -236,7 +236,7 @@ class _Interpreter:
         is_observed = self.is_observed
         self.is_observed = is_observed and not is_group(phase)  # its time is that of its last member
         words, self.is_observed = self.all(word.words), is_observed
-        compiled = self.backend.whole(phase, machine, machine.phases) if isinstance(phase, Loop | Map | Fold) else None
+        compiled = self.backend.region(phase, machine, machine.phases) if isinstance(phase, Loop | Map | Fold) else None
 
         def run(memory: Memory) -> None:
             machine.current = phase
@@ -267,7 +267,7 @@ class _Interpreter:
                 except (CheckFailed, RunFailed) as failure:
                     locate(failure, iteration_of(word.of, iteration))
                     raise
-                _hand_on(memory, word.next, word.own, word.state)
+                _hand_on(memory, word.next, word.locals, word.state)
                 if stop is not None and registers[stop]:
                     break
             index.end()
@@ -285,7 +285,7 @@ class _Interpreter:
             arm: Arm = word.arms[which]
             for variable, size in zip(word.defines, arm.sizes, strict=True):
                 machine.define(variable, machine.number(size))
-            _hand_on(memory, arm.gives, arm.own, word.results)
+            _hand_on(memory, arm.gives, arm.locals, word.results)
 
         return run
 
@@ -347,7 +347,7 @@ class _Interpreter:
         return run
 
     def put(self, word: Put) -> Action:
-        point, put = self.point(word.at, word.ahead, word.frame, len(word.frame)), self.backend.place
+        point, put = self.point(word.at, word.ahead, word.frame, len(word.frame)), self.backend.store
 
         def run(memory: Memory) -> None:
             put(memory[word.value], point(), memory[word.cell])

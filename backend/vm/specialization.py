@@ -195,7 +195,7 @@ class _AffineFit:
     example: Callable[[int], Example | None]
     size: int
     first: Example
-    kept: list[Example]
+    samples: list[Example]
     """So that no address is used twice."""
     numbers: list[tuple[int, Any]] = field(default_factory=list)
     factors: list[int] = field(default_factory=list)
@@ -232,7 +232,7 @@ class _AffineFit:
         example = self.example(size)
         if example is None or len(example.words) != len(self.first.words):
             return False
-        self.kept.append(example)
+        self.samples.append(example)
         return self.agrees(size, example, self.read(example))
 
     def reached(self, end: int) -> int:
@@ -386,7 +386,8 @@ def bind_structured(binding: Specialization, phase: Structured, run: Any = None)
     run = run or compile_structured(phase, types.kind, types.number, binding.threads)
     owner = compiled_of(run)
     if isinstance(owner, CompiledRun):
-        defined = [(value, types.kind(value)) for value in list(binding.places)[binding.operands : binding.operands + binding.count]]
+        results = list(binding.places)[binding.operands : binding.operands + binding.count]
+        defined = [(value, types.kind(value)) for value in results]
         operands = [binding.view(value, view) for value, view in owner.views]
         bind_kernel(binding, owner, operands, defined)
         binding.fault = Fault(owner, binding.kernels[0], phase.span)

@@ -198,7 +198,7 @@ def values_of(loaded: Loaded, stores: TiledFiles | None) -> dict[str, Any]:
         without = sources.keys() | (loaded.files.keys() - needed if loaded.selected else set())
         values |= read_inputs(loaded.core, loaded.files, loaded.bound.sizes, without)
     selected = loaded.selected or {}
-    return values | {name: one.whole() for name, one in selected.items() if name not in sources and one.file is not None}
+    return values | {name: one.array() for name, one in selected.items() if name not in sources and one.file is not None}
 
 
 def stores_of(loaded: Loaded) -> TiledFiles:
