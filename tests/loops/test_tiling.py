@@ -57,7 +57,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> Callable[[Stretches], list[int]]:
         ran: list[int] = []
 
         def stretches_of(rows: RowDomain, turns: int, threads: int) -> Stretches | None:
-            shrinks = 2 * rows.reach * rows.levels * stretches.turns
+            shrinks = 2 * rows.reach * rows.levels * stretches.iterations
             return stretches if rows.count // stretches.bands >= shrinks else None
 
         real = tiles.run_tiles
@@ -80,7 +80,7 @@ def test_tiles_change_no_bit(name: str, stretches: Stretches, cut: Any, monkeypa
     expected = _bits(text, array, "off", monkeypatch)
     ran = cut(stretches)
     assert _bits(text, array, "always", monkeypatch) == expected
-    assert ran or name == "edges fixed by a choice" or stretches.turns * stretches.bands * 12 > 67
+    assert ran or name == "edges fixed by a choice" or stretches.iterations * stretches.bands * 12 > 67
 
 
 @pytest.mark.parametrize("stretches", [Stretches(2, 4), Stretches(7, 3)], ids=str)
@@ -125,8 +125,8 @@ def test_a_band_never_vanishes() -> None:
                     for row in (8, 10_000, 10_000_000):
                         stretches = stretches_of(RowDomain(count, row, row * 1.0, reach, levels, True), 50, threads)
                         if stretches is not None:
-                            assert count // stretches.bands >= 2 * reach * levels * stretches.turns
-                            assert 1 <= stretches.turns <= 50
+                            assert count // stretches.bands >= 2 * reach * levels * stretches.iterations
+                            assert 1 <= stretches.iterations <= 50
 
 
 # ------------------------------------------------------------------------------------------ the program
