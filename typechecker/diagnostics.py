@@ -13,7 +13,7 @@ from .elements import ArrayType, show_element
 from .sizes.polynomials import Size, show, show_short, variable
 from .sizes.size import capacity
 
-# ---------------------------------------------------------------------------------------------------- reports
+# ---------------------------------------------------------------------------------------------------- sink of diagnostics
 
 @dataclass(slots=True)
 class Reports:
@@ -49,7 +49,7 @@ class Reports:
         return False
 
 
-# ---------------------------------------------------------------------------------------------------- wording
+# ---------------------------------------------------------------------------------------------------- names in the source
 #
 # How the program writes its values: their names and where it mentions them, for messages.
 

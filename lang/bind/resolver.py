@@ -34,7 +34,7 @@ from .scopes import (
     member_class,
 )
 
-# ---------------------------------------------------------------------------------------------------- walk
+# ---------------------------------------------------------------------------------------------------- resolution of one statement
 
 Tokens = tuple[Token, ...]
 
@@ -239,7 +239,7 @@ class Resolver:
             self.group(token, scope)
 
 
-# ---------------------------------------------------------------------------------------------------- declared
+# ---------------------------------------------------------------------------------------------------- declarations
 #
 # The names in statements that have a grammar of their own: `use`, `input`, `param`, `output`, `schedule`, types of names.
 

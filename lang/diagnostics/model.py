@@ -14,7 +14,7 @@ from typing import Self
 from ..support.records import dataclass
 from ..syntax.source import Source, Span
 
-# ---------------------------------------------------------------------------------------------------- codes_record
+# ---------------------------------------------------------------------------------------------------- code records
 #
 # The shape of a code's page (`lang.diagnostics.model`).
 

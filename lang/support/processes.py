@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 
-# ---------------------------------------------------------------------------------------------------- forking
+# ---------------------------------------------------------------------------------------------------- locks across a fork
 
 _IMPORTING: Final = "<frozen importlib._bootstrap>"
 _PACKAGE: Final = __name__.removesuffix("lang.support.processes")
@@ -123,7 +123,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
 
 
-# ---------------------------------------------------------------------------------------------------- listening
+# ---------------------------------------------------------------------------------------------------- interruptible waits
 #
 # Waits that hear signals.
 #

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ..support.records import dataclass
 from .lexer import WORD, WORD_KINDS, Node, TokenKind, expression_grammar, scan
 
-# ---------------------------------------------------------------------------------------------------- source
+# ---------------------------------------------------------------------------------------------------- sources and spans
 
 @dataclass(frozen=True, slots=True)
 class Span:

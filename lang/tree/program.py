@@ -13,7 +13,7 @@ from ..syntax.source import Span
 from . import expressions
 from .expressions import Fact, Parameter, Symbol, TypeExpression
 
-# ---------------------------------------------------------------------------------------------------- reading_clauses
+# ---------------------------------------------------------------------------------------------------- column formats
 #
 # How the cells of a file become items: the clauses of an `input` after its path, and of an `output`.
 
@@ -76,7 +76,7 @@ def has_time(pattern: str) -> bool:
     return any(directive in pattern.replace("%%", "") for directive in ("%H", "%I", "%M", "%S", "%f", "%p", "%X", "%c"))
 
 
-# ---------------------------------------------------------------------------------------------------- program_tree
+# ---------------------------------------------------------------------------------------------------- statements of a program
 
 @dataclass(frozen=True, slots=True)
 class StatedName:

@@ -30,7 +30,7 @@ from ..cli.standard_streams import read_standard_input, stream_of
 from . import stored_plans
 from .params import Permissions
 
-# ---------------------------------------------------------------------------------------------------- loading
+# ---------------------------------------------------------------------------------------------------- inputs of a program
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
@@ -165,7 +165,7 @@ def read_inputs(
     return values
 
 
-# ---------------------------------------------------------------------------------------------------- sniffing
+# ---------------------------------------------------------------------------------------------------- inference of columns
 #
 # What the columns of a table seem to be: the `input` lines of a program that reads it.
 #

@@ -67,7 +67,7 @@ class ModuleLoader:
         return read_source(name, pipes=Pipes.REFUSED)
 
 
-# ---------------------------------------------------------------------------------------------------- sizing
+# ---------------------------------------------------------------------------------------------------- sizes
 #
 # The sizes of a program from what is known of it: numbers by name, arrays, and for the rest the headers of its data.
 #

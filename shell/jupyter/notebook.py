@@ -281,7 +281,7 @@ def _bug(error: Exception, code: str) -> CellFailure:
     return _failure("bug", err.getvalue().strip())
 
 
-# ---------------------------------------------------------------------------------------------------- looking
+# ---------------------------------------------------------------------------------------------------- inspection of a name
 #
 # What there is to know about the place of a cursor: a name of the session, a member of a module, a glyph.
 

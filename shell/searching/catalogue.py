@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..pipeline_types import Checked
 
 
-# ---------------------------------------------------------------------------------------------------- elsewhere
+# ---------------------------------------------------------------------------------------------------- names in other languages
 #
 # What people call things: names of primitives and library functions in other systems, and words that mean the same.
 #

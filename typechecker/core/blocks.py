@@ -50,7 +50,7 @@ from .arrays import (
     Windows,
 )
 
-# ---------------------------------------------------------------------------------------------------- core_blocks
+# ---------------------------------------------------------------------------------------------------- blocks and the program
 
 @dataclass(frozen=True, slots=True)
 class CoreFold:
@@ -243,7 +243,7 @@ class Core:
         return [guard.fact for guard in self.guards if guard.index is None and guard.runs is None]
 
 
-# ---------------------------------------------------------------------------------------------------- core_walk
+# ---------------------------------------------------------------------------------------------------- traversal
 #
 # What an op of the core mentions: its results, its operands, its blocks, and what those read from outside.
 

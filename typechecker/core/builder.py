@@ -334,7 +334,7 @@ class Builder(Conversions):
         return replace(x, type=type)
 
 
-# ---------------------------------------------------------------------------------------------------- emitted
+# ---------------------------------------------------------------------------------------------------- replayable results of a statement
 #
 # What a statement left in a builder, to be left there again for the next version of the program.
 

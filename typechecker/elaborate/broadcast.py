@@ -21,7 +21,7 @@ from ..sizes.polynomials import Size
 from ..values.facts import Operand, TupleOperand, Value
 from .context import Context, DerivedFunction, FunctionValue, PrimitiveFunction, static_vector
 
-# ---------------------------------------------------------------------------------------------------- pervasive
+# ---------------------------------------------------------------------------------------------------- elementwise application
 
 @dataclass(frozen=True, slots=True)
 class AxisMap:

@@ -27,7 +27,8 @@ from ..proof.obligations import Proof
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable
 from ..values.facts import Operand, TupleOperand, Value, leaves
 
-# ---------------------------------------------------------------------------------------------------- sites
+# ---------------------------------------------------------------------------------------------------- keys and sites of
+# definitions
 #
 # What a top-level statement means, as a number: so that a definition whose meaning has not changed is not checked again.
 #
@@ -541,7 +542,7 @@ def enclosed(ctx: Context, span: Span) -> Operand:
     )
 
 
-# ---------------------------------------------------------------------------------------------------- reach
+# ---------------------------------------------------------------------------------------------------- reach of a name
 #
 # What the meaning of whoever mentions a name depends on besides texts.
 
