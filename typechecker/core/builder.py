@@ -334,7 +334,8 @@ class Builder(Conversions):
         return replace(x, type=type)
 
 
-# ---------------------------------------------------------------------------------------------------- replayable results of a statement
+# ---------------------------------------------------------------------------------------------------- replayable results of a
+# statement
 #
 # What a statement left in a builder, to be left there again for the next version of the program.
 

@@ -154,7 +154,8 @@ def write_fact(fact: SizeFact) -> str:
     return f"{show(left)} {fact.relation.value} {show(right)}"
 
 
-# ---------------------------------------------------------------------------------------------------- messages of unproved constraints
+# ---------------------------------------------------------------------------------------------------- messages of unproved
+# constraints
 
 CHECKED_AT_LOAD = "checked when the program is loaded"
 CHECKED_IN_TURN = "checked in each iteration of the loop"
