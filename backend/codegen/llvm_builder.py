@@ -143,14 +143,14 @@ ON_STACK: Final = 8 << 10
 """Bytes of one kernel's rooms that lie on the stack."""
 
 
-class Rooms:
-    """The rooms of one kernel, made once on entry."""
+class ThreadArena:
+    """Scratch memory of one kernel, allocated once on entry: on the stack up to `ON_STACK` bytes, else in its thread's block."""
 
     def __init__(self, writer: IrBuilder) -> None:
         self.w = writer
         self._near: list[str] = []
         self._far: list[str] = []
-        self._on_stack = self._beside = 0
+        self._on_stack = self._arena_bytes = 0
 
     def room(self, bytes: int) -> str:
         """The address of as many bytes, a multiple of `ALIGN`."""
@@ -160,8 +160,8 @@ class Rooms:
             self._on_stack += size
             self._near.append(f"  {name} = alloca [{bytes} x i8], align {ALIGN}")
         else:
-            self._far.append(f"  {name} = getelementptr i8, ptr %rooms, i64 {self._beside}")
-            self._beside += size
+            self._far.append(f"  {name} = getelementptr i8, ptr %rooms, i64 {self._arena_bytes}")
+            self._arena_bytes += size
         return name
 
     def entry(self) -> list[str]:
@@ -170,7 +170,7 @@ class Rooms:
         if self._far:
             self.w.declarations[_BLOCK_OF_THREAD] = None
             stack_test = [
-                f"  %rooms = call noalias ptr @block_of_thread(i64 {self._beside})",
+                f"  %rooms = call noalias ptr @block_of_thread(i64 {self._arena_bytes})",
                 "  %no.rooms = icmp eq ptr %rooms, null",
                 "  br i1 %no.rooms, label %rooms.missing, label %rooms.there",
                 "rooms.missing:",

@@ -39,7 +39,7 @@ from ..loopir.ir import (
     walk,
 )
 from ..lower.kernel_ir import KernelApply as Function, KernelLiteral
-from .llvm_builder import IrBuilder, Rooms, function_text
+from .llvm_builder import IrBuilder, ThreadArena, function_text
 from .llvm_memory import Addresses, MemoryAccess
 from .llvm_registers import (
     Registers,
@@ -138,7 +138,7 @@ class StatementPrinter:
         self.addresses = Addresses(self.registers)
         self.memory = MemoryAccess(self.registers, self.addresses, self.views)
         self.w = self.registers.w
-        self.rooms = Rooms(self.w)
+        self.rooms = ThreadArena(self.w)
         self.calls, self.called = calls_at(program), 0
         """Where the words of each call are, and how many calls have been written."""
         self.outermost: str | None = None

@@ -29,7 +29,18 @@ from ..library.operations import OperationRoutines, in_parts
 from ..loopir.facts import Iteration, Phase, iteration_of, trips_of
 from ..loopir.ir import MOST_VALUES, Index, LoopProgram, View
 from ..lower.region import Region, lower_region, pointwise
-from ..lower.scope import Check, CurrentBuffer, Data, Ended, First, NotLowerable, ScopeInput, ScopeOutput, ScratchView, StateView
+from ..lower.scope import (
+    Check,
+    ConstantData,
+    CurrentBuffer,
+    ExitFlag,
+    InitialState,
+    NotLowerable,
+    ScopeInput,
+    ScopeOutput,
+    ScratchView,
+    StateView,
+)
 from ..transform import shapes, simplify
 from ..transform.pipeline import optimise, runs_in_tiles
 from ..transform.simplify import Direction, Known, Progression
@@ -255,7 +266,7 @@ class Ranges:
                     self.others.update((view.name, other) for other in others)
                 case CurrentBuffer():
                     self.arrays[view.name] = np.zeros((), np.int64)
-                case Ended():
+                case ExitFlag():
                     self.arrays[view.name] = np.zeros((), np.bool_)
                 case _:
                     pass
@@ -315,7 +326,7 @@ class Ranges:
         block = _StripBlock(self, self.threads)
         if self.in_tiles(block, first, last):
             return
-        ended = next((self.arrays[view.name] for view, source in self.views if isinstance(source, Ended)), None)
+        ended = next((self.arrays[view.name] for view, source in self.views if isinstance(source, ExitFlag)), None)
         pace = StripSizer(first, last, last, self.iteration.points)
         for start, stop in pace.ranges():
             self.timed(block, start, stop, pace)
@@ -481,9 +492,9 @@ class Pointwise:
             done += iterations
             if done >= trips:
                 return tuple(results)
-            arrays |= self.shown(compiled, results, First)
+            arrays |= self.shown(compiled, results, InitialState)
 
-    def shown(self, compiled: CompiledRegion, state: Sequence[NumArray], role: type[StateView] | type[First]) -> dict[str,
+    def shown(self, compiled: CompiledRegion, state: Sequence[NumArray], role: type[StateView] | type[InitialState]) -> dict[str,
         NumArray]:
         """Arrays of the state as views of the program."""
         views: dict[str, NumArray] = {}
@@ -667,7 +678,7 @@ class RegionRun:
                     bases.append((binding.result(phase.results[component], result.shape, result.dtype), 0))
                 case ScopeInput(value):
                     bases.append(binding.base(value, array))
-                case First(component):
+                case InitialState(component):
                     bases.append(binding.base(phase.initial[component], array))
                 case _:
                     bases.append((None, start_of(array)))
@@ -705,10 +716,10 @@ class RegionRun:
             match self.region.sources[view.name]:
                 case ScopeInput(value):
                     array = np.asarray(memory[value])
-                case First(component):
+                case InitialState(component):
                     assert isinstance(self.phase, Loop)
                     array = np.asarray(memory[self.phase.initial[component]])
-                case Data(phase):
+                case ConstantData(phase):
                     if view.name not in self.constants:
                         self.constants[view.name] = np.asarray(make(phase))
                     array = self.constants[view.name]

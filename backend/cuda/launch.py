@@ -45,7 +45,7 @@ from ..lower.kernel_ir import BLOCK, Form, Kernel, LoopOrder, plan_nest, row_nes
 from ..lower.phase import card_kernel, most_of
 from ..lower.region import Region, lower_region
 from ..lower.rows import RowsCode, card_rows
-from ..lower.scope import CurrentBuffer, Data, First, NotLowerable, ScopeInput, StateView
+from ..lower.scope import ConstantData, CurrentBuffer, InitialState, NotLowerable, ScopeInput, StateView
 from ..transform import shapes
 from ..transform.pipeline import ON_CARDS, POINTWISE_ON_CARDS, optimise
 from ..vm.backend_interface import Types
@@ -417,9 +417,9 @@ def compile_region(
             match region.sources[view.name]:
                 case ScopeInput(value):
                     arrays: Sequence[Any] = [xp.ascontiguousarray(values[value])]
-                case Data(phase):
+                case ConstantData(phase):
                     arrays = [constant(phase)]
-                case First(component):
+                case InitialState(component):
                     arrays = [xp.ascontiguousarray(state[component])]
                 case StateView(component):
                     arrays = buffers[component]

@@ -54,8 +54,8 @@ class _CompileRequest:
     error: BaseException | None = None
 
 
-class OneThread:
-    """The thread begins with the first request, and anew in a process that was forked."""
+class DedicatedThread:
+    """A thread that runs functions for others; it begins with the first request, and anew in a process that was forked."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -66,8 +66,8 @@ class OneThread:
         self._thread: threading.Thread | None = None
         self._requests: SimpleQueue[_CompileRequest] = SimpleQueue()
 
-    def does(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
-        """The function, done by this thread whoever calls it.  Where no thread can begin the caller does it."""
+    def run_on(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
+        """Decorator: the function runs on this thread whoever calls it; where no thread can begin, the caller runs it."""
 
         @wraps(function)
         def asking(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -124,11 +124,11 @@ def is_loaded() -> bool:
     return "llvmlite.binding" in sys.modules
 
 
-_llvm: Final = OneThread("rho llvm")
+_llvm: Final = DedicatedThread("rho llvm")
 
 
 @cache
-@_llvm.does
+@_llvm.run_on
 @cache
 def binding() -> Any:
     """llvmlite's binding, set up for this machine; None where it is missing or does not work."""
@@ -199,7 +199,7 @@ def _in_memory(data: bytes) -> int:
 RELOCATION, CODE_MODEL = "static", "large"
 """The linker may put code and constants any distance apart: large arrays lie between."""
 
-QUICK: Final = "; quick\n"
+UNOPTIMIZED: Final = "; quick\n"
 """Begins a text that is compiled without pains: it takes a fifth of the time, and is run little or has no loops."""
 _machines: dict[int, Any] = {}
 _engines: list[Any] = []
@@ -216,7 +216,7 @@ def _machine(llvm: Any, level: int = 2) -> Any:
 
 
 @cache
-@_llvm.does
+@_llvm.run_on
 def identity() -> str:
     """What object code depends on beside the text; nothing where there is no LLVM."""
     llvm = binding()
@@ -229,7 +229,7 @@ def identity() -> str:
     return f"{RELOCATION} {CODE_MODEL} {llvmlite.__version__} {llvm.llvm_version_info} {machine}"
 
 
-@_llvm.does
+@_llvm.run_on
 def processor() -> str:
     """The processor that code is made for, as LLVM names it; nothing where there is no LLVM."""
     llvm = binding()
@@ -237,7 +237,7 @@ def processor() -> str:
 
 
 @cache
-@_llvm.does
+@_llvm.run_on
 def has_feature(name: str) -> bool:
     """Has this processor a feature, as LLVM names it?"""
     llvm = binding()
@@ -249,35 +249,35 @@ def vector_bytes() -> int:
     return 64 if has_feature("avx512f") else 32 if has_feature("avx2") else 16
 
 
-@_llvm.does
+@_llvm.run_on
 def compile_text(text: str) -> bytes:
     """Object code.  Unsupported: LLVM does not accept the text."""
     llvm = binding()
     try:
         module = llvm.parse_assembly(text)
-        return bytes(_machine(llvm, 0 if text.startswith(QUICK) else 2).emit_object(module))
+        return bytes(_machine(llvm, 0 if text.startswith(UNOPTIMIZED) else 2).emit_object(module))
     except RuntimeError as error:
         raise Unsupported(str(error)) from None
 
 
-@_llvm.does
+@_llvm.run_on
 def assembly(text: str) -> str:
     """What the machine code of a text is, for people.  Unsupported: LLVM does not accept the text."""
     llvm = binding()
     try:
-        return str(_machine(llvm, 0 if text.startswith(QUICK) else 2).emit_assembly(llvm.parse_assembly(text)))
+        return str(_machine(llvm, 0 if text.startswith(UNOPTIMIZED) else 2).emit_assembly(llvm.parse_assembly(text)))
     except RuntimeError as error:
         raise Unsupported(str(error)) from None
 
 
-@_llvm.does
+@_llvm.run_on
 def code_bytes(code: bytes) -> int:
     """How many bytes of an object are instructions."""
     sections = binding().object_file.ObjectFileRef.from_data(code).sections()
     return sum(section.size() for section in sections if section.is_text())
 
 
-@_llvm.does
+@_llvm.run_on
 def link(code: bytes) -> int:
     """The address of the kernel of an object.  Unsupported: the object is no good.
 
@@ -309,7 +309,7 @@ def link(code: bytes) -> int:
 # what LLVM has against the text.
 
 _T = TypeVar("_T")
-_asking: Final = OneThread("rho compiler")
+_asking: Final = DedicatedThread("rho compiler")
 _START: Final = "import sys; sys.path[:] = {path!r}; from {module} import serve; serve()"
 _LONGEST: Final = 1 << 28
 """Bytes of an answer: a child that says more is none of ours."""
@@ -355,14 +355,14 @@ def as_now(work: Callable[[_T], object]) -> Callable[[_T], None]:
     return later
 
 
-@_asking.does
+@_asking.run_on
 def _count(more: int) -> None:
     _state.users += more
     if _state.users <= 0:
         _end()
 
 
-@_asking.does
+@_asking.run_on
 def compile_text_out_of_process(text: str) -> bytes:
     """Object code, as of `compile_text`.  Unsupported."""
     if _state.users > 0 and not _state.is_lost:

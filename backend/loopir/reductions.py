@@ -55,7 +55,7 @@ class Reduction:
         return is_ordered(self.function, self.kind)
 
     @property
-    def finds_place(self) -> bool:
+    def is_argument_reduction(self) -> bool:
         return self.function in PLACES
 
     @property
@@ -65,35 +65,35 @@ class Reduction:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        return (self.kind, self.counted) if self.finds_place else (self.kind,)
+        return (self.kind, self.counted) if self.is_argument_reduction else (self.kind,)
 
     @property
-    def of_nothing(self) -> int:
+    def empty_value(self) -> int:
         """The bits of what no item comes to."""
         identity = identity_of(self.function, self.kind)
-        return self.of_no_item if identity is None else bits_of(self.kind, identity)
+        return self.neutral_bits if identity is None else bits_of(self.kind, identity)
 
     @property
-    def of_no_item(self) -> int:
+    def neutral_bits(self) -> int:
         """The bits of an item that changes nothing."""
-        if self.finds_place:
+        if self.is_argument_reduction:
             least = self.function == "least_place"
             return bits_of(self.kind, nan if self.kind.is_float else neutral("min" if least else "max", self.kind))
         return bits_of(self.kind, neutral(self.function, self.kind))
 
     def entry(self, b: LoopBuilder) -> list[tuple[Kind, str, None]]:
         """What a loop carries at first."""
-        bits = self.of_no_item, 0 if self.in_order else (1 << 63) - 1
+        bits = self.neutral_bits, 0 if self.in_order else (1 << 63) - 1
         return [(kind, b.constant(kind, pattern), None) for kind, pattern in zip(self.kinds, bits, strict=False)]
 
     def of_item(self, b: LoopBuilder, item: str, position: str) -> list[str]:
         """The state of an item."""
-        if not self.finds_place:
+        if not self.is_argument_reduction:
             return [item]
         return [item, position if self.counted is Kind.I64 else b.apply("convert", (position,), Kind.I64, self.counted)]
 
     def joined(self, b: LoopBuilder, left: Sequence[str], right: Sequence[str]) -> list[str]:
-        if not self.finds_place:
+        if not self.is_argument_reduction:
             return [b.apply(self.function, (left[0], right[0]), self.kind, self.kind)]
         (best, position), (item, there) = left, right
         wins = self.is_better(b, item, best)
@@ -114,7 +114,7 @@ class Reduction:
 
     def result(self, b: LoopBuilder, state: Sequence[str]) -> str:
         last = state[-1]
-        if not self.finds_place or self.counted is Kind.I64:
+        if not self.is_argument_reduction or self.counted is Kind.I64:
             return last
         return b.apply("convert", (last,), self.counted, Kind.I64)
 
@@ -169,7 +169,7 @@ def unrolled(b: LoopBuilder, sums: Sequence[Reduction], length: int, items: Call
 def in_vectors(b: LoopBuilder, reductions: Sequence[Reduction], items: Callable[[Index], Sequence[str]], upper: Sequence[Index],
                lower: Index = ZERO, before: Sequence[str] = ()) -> tuple[str, ...]:  # fmt: skip
     """Reductions that are exact in any order; or of so many items, a row of lanes at most, each a lane in registers."""
-    firsts = before or [b.constant(one.kind, one.of_no_item) for one in reductions]
+    firsts = before or [b.constant(one.kind, one.neutral_bits) for one in reductions]
     carried = [(one.kind, first, one.function) for one, first in zip(reductions, firsts, strict=True)]
     with b.loop(LoopKind.VECTOR, (lower,), upper, carried) as lane:
         lane.yields = joined(b, reductions, lane.inside, items(at(lane.index)))
@@ -198,14 +198,14 @@ def cannot_fail(statements: Sequence[Statement]) -> bool:
 
 def of_any_length(b: LoopBuilder, sums: Sequence[Reduction], length: Index, items: Items, most: int) -> list[str]:
     """Sums of as many items as are found when they are added: few are lanes in registers."""
-    nothing = [b.constant(s.kind, s.of_nothing) for s in sums]
+    nothing = [b.constant(s.kind, s.empty_value) for s in sums]
     if most <= 0:
         return nothing
 
     def item(lane: Index) -> list[str]:
         is_there = b.compare("lt", lane, length)
         rows = zip(sums, items(lane, is_there), strict=True)
-        return [b.apply("select", (is_there, item, b.constant(s.kind, s.of_no_item)), s.kind, s.kind) for s, item in rows]
+        return [b.apply("select", (is_there, item, b.constant(s.kind, s.neutral_bits)), s.kind, s.kind) for s, item in rows]
 
     with b.block() as some:
         totals: list[str] = []
@@ -288,7 +288,7 @@ def ordered(b: LoopBuilder, sums: Sequence[Reduction], length: Index, items: Cal
         b.statements += there
         return
     with b.block() as none, _each(b, cells) as cell:
-        give(cell, [b.constant(s.kind, s.of_nothing) for s in sums])
+        give(cell, [b.constant(s.kind, s.empty_value) for s in sums])
     b.choose(b.compare("lt", ZERO, length), there, none)
 
 
@@ -337,7 +337,7 @@ class _SumBlock:
         self.b, self.sums, self.items, self.most, self.cells = b, sums, items, most, cells
         self.held = min(held, 1 << (most - 1).bit_length())
         self.lanes = self.views("lanes", self.held)
-        self.nothing = [b.constant(s.kind, s.of_no_item) for s in sums]
+        self.nothing = [b.constant(s.kind, s.neutral_bits) for s in sums]
 
     def write(self, start: Index, length: Index) -> None:
         """The sums of so many items from there on."""

@@ -150,7 +150,7 @@ class PhaseNest:
 
     def states(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """Of the items at a point of all axes."""
-        finds_places = any(one.finds_place for one in self.reductions)
+        finds_places = any(one.is_argument_reduction for one in self.reductions)
         items, last = self.values(point, known), len(point) - 1
         position = self.b.number(self.coordinate(last, point)) if finds_places else ""
         return [register for one, item in zip(self.reductions, items, strict=True) for register in one.of_item(self.b, item,
@@ -258,7 +258,7 @@ class PhaseNest:
             return self.from_the_right(point, known)
         if any(one.is_ordered for one in self.reductions):
             return self.ordered(point, known)
-        if self.form is Form.COLUMNS or any(one.finds_place for one in self.reductions):
+        if self.form is Form.COLUMNS or any(one.is_argument_reduction for one in self.reductions):
             return self.one_by_one(point, known)
         return self.in_any_order(point, known)
 

@@ -46,10 +46,10 @@ from .library import LAZY, box_of, call_routine, check_guards, define_size, hear
 from .phase import copy, lower_structured
 from .scope import (
     Check,
+    ConstantData,
     CurrentBuffer,
-    Data,
-    Ended,
-    First,
+    ExitFlag,
+    InitialState,
     LoweringScope,
     NotLowerable,
     Registers,
@@ -210,7 +210,7 @@ def chains_of(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...
     return chains
 
 
-def is_made_beside(body: SubGraph, old: ValueId, chain: Sequence[ValueId], scope: LoweringScope) -> bool:
+def needs_second_buffer(body: SubGraph, old: ValueId, chain: Sequence[ValueId], scope: LoweringScope) -> bool:
     """Is the first update of a box, of half of the items or more, made of items of `old` at other points?  It needs memory of its
     own then, which may as well be the next state."""
     makers = {value: phase for phase in body.phases for value in traverse.results(phase)}
@@ -247,8 +247,8 @@ class StateStorage(Enum):
 
     REGISTERS = "registers"
     IN_PLACE = "in place"
-    TURNS = "two buffers in turn"
-    CELLS = "every state is kept"
+    DOUBLE_BUFFERED = "two buffers in turn"
+    STACKED = "every state is kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,15 +264,15 @@ class Component:
         """Where the old value is, and where the new one goes."""
         assert self.memory is not None
         match self.storage:
-            case StateStorage.TURNS:
+            case StateStorage.DOUBLE_BUFFERED:
                 return self.memory.cell(0, parity), self.memory.cell(0, plus(ONE, times(parity, -1)))
-            case StateStorage.CELLS:
+            case StateStorage.STACKED:
                 return self.memory.cell(0, iteration), self.memory.cell(0, plus(iteration, ONE))
         return self.memory, self.memory
 
 
 @dataclass(frozen=True, slots=True)
-class Recurrence:
+class LoopState:
     """A loop or fold as a state that a block makes anew `length` times, less `first`: its first value is item 0.
 
     `enter` tells an iteration, by number from `first` on, what it knows besides; `initial`: the first state; `is_pointwise`: does
@@ -295,11 +295,11 @@ class Recurrence:
     def storages(self, scope: LoweringScope) -> list[tuple[StateStorage, tuple[ValueId, ...]]]:
         """For each component where it lies, and its chain."""
         if self.keep:
-            return [(StateStorage.CELLS, ())] * len(self.results)
+            return [(StateStorage.STACKED, ())] * len(self.results)
         rows: list[tuple[StateStorage, tuple[ValueId, ...]]] = []
         for param, chain in zip(self.body.params, chains_of(self.body, self.until), strict=True):
-            is_apart = chain is None or is_made_beside(self.body, param, chain, scope)
-            in_memory = StateStorage.TURNS if is_apart else StateStorage.IN_PLACE
+            is_apart = chain is None or needs_second_buffer(self.body, param, chain, scope)
+            in_memory = StateStorage.DOUBLE_BUFFERED if is_apart else StateStorage.IN_PLACE
             storage = in_memory if scope.shape(param) else StateStorage.REGISTERS
             rows.append((storage, chain or ()))
         return rows
@@ -311,7 +311,7 @@ def pointwise(loop: Loop, types: Mapping[ValueId, ArrayType]) -> Structured | No
     return None if merged is None or build_body(merged, complexes=True, loops=True) is None else merged
 
 
-def recurrence_of(scope: LoweringScope, phase: Loop | Fold) -> Recurrence:
+def recurrence_of(scope: LoweringScope, phase: Loop | Fold) -> LoopState:
     if isinstance(phase, Fold):
         return _of_fold(scope, phase)
     if phase.keep and phase.until is not None:
@@ -332,10 +332,10 @@ def recurrence_of(scope: LoweringScope, phase: Loop | Fold) -> Recurrence:
     def initial() -> Sequence[Where]:
         return [scope.where(value) for value in phase.initial]
 
-    return Recurrence(phase, body, phase.until, 0, phase.trip, phase.keep, initial, enter, merged is not None)
+    return LoopState(phase, body, phase.until, 0, phase.trip, phase.keep, initial, enter, merged is not None)
 
 
-def _of_fold(scope: LoweringScope, phase: Fold) -> Recurrence:
+def _of_fold(scope: LoweringScope, phase: Fold) -> LoopState:
     """Left to right if it is a scan, else right to left; its first state is a cell."""
     count, length = len(phase.args), scope.shape(phase.args[0])[0]
     args = [scope.where(arg) for arg in phase.args]
@@ -352,7 +352,7 @@ def _of_fold(scope: LoweringScope, phase: Fold) -> Recurrence:
     def initial() -> Sequence[Where]:
         return [arg.cell(0, position(ZERO)) for arg in args if isinstance(arg, ValueLocation)]
 
-    return Recurrence(phase, SubGraph(state, phase.body.phases, phase.body.results), None, 1, length, phase.scan, initial, enter)
+    return LoopState(phase, SubGraph(state, phase.body.phases, phase.body.results), None, 1, length, phase.scan, initial, enter)
 
 
 # ----------------------------------------------------------------------------------------------- control flow
@@ -416,7 +416,7 @@ def _whole(scope: LoweringScope, phase: Structured | LibraryPhase) -> None:
 def _constant(scope: LoweringScope, phase: Constant) -> None:
     kind, shape = scope.kind(phase.result), scope.shape(phase.result)
     if shape:
-        scope.values[phase.result] = scope.given(kind, shape, Data(phase))
+        scope.values[phase.result] = scope.given(kind, shape, ConstantData(phase))
     else:
         literal = phase.data[0]
         parts: tuple[Payload, ...] = (complex(literal).real, complex(literal).imag) if kind.is_complex else (literal,)
@@ -436,10 +436,10 @@ class LoopExit:
     ended: str
 
 
-def iterate(scope: LoweringScope, loop: Recurrence, components: Sequence[Component], bounds: tuple[Index, Index],
+def iterate(scope: LoweringScope, loop: LoopState, components: Sequence[Component], bounds: tuple[Index, Index],
             firsts: Sequence[Registers | None]) -> LoopExit:  # fmt: skip
     """The iterations in bounds; `firsts`: the first values of rank 0."""
-    b, flip = scope.b, any(c.storage is StateStorage.TURNS for c in components)
+    b, flip = scope.b, any(c.storage is StateStorage.DOUBLE_BUFFERED for c in components)
     first = Index((), loop.first)
     carried: list[tuple[Kind, str, str | None]] = []
     for component, item in zip(components, firsts, strict=True):
@@ -479,7 +479,7 @@ def iterate(scope: LoweringScope, loop: Recurrence, components: Sequence[Compone
     return LoopExit(tuple(items(last[:registers])), last[registers] if flip else "", last[-1] if loop.until is not None else "")
 
 
-def _step(scope: LoweringScope, loop: Recurrence, components: Sequence[Component], old: Sequence[Where],
+def _step(scope: LoweringScope, loop: LoopState, components: Sequence[Component], old: Sequence[Where],
     targets: Sequence[ValueLocation | None]
           ) -> list[Where]:  # fmt: skip
     """One iteration's new state."""
@@ -516,7 +516,7 @@ def _ends(scope: LoweringScope, until: SubGraph, new: Sequence[Where], old: Sequ
 # ---------------------------------------------------------------------------------- loops inside loops
 
 
-def _inner(scope: LoweringScope, loop: Recurrence) -> None:
+def _inner(scope: LoweringScope, loop: LoopState) -> None:
     """A loop or fold inside a region: the state is copied to where it will lie, and results are left there."""
     b, length, results = scope.b, scope.index_of(loop.length), loop.results
     loop = _hearing(scope, loop)
@@ -530,7 +530,7 @@ def _inner(scope: LoweringScope, loop: Recurrence) -> None:
             strict=True):
             kind, shape = scope.kind(param), scope.shape(param)
             memory: ValueLocation | None = None
-            if storage is StateStorage.TURNS:
+            if storage is StateStorage.DOUBLE_BUFFERED:
                 memory = scope.room(kind, (number(2), *shape))
             elif storage is not StateStorage.REGISTERS:
                 memory = scope.place_for(result)
@@ -549,7 +549,7 @@ def _inner(scope: LoweringScope, loop: Recurrence) -> None:
             scope.keep(result, item)
             continue
         where = component.memory
-        if component.storage is StateStorage.TURNS:
+        if component.storage is StateStorage.DOUBLE_BUFFERED:
             where = where.cell(0, at(after.parity))
             if result in scope.destinations:
                 wanted = scope.place_for(result)
@@ -567,7 +567,7 @@ def _heard(scope: LoweringScope, phase: Loop | Fold | Map) -> int:
 _HEARD_POINTS: Final = 1 << 22
 
 
-def _hearing(scope: LoweringScope, loop: Recurrence) -> Recurrence:
+def _hearing(scope: LoweringScope, loop: LoopState) -> LoopState:
     """A loop inside, which hears interrupts where it is long."""
     every = _heard(scope, loop.phase)
 
@@ -684,7 +684,7 @@ class Region:
     @property
     def is_pointwise(self) -> bool:
         """Does each item of a loop's state see only itself?"""
-        return any(isinstance(source, First) for source in self.sources.values())
+        return any(isinstance(source, InitialState) for source in self.sources.values())
 
 
 def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], guards: Iterable[CoreGuard] = (),
@@ -721,7 +721,7 @@ def _word(scope: LoweringScope, kind: Kind, source: Source) -> ValueLocation:
     return scope.given(kind, (), source, ViewRole.OUTPUT)
 
 
-def _recurrence(scope: LoweringScope, loop: Recurrence) -> tuple[bool, ...]:
+def _recurrence(scope: LoweringScope, loop: LoopState) -> tuple[bool, ...]:
     """A loop or fold whose state the caller fills and reads; for each component whether it has two buffers."""
     components: list[Component] = []
     places: list[ValueLocation] = []
@@ -729,22 +729,22 @@ def _recurrence(scope: LoweringScope, loop: Recurrence) -> tuple[bool, ...]:
     copies: list[tuple[tuple[Size, ...], ValueLocation, ValueLocation]] = []
     for position, (param, result, (storage, chain)) in enumerate(zip(loop.body.params, loop.results, loop.storages(scope),
         strict=True)):
-        shape, is_doubled = scope.shape(param), storage is StateStorage.TURNS
-        if storage is StateStorage.CELLS:
+        shape, is_doubled = scope.shape(param), storage is StateStorage.DOUBLE_BUFFERED
+        if storage is StateStorage.STACKED:
             memory = scope.given(scope.kind(result), scope.shape(result), ScopeOutput(position), ViewRole.OUTPUT)
         else:
             shown = (number(2), *shape) if is_doubled else shape
             memory = scope.given(scope.kind(param), shown, StateView(position, is_doubled), ViewRole.OUTPUT)
         places.append(memory)
         components.append(Component(param, storage, None if storage is StateStorage.REGISTERS else memory, chain))
-        first = memory.cell(0, plus(at(FIRST), Index((), -loop.first))) if storage is StateStorage.CELLS else memory
+        first = memory.cell(0, plus(at(FIRST), Index((), -loop.first))) if storage is StateStorage.STACKED else memory
         if loop.is_pointwise:
-            first = scope.given(scope.kind(param), shape, First(position))
+            first = scope.given(scope.kind(param), shape, InitialState(position))
             copies.append((shape, first, memory))
         firsts.append(None if shape else scope.read(first, ()))
-    doubled = tuple(component.storage is StateStorage.TURNS for component in components)
+    doubled = tuple(component.storage is StateStorage.DOUBLE_BUFFERED for component in components)
     parity = scope.given(Kind.I64, (), CurrentBuffer(), ViewRole.OUTPUT) if any(doubled) else None
-    ended = scope.given(Kind.BOOL, (), Ended(), ViewRole.OUTPUT) if loop.until is not None else None
+    ended = scope.given(Kind.BOOL, (), ExitFlag(), ViewRole.OUTPUT) if loop.until is not None else None
     scope.facts += [plus(at(FIRST), Index((), -loop.first)), plus(scope.index_of(loop.length), times(at(LAST), -1))]
     for shape, first, memory in copies:
         if shape:

@@ -40,7 +40,7 @@ _AGAIN: Final = 4
 
 
 @dataclass(slots=True)
-class Sweep:
+class RowPass:
     """`nodes` to evaluate in order; `reduces`: nodes that are reductions; `keeps`: nodes to put in scratch; `stores`: results."""
 
     nodes: set[int] = field(default_factory=set)
@@ -50,16 +50,16 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True)
-class Sweeps:
+class RowPasses:
     """`scratch_rows`: the scratch row of each node that is kept."""
 
-    sweeps: tuple[Sweep, ...]
+    sweeps: tuple[RowPass, ...]
     scratch_rows: dict[int, int]
     elements: frozenset[int]
     levels: tuple[int, ...]
 
 
-def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True) -> Sweeps:
+def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True) -> RowPasses:
     """What is computed in which sweep; unless it `keeps`, all that it needs."""
     body = kernel.body
     elements: set[int] = set()
@@ -83,7 +83,7 @@ def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True)
     reductions = [p for p, node in enumerate(body) if isinstance(node, KernelApply) and node.function in FUNCTIONS]
     stores = [i for i, on_row in enumerate(is_row) if not on_row]
     last = max([levels[p] - 1 for p in reductions] + [levels[kernel.results[i].node] for i in stores], default=0)
-    sweeps = [Sweep() for _ in range(last + 1)]
+    sweeps = [RowPass() for _ in range(last + 1)]
     scratch_rows: dict[int, int] = {}
     for index in reductions:
         sweeps[levels[index] - 1].reduces.append(index)
@@ -105,7 +105,7 @@ def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...], *, keeps: bool = True)
             elif isinstance(node, KernelApply):
                 wanted += node.args
             sweep.nodes.add(index)
-    return Sweeps(tuple(sweeps), scratch_rows, frozenset(elements), tuple(levels))
+    return RowPasses(tuple(sweeps), scratch_rows, frozenset(elements), tuple(levels))
 
 
 def _argument(kernel: Kernel, index: int) -> int:
@@ -187,11 +187,11 @@ class RowLowering(Lowering):
             if self.rows.is_row[number]:
                 self.b.store(self.results[number], self.target(number, [*row, ZERO]), known[result.node])
 
-    def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
+    def sweep(self, sweep: RowPass, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
         """The reductions of one."""
         raise NotImplementedError
 
-    def reductions_of(self, sweep: Sweep) -> list[Reduction]:
+    def reductions_of(self, sweep: RowPass) -> list[Reduction]:
         functions = [FUNCTIONS[self.reduction(reduction).function] for reduction in sweep.reduces]
         return [Reduction(f, kind_of(self.kernel, n), self.in_order) for f, n in zip(functions, sweep.reduces, strict=True)]
 
@@ -200,7 +200,7 @@ class RowLowering(Lowering):
         assert isinstance(node, KernelApply)
         return node
 
-    def element(self, sweep: Sweep, row: Sequence[Index], item: Index, known: dict[int, str], mask: str | None = None
+    def element(self, sweep: RowPass, row: Sequence[Index], item: Index, known: dict[int, str], mask: str | None = None
                 ) -> list[str]:  # fmt: skip
         """What is to be reduced at an item of the row, if a mask is true; what is kept and stored there, is."""
         point, values = [*row, item], dict(known)
@@ -232,7 +232,7 @@ class _OneByOne(RowLowering):
     def kept_at(self, point: Sequence[Index]) -> tuple[Index, ...]:
         return (point[-1],)
 
-    def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
+    def sweep(self, sweep: RowPass, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
         b, sums, length, totals = self.b, self.reductions_of(sweep), at(self.sizes[-1]), list[str]()
 
         def items(item: Index, mask: str | None = None) -> list[str]:
@@ -283,7 +283,7 @@ class _SideBySide(RowLowering):
             self.enter(row, values)
             self.sweeps(row, values)
 
-    def sweep(self, sweep: Sweep, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
+    def sweep(self, sweep: RowPass, row: Sequence[Index], known: dict[int, str]) -> Sequence[str]:
         b, sums, length = self.b, self.reductions_of(sweep), at(self.sizes[-1])
         trees = [self.room(one.kind) if one.is_ordered else "" for one in sums]
         plain = [one for one in sums if not one.is_ordered]
@@ -357,7 +357,7 @@ class _CardRows(RowLowering, CardPhase):
         self.of_row(known, row)
         return row, known
 
-    def reduce(self, sweep: Sweep, threads: Threads, point: Sequence[Index], cells: AccumulatorCells) -> None:
+    def reduce(self, sweep: RowPass, threads: Threads, point: Sequence[Index], cells: AccumulatorCells) -> None:
         """The totals are left where the lanes were: of several blocks, joined as a tree."""
         b, length = self.b, at(self.sizes[-1])
 
@@ -385,7 +385,7 @@ class _CardRows(RowLowering, CardPhase):
                 partials = [threads.joined(*pair) for pair in zip(partials[::2], partials[1::2], strict=True)]
             threads.store(ZERO, cell, partials[0])
 
-    def only_store(self, sweep: Sweep, threads: Threads, point: Sequence[Index], cells: AccumulatorCells) -> None:
+    def only_store(self, sweep: RowPass, threads: Threads, point: Sequence[Index], cells: AccumulatorCells) -> None:
         b, length = self.b, at(self.sizes[-1])
         if threads.cells == 1:
             row, known = self.of_cell(point, ZERO)

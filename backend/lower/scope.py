@@ -92,7 +92,7 @@ class ScopeInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Data:
+class ConstantData:
     """A view that shows a constant of the region."""
 
     phase: Constant
@@ -114,7 +114,7 @@ class StateView:
 
 
 @dataclass(frozen=True, slots=True)
-class First:
+class InitialState:
     """Component `index` of a loop's state before the range: given, or, after the first range, what `StateView` shows."""
 
     index: int
@@ -126,7 +126,7 @@ class CurrentBuffer:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ExitFlag:
     """One bool, false to begin with: has the loop ended before its time?"""
 
 
@@ -137,7 +137,7 @@ class ScopeOutput:
     index: int
 
 
-Source: TypeAlias = ScopeInput | Data | ScratchView | StateView | First | CurrentBuffer | Ended | ScopeOutput
+Source: TypeAlias = ScopeInput | ConstantData | ScratchView | StateView | InitialState | CurrentBuffer | ExitFlag | ScopeOutput
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,11 +223,11 @@ def _expression(statement: ConstantStatement | IndexStatement | Apply) -> Expres
 
 def _forget(items: dict[Item, str], view: str, indices: tuple[Index, ...] | None = None) -> None:
     """A store to the view, at the indices or anywhere: what it may have written is not known any more."""
-    for item in [p for p in items if p[0] == view and not (indices is not None and _beside(p[1], indices))]:
+    for item in [p for p in items if p[0] == view and not (indices is not None and _are_disjoint(p[1], indices))]:
         del items[item]
 
 
-def _beside(left: tuple[Index, ...], right: tuple[Index, ...]) -> bool:
+def _are_disjoint(left: tuple[Index, ...], right: tuple[Index, ...]) -> bool:
     """Are these places of different items, whatever the registers?"""
     return any(a.terms == b.terms and a.constant != b.constant for a, b in zip(left, right, strict=True))
 

@@ -166,7 +166,7 @@ class Runtime:
         call, arguments = _PAUSES.get(self.processor, ("", ""))
         declared = f"declare void {call.split('(')[0]}{arguments}\n" if call else ""
         pause = f"define internal void @rho_pause() alwaysinline {{\n{call and f'  call void {call}'}\n  ret void\n}}\n"
-        return compiler.QUICK + read_text(FOLDER / "runtime.ll", _MOST_BYTES) + declared + pause
+        return compiler.UNOPTIMIZED + read_text(FOLDER / "runtime.ll", _MOST_BYTES) + declared + pause
 
 
 class Native:

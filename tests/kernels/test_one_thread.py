@@ -11,19 +11,19 @@ from collections.abc import Callable
 
 import pytest
 
-from rho.backend.jit.compiler import OneThread
+from rho.backend.jit.compiler import DedicatedThread
 
 
 def test_answers_and_errors_come_back_and_all_is_done_by_one_thread() -> None:
-    one = OneThread("one")
+    one = DedicatedThread("one")
 
-    @one.does
+    @one.run_on
     def named(value: int) -> tuple[int, str]:
         if value < 0:
             raise ValueError(value)
         return value, threading.current_thread().name
 
-    @one.does
+    @one.run_on
     def outer(value: int) -> tuple[int, str]:
         return named(value)  # by the thread itself, which does not wait for itself
 
@@ -40,9 +40,9 @@ def test_answers_and_errors_come_back_and_all_is_done_by_one_thread() -> None:
 
 
 def test_who_asks_is_interrupted_and_the_lock_is_given_back() -> None:
-    one, lock, begun, go_on = OneThread("one"), threading.Lock(), threading.Event(), threading.Event()
+    one, lock, begun, go_on = DedicatedThread("one"), threading.Lock(), threading.Event(), threading.Event()
 
-    @one.does
+    @one.run_on
     def locked() -> None:
         with lock:
             begun.set()
@@ -71,9 +71,9 @@ def test_who_asks_is_interrupted_and_the_lock_is_given_back() -> None:
 def test_a_process_that_was_forked_has_a_thread_of_its_own() -> None:
     code = """
 import os, sys
-from rho.backend.jit.compiler import OneThread
-one = OneThread("one")
-twice = one.does(lambda x: 2 * x)
+from rho.backend.jit.compiler import DedicatedThread
+one = DedicatedThread("one")
+twice = one.run_on(lambda x: 2 * x)
 assert twice(2) == 4
 child = os.fork()
 if child == 0:
@@ -88,7 +88,7 @@ def test_without_a_thread_the_caller_does_it(monkeypatch: pytest.MonkeyPatch) ->
     def refused(self: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    one = OneThread("one")
-    name: Callable[[], str] = one.does(lambda: threading.current_thread().name)
+    one = DedicatedThread("one")
+    name: Callable[[], str] = one.run_on(lambda: threading.current_thread().name)
     monkeypatch.setattr(threading.Thread, "start", refused)
     assert name() == threading.current_thread().name

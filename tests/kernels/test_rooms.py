@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from rho.backend.codegen.llvm_builder import ON_STACK, IrBuilder, Rooms
+from rho.backend.codegen.llvm_builder import ON_STACK, IrBuilder, ThreadArena
 
 pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="blocks of threads are those of POSIX")
@@ -75,7 +75,7 @@ def test_in_a_process_of_its_own(text: str) -> None:
 
 
 def test_no_more_than_some_kib_lie_on_the_stack() -> None:
-    rooms = Rooms(IrBuilder())
+    rooms = ThreadArena(IrBuilder())
     for bytes in (ON_STACK // 2, ON_STACK, 8, ON_STACK // 2 - 8, 8):
         rooms.room(bytes)
     entry = rooms.entry()

@@ -21,7 +21,7 @@ from rho.backend.loopir.ir import ViewRole
 from rho.backend.loopir.text import parse, show
 from rho.backend.loopir.verifier import verify
 from rho.backend.lower.library import with_numbers
-from rho.backend.lower.scope import First, Routine, StateView
+from rho.backend.lower.scope import InitialState, Routine, StateView
 from rho.backend.transform.pipeline import optimise
 
 from .programs import REGIONS, ROUTINES, Make
@@ -117,7 +117,7 @@ def test_the_interpreter(text: str, makes: list[Make], is_optimised: bool, monke
         given = {**arrays, **self.shown(compiled, made, StateView)}
         launch = ranges.Ranges(self.loop, self.iteration, self.region, compiled, given, types, CpuBackend, threads)
         call(launch, None, 0, trips // 2)
-        launch.arrays.update(self.shown(compiled, made, First))
+        launch.arrays.update(self.shown(compiled, made, InitialState))
         call(launch, None, trips // 2, trips)
         return tuple(made)
 
