@@ -62,7 +62,7 @@ def calibrate(
         watch = LoadMonitor(effort.waits)
         computed = Section(clock, effort.budget_ns, watch, usual=min)
         programs = Section(clock, effort.other_ns, watch, threads)
-        for row in scalars.scalars_rows():
+        for row in scalars.kernel_rows():
             computed.add(row, 1)
         computed.again(effort.rounds, until)
         programs.grow(probes.rows(threads), effort.rounds, until, effort.places, 2 * until)

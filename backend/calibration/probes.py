@@ -128,14 +128,14 @@ def kernels_as(mode: tiering.Mode) -> Iterator[None]:
 Seen: TypeAlias = list[Took]
 Of: TypeAlias = Callable[[Seen], int]
 """Which of the observed times is meant."""
-WaysMake: TypeAlias = Callable[[int], Callable[[], object]]
+RunFactory: TypeAlias = Callable[[int], Callable[[], object]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbeCall:
     """Of Python: made at a size, and with kernels in a mode."""
 
-    make: WaysMake
+    make: RunFactory
     mode: tiering.Mode
 
     def ready(self, size: int, threads: int, clock: Clock) -> Run:
@@ -216,7 +216,7 @@ def program(text: str, inputs: Mapping[str, str], of: Of | None = None, **option
     return Times(((ProbeProgram(text, inputs, of or last(), **options), None, 1),))
 
 
-def call(make: WaysMake, mode: tiering.Mode = tiering.Mode.WARM) -> Times:
+def call(make: RunFactory, mode: tiering.Mode = tiering.Mode.WARM) -> Times:
     return Times(((ProbeCall(make, mode), None, 1),))
 
 
@@ -611,13 +611,13 @@ _REDUCED: Final = {Kind.F64: ("add", "max"), Kind.F32: ("add", "max"), Kind.I64:
 _LENGTHS: Final = (4, 8, 16, 32, 64, 256, 1024, 4096, 1 << 16)
 """Of runs that are reduced."""
 _ROW_POINTS, _COLUMN_POINTS, _LINE_POINTS = 1 << 19, 1 << 16, 1 << 15
-_SCALARS_LINES: Final = (3, 8, 15, 30, 60, 120, 500)
+_VECTOR_LENGTHS: Final = (3, 8, 15, 30, 60, 120, 500)
 _PILES: Final = (3, 8, 16, 60)
 _HIGH: Final = 4
 """Items that are reduced across."""
 _LEAST_SHARE: Final = 1000
 """No application touches more than a thousand bytes a nanosecond."""
-_SCALARS_FEW, _MANY = 8, 24
+_ROW_COUNT, _MANY = 8, 24
 """Applications of two chains that tell a cheap one from noise."""
 _FEW_ROWS, _SIDE = 32, 3
 """Rows shorter than so many are reduced one by one where there are so few side by side."""
@@ -714,7 +714,7 @@ def _cheap(name: str, kind: Kind) -> Times:
     """An application, told by many in a row."""
     join = _joining(kind)
     other = join if name != join else "or" if kind is Kind.BOOL else "mul"
-    few = (join,) * _SCALARS_FEW
+    few = (join,) * _ROW_COUNT
     return (_chained(kind, *few, *(name, other) * (_MANY // 2)) - _chained(kind, *few)) * (1 / _MANY)
 
 
@@ -801,7 +801,7 @@ def _entered(name: str, make: Callable[[int, int], ProbeSample], lengths: Iterab
         yield ProbeRow(name, (timed(make(runs, length)) - all_at_once) * (RUNS / runs), curve=MeasuredCurve.FALLING, at=length)
 
 
-def scalars_rows() -> Iterator[ProbeRow]:
+def kernel_rows() -> Iterator[ProbeRow]:
     """Of kernels, if there are any, and of NumPy calls."""
     if has_kernels():
         launch = timed(ProbeSample((LENGTH,), [ProbeOperand(Kind.F64, (LENGTH,))] * 2, _chain(Kind.F64), Kind.F64))
@@ -810,7 +810,7 @@ def scalars_rows() -> Iterator[ProbeRow]:
         for kind in _REDUCED:
             for name, length, runs, sample in reductions(kind):
                 yield ProbeRow(name, (timed(sample) - launch) * (RUNS / runs), curve=MeasuredCurve.RISING, at=length)
-        yield from _entered("line.f64", _summed, _SCALARS_LINES, _LINE_POINTS)
+        yield from _entered("line.f64", _summed, _VECTOR_LENGTHS, _LINE_POINTS)
         yield from _entered("line.column.f64", _piled, _PILES, _LINE_POINTS // _HIGH)
     for kind in CALLED:
         yield from by_calls(kind)

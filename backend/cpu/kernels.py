@@ -27,7 +27,7 @@ from ..lower.kernel_ir import BLOCK, LANES, NO_MEMORY, Form, Kernel, KernelApply
 from ..schedule.program_facts.scratch_memory import ALONE_BELOW, workspace
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import ALIGNMENT, room, trim
-from .numpy_reductions import NumpyReduction as ReduceReduction
+from .numpy_reductions import NumpyReduction
 from .numpy_scalars import implementation, in_parts
 from .parallel_for import ArgumentBlock, LazySequence, Pieces, SplitReduction, TaskSplit, WorkEstimate, cuts_of, moved, run_boxes
 from .views import DTYPES, Deferred, NumArray, View, broadcasts, contiguous, may_defer, start_of
@@ -460,7 +460,7 @@ class BoxedRun:
             return target
         if len(target) == 1:
             return target[0]
-        reduction = ReduceReduction(0, result.reduction, result.kind)
+        reduction = NumpyReduction(0, result.reduction, result.kind)
         return reduction.combine(target if reduction.ordered else reduction.partials(target))
 
 

@@ -40,7 +40,7 @@ from ..schedule.program_facts.scratch_memory import workspace
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import room
 from .numpy_scalars import PLAIN, implementation
-from .views import DTYPES, WHOLE, NumArray as KindsNumArray, groups
+from .views import DTYPES, WHOLE, NumArray, groups
 
 # ---------------------------------------------------------------------------------------------------- sums_numpy
 #
@@ -49,7 +49,6 @@ from .views import DTYPES, WHOLE, NumArray as KindsNumArray, groups
 # `reference.sums` is the definition in plain Python; this module computes the same bits for whole arrays: lanes go down the
 # rows of each block in order, lanes combine by halving, blocks by the binary tree on the block index.
 
-NumArray: TypeAlias = np.ndarray[Any, Any]
 
 
 def block_partials(ufunc: np.ufunc, data: NumArray) -> NumArray:
@@ -97,7 +96,7 @@ def _block(ufunc: np.ufunc, items: NumArray) -> Any:
 # A key column is an integer array whose order is the order of the items (or the reverse): `¯0.0` equals `0.0`, NaN comes last
 # in either sense and equals NaN, a complex number is two columns.
 
-def order_columns(items: KindsNumArray, *, descending: bool = False) -> list[KindsNumArray]:
+def order_columns(items: NumArray, *, descending: bool = False) -> list[NumArray]:
     """The key arrays (of the shape of `items`) of items of any kind: two of complex items, else one."""
     if items.dtype.kind != "c":
         return [keys_of(np, items, np.isnan(items) if items.dtype.kind == "f" else None, descending=descending)]
@@ -130,14 +129,12 @@ def keys_of(xp: Any, items: Any, missing: Any, *, descending: bool) -> Any:
 #
 # Runs are scanned in place in the result, then what is before each run is joined to it.
 
-ScansNumpyNumArray: TypeAlias = np.ndarray[Any, Any]
-
 _EACH: Final = BLOCK // RUN
 _NOTHING: Final[dict[np.ufunc, float]] = {np.add: -0.0, np.multiply: 1.0}
 """What changes nothing, not even the sign of a zero."""
 
 
-def ordered_scan(ufunc: np.ufunc, data: ScansNumpyNumArray, result: ScansNumpyNumArray) -> None:
+def ordered_scan(ufunc: np.ufunc, data: NumArray, result: NumArray) -> None:
     """Scan with `np.add` or `np.multiply` in the documented order into an array of the same shape and dtype."""
     shape, dtype, nothing = data.shape[1:], data.dtype, _NOTHING[ufunc]
     full_runs, runs = len(data) // RUN, -(-len(data) // RUN)
@@ -174,7 +171,7 @@ def is_truth_function(function: str, kind: Kind) -> bool:
     return kind is Kind.BOOL or FUNCTIONS[function].result is ResultKind.BOOL
 
 
-def _maps(function: str, kind: Kind, items: KindsNumArray) -> tuple[Any, KindsNumArray, KindsNumArray, KindsNumArray]:
+def _maps(function: str, kind: Kind, items: NumArray) -> tuple[Any, NumArray, NumArray, NumArray]:
     """The function; of each item as a map: its value at 0, whether it is constant, whether it negates."""
     apply = implementation(function, kind, Kind.BOOL)
     at_zero = np.asarray(apply(items, np.array(0, items.dtype)))
@@ -182,7 +179,7 @@ def _maps(function: str, kind: Kind, items: KindsNumArray) -> tuple[Any, KindsNu
     return apply, at_zero, at_zero == at_one, at_zero & ~at_one
 
 
-def truth_scan(function: str, kind: Kind, items: KindsNumArray) -> KindsNumArray:
+def truth_scan(function: str, kind: Kind, items: NumArray) -> NumArray:
     """Scan the leading axis: item i is the reduction of the first i + 1 items."""
     count = len(items)
     result = items.copy()
@@ -221,7 +218,7 @@ def running_ufunc(function: str, kind: Kind) -> np.ufunc | None:
     return PLAIN[function] if function in REDUCTIONS else None
 
 
-def identity(function: str, kind: Kind) -> KindsNumArray:
+def identity(function: str, kind: Kind) -> NumArray:
     """What no items give; E204 where there is no such value."""
     value = identity_of(function, kind)
     if value is None:
@@ -232,7 +229,7 @@ def identity(function: str, kind: Kind) -> KindsNumArray:
 # ------------------------------------------------------------------------------------- reductions
 
 
-def from_the_right(function: str, kind: Kind, items: KindsNumArray) -> KindsNumArray:
+def from_the_right(function: str, kind: Kind, items: NumArray) -> NumArray:
     """Reduce the leading axis (length ≥ 1), right to left."""
     if is_truth_function(function, kind):
         return np.array(truth_scan(function, kind, items)[-1])
@@ -245,7 +242,7 @@ def from_the_right(function: str, kind: Kind, items: KindsNumArray) -> KindsNumA
     return np.asarray(result)
 
 
-def _alternating_sum(kind: Kind, items: KindsNumArray) -> KindsNumArray:
+def _alternating_sum(kind: Kind, items: NumArray) -> NumArray:
     """x₀-(x₁-(x₂-…)).  With every second item negated it is a running sum from the right: the same roundings, as these are
     symmetric; only the sign of an inner zero or NaN may differ, which shows at most in the sign of a result that is one."""
     signed = _alternately_negated(items)
@@ -254,15 +251,15 @@ def _alternating_sum(kind: Kind, items: KindsNumArray) -> KindsNumArray:
     result = np.asarray(np.add.accumulate(signed[::-1], axis=0)[-1])
     if np.all((result != 0) & (result == result)):
         return result
-    exact: KindsNumArray = np.array(items[-1])
+    exact: NumArray = np.array(items[-1])
     for i in range(len(items) - 2, -1, -1):
         np.subtract(items[i], exact, out=exact)
     return exact
 
 
-def _alternately_negated(items: KindsNumArray) -> KindsNumArray:
+def _alternately_negated(items: NumArray) -> NumArray:
     """Not with `out`: NumPy 2.4.6 negates 32-bit items wrongly where operand (by 4) and result (by 2 or more) are strided."""
-    signed: KindsNumArray = items.copy()
+    signed: NumArray = items.copy()
     signed[1::2] = -items[1::2]
     return signed
 
@@ -270,7 +267,7 @@ def _alternately_negated(items: KindsNumArray) -> KindsNumArray:
 # ------------------------------------------------------------------------------------------ scans
 
 
-def scanned_along(function: str, kind: Kind, arg: KindsNumArray, axis: int) -> KindsNumArray:
+def scanned_along(function: str, kind: Kind, arg: NumArray, axis: int) -> NumArray:
     """Scan an axis."""
     if not arg.size:
         return arg.copy()
@@ -285,7 +282,7 @@ def scanned_along(function: str, kind: Kind, arg: KindsNumArray, axis: int) -> K
     return result
 
 
-def scanned(function: str, kind: Kind, items: KindsNumArray) -> KindsNumArray:
+def scanned(function: str, kind: Kind, items: NumArray) -> NumArray:
     """Scan the leading axis, which is not empty."""
     if is_truth_function(function, kind):
         return truth_scan(function, kind, items)
@@ -327,19 +324,19 @@ class NumpyReduction:
         """A reduced axis of this length is cut at multiples of so many items."""
         return min(length, BLOCK) if self.function in REDUCTIONS else length
 
-    def room(self, extents: tuple[int, ...]) -> KindsNumArray:
+    def room(self, extents: tuple[int, ...]) -> NumArray:
         """Room for the partial results of items of these extents, of which the first is reduced."""
         count = -(-extents[0] // BLOCK) if self.ordered else 1
-        buffer: KindsNumArray = room((count, *extents[1:]), DTYPES[self.kind])
+        buffer: NumArray = room((count, *extents[1:]), DTYPES[self.kind])
         return buffer
 
-    def put(self, partials: KindsNumArray, box: tuple[slice, ...], value: Any) -> None:
+    def put(self, partials: NumArray, box: tuple[slice, ...], value: Any) -> None:
         """The partial results of a slice."""
         part, first = self.partials(value), box[0].start // BLOCK if self.ordered else 0
         target = partials[(slice(first, first + len(part)), *box[1:])]
         target[...] = PLAIN[self.function](target, part) if box[0].start and not self.ordered else part
 
-    def combine(self, partials: KindsNumArray) -> Any:
+    def combine(self, partials: NumArray) -> Any:
         return combine_tree(PLAIN[self.function], partials) if self.ordered else partials[0]
 
 
@@ -376,7 +373,7 @@ def reduce_first(function: str, kind: Kind, value: Any) -> Any:
     return ufunc.reduce(value, 0, DTYPES[kind])
 
 
-def identity_array(function: str | None, kind: Kind, shape: tuple[int, ...]) -> KindsNumArray:
+def identity_array(function: str | None, kind: Kind, shape: tuple[int, ...]) -> NumArray:
     """What an empty reduction gives, everywhere; without a function an array that has no elements."""
     if function is None or 0 in shape:
         return np.empty(shape, DTYPES[kind])
@@ -426,7 +423,7 @@ def joined(phase: Structured, rank: int, kinds: Callable[[ValueId], Kind], parti
     """The results of the phase, of `rank` axes, from what its unravelled form gives."""
     values: list[Any] = []
     for result, value in zip(phase.results, partial_results, strict=True):
-        items: KindsNumArray = np.asarray(value)
+        items: NumArray = np.asarray(value)
         rows = items.reshape(*items.shape[:rank], -1)
         values.append(np.asarray(reduce_first(result.reduction or "", kinds(result.value), np.moveaxis(rows, -1, 0))))
     return tuple(values)

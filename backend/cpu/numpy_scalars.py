@@ -430,14 +430,14 @@ SPECIAL: Final[dict[str, Callable[..., Any]]] = {
 # Products and magnitudes are spelled out as `kernels.complexes` does, to the same bits: NumPy's own products fuse a
 # multiplication with an addition on some processors and some layouts, and its magnitudes are the C library's.
 
-ComplexesImplementation: TypeAlias = Callable[..., Any]
+ComplexImplementation: TypeAlias = Callable[..., Any]
 
 
-def _monadic(compute: Callable[[Any], Any]) -> ComplexesImplementation:
+def _monadic(compute: Callable[[Any], Any]) -> ComplexImplementation:
     return lambda z: np.asarray(compute(z), z.dtype)
 
 
-def _dyadic(compute: Callable[[Any, Any], Any]) -> ComplexesImplementation:
+def _dyadic(compute: Callable[[Any, Any], Any]) -> ComplexImplementation:
     if compute in _IN_DOUBLE:
         return lambda x, y: np.asarray(compute(x.astype(np.complex128), y.astype(np.complex128)), x.dtype)
     return lambda x, y: np.asarray(compute(x, y), x.dtype)
@@ -530,11 +530,11 @@ def _power(x: Any, y: Any) -> Any:
     return result
 
 
-def _complexes_log(x: Any, y: Any) -> Any:
+def _complex_log(x: Any, y: Any) -> Any:
     return divide(np.log(y), np.log(x))
 
 
-def _complexes_root(x: Any, y: Any) -> Any:
+def _complex_root(x: Any, y: Any) -> Any:
     return np.where(np.equal(x, 2), np.sqrt(y), _power(y, divide(np.array(1, x.dtype), x)))
 
 
@@ -593,7 +593,7 @@ def _lcm(x: Any, y: Any) -> Any:
     return itemwise(least_common_multiple, x, y)
 
 
-def _complexes_factorial(z: Any) -> Any:
+def _complex_factorial(z: Any) -> Any:
     from ..scalar.special import complex_factorial
 
     return itemwise(complex_factorial, z)
@@ -605,14 +605,14 @@ def _binomial(x: Any, y: Any) -> Any:
     return itemwise(complex_binomial, x, y)
 
 
-_IN_DOUBLE: Final = frozenset({_power, _complexes_log, _complexes_root, _residue})
+_IN_DOUBLE: Final = frozenset({_power, _complex_log, _complex_root, _residue})
 """c64 rounds once: the intermediate logarithm would lose digits."""
 
-COMPLEX: Final[dict[str, ComplexesImplementation]] = {
+COMPLEX: Final[dict[str, ComplexImplementation]] = {
     "div": _dyadic(divide), "sign": _monadic(_sign), "floor": _monadic(floor), "ceil": _monadic(_ceiling), "pow": _dyadic(_power),
-    "log": _dyadic(_complexes_log), "root": _dyadic(_complexes_root), "residue": _dyadic(_residue),
+    "log": _dyadic(_complex_log), "root": _dyadic(_complex_root), "residue": _dyadic(_residue),
     "reciprocal": _monadic(_reciprocal),
-    "pi_times": _monadic(_pi_times), "gcd": _dyadic(_gcd), "lcm": _dyadic(_lcm), "factorial": _monadic(_complexes_factorial),
+    "pi_times": _monadic(_pi_times), "gcd": _dyadic(_gcd), "lcm": _dyadic(_lcm), "factorial": _monadic(_complex_factorial),
     "binomial": _dyadic(_binomial), "mul": multiply, "abs": magnitude, "exp": _monadic(_exponential),
 }  # fmt: skip
 
@@ -640,7 +640,7 @@ def _turned(z: Any) -> Any:
     return _combine(-z.imag, z.real, z)
 
 
-_COMPLEXES_CIRCULAR: Final[dict[int, Callable[[Any], Any]]] = {
+_COMPLEX_CIRCULAR: Final[dict[int, Callable[[Any], Any]]] = {
     0: lambda z: _root_of_square(1, -1, z), 1: np.sin, 2: np.cos, 3: np.tan,
     4: lambda z: _root_of_square(1, 1, z), 5: np.sinh, 6: np.cosh, 7: np.tanh,
     8: lambda z: _root_of_square(-1, -1, z), 9: np.real, 10: magnitude, 11: np.imag, 12: np.angle,
@@ -654,8 +654,8 @@ _REAL: Final = frozenset({9, 10, 11, 12})
 """Those that are real."""
 
 
-def complex_circular(parameter: int) -> ComplexesImplementation:
-    compute = _COMPLEXES_CIRCULAR[parameter]
+def complex_circular(parameter: int) -> ComplexImplementation:
+    compute = _COMPLEX_CIRCULAR[parameter]
     return lambda z: np.array(compute(z), z.dtype if parameter not in _REAL else None)
 
 
@@ -684,13 +684,13 @@ def conversion(kind: Kind, target: Kind, *, checked: bool) -> Any:
         source = x
         if x.dtype.kind == "c" and not target.is_complex:
             if np.any(x.imag):
-                where = shown(_conversions_first(x, x.imag != 0))
+                where = shown(_first_unsuitable(x, x.imag != 0))
                 raise CheckFailed(Code.E703, f"{where} has an imaginary part, so it cannot be converted to {target.value}")
             source = x.real
         result = source.astype(dtype)
         lost = np.isfinite(source) & ~np.isfinite(result)
         if lost.any():
-            raise CheckFailed(Code.E703, f"{shown(_conversions_first(source, lost))} is too large for {target.value}")
+            raise CheckFailed(Code.E703, f"{shown(_first_unsuitable(source, lost))} is too large for {target.value}")
         return result
 
     return convert_float
@@ -703,7 +703,7 @@ def require_i64(rounded: Any, what: str) -> None:
     low, high = rounded.min(), rounded.max()
     if not (low >= -_I64_LIMIT and high < _I64_LIMIT):
         bad = ~((rounded >= -_I64_LIMIT) & (rounded < _I64_LIMIT))
-        raise CheckFailed(Code.E703, f"the {what} of {shown(_conversions_first(rounded, bad))} is not an i64")
+        raise CheckFailed(Code.E703, f"the {what} of {shown(_first_unsuitable(rounded, bad))} is not an i64")
 
 
 def _require_whole(x: Any, target: Kind) -> Any:
@@ -718,7 +718,7 @@ def _require_whole(x: Any, target: Kind) -> Any:
         case _:
             return x
     if bad.any():
-        where = shown(_conversions_first(x, bad))
+        where = shown(_first_unsuitable(x, bad))
         raise CheckFailed(Code.E703, f"{where} is not a whole number, so it cannot be converted to {target.value}")
     return real
 
@@ -742,7 +742,7 @@ def _require_range(x: Any, target: Kind) -> Any:
     return x
 
 
-def _conversions_first(x: Any, bad: Any) -> Any:
+def _first_unsuitable(x: Any, bad: Any) -> Any:
     """The first offending item, as a Python value."""
     return np.asarray(x)[np.asarray(bad)].reshape(-1)[0].item()
 

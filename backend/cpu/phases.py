@@ -19,11 +19,11 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import SUMMED, is_sequential
 from ...typechecker.sizes.polynomials import Size
 from ..graph import traverse
-from ..graph.fusion_groups import JoinedGroup, joined as chains_joined
+from ..graph.fusion_groups import JoinedGroup, joined as joined_group
 from ..graph.phases import ApplyNode, AxisKind, AxisNode, ConstantNode, Node, ReadNode, SizeNode, Structured, ValueId
 from ..jit import tiering
 from ..jit.compiler import LruCache, is_installed
-from ..lower.body import FIXED_POWERS, Body as BuildBody, build_body, build_kernel, real_constant
+from ..lower.body import FIXED_POWERS, Body as KernelBody, build_body, build_kernel, real_constant
 from ..lower.kernel_ir import Form, LoopOrder, StoreMode, row_nest
 from ..schedule.program_facts.scratch_memory import TEAM_POINTS, rows_points
 from ..vm.backend_interface import CheckFailed
@@ -31,7 +31,7 @@ from ..vm.run_state import ALIGNMENT, room, trim
 from .kernels import STREAMED, CompiledRun, strides_over
 from .numpy_reductions import ALONG, NumpyReduction, along, identity_array, joined, unravelled
 from .numpy_scalars import Implementation, fixed_power, implementation
-from .parallel_for import SplitReduction as CutsReduction, TaskSplit, WorkEstimate, cuts_of
+from .parallel_for import SplitReduction, TaskSplit, WorkEstimate, cuts_of
 from .views import DTYPES, WHOLE, Deferred, NumArray, View, compile_views, constant, contiguous, may_defer
 
 if TYPE_CHECKING:
@@ -475,17 +475,17 @@ def compile_rows(
 
 
     def make() -> Kernel:
-        return _rows_compiled(chains_joined(members, wanted), kinds, number, threads)
+        return _compiled_rows(joined_group(members, wanted), kinds, number, threads)
 
     if any(size.constant is None for member in members for size in traverse.sizes(member)):
         return make()
-    return _rows_kept.of((*map(id, members), *wanted, threads, tiering.mode()), tuple(members), make)
+    return _row_kernels.of((*map(id, members), *wanted, threads, tiering.mode()), tuple(members), make)
 
 
-_rows_kept: Final[LruCache[Kernel]] = LruCache(256)
+_row_kernels: Final[LruCache[Kernel]] = LruCache(256)
 
 
-def _rows_compiled(chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:
+def _compiled_rows(chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:
     phase, mode = chain.phase, tiering.mode()
     space = tuple(number(axis.size) for axis in phase.axes)
     views, varying = compile_views(phase, space, kinds, number)
@@ -536,7 +536,7 @@ class RowsOnNumPy:
 class RowsRun(CompiledRun):
     """A chain through kernels.  `is_row`: which results have one item a row.  Short rows are done side by side."""
 
-    def __init__(self, body: BuildBody, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
+    def __init__(self, body: KernelBody, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Kernel,
                  is_row: tuple[bool, ...], defers: bool) -> None:  # fmt: skip
         from ..lower.rows import MOST_SIDE
@@ -579,8 +579,8 @@ class RowsRun(CompiledRun):
     def in_boxes(self, operands: Sequence[Any]) -> tuple[Any, ...] | None:
         return None
 
-    def reduction(self) -> CutsReduction:
-        return CutsReduction.WHOLE
+    def reduction(self) -> SplitReduction:
+        return SplitReduction.WHOLE
 
     def cuts(self, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
         """Rows that are not side by side are cut anywhere."""

@@ -24,20 +24,20 @@ from ..graph.phases import LibraryPhase, ValueId
 from ..graph.projections import frame_of
 from ..jit import tiering
 from ..jit.compiler import LruCache, address_of, is_installed
-from ..jit.tiering import PIECES_NANOSECONDS as POLICY_PARALLEL
+from ..jit.tiering import PIECES_NANOSECONDS
 from ..loopir.templates import (
     PHILOX_ROUNDS,
     ScanForm,
     ScanTemplate,
     Scatter,
-    SelectionForm as SelectingForm,
+    SelectionForm,
     SelectTemplate,
     Uniforms,
 )
 from ..lower.body import KINDS, Body, build_kernel, gathering
 from ..lower.kernel_ir import BLOCK, RUN, Kernel, KernelLoad, KernelResult, LoopOrder, StoreMode, VectorStride, row_nest
 from ..scalar.table import REDUCTIONS
-from ..vm.run_state import ALIGNMENT, LEAST as POOL_LEAST, room
+from ..vm.run_state import ALIGNMENT, LEAST as POOLED_MIN_BYTES, room
 from .kernels import STREAMED, CompiledRun, strides_over
 from .numpy_scalars import MASK, PLAIN, WEYL_0, WEYL_1, fill_uniform
 from .parallel_for import ArgumentBlock, Pieces, SplitReduction, TaskSplit, WorkEstimate, address_for, cuts_of, moved, run_once
@@ -59,7 +59,7 @@ _TILE_ITEMS: Final = 1 << 14
 
 def copied(array: NumArray, threads: int) -> NumArray:
     """The items in new memory, the last axis innermost."""
-    if array.nbytes < POOL_LEAST:
+    if array.nbytes < POOLED_MIN_BYTES:
         return array.copy()
     result: NumArray = room(array.shape, array.dtype)
     copy_into(result, array, threads)
@@ -68,7 +68,7 @@ def copied(array: NumArray, threads: int) -> NumArray:
 
 def copy_into(target: NumArray, source: NumArray, threads: int) -> None:
     """Write the source, of the target's dtype and shape, into the target, which shares no memory with it."""
-    if target.nbytes < POOL_LEAST:
+    if target.nbytes < POOLED_MIN_BYTES:
         np.copyto(target, source)
         return
     addresses = start_of(source), start_of(target)
@@ -182,7 +182,7 @@ def cycled(array: NumArray, shape: tuple[int, ...], threads: int) -> NumArray:
 LEAST_ROW: Final = 16
 """Items of what an index picks (if it is not one item), from which a kernel copies them better than NumPy."""
 LEAST: Final = 1 << 12
-_GATHERING_KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
+_GATHER_KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
 _INDICES: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64})
 
 
@@ -214,10 +214,10 @@ def gather_run(
     if mode is tiering.Mode.OFF or not is_installed() or not table.flags.c_contiguous:
         return None
     key = (id(phase), table.shape, indices.shape, threads, mode, least)
-    return _gathering_kept.of(key, (phase,), lambda: _made(phase, kinds, table.shape, indices.shape, threads, mode, least))
+    return _gather_cache.of(key, (phase,), lambda: _made(phase, kinds, table.shape, indices.shape, threads, mode, least))
 
 
-_gathering_kept: Final[LruCache[GatherRun | None]] = LruCache(256)
+_gather_cache: Final[LruCache[GatherRun | None]] = LruCache(256)
 
 
 def _made(
@@ -228,7 +228,7 @@ def _made(
     assert isinstance(axis, int)
     if frame_of(phase) or attributes.get("fills") or attributes.get("sorts") is not None:
         return None
-    if not set(kinds[:1]) <= _GATHERING_KINDS:
+    if not set(kinds[:1]) <= _GATHER_KINDS:
         return None
     space = (*table[:axis], *indices, *table[axis + 1 :])
     inner = prod(table[axis + 1 :])
@@ -260,13 +260,13 @@ def _nothing(values: Any, overwrite: Any) -> tuple[Any, ...]:
 # Many lines are shared by the team.  One long line is a chain of pieces, each from what is before it, so that an interrupt is
 # heard between them.
 
-SCANNING_LEAST: Final = RUN + 1
+SCAN_MIN_ITEMS: Final = RUN + 1
 """Fewer items stay on NumPy."""
 PARALLEL: Final = 20_000.0
 """Nanoseconds of work from which lines are shared out."""
 _HEARD: Final = 1 << 25
 """Bytes of a line that one thread scans before an interrupt is heard."""
-_SCANNING_SAVED: Final = 2.0
+_SCAN_SAVED: Final = 2.0
 """Nanoseconds an item over NumPy."""
 _BYTE_WORK: Final = 0.05
 _ORDERED_WORK: Final = 0.2
@@ -290,19 +290,19 @@ def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int
 
 
 def scan_plan(
-    function: str, kind: Kind, arg: NumArray, axis: int, threads: int, least: int = SCANNING_LEAST, runs: int = 1
+    function: str, kind: Kind, arg: NumArray, axis: int, threads: int, least: int = SCAN_MIN_ITEMS, runs: int = 1
 ) -> PreparedTemplate | None:  # fmt: skip
     """What scans arrays of this layout; kept.  `least`: fewer items stay on NumPy; asked for once in so many `runs`."""
     if arg.dtype != DTYPES[kind]:
         return None
     key = (function, kind, arg.shape, arg.strides, axis, threads, tiering.mode())
-    ready, axes = _scanning_kept.get(key), _merged(arg, axis)
+    ready, axes = _scan_cache.get(key), _merged(arg, axis)
     if ready is not None or axes is None or not _is_scanned(function, kind):
         return ready
     code = _code(function, kind, arg, axis)
-    address = address_for(code, arg.size, least, runs * (5_000 + arg.size * _SCANNING_SAVED))
-    plan = None if address is None else _scanning_made(code, address, arg, axis, axes, threads)
-    return None if plan is None else _scanning_kept.put(key, (), plan)
+    address = address_for(code, arg.size, least, runs * (5_000 + arg.size * _SCAN_SAVED))
+    plan = None if address is None else _scan_launches(code, address, arg, axis, axes, threads)
+    return None if plan is None else _scan_cache.put(key, (), plan)
 
 
 def _is_scanned(function: str, kind: Kind) -> bool:
@@ -310,7 +310,7 @@ def _is_scanned(function: str, kind: Kind) -> bool:
     return kind in KINDS and kind is not Kind.CHAR and is_reduction
 
 
-def _scanning_made(code: ScanTemplate, address: int, arg: NumArray, axis: int, axes: tuple[int, int],
+def _scan_launches(code: ScanTemplate, address: int, arg: NumArray, axis: int, axes: tuple[int, int],
     threads: int) -> PreparedTemplate | None:
     bytes = code.kind.bytes
     work = arg.nbytes * _BYTE_WORK + (0 if code.is_free else arg.size * _ORDERED_WORK)
@@ -380,7 +380,7 @@ def _carry(function: str, kind: Kind) -> NumArray:
     return np.full(2, neutral(function, kind), DTYPES[kind])
 
 
-_scanning_kept: LruCache[PreparedTemplate] = LruCache(256)
+_scan_cache: LruCache[PreparedTemplate] = LruCache(256)
 
 
 # ------------------------------------------------------------------------------------------------ columns
@@ -417,7 +417,7 @@ def _columns(code: ScanTemplate, arg: NumArray, axis: int, axes: tuple[int, int]
 # Whole numbers and truth values are exact in any order: several tables, and a set of them for each thread.  Floats run in the
 # order of the items of each key, as their definition says: on one thread, or where keys ascend in pieces of whole runs.
 
-SCATTERING_LEAST: Final = 1 << 14
+SCATTER_MIN_ITEMS: Final = 1 << 14
 _TABLES: Final = 4
 _TABLE_BYTES: Final = 1 << 18
 """Larger tables are not multiplied: they would not stay in cache.  Nor are tables that are not small beside the keys, so that all
@@ -425,7 +425,7 @@ together they are less than the scratch memory of the phase."""
 _MOST_PIECES: Final = 8
 _GLANCE: Final = 64
 """Keys that ascend if all do."""
-_SCATTERING_SAVED: Final = 4.0
+_SCATTER_SAVED: Final = 4.0
 """Nanoseconds an item over NumPy."""
 _EACH: Final = 1.0
 
@@ -442,10 +442,10 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
     stride = items.strides[0]
     step = VectorStride.NONE if stride == 0 else VectorStride.UNIT if stride == kind.bytes else VectorStride.STRIDED
     code = Scatter(function, kind, _TABLES if exact and small else 1, keys.strides[0] == keys.itemsize, step)
-    address = address_for(code, count, SCATTERING_LEAST, count * _SCATTERING_SAVED)
+    address = address_for(code, count, SCATTER_MIN_ITEMS, count * _SCATTER_SAVED)
     if address is None:
         return None
-    pieces = min(threads, _MOST_PIECES) if count >= POLICY_PARALLEL else 1
+    pieces = min(threads, _MOST_PIECES) if count >= PIECES_NANOSECONDS else 1
     tables = None
     if code.tables == 1 and bool((keys[1:_GLANCE] >= keys[: _GLANCE - 1][: count - 1]).all()):
         tables = _by_runs(replace(code, runs=True), keys, items, bins, pieces)
@@ -462,7 +462,7 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
 def _by_runs(code: Scatter, keys: NumArray, items: NumArray, bins: int, pieces: int) -> NumArray | None:
     """One table, where all keys ascend: no two pieces have a key in common.  None where they do not, or there is no such code."""
     count = len(keys)
-    address = address_for(code, count, SCATTERING_LEAST, count * _SCATTERING_SAVED)
+    address = address_for(code, count, SCATTER_MIN_ITEMS, count * _SCATTER_SAVED)
     if address is None:
         return None
     starts = [0]
@@ -514,12 +514,12 @@ def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray
 #
 # Compress and where through compiled kernels: pieces of the mask are counted, then each writes what it holds.
 
-SELECTING_LEAST: Final = 1 << 13
+COMPRESS_MIN_ITEMS: Final = 1 << 13
 """Masks of fewer items stay on NumPy."""
-_SELECTING_SAVED: Final = 2.0
+_COMPRESS_SAVED: Final = 2.0
 """Nanoseconds an item over NumPy."""
 _WORK: Final = 0.5
-_SELECTING_PIECES: Final = 4
+_COMPRESS_TASKS: Final = 4
 """Pieces a thread."""
 _TOGETHER: Final = 64
 _CELL_BYTES: Final = 1 << 12
@@ -537,8 +537,8 @@ def code_of(bytes: int, step: int) -> SelectTemplate:
     """Of items (cells) of so many bytes, with such a stride."""
     if bytes in _ITEMS:
         kind, count = _ITEMS[bytes]
-        return SelectTemplate(SelectingForm.ITEMS, kind, count, unit=step == bytes)
-    return SelectTemplate(SelectingForm.CELLS, Kind.I64 if bytes % 8 == 0 else Kind.I32 if bytes % 4 == 0 else Kind.U8)
+        return SelectTemplate(SelectionForm.ITEMS, kind, count, unit=step == bytes)
+    return SelectTemplate(SelectionForm.CELLS, Kind.I64 if bytes % 8 == 0 else Kind.I32 if bytes % 4 == 0 else Kind.U8)
 
 
 def words_of(code: SelectTemplate, tables: int, items: int, masks: tuple[int, int], due: int, target: int, *, first: int = 0,
@@ -547,7 +547,7 @@ def words_of(code: SelectTemplate, tables: int, items: int, masks: tuple[int, in
     words = [tables, items, due, first, bytes // code.kind.bytes, *masks, *masks]
     if not code.is_numbering:
         words += source[: 2 if code.unit else 3]
-    return [*words, target, *((bytes,) if code.form is SelectingForm.CELLS else ())]
+    return [*words, target, *((bytes,) if code.form is SelectionForm.CELLS else ())]
 
 
 def _is_read(mask: NumArray) -> bool:
@@ -567,17 +567,17 @@ def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArr
         return None
     step = arg.strides[axis]
     code = code_of(bytes, step)
-    address = address_for(code, arg.size, SELECTING_LEAST, items * tables * _SELECTING_SAVED)
+    address = address_for(code, arg.size, COMPRESS_MIN_ITEMS, items * tables * _COMPRESS_SAVED)
     if address is None:
         return None
-    team = threads if items * tables * _WORK >= POLICY_PARALLEL else 1
+    team = threads if items * tables * _WORK >= PIECES_NANOSECONDS else 1
     by_table = tables >= 2 * team
     starts = _starts(items, 1 if by_table else team)
     ends = list(accumulate(_counts(mask, starts)))
     due = ends[-1]
     result: NumArray = room((*arg.shape[:axis], due, *arg.shape[axis + 1 :]), arg.dtype)
     source, target, masks = start_of(arg), start_of(result), start_of(mask)
-    each = max(1, -(-tables // (_SELECTING_PIECES * team)) if team > 1 else tables) if by_table else 1
+    each = max(1, -(-tables // (_COMPRESS_TASKS * team)) if team > 1 else tables) if by_table else 1
     calls = []
     for first in range(0, tables, each):
         count = min(each, tables - first)
@@ -595,11 +595,11 @@ def places(mask: NumArray, threads: int) -> NumArray | None:
     if mask.ndim not in (1, 2) or not _is_read(mask) or not mask.size:
         return None
     pairs = mask.ndim == 2
-    code = SelectTemplate(SelectingForm.PAIRS if pairs else SelectingForm.PLACES)
-    address = address_for(code, mask.size, SELECTING_LEAST, mask.size * _SELECTING_SAVED * mask.ndim)
+    code = SelectTemplate(SelectionForm.PAIRS if pairs else SelectionForm.PLACES)
+    address = address_for(code, mask.size, COMPRESS_MIN_ITEMS, mask.size * _COMPRESS_SAVED * mask.ndim)
     if address is None:
         return None
-    team = threads if mask.size * _WORK >= POLICY_PARALLEL else 1
+    team = threads if mask.size * _WORK >= PIECES_NANOSECONDS else 1
     length = len(mask)
     width = mask.size // length
     starts = _starts(length, team, max(1, _TOGETHER // width) if pairs else _TOGETHER)
@@ -618,7 +618,7 @@ def places(mask: NumArray, threads: int) -> NumArray | None:
 
 
 def _starts(items: int, team: int, grain: int = _TOGETHER) -> list[int]:
-    pieces = _SELECTING_PIECES * team if team > 1 else 1
+    pieces = _COMPRESS_TASKS * team if team > 1 else 1
     step = max(grain, -(-items // (pieces * grain)) * grain)
     return list(range(0, items, step))
 
@@ -631,28 +631,28 @@ def _counts(mask: NumArray, starts: Sequence[int]) -> list[int]:
 #
 # Uniform numbers of a key through compiled code, in pieces for the team; NumPy makes a last odd one.
 
-UNIFORMS_LEAST: Final = 1 << 13
-_UNIFORMS_SAVED: Final = 12.0
+RANDOM_MIN_ITEMS: Final = 1 << 13
+_RANDOM_SAVED: Final = 12.0
 """Nanoseconds an item over NumPy."""
-_UNIFORMS_EACH: Final = 2.0
+_RANDOM_ITEM_NANOSECONDS: Final = 2.0
 
 
 def fill(out: NumArray, key: int, stream: int, threads: int) -> None:
     """Fill a contiguous f64 vector with the first numbers of a key and stream."""
     count = len(out)
     blocks = count // 2
-    address = address_for(Uniforms(), count, UNIFORMS_LEAST, count * _UNIFORMS_SAVED) if blocks else None
+    address = address_for(Uniforms(), count, RANDOM_MIN_ITEMS, count * _RANDOM_SAVED) if blocks else None
     if address is None:
         fill_uniform(out, key, stream)
         return
     keys = [word for r in range(PHILOX_ROUNDS) for word in ((key + r * WEYL_0) & MASK, ((key >> 32) + r * WEYL_1) & MASK)]
     start = start_of(out)
-    team = threads if count * _UNIFORMS_EACH >= POLICY_PARALLEL else 1
+    team = threads if count * _RANDOM_ITEM_NANOSECONDS >= PIECES_NANOSECONDS else 1
     step = -(-blocks // (4 * team)) if team > 1 else blocks
     calls = [
         (min(step, blocks - first), first, stream & MASK, (stream >> 32) & MASK, *keys, start + first * 16)
         for first in range(0, blocks, step)
     ]
-    run_once(address, calls, team, count * _UNIFORMS_EACH)
+    run_once(address, calls, team, count * _RANDOM_ITEM_NANOSECONDS)
     done = blocks * 2
     fill_uniform(out[done:], key, stream, done)

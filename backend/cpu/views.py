@@ -152,7 +152,7 @@ def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Seque
 # large the source is.  Where runs would be very short, and where an affine stage before the reshape leaves most of a bounding box
 # unread, items are fetched by index arithmetic, a few at a time.
 
-DeferredNumbers: TypeAlias = tuple[int, ...]
+Numbers: TypeAlias = tuple[int, ...]
 Box: TypeAlias = tuple[slice, ...]
 
 WHOLE: Final = 1 << 13
@@ -170,7 +170,7 @@ FETCHED: Final = 1 << 12
 class Deferred:
     """An array of a shape of which nothing is there yet."""
 
-    def __init__(self, shape: DeferredNumbers, dtype: np.dtype[Any]) -> None:
+    def __init__(self, shape: Numbers, dtype: np.dtype[Any]) -> None:
         self.shape, self.dtype, self.ndim = shape, dtype, len(shape)
 
     def __getitem__(self, box: Sequence[slice]) -> NumArray:
@@ -208,7 +208,7 @@ class Deferred:
 Source: TypeAlias = NumArray | Deferred
 
 
-def boxes_of(shape: DeferredNumbers) -> Iterator[Box]:
+def boxes_of(shape: Numbers) -> Iterator[Box]:
     """Boxes of about `POINTS` items that tile a shape, as much as can be of the last axes."""
     steps, left = [1] * len(shape), POINTS
     for axis in reversed(range(len(shape))):
@@ -218,7 +218,7 @@ def boxes_of(shape: DeferredNumbers) -> Iterator[Box]:
         yield tuple([slice(at, min(at + step, size)) for at, step, size in zip(corner, steps, shape, strict=True)])
 
 
-def reshaped(source: Source, shape: DeferredNumbers) -> Source:
+def reshaped(source: Source, shape: Numbers) -> Source:
     """The row-major order of an array under other axes: a view, a copy where it is small, else boxes of it."""
     if prod(shape) <= max(WHOLE, 1):
         return (source.materialized() if isinstance(source, Deferred) else source).reshape(shape)
@@ -233,7 +233,7 @@ def reshaped(source: Source, shape: DeferredNumbers) -> Source:
 class Ravelled(Deferred):
     """The row-major order of an array under other axes.  See Note [Boxes of a ravel]."""
 
-    def __init__(self, source: Source, shape: DeferredNumbers) -> None:
+    def __init__(self, source: Source, shape: Numbers) -> None:
         super().__init__(shape, source.dtype)
         self.source = source
 
@@ -267,8 +267,8 @@ class Ravelled(Deferred):
 class Moved(Deferred):
     """An affine stage over an array: index d is Σ coefficients[d][a] × point[a] + constants[d]; outside lies `fill`, if any."""
 
-    def __init__(self, source: Deferred, shape: DeferredNumbers, coefficients: Sequence[DeferredNumbers],
-        constants: DeferredNumbers, fill: int | None
+    def __init__(self, source: Deferred, shape: Numbers, coefficients: Sequence[Numbers],
+        constants: Numbers, fill: int | None
                  ) -> None:  # fmt: skip
         super().__init__(shape, source.dtype)
         self.source, self.coefficients, self.constants, self.fill = source, coefficients, constants, fill
@@ -327,7 +327,7 @@ def _taken(source: Source, indices: tuple[NumArray, ...]) -> NumArray:
     return source.take(indices) if isinstance(source, Deferred) else source[indices]
 
 
-def _copy_run(source: Source, start: int, stop: int, target: NumArray, before: DeferredNumbers = ()) -> None:
+def _copy_run(source: Source, start: int, stop: int, target: NumArray, before: Numbers = ()) -> None:
     """Items `start` to `stop` of the row-major order of the cell at these indices.  See Note [Boxes of a ravel]."""
     shape = source.shape[len(before) :]
     row = prod(shape[1:])
@@ -349,7 +349,6 @@ def _copy_run(source: Source, start: int, stop: int, target: NumArray, before: D
 # ---------------------------------------------------------------------------------------------------- views
 
 View: TypeAlias = Callable[[Any], Any]
-Numbers: TypeAlias = tuple[int, ...]
 PADDING_LIMIT: Final = 4
 """A padded box may be this many times the size of what is read; beyond it items are fetched one by one."""
 

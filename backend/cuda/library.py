@@ -328,7 +328,7 @@ LINEAR: Final[dict[str, Callable[[CudaCall, Any], Any]]] = {
 # Scans on a device: CuPy's for sums of whole numbers, which are exact in any order; else generated kernels, in the order of
 # scans.
 
-_SCANNING_MANY: Final = 4096
+_SCAN_MANY: Final = 4096
 """Lines from which each has a thread of its own."""
 
 
@@ -343,7 +343,7 @@ def scan(call: CudaCall, arrays: Any) -> Any:
     length, inner = arg.shape[axis], math.prod(arg.shape[axis + 1 :])
     lines, addresses, step = arg.size // length, (int(arg.data.ptr), int(result.data.ptr)), arg.dtype.itemsize
     form = CardScanForm.BLOCKS if length > BLOCK else CardScanForm.BLOCK
-    if inner > 1 or lines >= _SCANNING_MANY:
+    if inner > 1 or lines >= _SCAN_MANY:
         form = CardScanForm.LINES
     sizes = (lines // inner, length, inner) if form is CardScanForm.LINES else (lines, length, -(-length // BLOCK))
     strides = (length * inner * step, inner * step) if form is CardScanForm.LINES else (length * step,)

@@ -46,7 +46,7 @@ from ..lower.region import FIRST, LAST, Region, lower_region
 from ..lower.scope import NotLowerable
 from ..transform.pipeline import runs_in_tiles
 from .cost_functions import largest, smallest
-from .kernel_form import Applied, Number as FormsNumber, Number as Numbers, Types, Work, calls, strides, together, varies, work_of
+from .kernel_form import Applied, Number as Numbers, Types, Work, calls, strides, together, varies, work_of
 from .measured_phase_cost import (
     ALONE,
     application_rate,
@@ -224,7 +224,7 @@ def _value(form: Index, known: Mapping[str, int], otherwise: int) -> int:
 # transcendental one), `point` what it takes when others go on meanwhile.  A turn takes the longer of all its applications and its
 # longest chain of them.
 
-def repeated_grains(loop: Loop, types: Types, rates: Rates, number: FormsNumber, cut: tuple[int, int] | None) -> Grains | None:
+def repeated_grains(loop: Loop, types: Types, rates: Rates, number: Numbers, cut: tuple[int, int] | None) -> Grains | None:
     """None: it runs step by step."""
     if not rates.kernels or not loop.body.params:
         return None
@@ -242,7 +242,7 @@ def repeated_grains(loop: Loop, types: Types, rates: Rates, number: FormsNumber,
     return Grains(step(rates, around) + together(moved, computed, shared_work(work, rates, number(loop.trip)), rates))
 
 
-def _work(phase: Structured, types: Types, number: FormsNumber, cut: tuple[int, int] | None) -> Work | None:
+def _work(phase: Structured, types: Types, number: Numbers, cut: tuple[int, int] | None) -> Work | None:
     extents = [number(axis.size) for axis in phase.axes]
     if cut is not None:
         extents[cut[0]] = cut[1]
@@ -309,7 +309,7 @@ class _IterationSpace:
         return prod(self.extents[axis] for axis in axes)
 
 
-def structured_grains(phase: Structured, types: Types, rates: Rates, number: FormsNumber, cut: tuple[int, int] | None) -> Grains:
+def structured_grains(phase: Structured, types: Types, rates: Rates, number: Numbers, cut: tuple[int, int] | None) -> Grains:
     """`cut`: (axis of the space, its rows)."""
     space = _space(phase, number, cut)
     if space.points == 0:
@@ -329,7 +329,7 @@ def structured_grains(phase: Structured, types: Types, rates: Rates, number: For
 # ------------------------------------------------------------------------------------------- the space
 
 
-def _space(phase: Structured, number: FormsNumber, cut: tuple[int, int] | None) -> _IterationSpace:
+def _space(phase: Structured, number: Numbers, cut: tuple[int, int] | None) -> _IterationSpace:
     extents = [number(axis.size) for axis in phase.axes]
     if cut is not None:
         extents[cut[0]] = cut[1]
@@ -341,7 +341,7 @@ def _fills(read: Read) -> bool:
     return any(isinstance(stage, Affine) and stage.fills for stage in read.projection.stages)
 
 
-def _copied(read: Read, number: FormsNumber) -> int:
+def _copied(read: Read, number: Numbers) -> int:
     """Elements that are copied because a view of them cannot be reshaped."""
     items = 0
     for index, stage in enumerate(read.projection.stages):
@@ -350,7 +350,7 @@ def _copied(read: Read, number: FormsNumber) -> int:
     return items
 
 
-def _inner(phase: Structured, types: Types, space: _IterationSpace, number: FormsNumber) -> tuple[int | None, tuple[tuple[int,
+def _inner(phase: Structured, types: Types, space: _IterationSpace, number: Numbers) -> tuple[int | None, tuple[tuple[int,
     ...], ...]]:
     """The axis along which the largest operand lies side by side, and the strides of all reads."""
     steps = [strides(r, space.extents, tuple(map(number, types[r.value].shape))) for r in phase.reads]
@@ -362,7 +362,7 @@ def _inner(phase: Structured, types: Types, space: _IterationSpace, number: Form
     return best, apart
 
 
-def _bytes(read: Read, on: frozenset[int], types: Types, space: _IterationSpace, number: FormsNumber) -> int:
+def _bytes(read: Read, on: frozenset[int], types: Types, space: _IterationSpace, number: Numbers) -> int:
     """Bytes of the operand that the space reads, once each."""
     type = types[read.value]
     items = prod(map(number, type.shape))
@@ -372,7 +372,7 @@ def _bytes(read: Read, on: frozenset[int], types: Types, space: _IterationSpace,
 # ------------------------------------------------------------------------------------ whole phases
 
 
-def _one_application(phase: Structured, types: Types, rates: Rates, space: _IterationSpace, number: FormsNumber) -> Grains | None:
+def _one_application(phase: Structured, types: Types, rates: Rates, space: _IterationSpace, number: Numbers) -> Grains | None:
     """See Note [One application]; None if the phase is something else."""
     if len(phase.results) != 1 or any(len(on) != sum(n != 1 for n in space.extents) for on in space.reads):
         return None
@@ -446,7 +446,7 @@ def _widens(phase: Structured, number: int) -> bool:
     return counted and any(r.node == number and r.reduction == "add" for r in phase.results)
 
 
-def _padding(phase: Structured, types: Types, rates: Rates, number: FormsNumber, space: _IterationSpace) -> Grains:
+def _padding(phase: Structured, types: Types, rates: Rates, number: Numbers, space: _IterationSpace) -> Grains:
     """Reads that may leave their operand."""
     total = 0
     for read, on in zip(phase.reads, space.reads, strict=True):
@@ -460,7 +460,7 @@ def _padding(phase: Structured, types: Types, rates: Rates, number: FormsNumber,
     return Grains(total)
 
 
-def _declared(phase: Structured, types: Types, rates: Rates, number: FormsNumber, space: _IterationSpace) -> int:
+def _declared(phase: Structured, types: Types, rates: Rates, number: Numbers, space: _IterationSpace) -> int:
     """See Note [One application]."""
     touched: dict[ValueId, int] = {}
     for read, on in zip(phase.reads, space.reads, strict=True):

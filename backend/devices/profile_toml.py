@@ -588,15 +588,15 @@ def canonical(profile: Profile) -> str:
     if profile.power_off_unused:
         lines.append("power_off_unused = true")
     for device in profile.devices:
-        lines += ["", *_writing_device(device)]
+        lines += ["", *_device_toml(device)]
     for link in profile.links:
-        lines += ["", *_writing_link(link)]
+        lines += ["", *_link_toml(link)]
     if profile.calibration != Calibration():
-        lines += ["", *_writing_calibration(profile.calibration)]
+        lines += ["", *_calibration_toml(profile.calibration)]
     return "\n".join(lines) + "\n"
 
 
-def _writing_device(device: DeviceProfile) -> Iterable[str]:
+def _device_toml(device: DeviceProfile) -> Iterable[str]:
     if device.backend is BackendKind.STORE:
         yield from ("[[store]]", f"name = {_value(device.name)}", f"paths = {_value(device.paths)}")
         return
@@ -611,23 +611,23 @@ def _writing_device(device: DeviceProfile) -> Iterable[str]:
         if value != getattr(plain, name):
             yield f"{name} = {_value(value)}"
     if device.power is not None:
-        yield f"power = {_writing_power(device.power)}"
+        yield f"power = {_power_toml(device.power)}"
     if device.roofline is not None:
         yield f"roofline = {{ flops = {device.roofline.flops}, bandwidth = {device.roofline.bandwidth} }}"
     for name in sorted(device.reserved):
         yield f"{name} = {_value(device.reserved[name])}"
     for name in sorted(device.ops):
         yield f"[device.op.{_key(name)}]"
-        yield from _writing_table(device.ops[name])
+        yield from _table_toml(device.ops[name])
 
 
-def _writing_link(link: LinkProfile) -> Iterable[str]:
+def _link_toml(link: LinkProfile) -> Iterable[str]:
     yield "[[link]]"
     yield f"from = {_value(link.source)}"
     yield f"to = {_value(link.target)}"
     yield f"latency_ns = {link.latency_ns}"
     if link.table is not None:
-        yield from _writing_table(link.table)
+        yield from _table_toml(link.table)
     yield f"duplex = {_value(link.duplex.value)}"
     if link.group is not None:
         yield f"group = {_value(link.group)}"
@@ -635,7 +635,7 @@ def _writing_link(link: LinkProfile) -> Iterable[str]:
         yield f"energy_pj_per_byte = {_value(link.energy_pj_per_byte)}"
 
 
-def _writing_calibration(calibration: Calibration) -> Iterable[str]:
+def _calibration_toml(calibration: Calibration) -> Iterable[str]:
     yield "[fingerprint]"
     if calibration.calibrated is not None:
         yield f"calibrated = {calibration.calibrated.isoformat()}"
@@ -645,11 +645,11 @@ def _writing_calibration(calibration: Calibration) -> Iterable[str]:
         yield f"{_key(name)} = {_value(calibration.facts[name])}"
 
 
-def _writing_table(table: CostTable) -> tuple[str, str]:
+def _table_toml(table: CostTable) -> tuple[str, str]:
     return f"size = {_value(table.size)}", f"ns = {_value(table.ns)}"
 
 
-def _writing_power(power: Power) -> str:
+def _power_toml(power: Power) -> str:
     idle, active = Fraction(power.idle_mw, 1000), Fraction(power.active_mw, 1000)
     return f"{{ idle_w = {_value(idle)}, active_w = {_value(active)}, source = {_value(power.source.value)} }}"
 

@@ -15,6 +15,7 @@ column at fault.
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import json
 import math
@@ -23,7 +24,6 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
-from functools import cached_property as records_cached_property
 from itertools import chain
 from operator import itemgetter
 from typing import Any, BinaryIO, ClassVar, Final, TypeAlias
@@ -40,7 +40,7 @@ from .cells import (
     DATE_PATTERNS,
     MISSING,
     QUOTED,
-    Column as ConversionsColumn,
+    Column,
     NotAtOnce,
     Unsuitable,
     changed,
@@ -333,7 +333,7 @@ class RecordMeasure:
         for block in self.first:
             yield from (cell.removeprefix(QUOTED) for cell in block.read()[1][0])
 
-    @records_cached_property
+    @functools.cached_property
     def names(self) -> list[str]:
         """The cells of the first record."""
         return [cell.strip() for cell in self._cells()]
@@ -416,7 +416,7 @@ _ONCE: Final = {Kind.I64: "int64", Kind.F64: "float64", Kind.F32: "float64"}
 class _ParseTask:
     """Items to be read: the array, which column of the table (None: all), and whether the first record is a header."""
 
-    wanted: ConversionsColumn
+    wanted: Column
     array: Any
     column: int | None
     headed: bool
@@ -428,8 +428,8 @@ class Table:
 
     def __init__(self, content: Content, separator: str, places: tuple[Place, ...] = ()) -> None:
         self._content, self._separator, self._known = content, separator, places
-        self._wanted: dict[ConversionsColumn, tuple[int, ...]] = {}
-        self._read: dict[ConversionsColumn, Any] = {}
+        self._wanted: dict[Column, tuple[int, ...]] = {}
+        self._read: dict[Column, Any] = {}
 
     @cached_property
     def _measure(self) -> RecordMeasure:
@@ -463,7 +463,7 @@ class Table:
             if rows:
                 yield block.plain(), lines
 
-    def shape(self, wanted: ConversionsColumn) -> tuple[int, ...]:
+    def shape(self, wanted: Column) -> tuple[int, ...]:
         """The shape that the file gives it; from here on it is read with the others."""
         if not wanted.member and wanted.kind is Kind.CHAR:
             raise disagrees("is a table of numbers, its declared type is char", "name a column, or a txt file for text")
@@ -483,14 +483,14 @@ class Table:
         self._wanted[wanted] = shape
         return shape
 
-    def values(self, wanted: ConversionsColumn, shape: tuple[int, ...]) -> Any:
+    def values(self, wanted: Column, shape: tuple[int, ...]) -> Any:
         """The items as a NumPy array of the kind; the file is read when the first of its columns is asked for."""
         require_shape(self.shape(wanted), shape)
         if wanted not in self._read:
             self._read = self._read_all()
         return self._read.pop(wanted)
 
-    def items(self, wanted: ConversionsColumn, first: int) -> tuple[int, Iterator[Any]]:
+    def items(self, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
         """A row that is not behind row `first`, and the items from there on, some at a time, as vectors."""
         task = _ParseTask(wanted, None, *self._place(wanted), converter(wanted))
         start = self._measure.place_of(first + task.headed) if self._measure.records > 1 else START
@@ -528,7 +528,7 @@ class Table:
                 cells += map(itemgetter(at), rows)
         return self._measure.names, columns, self._headed
 
-    def _place(self, wanted: ConversionsColumn) -> tuple[int | None, bool]:
+    def _place(self, wanted: Column) -> tuple[int | None, bool]:
         """Which column it is (from 0; None: all), and whether the first record is a header."""
         if not wanted.member:
             return None, self._is_header(None, wanted)
@@ -551,7 +551,7 @@ class Table:
             raise damaged(f"has two columns named {wanted.member}: columns {numbers} of its header", note)
         return places[0], True
 
-    def _is_header(self, column: int | None, wanted: ConversionsColumn) -> bool:
+    def _is_header(self, column: int | None, wanted: Column) -> bool:
         """Is the first record a header for who wants the column at a place (None: all)?"""
         if not self._headed or wanted.kind is Kind.CHAR or wanted.reading.form is CellFormat.PRESENT:
             return self._headed
@@ -563,7 +563,7 @@ class Table:
 
     # ------------------------------------------------------------------------------------- the cells
 
-    def _read_all(self) -> dict[ConversionsColumn, Any]:
+    def _read_all(self) -> dict[Column, Any]:
         """Every column that was asked for."""
         tasks = []
         for wanted, shape in self._wanted.items():

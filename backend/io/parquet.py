@@ -30,7 +30,7 @@ from .cells import (
     DAY,
     MICROSECONDS,
     PARTS,
-    Column as ConversionsColumn,
+    Column,
     Unsuitable,
     changed,
     multiplied,
@@ -39,7 +39,7 @@ from .cells import (
     require_shape,
     within,
 )
-from .csv import CsvColumn as DelimitedWritingColumn, require_columns
+from .csv import CsvColumn, require_columns
 from .errors import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
 from .row_sinks import OrderedSink, Outlet
 
@@ -78,7 +78,7 @@ def offers_arrow(value: object) -> bool:
     return any(hasattr(value, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__"))
 
 
-def arrow_columns_of(value: Any) -> tuple[list[ArrowColumn], bool]:
+def columns_of_arrow(value: Any) -> tuple[list[ArrowColumn], bool]:
     """The columns of a table, or the one that a column is, and whether it is a table.  FileTrouble: a type that is not read.
     ImportError: there is no pyarrow."""
     import pyarrow
@@ -226,7 +226,7 @@ def _names(file: Any, name: str) -> list[str]:
     return [name] if name else names
 
 
-def _columns(file: Any, asked: ConversionsColumn) -> list[str]:
+def _columns(file: Any, asked: Column) -> list[str]:
     """The same, each of a type that the kind accepts."""
     wanted = _names(file, asked.member)
     for column in wanted:
@@ -239,7 +239,7 @@ def _columns(file: Any, asked: ConversionsColumn) -> list[str]:
     return wanted
 
 
-def _shape(file: Any, columns: list[str], wanted: ConversionsColumn) -> tuple[int, ...]:
+def _shape(file: Any, columns: list[str], wanted: Column) -> tuple[int, ...]:
     rows = file.metadata.num_rows
     if rows < 0:
         raise damaged(f"is not a valid parquet file: it says that it has {rows} rows")
@@ -248,7 +248,7 @@ def _shape(file: Any, columns: list[str], wanted: ConversionsColumn) -> tuple[in
     return (rows,) if wanted.member or (wanted.rank == 1 and len(columns) == 1) else (rows, len(columns))
 
 
-def header(content: Content, wanted: ConversionsColumn) -> tuple[int, ...]:
+def header(content: Content, wanted: Column) -> tuple[int, ...]:
     """The shape, after checking the columns' types; a column of text is read for its longest."""
     if _by_arrow(wanted):
         return tuple(map(int, _one_column(content, wanted).shape))
@@ -263,12 +263,12 @@ def _groups(file: Any, name: str) -> list[list[Any]]:
     return [[one for one in group if not name or one.path_in_schema == name] for group in columns]
 
 
-def working_memory(content: Content, wanted: ConversionsColumn) -> int:
+def working_memory(content: Content, wanted: Column) -> int:
     """What reading may take beside the array: the pages of a column of one group of rows, stored and decoded, and a batch."""
     return _beside(content, "", lambda group: max(group, default=0))
 
 
-def largest_group(content: Content, wanted: ConversionsColumn) -> int:
+def largest_group(content: Content, wanted: Column) -> int:
     """What reading in rows may take: the pages of all columns asked for of one group of rows, stored and decoded, and a batch."""
     return _beside(content, wanted.member, sum)
 
@@ -281,12 +281,12 @@ def _beside(content: Content, name: str, of_group: Callable[[list[int]], int]) -
         return 2 * most + min(8 * total, _ALLOCATOR)
 
 
-def _by_arrow(wanted: ConversionsColumn) -> bool:
+def _by_arrow(wanted: Column) -> bool:
     """Is it a column of text, or one that clauses speak of?"""
     return wanted.kind is Kind.CHAR or wanted.reading != AS_WRITTEN
 
 
-def _one_column(content: Content, asked: ConversionsColumn) -> Any:
+def _one_column(content: Content, asked: Column) -> Any:
     kind, reading = asked.kind, asked.reading
     with _opened(content) as file:
         names = _names(file, asked.member)
@@ -302,7 +302,7 @@ def _one_column(content: Content, asked: ConversionsColumn) -> Any:
     return items.astype(NUMPY_NAMES[kind]) if kind is not Kind.CHAR else items
 
 
-def read(content: Content, wanted: ConversionsColumn, shape: tuple[int, ...]) -> Any:
+def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind."""
     if _by_arrow(wanted):
         values = _one_column(content, wanted)
@@ -326,13 +326,13 @@ def read(content: Content, wanted: ConversionsColumn, shape: tuple[int, ...]) ->
         return array
 
 
-def stored_bytes(content: Content, wanted: ConversionsColumn) -> int:
+def stored_bytes(content: Content, wanted: Column) -> int:
     """What the columns that are asked for take as they are stored."""
     with _opened(content) as file:
         return sum(int(one.total_compressed_size) for group in _groups(file, wanted.member) for one in group)
 
 
-def blocks(content: Content, wanted: ConversionsColumn, first: int) -> tuple[int, Iterator[Any]]:
+def blocks(content: Content, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
     """The first row of the group that has row `first`, and the items from there on, row by row, as vectors."""
     with _opened(content) as file:
         groups, start = list(range(file.metadata.num_row_groups)), 0
@@ -341,13 +341,13 @@ def blocks(content: Content, wanted: ConversionsColumn, first: int) -> tuple[int
     return start, _blocks(content, wanted, groups)
 
 
-def _blocks(content: Content, wanted: ConversionsColumn, groups: list[int]) -> Iterator[Any]:
+def _blocks(content: Content, wanted: Column, groups: list[int]) -> Iterator[Any]:
     with _opened(content) as file:
         for part in _batches(file, _columns(file, wanted), wanted, groups):
             yield part.reshape(-1)
 
 
-def _batches(file: Any, columns: list[str], wanted: ConversionsColumn, groups: list[int] | None = None) -> Iterator[Any]:
+def _batches(file: Any, columns: list[str], wanted: Column, groups: list[int] | None = None) -> Iterator[Any]:
     """The items of some columns, some rows at a time, as tables; `groups` None: those of all rows."""
     size = max(1, _BATCH // max(1, len(columns)))
     for batch in file.iter_batches(batch_size=size, row_groups=groups, columns=columns, use_threads=False):
@@ -380,7 +380,7 @@ def require_package() -> None:
         raise FileTrouble(Code.E708, "is written by pyarrow, which is not installed", "`pip install 'rho-lang[parquet]'`")
 
 
-def columns_of(column: DelimitedWritingColumn) -> list[DelimitedWritingColumn]:
+def columns_of(column: CsvColumn) -> list[CsvColumn]:
     """The columns of a value: E708 for what is not a table."""
     require_storable(column.kind, column.values.shape)
     if column.kind is Kind.CHAR or column.values.ndim < 2:
@@ -397,14 +397,14 @@ def require_storable(kind: Kind, shape: tuple[int, ...]) -> None:
         csv.require_table(kind, shape)
 
 
-def require_table(columns: Sequence[DelimitedWritingColumn]) -> None:
+def require_table(columns: Sequence[CsvColumn]) -> None:
     """E708: several outputs that no table has beside each other."""
     require_columns(columns)
     for column in columns:
         require_storable(column.kind, column.values.shape)
 
 
-def write(file: BinaryIO, columns: Sequence[DelimitedWritingColumn]) -> None:
+def write(file: BinaryIO, columns: Sequence[CsvColumn]) -> None:
     """Columns of one length.  OSError."""
     with Outlet(file) as outlet:
         writer = _RowGroups(outlet, [(column.name, column.kind, column.form) for column in columns])

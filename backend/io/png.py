@@ -423,7 +423,7 @@ def _write_chunk(file: BinaryIO, name: bytes, content: bytes) -> None:
 #
 # Values are looked at, and made into pixels, some rows at a time.  Neighbours: `png` (the format), `files`.
 
-_PICTURE_BLOCK: Final = 1 << 17
+_ENCODED_BLOCK: Final = 1 << 17
 """Items that are looked at together."""
 
 
@@ -477,7 +477,7 @@ def _range(values: Any) -> tuple[Any, Any]:
     import numpy
 
     low = high = None
-    for block in blocks_of(values, _PICTURE_BLOCK):
+    for block in blocks_of(values, _ENCODED_BLOCK):
         finite = block[numpy.isfinite(block)]
         if finite.size:
             least, greatest = finite.min(), finite.max()

@@ -46,7 +46,7 @@ from .errors import FileTrouble, damaged, disagrees, system_errors
 # Declared with one axis (`char[n]`) the file is its characters, newlines included, without a byte order mark.  Declared
 # with two (`char[n m]`) it is its lines, padded with blanks to the longest.
 
-_PLAIN_BLOCK: Final = 1 << 18
+_TEXT_BLOCK: Final = 1 << 18
 _LINE_END: Final = 10
 _BLANK: Final = 32
 
@@ -64,7 +64,7 @@ def _texts(content: Content) -> Iterator[str]:
     decoder, before, lines, first = codecs.getincrementaldecoder("utf-8")(), 0, 1, True
     with system_errors(), content.open() as file:
         while True:
-            raw = file.read(_PLAIN_BLOCK)
+            raw = file.read(_TEXT_BLOCK)
             held = len(decoder.getstate()[0])
             try:
                 text = decoder.decode(raw, final=not raw)
@@ -113,7 +113,7 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
 
 def working_memory(content: Content, wanted: Column) -> int:
     """What reading takes beside the array: blocks as bytes, as text, and as code points with their places."""
-    return min(64 * content.size(), 64 * _PLAIN_BLOCK)
+    return min(64 * content.size(), 64 * _TEXT_BLOCK)
 
 
 def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:

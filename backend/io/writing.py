@@ -101,7 +101,7 @@ _LEAST, _MOST = 1e-4, 10.0 ** (DIGITS - 2)
 """Numbers of this size need no exponent, whatever rounding does."""
 
 
-def plain_writing_texts(kind: Kind, values: Any) -> Iterator[str]:
+def texts_of_lines(kind: Kind, values: Any) -> Iterator[str]:
     """The whole text; `values` is a NumPy array of the kind."""
     if kind is Kind.CHAR:
         return _characters(values)
@@ -363,7 +363,7 @@ def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
             pixels = png.pixels(array, kind)
             return lambda file: png.write(file, array.shape, pixels.depth, pixels.band)
         case ".txt":
-            return lambda file: _write_texts(file, plain_writing_texts(kind, array))
+            return lambda file: _write_texts(file, texts_of_lines(kind, array))
         case ".json":
             return lambda file: _write_texts(file, texts(kind, array))
         case _:

@@ -50,7 +50,7 @@ from .zarr_codecs import MOST_BYTES, ZarrArray, decoded
 # Links inside a folder are not followed.  Neighbours: `zarr_store` (what they mean), `archive`, `lang.support.files`.
 
 METADATA: Final = ("zarr.json", ".zarray", ".zgroup")
-_ZARR_FILES_MOST_SHOWN: Final = 200
+_PATH_SHOWN: Final = 200
 
 Key: TypeAlias = tuple[str, ...]
 """Names, each inside the one before it."""
@@ -82,7 +82,7 @@ class _StoreFolder:
         self._path = path
 
     def open(self, parts: Key) -> BinaryIO | None:
-        shown = "/".join(parts)[-_ZARR_FILES_MOST_SHOWN:]
+        shown = "/".join(parts)[-_PATH_SHOWN:]
         try:
             return open_beneath(self._path, parts)
         except FileNotFoundError:
@@ -121,7 +121,7 @@ class _StoreFolder:
 
 
 def _link(part: str) -> FileTrouble:
-    return FileTrouble(Code.E704, f"has a part `{part[-_ZARR_FILES_MOST_SHOWN:]}` that is a link, which is not followed")
+    return FileTrouble(Code.E704, f"has a part `{part[-_PATH_SHOWN:]}` that is a link, which is not followed")
 
 
 class _Archive:
@@ -489,11 +489,11 @@ def _layout(kind: Kind, shape: tuple[int, ...]) -> _ShardLayout:
     places = product(*(range(-(-size // chunk)) for size, chunk in zip(shape, chunks, strict=True)))
     chunk = math.prod(chunks) * kind.bytes
     named = (("/".join(map(str, ("c", *indices))), chunk) for indices in places)
-    head = ("zarr.json", len(_zarr_writing_metadata(kind, shape)))
+    head = ("zarr.json", len(_metadata_document(kind, shape)))
     return _ShardLayout(tuple(members_of((head, *named))), math.prod(shape[cut:]) * kind.bytes, chunk)
 
 
-def _zarr_writing_metadata(kind: Kind, shape: tuple[int, ...]) -> bytes:
+def _metadata_document(kind: Kind, shape: tuple[int, ...]) -> bytes:
     fill: Any = {Kind.BOOL: False, Kind.C64: [0.0, 0.0], Kind.C128: [0.0, 0.0]}.get(kind, 0)
     metadata = {
         "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": NUMPY_NAMES[kind], "fill_value": fill,
@@ -525,7 +525,7 @@ class ZarrSink(PlacedSink):
 
     def prepare(self) -> None:
         require_writable(self.path, self.kind)
-        members, about = self.layout.members, _zarr_writing_metadata(self.kind, self.shape)
+        members, about = self.layout.members, _metadata_document(self.kind, self.shape)
         self.reserve(members[-1].end)
         write_at(self.handle, about, members[0].start)
 

@@ -268,11 +268,11 @@ def version_3(metadata: Mapping[str, Any]) -> ZarrArray:
             raise damaged(f"has metadata that are not understood: {_shown(key)}")
     if metadata.get("zarr_format") != 3 or metadata.get("storage_transformers"):
         raise damaged("has metadata of another format than 3, or storage transformers, which are not read")
-    shape = _zarr_metadata_sizes(metadata, "shape")
+    shape = _sizes_in(metadata, "shape")
     grid, keys = _object(metadata.get("chunk_grid"), "chunk grid"), _object(metadata.get("chunk_key_encoding"), "names of chunks")
     if grid.get("name") != "regular" or keys.get("name") not in ("default", "v2"):
         raise damaged("has a grid of chunks, or names of them, that are not read")
-    chunks = _zarr_metadata_sizes(_object(grid.get("configuration"), "chunk grid"), "chunk_shape")
+    chunks = _sizes_in(_object(grid.get("configuration"), "chunk grid"), "chunk_shape")
     code = _data_type(metadata.get("data_type"))
     settings = _object(keys.get("configuration") or {}, "names of chunks")
     default = keys["name"] == "default"
@@ -320,7 +320,7 @@ def _pipeline(listed: Any, shape: tuple[int, ...], code: str, depth: int) -> Pip
 
 
 def _shards(settings: Mapping[str, Any], shape: tuple[int, ...], code: str, depth: int) -> Shards:
-    inner = _zarr_metadata_sizes(settings, "chunk_shape")
+    inner = _sizes_in(settings, "chunk_shape")
     if len(inner) != len(shape) or 0 in inner or any(size % part for size, part in zip(shape, inner, strict=True)):
         raise damaged("has shards that their chunks do not fill")
     if math.prod(size // part for size, part in zip(shape, inner, strict=True)) > _MOST_INNER:
@@ -370,7 +370,7 @@ def _data_type(value: Any) -> str:
     raise disagrees(f"holds items of type {_shown(value)}, which no element type stores")
 
 
-def _zarr_metadata_sizes(metadata: Mapping[str, Any], key: str) -> tuple[int, ...]:
+def _sizes_in(metadata: Mapping[str, Any], key: str) -> tuple[int, ...]:
     sizes = metadata.get(key)
     if not isinstance(sizes, list) or len(sizes) > MOST_AXES:
         raise damaged(f"has no {key} in its metadata")

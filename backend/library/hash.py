@@ -191,7 +191,7 @@ def _call(address: int, words: NumArray, table: NumArray, known: NumArray, resul
 
 WORD: Final = 63
 _SMALL: Final = 512
-_KEYS_MOST: Final = 1 << 31
+_MOST_KEYS: Final = 1 << 31
 _CHUNK: Final = 1 << 15
 _GLANCE: Final = 32
 _RARE: Final = 8
@@ -247,7 +247,7 @@ def packed(columns: Sequence[NumArray]) -> list[NumArray]:
 def stable_order(keys: NumArray) -> NumArray:
     """Positions in ascending order of integer keys, equal ones in their order (i64)."""
     count = len(keys)
-    if count < _SMALL or count >= _KEYS_MOST:
+    if count < _SMALL or count >= _MOST_KEYS:
         return np.argsort(keys, kind="stable")
     if is_ordered(keys):
         return np.arange(count)
@@ -387,11 +387,11 @@ def row_words(rows: NumArray) -> tuple[NumArray, NumArray | None]:
         return np.zeros(len(rows), np.int64), lost
     if len(words) == 1:
         return words[0], lost
-    hashed = _keys_hashed(words)
+    hashed = _hashed_keys(words)
     return (hashed if _is_faithful(hashed, words) else lexicographic_keys(words, len(rows))), lost
 
 
-def _keys_hashed(words: Sequence[NumArray]) -> NumArray:
+def _hashed_keys(words: Sequence[NumArray]) -> NumArray:
     first, second = _MULTIPLIERS
     mixed = np.zeros(len(words[0]), np.uint64)
     for word in words:

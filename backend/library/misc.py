@@ -85,7 +85,7 @@ MAKING: Final[dict[str, Operation]] = {
 # Integers are exact modulo their width, so their decoding is a contraction with the products of the later radices; floats
 # follow Horner's rule step by step.
 
-_RADIX_FEW: Final = 16
+_FEW_DIGITS: Final = 16
 _TOGETHER: Final = 1 << 14
 """Results of floats that are made together."""
 
@@ -118,7 +118,7 @@ def _decoded(kind: Kind, radices: NumArray, digits: NumArray, threads: int) -> N
         weights = np.ones(radices.shape, radices.dtype)
         weights[..., :-1] = np.multiply.accumulate(radices[..., :0:-1], axis=-1, dtype=radices.dtype)[..., ::-1]
         return products(kind, weights, digits, threads)
-    if kind in (Kind.F64, Kind.C128) and math.prod(shape) <= _RADIX_FEW < length:
+    if kind in (Kind.F64, Kind.C128) and math.prod(shape) <= _FEW_DIGITS < length:
         return _horner_by_item(radices, digits, shape)
     total = np.zeros(shape, digits.dtype)
     step = max(1, _TOGETHER // max(1, shape[1] * shape[2]))

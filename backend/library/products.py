@@ -58,7 +58,7 @@ from .operation import Arrays, Operation, OperationCall, on_operands
 #
 # Known is OpenBLAS with 64-bit numbers, as in NumPy's wheels; with any other NumPy's own calls are used.
 
-BLAS_PRODUCTS: Final = ("sgemm", "dgemm", "cgemm", "zgemm")
+BLAS_ROUTINES: Final = ("sgemm", "dgemm", "cgemm", "zgemm")
 _AFFIXES: Final = (("scipy_", "64_"), ("", "64_"))
 """Around the names of OpenBLAS with 64-bit numbers: in NumPy's wheels, and as others build it."""
 
@@ -112,7 +112,7 @@ def blas() -> Blas | None:
     library = found_library()
     if library is None:
         return None
-    addresses = {name: library.address(f"cblas_{name}") or 0 for name in BLAS_PRODUCTS}
+    addresses = {name: library.address(f"cblas_{name}") or 0 for name in BLAS_ROUTINES}
     try:
         asked, set_threads = library.function("openblas_get_num_threads"), library.function("openblas_set_num_threads")
     except AttributeError:
@@ -360,7 +360,7 @@ def batch_of(array: NumArray, depth: int) -> NumArray | None:
 
 def needs_rows(kind: Kind, left: NumArray, right: NumArray) -> tuple[bool, bool]:
     """Is each of two batches to be copied into rows first?  Of small pieces, unless it lies so; of others, where BLAS cannot
-    take it as it lies."""
+    take it lies."""
     return _needs_rows(kind, _layout(left), _layout(right))
 
 
@@ -625,7 +625,7 @@ def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
     bases: list[Base] = [(binding.places[arg], 0) for arg in args]
     for operand, is_copied in enumerate(into_rows):
         if is_copied:
-            batches[operand], bases[operand] = _contracting_in_rows(binding, batches[operand], bases[operand])
+            batches[operand], bases[operand] = _copied_in_rows(binding, batches[operand], bases[operand])
     bound = bound_product(kind, batches[0], batches[1], binding.threads)
     if bound is None or bound.pieces is None:
         raise Unbound
@@ -634,7 +634,7 @@ def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
     binding.share(bound.pieces, bases)
 
 
-def _contracting_in_rows(binding: Specialization, array: NumArray, source: Base) -> tuple[NumArray, Base]:
+def _copied_in_rows(binding: Specialization, array: NumArray, source: Base) -> tuple[NumArray, Base]:
     """A copy in rows: an array that lies so, and where it is."""
     target = np.empty(array.shape, array.dtype)
     draft = drafted(target, array, 1, streams=False)

@@ -23,7 +23,7 @@ from ..graph.projections import frame_of, framed_of, wanted_of
 from ..jit.compiler import address_of, is_installed
 from ..loopir.templates import Counting, SelectionForm, SelectTemplate
 from ..vm.backend_interface import NOTHING, CheckFailed, Types, outside
-from ..vm.run_state import LEAST as POOL_LEAST
+from ..vm.run_state import LEAST as POOLED_MIN_BYTES
 from ..vm.specialization import MOST_CELLS, Fault, Later, Specialization, Unbound, bind_kernel
 from .operation import Arrays, Function, Native, Operation, OperationCall, cell_by_cell, in_order, on_operands
 from .sort import LEAST, is_short, plain_order, selects, sorted_items, sorted_rows, sorted_vector
@@ -480,7 +480,7 @@ def reshape_cycle(call: OperationCall, arg: NumArray) -> NumArray:
 
 
 def _join_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
-    if call.rank or sum([array.nbytes for array in arrays]) < POOL_LEAST:
+    if call.rank or sum([array.nbytes for array in arrays]) < POOLED_MIN_BYTES:
         return None
     return joined(arrays, call.axis(), call.threads)
 
@@ -489,14 +489,14 @@ def _rotate_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     """One amount for all: two copies of slices."""
     arg, amount = arrays
     axis = call.axis()
-    if call.rank or amount.ndim or arg.nbytes < POOL_LEAST or arg.shape[axis] < _SHORT:
+    if call.rank or amount.ndim or arg.nbytes < POOLED_MIN_BYTES or arg.shape[axis] < _SHORT:
         return None
     return joined(_turned(arg, amount, axis), axis, call.threads)
 
 
 def _cycle_large(call: OperationCall, arrays: Arrays) -> NumArray | None:
     (arg,), shape = arrays, call.shape()
-    if call.rank or not arg.size or math.prod(shape) * arg.itemsize < POOL_LEAST:
+    if call.rank or not arg.size or math.prod(shape) * arg.itemsize < POOLED_MIN_BYTES:
         return None
     return cycled(arg, shape, call.threads)
 

@@ -285,11 +285,11 @@ _found: dict[np.dtype[Any], int | None] = {}
 def numpy_sort(dtype: np.dtype[Any]) -> int | None:
     """Where the function is; None where it cannot be had."""
     if dtype not in _found:
-        _found[dtype] = _numpy_sorts_sort_of(dtype)
+        _found[dtype] = _numpy_sort(dtype)
     return _found[dtype]
 
 
-def _numpy_sorts_sort_of(dtype: np.dtype[Any]) -> int | None:
+def _numpy_sort(dtype: np.dtype[Any]) -> int | None:
     table = numpy_functions() if platform.python_implementation() == "CPython" and ctypes.sizeof(ctypes.c_void_p) == 8 else None
     if table is None or not dtype.isnative or dtype.kind not in "fiub":
         return None
@@ -573,7 +573,7 @@ def grade(call: OperationCall, arrays: Arrays) -> Arrays:
     arg = call.batched(arrays)[0]
     if arg.ndim == 2 and arg.dtype.kind != "c":
         keys = order_columns(arg, descending=descending)[0]
-        if keys.shape[1] >= _GRADING_LONG:
+        if keys.shape[1] >= _LONG_ROWS:
             return call.unbatched(np.stack([stable_order(row) for row in keys]) if len(keys) else np.empty(keys.shape, np.int64))
         return call.unbatched(np.argsort(keys, axis=-1, kind="stable").astype(np.int64, copy=False))
     count, height = arg.shape[0], arg.shape[1] if arg.ndim > 1 else 1
@@ -589,7 +589,7 @@ def grade_by(call: OperationCall, order: NumArray, arg: NumArray) -> NumArray:
     return _graded(places, descending=call.flag("descending"))
 
 
-_GRADING_LONG: Final = 1 << 10
+_LONG_ROWS: Final = 1 << 10
 """Rows from this length on are ordered one by one."""
 
 

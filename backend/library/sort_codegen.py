@@ -366,7 +366,7 @@ class Dealing:
     def text(self) -> str:
         w = IrBuilder()
         w.label("start")
-        writing = _DealTextWriting(self, w)
+        writing = _DistributionWriter(self, w)
         match self.stage:
             case SortStage.TALLY:
                 writing.tally()
@@ -376,7 +376,7 @@ class Dealing:
         return function_text(w, ["entry:", "  br label %start", *w.lines])
 
 
-class _DealTextWriting:
+class _DistributionWriter:
     def __init__(self, code: Dealing, w: IrBuilder) -> None:
         self.code, self.w, self.words = code, w, words_of(w)
         self.kind = Kind.I64 if code.keyed else code.kind

@@ -22,7 +22,7 @@ from ...typechecker.core.arrays import Payload, ValueId
 from ...typechecker.core.blocks import Block, Core, blocks_of
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable
-from ..io import cells as operations_cells
+from ..io import cells as cells_of
 from ..vm import values
 from ..vm.backend_interface import CheckFailed
 from ..vm.size_binding import bind_sizes, broken_guard
@@ -169,7 +169,7 @@ def _reader(kind: Kind, read: Callable[[str], Payload]) -> Callable[[Array], Arr
 _WHOLE: Mapping[str, Callable[..., Array]] = {
     "first_occurrence": arrays.first_occurrence, "grade": arrays.grade, "grade_by": arrays.grade_by,
     "index_of": arrays.index_of, "member_of": arrays.member_of, "find": arrays.find,
-    "number": _reader(Kind.F64, operations_cells.number_in), "date": _reader(Kind.I64, operations_cells.date_in),
+    "number": _reader(Kind.F64, cells_of.number_in), "date": _reader(Kind.I64, cells_of.date_in),
     "interval_index": arrays.interval_index, "match": _match, "decode": reductions.decode, "encode": reductions.encode,
 }  # fmt: skip
 """Library functions that need no more than the values."""

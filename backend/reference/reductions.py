@@ -81,20 +81,20 @@ def running(items: Sequence[Item], add: Callable[[Item, Item], Item]) -> list[It
 
 ROWS: Final = 16
 LANES: Final = 256
-SUMS_BLOCK: Final = ROWS * LANES
+SUMMATION_BLOCK: Final = ROWS * LANES
 
-SumsItem = TypeVar("SumsItem")
+Summand = TypeVar("Summand")
 
 
-def combine(items: Sequence[SumsItem], add: Callable[[SumsItem, SumsItem], SumsItem]) -> SumsItem:
+def combine(items: Sequence[Summand], add: Callable[[Summand, Summand], Summand]) -> Summand:
     """Combine one or more items in the fixed order; `add` rounds to the storage kind itself."""
     if not items:
         raise ValueError("an empty sum has no order")
-    partials = [_block(items[start : start + SUMS_BLOCK], add) for start in range(0, len(items), SUMS_BLOCK)]
+    partials = [_block(items[start : start + SUMMATION_BLOCK], add) for start in range(0, len(items), SUMMATION_BLOCK)]
     return tree(partials, add)
 
 
-def tree(partials: Sequence[SumsItem], add: Callable[[SumsItem, SumsItem], SumsItem]) -> SumsItem:
+def tree(partials: Sequence[Summand], add: Callable[[Summand, Summand], Summand]) -> Summand:
     """The binary tree on the block index: neighbours are paired level by level."""
     level = list(partials)
     while len(level) > 1:
@@ -103,7 +103,7 @@ def tree(partials: Sequence[SumsItem], add: Callable[[SumsItem, SumsItem], SumsI
     return level[0]
 
 
-def _block(items: Sequence[SumsItem], add: Callable[[SumsItem, SumsItem], SumsItem]) -> SumsItem:
+def _block(items: Sequence[Summand], add: Callable[[Summand, Summand], Summand]) -> Summand:
     lanes = list(items[:LANES])
     for start in range(LANES, len(items), LANES):
         for lane, item in enumerate(items[start : start + LANES]):

@@ -37,7 +37,7 @@ from ..scalar.special import (
     lgamma,
     multiply,
     real_quotient,
-    residue as gaussian_residue,
+    residue as complex_residue,
 )
 from ..vm.backend_interface import CheckFailed, shown
 from ..vm.values import NORMALISERS, integer_range, normalise, round_f32
@@ -246,7 +246,7 @@ FLOAT_CIRCULAR: Final[dict[int, Callable[[float], float]]] = {
 # Addition, multiplication and division are those of `scalar.gaussian`.  Transcendental functions compute in binary64 and are
 # rounded once by the caller.
 
-def complexes_total(function: Callable[[complex], complex]) -> Callable[[complex], complex]:
+def complex_total(function: Callable[[complex], complex]) -> Callable[[complex], complex]:
     """`function` with NaN for a domain error and infinities for an overflow."""
 
     def evaluate(z: complex) -> complex:
@@ -270,15 +270,15 @@ def exponential(z: complex) -> complex:
         return NOT_A_NUMBER
 
 
-def complexes_natural_log(z: complex) -> complex:
-    return complex(-INFINITY, 0.0) if z == 0 else complexes_total(cmath.log)(z)
+def complex_natural_log(z: complex) -> complex:
+    return complex(-INFINITY, 0.0) if z == 0 else complex_total(cmath.log)(z)
 
 
-def complexes_sign(z: complex) -> complex:
+def complex_sign(z: complex) -> complex:
     return 0j if z == 0 else divide(z, complex(abs(z)))
 
 
-def complexes_power(x: complex, y: complex) -> complex:
+def complex_power(x: complex, y: complex) -> complex:
     """Small whole exponents by repeated squaring, else exp(y × ln x)."""
     if y == 0:
         return complex(1)
@@ -292,11 +292,11 @@ def complexes_power(x: complex, y: complex) -> complex:
             base = multiply(base, base)
             exponent >>= 1
         return divide(complex(1), product) if y.real < 0 else product
-    return exponential(multiply(y, complexes_natural_log(x)))
+    return exponential(multiply(y, complex_natural_log(x)))
 
 
-def complexes_root(x: complex, y: complex) -> complex:
-    return complexes_total(cmath.sqrt)(y) if x == 2 else complexes_power(y, divide(complex(1), x))
+def complex_root(x: complex, y: complex) -> complex:
+    return complex_total(cmath.sqrt)(y) if x == 2 else complex_power(y, divide(complex(1), x))
 
 
 def turned(z: complex) -> complex:
@@ -321,12 +321,12 @@ def root_of_square(constant: int, factor: int, z: complex) -> complex:
 COMPLEX_MONADIC: Final[dict[str, Callable[[complex], complex]]] = {
     "conj": lambda z: complex(z.real, -z.imag),
     "neg": lambda z: complex(-z.real, -z.imag),
-    "sign": complexes_sign,
+    "sign": complex_sign,
     "floor": floor,
     "ceil": lambda z: -floor(-z) + 0,
     "exp": exponential,
-    "ln": complexes_natural_log,
-    "sqrt": complexes_total(cmath.sqrt),
+    "ln": complex_natural_log,
+    "sqrt": complex_total(cmath.sqrt),
     "factorial": complex_factorial,
     "pi_times": lambda z: complex(math.pi * z.real, math.pi * z.imag),
 }
@@ -334,10 +334,10 @@ COMPLEX_MONADIC: Final[dict[str, Callable[[complex], complex]]] = {
 COMPLEX_DYADIC: Final[dict[str, Callable[[complex, complex], complex]]] = {
     "add": lambda x, y: x + y,
     "sub": lambda x, y: x - y,
-    "pow": complexes_power,
-    "log": lambda x, y: divide(complexes_natural_log(y), complexes_natural_log(x)),
-    "root": complexes_root,
-    "residue": gaussian_residue,
+    "pow": complex_power,
+    "log": lambda x, y: divide(complex_natural_log(y), complex_natural_log(x)),
+    "root": complex_root,
+    "residue": complex_residue,
     "binomial": complex_binomial,
     "gcd": greatest_common_divisor,
     "lcm": least_common_multiple,
@@ -347,21 +347,21 @@ ROUNDED_DYADIC: Final[dict[str, Callable[[complex, complex, Rounding], complex]]
 
 COMPLEX_CIRCULAR: Final[dict[int, Callable[[complex], complex]]] = {
     0: lambda z: root_of_square(1, -1, z),
-    1: complexes_total(cmath.sin),
-    2: complexes_total(cmath.cos),
-    3: complexes_total(cmath.tan),
+    1: complex_total(cmath.sin),
+    2: complex_total(cmath.cos),
+    3: complex_total(cmath.tan),
     4: lambda z: root_of_square(1, 1, z),
-    5: complexes_total(cmath.sinh),
-    6: complexes_total(cmath.cosh),
-    7: complexes_total(cmath.tanh),
+    5: complex_total(cmath.sinh),
+    6: complex_total(cmath.cosh),
+    7: complex_total(cmath.tanh),
     8: lambda z: root_of_square(-1, -1, z),
-    -1: complexes_total(cmath.asin),
-    -2: complexes_total(cmath.acos),
-    -3: complexes_total(cmath.atan),
+    -1: complex_total(cmath.asin),
+    -2: complex_total(cmath.acos),
+    -3: complex_total(cmath.atan),
     -4: hyperbolic_companion,
-    -5: complexes_total(cmath.asinh),
-    -6: complexes_total(cmath.acosh),
-    -7: complexes_total(cmath.atanh),
+    -5: complex_total(cmath.asinh),
+    -6: complex_total(cmath.acosh),
+    -7: complex_total(cmath.atanh),
     -8: lambda z: -root_of_square(-1, -1, z),
     -9: lambda z: z,
     -10: lambda z: complex(z.real, -z.imag),

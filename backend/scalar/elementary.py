@@ -179,14 +179,13 @@ def erf(x: Any, m: ScalarMachine) -> Any:
 # keeps what its sum rounds away.  What is wrong before the last rounding is less than a third of a unit: exact powers are found.
 
 _LEAST_NORMAL: Final = 2.0**-1022
-_POWERS_ONE_BITS: Final = BIAS << 52
 _FAR: Final = 2.0**64
 """Exponents beyond this are as good as this: any base but 1 overflows or vanishes."""
 
 
 def _logarithm(x: Any, m: ScalarMachine, less: Any = None) -> tuple[Any, Any]:
     """ln of a normal positive number, less a multiple of ln 2, in two parts."""
-    above = m.bits(x) + (_POWERS_ONE_BITS - INTERVALS)
+    above = m.bits(x) + (_ONE_BITS - INTERVALS)
     k = m.float_of((above >> 52) + WHOLE_BITS) - (WHOLE + BIAS)
     k = k if less is None else k - less
     rest = above & MANTISSA
@@ -402,7 +401,7 @@ def _angle(size: Any, m: ScalarMachine) -> Any:
 #
 # Largest errors found against mpmath are asserted in tests/kernels/test_mathematics.py: 2 ulp.
 
-_HYPERBOLICS_FAR: Final = 2.0**28
+_HYPERBOLIC_FAR: Final = 2.0**28
 """Beside numbers beyond this 1 is nothing, after a square root."""
 
 
@@ -478,7 +477,7 @@ def asinh(x: Any, m: ScalarMachine) -> Any:
     size = m.magnitude(x)
     more = size * size / (m.root(m.fma(size, size, 1.0)) + 1.0)
     a = size + more
-    value = m.usually(size < _HYPERBOLICS_FAR, _log_beside_one(a, more - (a - size), m), lambda: _log_of_double(size, m))
+    value = m.usually(size < _HYPERBOLIC_FAR, _log_beside_one(a, more - (a - size), m), lambda: _log_of_double(size, m))
     return m.signed(value, x)
 
 
@@ -494,7 +493,7 @@ def acosh(x: Any, m: ScalarMachine) -> Any:
     root = m.root(square)
     a = root + t
     rest = t - (a - root)
-    value = m.usually(x < _HYPERBOLICS_FAR, _log_beside_one(a, rest, m), lambda: _log_of_double(x, m))
+    value = m.usually(x < _HYPERBOLIC_FAR, _log_beside_one(a, rest, m), lambda: _log_of_double(x, m))
     return m.choose(x < 1.0, NAN, value)
 
 
@@ -571,7 +570,7 @@ def log(base: Any, x: Any, m: ScalarMachine) -> Any:
 #
 # The circular functions of binary64, with coefficients of FreeBSD's msun (Sun Microsystems, 1993; freely usable with notice).
 
-_CIRCLES_FAR: Final = 1.0e6
+_CIRCULAR_FAR: Final = 1.0e6
 """Angles beyond this need more digits of π than are here."""
 
 
@@ -603,7 +602,7 @@ def _cosine_part(y: Any, rest: Any, z: Any, m: ScalarMachine) -> Any:
 
 
 def _circular(x: Any, m: ScalarMachine, name: str, quarter: int) -> Any:
-    far = m.magnitude(x) > _CIRCLES_FAR
+    far = m.magnitude(x) > _CIRCULAR_FAR
     y, rest, k = _quarter_turns(m.choose(far, 0.0, x), quarter, m)
     z = y * y
     value = by_quarter(_sine_part(y, rest, z, m), _cosine_part(y, rest, z, m), k, m)
@@ -630,7 +629,7 @@ def cos(x: Any, m: ScalarMachine) -> Any:
 
 def tan(x: Any, m: ScalarMachine) -> Any:
     """The tangent."""
-    far = m.magnitude(x) > _CIRCLES_FAR
+    far = m.magnitude(x) > _CIRCULAR_FAR
     y, rest, k = _quarter_turns(m.choose(far, 0.0, x), 0, m)
     z = y * y
     sine, cosine = _sine_part(y, rest, z, m), _cosine_part(y, rest, z, m)

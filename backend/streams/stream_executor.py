@@ -31,7 +31,7 @@ from ..schedule.streams.tile_demands import (
     Demand,
     Ends,
     Flow,
-    Rows as PassesRows,
+    Rows as RowRange,
     Sink,
     TiledAxis,
     TilePass,
@@ -39,7 +39,7 @@ from ..schedule.streams.tile_demands import (
     function_of,
     part_of,
 )
-from ..schedule.streams.tile_graph import Tile as TilesTile, TileState, key_of, tile_of
+from ..schedule.streams.tile_graph import Tile as GraphTile, TileState, key_of, tile_of
 from ..vm.executor import PreparedPlan
 from ..vm.run_state import Action, Memory, OutputValue, Progress, RunState
 from .spill import SelectedRows, SortedRuns
@@ -211,7 +211,7 @@ class _StreamRun:
     step: StreamStep
     device: Device
     memory: Memory
-    plans: dict[tuple[object, ...], tuple[TilesTile, PreparedPlan]] = field(default_factory=dict)
+    plans: dict[tuple[object, ...], tuple[GraphTile, PreparedPlan]] = field(default_factory=dict)
     joined: dict[ValueId, PartialStack] = field(default_factory=dict)
     states: dict[str, tuple[TileState, Any]] = field(default_factory=dict)
     """What the last tile left, by its name."""
@@ -302,7 +302,7 @@ class _StreamRun:
         with located(sink.path, output.span), system_trouble():
             act(sink)
 
-    def tile(self, tile: PassesRows, needed: Demand, arrays: Mapping[str, Any]) -> None:
+    def tile(self, tile: RowRange, needed: Demand, arrays: Mapping[str, Any]) -> None:
         key = key_of(self.flow, self.one, needed)
         if key not in self.plans:
             while len(self.plans) >= MOST_KINDS:
@@ -332,7 +332,7 @@ class _StreamRun:
         (phase,) = [sink.phase for sink in self.one.sinks if value in traverse.results(sink.phase)]
         return needed.boxes[phase.id][-1][0]
 
-    def keep(self, sink: Sink, values: Mapping[ValueId, Any], rows: PassesRows, needed: Demand) -> None:
+    def keep(self, sink: Sink, values: Mapping[ValueId, Any], rows: RowRange, needed: Demand) -> None:
         if sink.ends is Ends.JOINED:
             for value in traverse.results(sink.phase):
                 self.joined[value].add(values[value])

@@ -25,7 +25,7 @@ from ..graph.phases import (
     Branch,
     Constant,
     Fold,
-    Input as PhasesInput,
+    Input as InputPhase,
     LibraryPhase,
     Loop,
     Map,
@@ -53,7 +53,7 @@ Register: TypeAlias = int
 class RunUnit:
     """A phase that has no others inside; `overwrite`: a value whose buffer the first result may take."""
 
-    phase: Structured | LibraryPhase | Constant | PhasesInput | Print | Output
+    phase: Structured | LibraryPhase | Constant | InputPhase | Print | Output
     overwrite: ValueId | None = None
 
 

@@ -30,7 +30,7 @@ from ..jit.compiler import MachineCode
 from ..lower.body import PART, joining_body
 from ..lower.kernel_ir import Kernel
 from .backend_interface import CheckFailed, Types
-from .run_state import ALIGNMENT, LEAST as POOL_LEAST, room
+from .run_state import ALIGNMENT, LEAST as POOLED_MIN_BYTES, room
 
 # ---------------------------------------------------------------------------------------------------- layouts
 #
@@ -101,7 +101,7 @@ class Layouts:
     def _described(self, key: Key) -> int:
         dtype, shape, strides = key
         maker: Any = None
-        if prod(shape) * dtype.itemsize >= POOL_LEAST:
+        if prod(shape) * dtype.itemsize >= POOLED_MIN_BYTES:
             order = sorted(range(len(shape)), key=lambda axis: -strides[axis])
             inner = tuple([shape[axis] for axis in order])
             if tuple([strides[axis] for axis in order]) == _strides(inner, dtype):

@@ -15,7 +15,7 @@ import numpy as np
 from ...backend.cpu.views import NumArray
 from ...backend.io.cells import from_numpy
 from ...backend.io.errors import missing_package
-from ...backend.io.parquet import ArrowColumn, arrow_columns_of, items_of, offers_arrow, padded_texts
+from ...backend.io.parquet import ArrowColumn, columns_of_arrow, items_of, offers_arrow, padded_texts
 from ...backend.vm.executor import Runs
 from ...backend.vm.values import kind_of_dtype
 from ...lang.diagnostics.model import Rejected, RhoError
@@ -201,7 +201,7 @@ _ADVICE = "convert it to bool, uint8, int32, int64, float32, float64, complex64,
 def _from_arrow(value: object, what: str, reading: ColumnFormat) -> np.ndarray[Any, Any]:
     """A column as a vector (of text as rows), a table of numbers as a matrix; without pyarrow as NumPy takes it, if it does."""
     try:
-        columns, is_table = arrow_columns_of(value)
+        columns, is_table = columns_of_arrow(value)
     except ImportError:
         if not hasattr(value, "__array__"):
             raise missing_package("parquet", "pyarrow") from None

@@ -39,8 +39,8 @@ def test_the_order_of_short_sums_is_halving() -> None:
 def test_rows_go_down_the_lanes_and_blocks_pair_up() -> None:
     lanes = sums.combine([(i,) for i in range(600)], lambda a, b: a + b)
     assert lanes[:3] == (0, 256, 512)
-    blocks = sums.combine(list(range(5 * sums.SUMS_BLOCK)), lambda a, b: a + b)
-    assert blocks == sum(range(5 * sums.SUMS_BLOCK))
+    blocks = sums.combine(list(range(5 * sums.SUMMATION_BLOCK)), lambda a, b: a + b)
+    assert blocks == sum(range(5 * sums.SUMMATION_BLOCK))
     assert sums.tree(list("abcde"), lambda a, b: f"({a}{b})") == "(((ab)(cd))e)"
 
 

@@ -193,7 +193,7 @@ def test_chains(text: str, kind: type, programs: list[LoopProgram], monkeypatch:
             results = []
             for mode in ("always", "off"):
                 monkeypatch.setenv(tiering.SWITCH, mode)
-                chains._rows_kept.clear()
+                chains._row_kernels.clear()
                 bound = backend.load(core, {"A": array}, {})
                 plan = backend.plan(bound)
                 chained += any(isinstance(step, RowsStep) for queue in plan.main.queues for step in queue.steps)

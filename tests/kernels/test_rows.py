@@ -226,10 +226,10 @@ def test_the_planned_peak_is_a_bound(mode: str, threads: int, monkeypatch: pytes
 def test_a_chain_is_compiled_once() -> None:
     inputs = {"A": np.random.default_rng(1).random((5, 40))}
     plan, bound = planned("input A : f64[r c]\noutput r ← {⍵÷+/⍵}⍤1 ⊢ A\n", inputs)
-    phases._rows_kept.clear()
+    phases._row_kernels.clear()
     for _ in range(3):
         backend.execute(plan, bound, inputs)
-    assert len(phases._rows_kept.values()) == 1
+    assert len(phases._row_kernels.values()) == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32" or not is_installed(), reason="pages are fenced with mprotect")

@@ -58,7 +58,7 @@ def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.Monke
     monkeypatch.setattr(cpu_templates, "PARALLEL", 0)
     monkeypatch.setattr(cpu_templates, "STREAMED", 1 << 16)
     monkeypatch.setattr(run_state, "LEAST", 0)
-    monkeypatch.setattr(cpu_templates, "_scanning_kept", LruCache(256))
+    monkeypatch.setattr(cpu_templates, "_scan_cache", LruCache(256))
     refused = 0
     for shape, axis in SHAPES:
         array = data(kind, int(np.prod(shape)), 3).reshape(shape)
@@ -77,7 +77,7 @@ def test_a_long_line_is_scanned_batch_by_batch(kind: Kind, function: str, monkey
     monkeypatch.setenv(tiering.SWITCH, "always")
     monkeypatch.setattr(tiering, "LONG_NANOSECONDS", 0.0)
     monkeypatch.setattr(cpu_templates, "_HEARD", 1 << 16)
-    monkeypatch.setattr(cpu_templates, "_scanning_kept", LruCache(256))
+    monkeypatch.setattr(cpu_templates, "_scan_cache", LruCache(256))
     array = data(kind, 70_001, 3)
     if kind.is_float:
         array[300:] = np.where(np.isfinite(array[300:]), array[300:], 1)
@@ -85,7 +85,7 @@ def test_a_long_line_is_scanned_batch_by_batch(kind: Kind, function: str, monkey
         made = cpu_templates.scan_lines(function, kind, one, 0, 1)
         assert made is not None
         assert same_bits(made, wanted(function, kind, one, 0))
-    assert all(kept.is_chain and len(kept.pieces.blocks) > 1 for kept in cpu_templates._scanning_kept.values())
+    assert all(kept.is_chain and len(kept.pieces.blocks) > 1 for kept in cpu_templates._scan_cache.values())
 
 
 @pytest.mark.skipif(not is_installed(), reason="no llvmlite")
@@ -96,7 +96,7 @@ def test_registers_of_any_width(kind: Kind, function: str, bytes: int, monkeypat
     monkeypatch.setenv(tiering.SWITCH, "always")
     monkeypatch.setattr(templates, "vector_bytes", lambda: bytes)
     monkeypatch.setattr(compiler, "_addresses", {})
-    monkeypatch.setattr(cpu_templates, "_scanning_kept", LruCache(256))
+    monkeypatch.setattr(cpu_templates, "_scan_cache", LruCache(256))
     for shape, axis in (((5001,), 0), ((700,), 0), ((37, 45), 1), ((9, 203), 1), ((3, 1100), 1), ((70, 41), 0), ((11, 3), 1)):
         array = data(kind, int(np.prod(shape)), 3).reshape(shape)
         if kind.is_float:

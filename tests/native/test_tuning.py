@@ -9,7 +9,7 @@ import pytest
 
 import rho
 from rho.backend.jit import tiering
-from rho.backend.vm import call_sites, executor, specialization
+from rho.backend.vm import call_sites, encoder, specialization
 from rho.backend.vm.runtime import native
 from rho.backend.vm.specialization import MOST_CELLS, Example, Layouts, Tuned
 
@@ -105,8 +105,8 @@ def test_every_size_of_a_range_has_its_own_words(text: str, at_once: None, monke
 def test_other_counts_ask_nothing_of_python(text: str, at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """And give the bits that NumPy gives."""
     programs: list[Any] = []
-    encoded = executor.encoded
-    monkeypatch.setattr(executor, "encoded", lambda *given: programs.append(encoded(*given)) or programs[-1])
+    encoded = encoder.encoded
+    monkeypatch.setattr(encoder, "encoded", lambda *given: programs.append(encoded(*given)) or programs[-1])
     function, chance = rho.compile(text), np.random.default_rng(4)
     for _ in range(40):
         function(chance.random(MOST) * 0.9)
@@ -125,8 +125,8 @@ def test_other_counts_ask_nothing_of_python(text: str, at_once: None, monkeypatc
 def test_few_items_beside_many(text: str, few: int, at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is below the range has bindings of its own, also no items: Python is asked no more."""
     programs: list[Any] = []
-    encoded = executor.encoded
-    monkeypatch.setattr(executor, "encoded", lambda *given: programs.append(encoded(*given)) or programs[-1])
+    encoded = encoder.encoded
+    monkeypatch.setattr(encoder, "encoded", lambda *given: programs.append(encoded(*given)) or programs[-1])
     function, many, small = rho.compile(text), np.linspace(0.6, 0.9, 100), np.zeros(100)
     small[:few] = 0.75
     for _ in range(20):
