@@ -328,7 +328,7 @@ def _parse(stream: BinaryIO, length: int, kind: Kind) -> Header:
     return parsed
 
 
-def header_npz(content: Content, wanted: Column) -> tuple[int, ...]:
+def npz_header(content: Content, wanted: Column) -> tuple[int, ...]:
     """The shape, after checking the stored type and the member's length."""
     with _member(content, wanted.member) as (stream, length):
         return _parse(stream, length, wanted.kind).shape
@@ -340,12 +340,12 @@ def place_of(content: Content, name: str) -> int | None:
         return stored_at(content, _find(archive, name))
 
 
-def working_memory_npz(content: Content, wanted: Column) -> int:
+def npz_working_memory(content: Content, wanted: Column) -> int:
     """What reading takes beside the array: blocks as they are stored, inflated and converted."""
     return 1 << 20
 
 
-def read_npz(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
+def npz_read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind."""
     with _member(content, wanted.member) as (stream, length):
         array = fill(stream, _parse(stream, length, wanted.kind), wanted.kind, shape)

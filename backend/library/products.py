@@ -360,7 +360,7 @@ def batch_of(array: NumArray, depth: int) -> NumArray | None:
 
 def needs_rows(kind: Kind, left: NumArray, right: NumArray) -> tuple[bool, bool]:
     """Is each of two batches to be copied into rows first?  Of small pieces, unless it lies so; of others, where BLAS cannot
-    take it lies."""
+    take it as it lies."""
     return _needs_rows(kind, _layout(left), _layout(right))
 
 
