@@ -56,10 +56,10 @@ class Pack:
 
 def to_pack(nest: LoopOrder, arrays: Sequence[NumArray], most: int) -> tuple[Pack, ...]:
     """The operands that are worth it; their copies have `most` bytes together, which the plan knows of."""
-    columns = nest.form is not Form.MAP and nest.form is not Form.ALONG
+    columns = nest.form is not Form.MAP and nest.form is not Form.REDUCE_INNER
     vector = len(nest.sizes) - (2 if columns else 1)
     packs: list[Pack] = []
-    short = nest.form is Form.ACROSS and nest.sizes[-1] <= LANES
+    short = nest.form is Form.REDUCE_OUTER and nest.sizes[-1] <= LANES
     for number, (array, strides) in enumerate(zip(arrays, nest.strides, strict=True)):
         bytes = array.dtype.itemsize
         outside = prod(size for size, step in zip(nest.sizes[:vector], strides[:vector], strict=True) if not step)
@@ -241,7 +241,7 @@ class CompiledRun:
                 return None
         arrays = packed(arrays, to_pack(self.nest(arrays), arrays, self.packable))
         nest = self.nest(arrays)
-        if self.body.finds_places and nest.form is not Form.COLUMNS:
+        if self.body.finds_places and nest.form is not Form.REDUCE_IN_REGISTERS:
             return None
         if stores is StoreMode.STREAMED and not self.may_stream(nest):
             stores = StoreMode.PLAIN

@@ -379,7 +379,7 @@ def _shared(nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
         size = nest.sizes[loop]
         if size < 2 * threads:
             continue
-        inner = loop == parallel - 1 and nest.form is not Form.ALONG
+        inner = loop == parallel - 1 and nest.form is not Form.REDUCE_INNER
         grain = 256 if inner and size >= 1024 * threads else 64 if inner and size >= 256 * threads else 1
         if inner and grain == 1:
             continue
@@ -400,7 +400,7 @@ def _shortened(cuts: TaskSplit, nest: LoopOrder, work: WorkEstimate) -> TaskSpli
         if pieces <= 1:
             return cuts
         size, most = nest.sizes[loop], cuts.most(loop)
-        inner = loop == parallel - 1 and nest.form is not Form.ALONG
+        inner = loop == parallel - 1 and nest.form is not Form.REDUCE_INNER
         grain = 256 if inner else 1
         step = -(-most // (int(pieces + 1) * grain)) * grain
         if step < most:

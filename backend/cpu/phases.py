@@ -555,7 +555,7 @@ class RowsRun(CompiledRun):
     def nest(self, arrays: Sequence[NumArray]) -> LoopOrder:
         """Loops in the program's order; axes that step evenly through every operand are one."""
         strides = [strides_over(array, self.space) for array in arrays]
-        return row_nest(self.space, strides, Form.ACROSS if self.is_side else Form.MAP)
+        return row_nest(self.space, strides, Form.REDUCE_OUTER if self.is_side else Form.MAP)
 
     def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> RowsCode | None:
         from ..lower.rows import RowsCode
@@ -584,4 +584,4 @@ class RowsRun(CompiledRun):
 
     def cuts(self, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
         """Rows that are not side by side are cut anywhere."""
-        return cuts_of(nest if self.is_side else replace(nest, form=Form.ALONG), work)
+        return cuts_of(nest if self.is_side else replace(nest, form=Form.REDUCE_INNER), work)

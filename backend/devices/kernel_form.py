@@ -152,9 +152,9 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     cells = prod(extents[:-1]) if reduces else prod(extents)
     reduced = tuple(_reduced(kind, name, count, nest, body is None) for (kind, name), count in zip(results, points, strict=True)
                     if name is not None)  # fmt: skip
-    across = nest.form is Form.ACROSS
-    lines = 1 if nest.form is Form.ALONG else prod(nest.sizes[: -2 if across else -1])
-    line = nest.sizes[-2 if across else -1] if nest.sizes and nest.form is not Form.ALONG else 0
+    across = nest.form is Form.REDUCE_OUTER
+    lines = 1 if nest.form is Form.REDUCE_INNER else prod(nest.sizes[: -2 if across else -1])
+    line = nest.sizes[-2 if across else -1] if nest.sizes and nest.form is not Form.REDUCE_INNER else 0
     sizes = [(types[r.value].element.kind, prod(map(number, types[r.value].shape))) for r in phase.results]
     written = tuple((kind, smallest(cells, size) * kind.bytes) for kind, size in sizes)
     seen = 0 if body is None else tiering.work(body, prod(extents))
@@ -203,7 +203,7 @@ def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
 
 def _inner(nest: LoopOrder) -> Axes:
     """The axes of the vector loop."""
-    group = -2 if nest.form is Form.ACROSS and len(nest.groups) > 1 else -1
+    group = -2 if nest.form is Form.REDUCE_OUTER and len(nest.groups) > 1 else -1
     return frozenset(nest.groups[group]) if nest.groups else frozenset()
 
 
@@ -305,7 +305,7 @@ def _kind_of(node: Node) -> Kind:
 
 def _reduced(kind: Kind, function: str, points: int, nest: LoopOrder, calls: bool) -> ReducedWork:
     length = nest.sizes[-1]
-    if nest.form is Form.ACROSS and not calls:
+    if nest.form is Form.REDUCE_OUTER and not calls:
         return ReducedWork(function, kind, False, points, nest.sizes[-2])
     return ReducedWork(function, kind, True, points, length)
 
@@ -465,7 +465,7 @@ def _has_cells(nest: LoopOrder, reduces: bool, threads: int) -> bool:
     """Is there a loop over cells that is long enough to be cut?"""
     parallel = len(nest.sizes) - reduces
     for loop, size in enumerate(nest.sizes[:parallel]):
-        inner = loop == parallel - 1 and nest.form is not Form.ALONG
+        inner = loop == parallel - 1 and nest.form is not Form.REDUCE_INNER
         if size >= (256 * threads if inner else 2 * threads):
             return True
     return False

@@ -580,7 +580,7 @@ def bits_of(kind: Kind, value: Payload) -> int:
 def build_kernel(body: Body, nest: LoopOrder, operands: Sequence[Kind], stores: StoreMode = StoreMode.PLAIN) -> Kernel:
     """The kernel of a body in a nest."""
     axes = len(nest.groups)
-    vector = axes - 2 if nest.form in (Form.ACROSS, Form.COLUMNS) else axes - 1
+    vector = axes - 2 if nest.form in (Form.REDUCE_OUTER, Form.REDUCE_IN_REGISTERS) else axes - 1
     rows = tuple(
         KernelOperand(kind, _step(strides[vector], kind.bytes), tuple(s != 0 for s in strides))
         for kind, strides in zip(operands, nest.strides, strict=True)
@@ -868,7 +868,7 @@ def with_short_rows(kernel: Kernel, nest: LoopOrder, registers: int) -> Kernel:
         return kernel
     used = used_nodes(kernel.body, [node for result in kernel.results for node in result.roots])
     match kernel.form:
-        case Form.ALONG:
+        case Form.REDUCE_INNER:
             return _along(kernel, nest, used, registers)
         case Form.MAP:
             return _across(kernel, nest, used)
@@ -899,4 +899,4 @@ def _across(kernel: Kernel, nest: LoopOrder, used: frozenset[int]) -> Kernel:
     counts = any(isinstance(node, Coordinate) and node.axis >= kernel.axes - 2 for node in kernel.body)
     if fetches or counts or length * len(used) > _MOST_ACROSS:
         return kernel
-    return replace(kernel, form=Form.FEW, length=length)
+    return replace(kernel, form=Form.UNROLLED_INNER, length=length)

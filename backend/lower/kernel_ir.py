@@ -6,10 +6,11 @@ of 64-bit words when it is called (Note [Argument block]).
 
 Axes are loops, outermost first.  `Form` says which of them is the vector axis and which is reduced:
   * MAP: every axis is parallel, the last is the vector axis;
-  * ALONG: the last axis is reduced and is the vector axis (rows that are contiguous);
-  * ACROSS: the last axis is reduced, the one before it is the vector axis (columns);
-  * COLUMNS: as ACROSS, where every reduction is exact in any order, or item by item;
-  * FEW: every axis is parallel, the last is of `length` items, the one before it is the vector axis (`body`, short axes).
+  * REDUCE_INNER: the last axis is reduced and is the vector axis (rows that are contiguous);
+  * REDUCE_OUTER: the last axis is reduced, the one before it is the vector axis (columns);
+  * REDUCE_IN_REGISTERS: as REDUCE_OUTER, where every reduction is exact in any order, or item by item;
+  * UNROLLED_INNER: every axis is parallel, the last is of `length` items, the one before it is the vector axis (`body`, short
+  axes).
 
 Float reductions follow the order of sums of phases.md: blocks of `ROWS` × `LANES`, halving, a binary tree.  All reductions use
 it, as a reduction that is exact in any order may have any.
@@ -53,10 +54,10 @@ class Form(Enum):
     """The loop form of a kernel: which axis is the vector axis, and which is reduced (see the head of this module)."""
 
     MAP = "map"
-    ALONG = "along"
-    ACROSS = "across"
-    COLUMNS = "columns"
-    FEW = "few"
+    REDUCE_INNER = "along"
+    REDUCE_OUTER = "across"
+    REDUCE_IN_REGISTERS = "columns"
+    UNROLLED_INNER = "few"
 
 
 class VectorStride(Enum):
@@ -166,8 +167,8 @@ class KernelResult:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """With `length` the last axis is of just this length: at most `LANES` items side by side to be reduced (ALONG, `short_rows`),
-    or a few to be done for many rows at once (FEW)."""
+    """With `length` the last axis is of just this length: at most `LANES` items side by side to be reduced (REDUCE_INNER),
+    or a few to be done for many rows at once (UNROLLED_INNER)."""
 
     form: Form
     axes: int
@@ -180,7 +181,7 @@ class Kernel:
 
     @property
     def result_axes(self) -> int:
-        return self.axes if self.form in (Form.MAP, Form.FEW) else self.axes - 1
+        return self.axes if self.form in (Form.MAP, Form.UNROLLED_INNER) else self.axes - 1
 
     def words(self) -> int:
         """Length of the argument block."""
@@ -284,11 +285,11 @@ def in_registers(nest: LoopOrder, *, is_free: bool, is_whole: bool) -> LoopOrder
     is_outer = is_free and cells >= _VECTOR and not any(cell for cell, _ in moving)
     lies_along = bool(moving) and all(abs(row) >= _MASKED and not 0 < abs(cell) < abs(row) for cell, row in moving)
     if is_whole or is_outer:
-        return replace(nest, form=Form.COLUMNS)
-    if nest.form is Form.ACROSS and lies_along and _SHORTEST <= rows <= LANES:
-        return replace(nest, form=Form.ALONG)
-    if nest.form is Form.ACROSS and is_free and cells >= _VECTOR and rows < _FEW_ROWS:
-        return replace(nest, form=Form.COLUMNS)
+        return replace(nest, form=Form.REDUCE_IN_REGISTERS)
+    if nest.form is Form.REDUCE_OUTER and lies_along and _SHORTEST <= rows <= LANES:
+        return replace(nest, form=Form.REDUCE_INNER)
+    if nest.form is Form.REDUCE_OUTER and is_free and cells >= _VECTOR and rows < _FEW_ROWS:
+        return replace(nest, form=Form.REDUCE_IN_REGISTERS)
     return nest
 
 
@@ -314,12 +315,12 @@ def _merge(outer: int, inner: int, space: Numbers, strides: Sequence[Numbers], c
 
 
 def _form(space: Numbers, last: int, inner: Sequence[int], cells: int, largest: Sequence[Numbers]) -> Form:
-    """ALONG where the reduce axis lies innermost and is long, or where there are no cells to speak of."""
+    """REDUCE_INNER where the reduce axis lies innermost and is long, or where there are no cells to speak of."""
     if cells < _FEW_CELLS or not inner:
-        return Form.ALONG
+        return Form.REDUCE_INNER
     if space[last] < _FEW_ROWS:
-        return Form.ACROSS
+        return Form.REDUCE_OUTER
     for steps in largest:
         if steps[last] and steps[inner[-1]]:
-            return Form.ALONG if abs(steps[last]) < abs(steps[inner[-1]]) else Form.ACROSS
-    return Form.ALONG
+            return Form.REDUCE_INNER if abs(steps[last]) < abs(steps[inner[-1]]) else Form.REDUCE_OUTER
+    return Form.REDUCE_INNER

@@ -187,7 +187,7 @@ class PhaseNest:
 
     @property
     def vector_axis(self) -> int:
-        return len(self.extents) - (1 if self.form in (Form.MAP, Form.ALONG) else 2)
+        return len(self.extents) - (1 if self.form in (Form.MAP, Form.REDUCE_INNER) else 2)
 
     def write(self) -> None:
         point, known = list[Index](), self.known
@@ -201,15 +201,15 @@ class PhaseNest:
     def inside(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """The vector axis and the reduced one."""
         match self.form:
-            case Form.ALONG:
+            case Form.REDUCE_INNER:
                 self.give(point, self.reduced(point, known))
-            case Form.ACROSS:
+            case Form.REDUCE_OUTER:
                 self.across(point, known)
-            case Form.FEW:
+            case Form.UNROLLED_INNER:
                 self.few(point, known)
             case _ if not self.extents:
                 self.give(point, self.values(point, known))
-            case Form.MAP | Form.COLUMNS:
+            case Form.MAP | Form.REDUCE_IN_REGISTERS:
                 with self.b.range(LoopKind.VECTOR, self.extents[self.vector_axis]) as loop:
                     here = [*point, at(loop.index)]
                     if self.form is Form.MAP:
@@ -258,7 +258,7 @@ class PhaseNest:
             return self.from_the_right(point, known)
         if any(one.is_ordered for one in self.reductions):
             return self.ordered(point, known)
-        if self.form is Form.COLUMNS or any(one.is_argument_reduction for one in self.reductions):
+        if self.form is Form.REDUCE_IN_REGISTERS or any(one.is_argument_reduction for one in self.reductions):
             return self.one_by_one(point, known)
         return self.in_any_order(point, known)
 
@@ -268,7 +268,7 @@ class PhaseNest:
         def items(index: Index, mask: str | None = None) -> list[str]:
             return self.values([*point, index], known, mask)
 
-        if 0 < length <= MOST_UNROLLED and (self.form is Form.COLUMNS or not point):
+        if 0 < length <= MOST_UNROLLED and (self.form is Form.REDUCE_IN_REGISTERS or not point):
             return unrolled(b, sums, length, items)
         if length and (short := in_lanes(b, sums, length, items)) is not None:
             b.statements += short.statements
@@ -393,11 +393,11 @@ class _Phase(PhaseNest):
         if size is None:
             return Form.MAP
         if not self.parallel:
-            return Form.ALONG
+            return Form.REDUCE_INNER
         few = size.constant is not None and size.constant <= MOST_UNROLLED
         if few or self.body.is_from_the_right or not (self.body.is_ordered or self.is_along()):
-            return Form.COLUMNS
-        return Form.ALONG if self.is_along() else Form.ACROSS
+            return Form.REDUCE_IN_REGISTERS
+        return Form.REDUCE_INNER if self.is_along() else Form.REDUCE_OUTER
 
     def is_along(self) -> bool:
         """Do operands lie along the reduced axis rather than along the last parallel one?"""
@@ -511,14 +511,14 @@ class Lowering(PhaseNest):
             last, extents[axis] = times(at(self.sizes[axis]), len(parts)), ONE
         if len(together) > 1:
             last = times(at(self.sizes[together[0]]), len(parts) * self.kernel.length)
-        is_streamed = self.kernel.form is Form.ALONG and not self.kernel.length
+        is_streamed = self.kernel.form is Form.REDUCE_INNER and not self.kernel.length
         self.views.append(View(name, parts[0], (*extents, last), ViewRole.INPUT, streamed=is_streamed))
         return name
 
     def result(self, number: int, kind: Kind) -> str:
         name = f"y{number}"
         parts, extents = parts_of(kind), [at(n) for n in self.sizes[: self.kernel.result_axes]]
-        if self.form is Form.FEW:
+        if self.form is Form.UNROLLED_INNER:
             extents[-2:] = ONE, ONE, times(extents[-2], len(parts) * self.kernel.length)
         elif extents:
             extents[-1:] = ONE, times(extents[-1], len(parts))
@@ -531,7 +531,7 @@ class Lowering(PhaseNest):
     def together(self, row: KernelOperand) -> tuple[int, ...]:
         """The axes along which the items of an operand lie side by side, or backwards."""
         vector = self.vector_axis
-        if self.form is not Form.FEW:
+        if self.form is not Form.UNROLLED_INNER:
             return (vector,) if row.step in (VectorStride.UNIT, VectorStride.REVERSED) else ()
         if row.moves[vector] and row.moves[vector + 1]:
             return vector, vector + 1
@@ -554,7 +554,7 @@ class Lowering(PhaseNest):
         if not point:
             return (Index((), part),) if parts > 1 else ()
         *indices, last = point
-        if self.form is Form.FEW:
+        if self.form is Form.UNROLLED_INNER:
             last, indices[-1] = plus(last, times(indices[-1], self.kernel.length)), ZERO
         return *indices, ZERO, plus(times(last, parts), Index((), part))
 
@@ -653,7 +653,7 @@ class _Reductions(CardPhase):
     def __init__(self, kernel: Kernel, most: int) -> None:
         super().__init__(kernel)
         self.is_long = most > BLOCK
-        self.threads = Threads(self.b, self.reductions, most, across=kernel.form is Form.ACROSS, are_cells=kernel.axes > 1)
+        self.threads = Threads(self.b, self.reductions, most, across=kernel.form is Form.REDUCE_OUTER, are_cells=kernel.axes > 1)
         self.partials = [
             self.b.view("partials", kind, (*map(at, self.sizes[:-1]), at("blocks")), ViewRole.SCRATCH).name
             for kind in self.threads.kinds if self.is_long

@@ -5,8 +5,8 @@ depend.  It is done in *sweeps* over the row.  A sweep evaluates the elements th
 earlier sweep computed is kept in scratch if computing it again would cost more than reading it.  So are the rows of operands
 whose items do not lie side by side.
 
-A kernel of form MAP does rows one after the other, with vectors along the row.  One of form ACROSS does short rows side by side,
-with vectors across rows: its last axis is the row, the one before it counts rows.
+A kernel of form MAP does rows one after the other, with vectors along the row.  One of form REDUCE_OUTER does short rows side by
+side, with vectors across rows: its last axis is the row, the one before it counts rows.
 
 Note [Short rows].  Such rows are shorter than the lanes of a block, so the order of sums is halving: item i with item i + 16,
 then with item i + 8, and so on; what is absent is left out.
@@ -141,7 +141,7 @@ class RowsCode:
 
 def program_of(rows: RowsCode) -> LoopProgram:
     """A program whose block of words is the kernel's argument block."""
-    return (_SideBySide if rows.kernel.form is Form.ACROSS else _OneByOne)(rows).program()
+    return (_SideBySide if rows.kernel.form is Form.REDUCE_OUTER else _OneByOne)(rows).program()
 
 
 class RowLowering(Lowering):

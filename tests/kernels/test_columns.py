@@ -68,7 +68,7 @@ def test_columns_are_chosen() -> None:
         run(made, [np.arange(500.0), np.arange(40.0)], tiering.Mode.ALWAYS)
     finally:
         kernels.CompiledRun.bind = original  # type: ignore[method-assign]
-    assert seen == [Form.COLUMNS]
+    assert seen == [Form.REDUCE_IN_REGISTERS]
 
 
 def test_small_operands_are_packed() -> None:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.codegen.cuda_printer import SHARED
 from rho.backend.graph.phases import Structured
 from rho.backend.jit import tiering
+from rho.backend.loopir.reductions import SHARED
 from rho.backend.vm.backend_interface import CheckFailed
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.test_cuda_backend import disagreements, outputs

@@ -75,7 +75,7 @@ def test_forms() -> None:
     made = phase([9, 9999], [projection([9, 9999], [9, 9999], [0, 1])], [read(0, Kind.F64)], [0], "add")
     rows = kernel_of(made, [Kind.F64], [(9999 * 8, 8)], (9, 9999))
     columns = kernel_of(made, [Kind.F64], [(8, 72)], (9, 9999))
-    assert (rows.form, columns.form) == (Form.ALONG, Form.ACROSS)
+    assert (rows.form, columns.form) == (Form.REDUCE_INNER, Form.REDUCE_OUTER)
     along, across = text_of(rows), text_of(columns)
     assert "__shared__ double lanes1[256];" in along.source and "__shared__ double lanes1[2048];" in across.source
     sizes = {"n0": 9, "n1": 9999, "blocks": 3}
