@@ -23,7 +23,7 @@ from ...lang.support.files import KERNEL_TEXT, read_text
 from ...lang.support.records import dataclass
 from ..devices.profile import CostTable
 
-# ---------------------------------------------------------------------------------------------------- calm
+# ---------------------------------------------------------------------------------------------------- disturbance by other load
 #
 # Others on the same machine: programs that use a core of ours, and guests that share one with us, so that everything takes half
 # as long again, for a moment or for seconds.  A measurement waits until they are gone, and is made anew if they came meanwhile.
@@ -97,7 +97,7 @@ def _others() -> bool:
         return False
 
 
-# ---------------------------------------------------------------------------------------------------- timing
+# ---------------------------------------------------------------------------------------------------- measurement loop
 
 Clock: TypeAlias = Callable[[], int]
 """Nanoseconds since any fixed moment."""

@@ -75,7 +75,7 @@ from ..vm.run_state import Took
 from ..vm.size_binding import bind_sizes
 from .measurement_loop import Clock, MeasuredCurve, ProbeRow, Run, Times, low
 
-# ---------------------------------------------------------------------------------------------------- tier
+# ---------------------------------------------------------------------------------------------------- kernel modes
 #
 # Which kernels the CPU back end uses: part of what a calibration is for.
 #
@@ -119,7 +119,7 @@ def kernels_as(mode: tiering.Mode) -> Iterator[None]:
             os.environ[tiering.SWITCH] = before
 
 
-# ---------------------------------------------------------------------------------------------------- ways
+# ---------------------------------------------------------------------------------------------------- timed programs
 #
 # Programs and calls that can be run again and again, at a size, and phases made for measuring, so that no pass changes them.
 #
@@ -249,7 +249,7 @@ def drawn(kind: Kind, count: int, seed: int) -> Any:
     return (real + 1j * generator.permutation(real) if kind.is_complex else real).astype(DTYPES[kind])
 
 
-# ------------------------------------------------------------------------------------- phases as they are
+# ------------------------------------------------------------------------------------- timed phases
 
 _NOWHERE = Span("<calibration>", 0, 0)
 
@@ -381,7 +381,7 @@ _STEPS: Final = (
     ProbeRow("alloc", call(lambda _: lambda: np.empty(1 << 12))),
 )
 
-# ---------------------------------------------------------------------------------------------- moving
+# ---------------------------------------------------------------------------------------------- moving data
 
 _TWO, _TWO_SQUARES = {"x": "f64[b]", "y": "f64[b]"}, {"x": "f64[r r]", "y": "f64[r r]"}
 _GREATEST, _DOUBLED = program("⌈/x", {"x": "f64[b]"}, team=False), program("x×0.5", {"x": "f64[h]"}, team=False)
@@ -406,7 +406,7 @@ _MOVED: Final = (
     ProbeRow("fresh.f64", call(_filled_anew) - call(_filled_again), FRESH, MeasuredCurve.RATES),
 )
 
-# ----------------------------------------------------------------------------------------------- teams
+# ----------------------------------------------------------------------------------------------- threads
 
 
 def _as_shared(row: ProbeRow, ready: PreparedProbe) -> ProbeRow | None:
@@ -588,7 +588,7 @@ def rows(threads: int) -> list[ProbeRow]:
     return [*DISK, *_STEPS, *_MOVED, *(_TEAMS if team else ()), *(_TURNING if loops else ()), *(_LONG if loops and team else ())]
 
 
-# ---------------------------------------------------------------------------------------------------- scalars
+# ---------------------------------------------------------------------------------------------------- scalar functions
 #
 # What one more application, or one more number to reduce, costs: nothing but computing, on one thread.
 #
@@ -681,7 +681,7 @@ def _with_constant(name: str, kind: Kind, value: int | float, operand: int) -> M
     ]  # fmt: skip
 
 
-# -------------------------------------------------------------------------------------- applications
+# -------------------------------------------------------------------------------------- applications of scalar functions
 
 
 def _joining(kind: Kind) -> str:

@@ -34,7 +34,7 @@ from .profile import Measured, measure, profile_of, with_store
 from .wire import Connection, Lost, Message, MessageKind, failure_of, given_up, shipment
 from .worker import HERE, sight
 
-# ---------------------------------------------------------------------------------------------------- epoch
+# ---------------------------------------------------------------------------------------------------- attempt of a run
 #
 # One attempt of one run, from home: workers are acquired, get their parts of the plan, and say how these ended.
 #
@@ -180,7 +180,7 @@ class Epoch:
             self.crossing.halt()
 
 
-# ---------------------------------------------------------------------------------------------------- home
+# ---------------------------------------------------------------------------------------------------- client
 
 RESTARTS: Final = 3
 Planner: TypeAlias = Callable[[Profile], ExecutionPlan]
@@ -283,7 +283,7 @@ class ClusterClient:
         self.members = [member for member in self.members if member.address not in gone]
 
 
-# ---------------------------------------------------------------------------------------------------- seeing
+# ---------------------------------------------------------------------------------------------------- files that workers see
 #
 # Files that are the same for every process of a cluster, and how fast each process reads them.
 

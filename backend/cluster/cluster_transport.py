@@ -48,7 +48,7 @@ from ..schedule.solution import QueueKind
 from ..vm.run_state import RunState
 from .wire import Connection, Message, MessageKind, bytes_of
 
-# ---------------------------------------------------------------------------------------------------- shares
+# ---------------------------------------------------------------------------------------------------- steps of a process
 #
 # Which steps of a plan each process runs.
 #
@@ -154,7 +154,7 @@ def _queues(plan: ExecutionPlan) -> Iterator[Queue]:
                     yield from part.queues
 
 
-# ---------------------------------------------------------------------------------------------------- crossing
+# -------------------------------------------------------------------------------------------------- transfers between processes
 
 Held: TypeAlias = dict[int, tuple[str, list[Any]]]
 """By transfer: a digest and the arrays (Note [Kept])."""

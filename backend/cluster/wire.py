@@ -42,7 +42,7 @@ from ..graph.passes.pipeline import optimise, settle
 from ..schedule.plan.plan import ExecutionPlan, PlanFormatError, decode_plan, encode_plan
 from ..schedule.verify.plan_checks import check_plan
 
-# ---------------------------------------------------------------------------------------------------- wire
+# ---------------------------------------------------------------------------------------------------- messages
 
 _HEAD: Final = struct.Struct("!BIQ")
 LARGEST_FACTS: Final = 128 << 20
@@ -223,7 +223,7 @@ def connect(
     return connection
 
 
-# ---------------------------------------------------------------------------------------------------- shipping
+# ---------------------------------------------------------------------------------------------------- serialization
 #
 # A program with its plan as text, and back: what home sends, and how a worker reads it.
 #
@@ -327,7 +327,7 @@ def _span(span: Span) -> tuple[str, int, int]:
     return span.file, span.start, span.end
 
 
-# ---------------------------------------------------------------------------------------------------- asking
+# ---------------------------------------------------------------------------------------------------- asking workers
 #
 # Questions to what may never answer, each on a thread of its own, which is left to itself when its time is over.
 
@@ -382,7 +382,7 @@ def _begun(question: Callable[[], _T]) -> Future[_T]:
     return result
 
 
-# ---------------------------------------------------------------------------------------------------- probing
+# ---------------------------------------------------------------------------------------------------- rates of connections
 #
 # The time of messages of several sizes to a resident, on a connection like those of a run: the same code, and the same
 # encryption.

@@ -38,7 +38,7 @@ from .cluster_transport import HOME, Crossing, Held, Process, Shares
 from .journal import Journal
 from .wire import Connection, Lost, Message, MessageKind, connect, failure_facts, link_table, rounded, unpacked
 
-# ---------------------------------------------------------------------------------------------------- doorway
+# ---------------------------------------------------------------------------------------------------- connections
 #
 # The port of a resident: a connection comes in when its first message has the token.
 #
@@ -132,7 +132,7 @@ class Doorway:
         return message.facts
 
 
-# ---------------------------------------------------------------------------------------------------- sights
+# ---------------------------------------------------------------------------------------------------- files that a worker sees
 #
 # Files of a process that are the same as home's, and how fast the process reads them.
 
@@ -181,7 +181,7 @@ def _probed(one: StoredInput) -> tuple[list[int], list[int]]:
     return size, ns
 
 
-# ---------------------------------------------------------------------------------------------------- resident
+# ---------------------------------------------------------------------------------------------------- worker agent
 
 MOST_PROGRAMS: Final = 16
 PATIENT: Final = 0.2

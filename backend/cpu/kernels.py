@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..lower.phase import KernelCode
     from ..lower.rows import RowsCode
 
-# ---------------------------------------------------------------------------------------------------- packing
+# ---------------------------------------------------------------------------------------------------- operand packing
 #
 # Small operands of a nest, packed: what a kernel would gather again and again lies in rows first.
 #
@@ -80,7 +80,7 @@ def packed(arrays: Sequence[NumArray], packs: Sequence[Pack]) -> list[NumArray]:
     return copies
 
 
-# ---------------------------------------------------------------------------------------------------- bound
+# ---------------------------------------------------------------------------------------------------- specialized kernels
 #
 # A kernel bound to operands of one layout, and what joins its partial results.
 
@@ -127,7 +127,7 @@ def joined(bound: BoundKernel, number: int, rows: NumArray) -> NumArray:
     return result
 
 
-# ---------------------------------------------------------------------------------------------------- compiled
+# ---------------------------------------------------------------------------------------------------- kernel dispatch
 
 Run: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 
@@ -377,7 +377,7 @@ def strides_over(array: NumArray, space: tuple[int, ...]) -> tuple[int, ...]:
     return tuple([0 if size == 1 else stride for size, stride in zip(array.shape, array.strides, strict=True)])
 
 
-# ---------------------------------------------------------------------------------------------------- boxes
+# ---------------------------------------------------------------------------------------------------- blocked evaluation
 #
 # A phase through kernels box by box of its space, where operands are `deferred`: their items in a box are copied, then the
 # kernel runs on these.

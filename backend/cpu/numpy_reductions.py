@@ -42,7 +42,7 @@ from ..vm.run_state import room
 from .numpy_scalars import PLAIN, implementation
 from .views import DTYPES, WHOLE, NumArray, groups
 
-# ---------------------------------------------------------------------------------------------------- sums_numpy
+# ---------------------------------------------------------------------------------------------------- blocked sums
 #
 # The documented order of float sums and products on NumPy arrays, along the leading axis.
 #
@@ -89,7 +89,7 @@ def _block(ufunc: np.ufunc, items: NumArray) -> Any:
     return lanes[0]
 
 
-# ---------------------------------------------------------------------------------------------------- order
+# ---------------------------------------------------------------------------------------------------- sortable keys
 #
 # Items as integers in the order of the items.
 #
@@ -123,7 +123,7 @@ def keys_of(xp: Any, items: Any, missing: Any, *, descending: bool) -> Any:
     return keys
 
 
-# ---------------------------------------------------------------------------------------------------- scans_numpy
+# ---------------------------------------------------------------------------------------------------- blocked scans
 #
 # The order of scans (`reference.scans`) on NumPy arrays, along the leading axis.
 #
@@ -158,7 +158,7 @@ def ordered_scan(ufunc: np.ufunc, data: NumArray, result: NumArray) -> None:
         ufunc(ahead[run], part, part)
 
 
-# ---------------------------------------------------------------------------------------------------- truths
+# ---------------------------------------------------------------------------------------------------- scans of truth values
 #
 # Scans of functions whose results are truth values, in linear time; their last item is the reduction from the right.
 #
@@ -199,7 +199,7 @@ def truth_scan(function: str, kind: Kind, items: NumArray) -> NumArray:
     return result
 
 
-# ---------------------------------------------------------------------------------------------------- sequential
+# ---------------------------------------------------------------------------------------------------- non-associative functions
 #
 # Scans, and reductions by functions that are not associative, along one axis.
 #
@@ -300,7 +300,7 @@ def scanned(function: str, kind: Kind, items: NumArray) -> NumArray:
     return result
 
 
-# ---------------------------------------------------------------------------------------------------- reduce
+# ---------------------------------------------------------------------------------------------------- reductions
 
 @dataclass(frozen=True, slots=True)
 class NumpyReduction:
@@ -380,7 +380,7 @@ def identity_array(function: str | None, kind: Kind, shape: tuple[int, ...]) -> 
     return np.full(shape, identity(function, kind))
 
 
-# ---------------------------------------------------------------------------------------------------- unravelled
+# ---------------------------------------------------------------------------------------------- reductions of reshaped operands
 #
 # Reductions of a ravel that are exact in any order (`+/,a∘.=b` of integers), over the axes of what was ravelled: reads are
 # strides there, so that nothing is copied and kernels run as over any array.

@@ -28,7 +28,7 @@ from ..vm.backend_interface import CheckFailed, shown
 from .parallel_for import run_once
 from .views import DTYPES, NumArray, start_of
 
-# ---------------------------------------------------------------------------------------------------- meanings
+# ---------------------------------------------------------------------------------------------------- scalar machine on arrays
 #
 # The meanings of `backend.scalar` on NumPy arrays, step by step: the same bits as compiled code.
 #
@@ -184,7 +184,7 @@ def by_steps(meaning: Definition, kind: Kind, operands: Sequence[Any]) -> Any:
             DTYPES[kind])
 
 
-# ---------------------------------------------------------------------------------------------------- reals
+# ---------------------------------------------------------------------------------------------------- real functions
 #
 # Scalar functions of real numbers on NumPy arrays (the contract is that of `scalars`).
 #
@@ -304,7 +304,7 @@ def implementation(function: str, kind: Kind, result: Kind, parameter: int = 0) 
     return real_function(function, kind, parameter)
 
 
-# ---------------------------------------------------------------------------------------------------- mathematics
+# ------------------------------------------------------------------------------------------------ compiled elementary functions
 #
 # The functions that kernels define, on NumPy arrays: by the compiled definition itself, so that every tier has the same bits.
 #
@@ -376,7 +376,7 @@ def _applied(address: int, kind: Kind, operands: tuple[Any, ...]) -> Any:
     return result
 
 
-# ---------------------------------------------------------------------------------------------------- special
+# ---------------------------------------------------------------------------------------------------- special functions
 #
 # Special functions on NumPy arrays: the gamma family, the error function, and divisors of floats.
 #
@@ -423,7 +423,7 @@ SPECIAL: Final[dict[str, Callable[..., Any]]] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- complexes
+# ---------------------------------------------------------------------------------------------------- complex functions
 #
 # Complex meanings of the scalar functions on NumPy arrays, principal values as `cmath` has them.
 #
@@ -747,7 +747,7 @@ def _first_unsuitable(x: Any, bad: Any) -> Any:
     return np.asarray(x)[np.asarray(bad)].reshape(-1)[0].item()
 
 
-# ---------------------------------------------------------------------------------------------------- philox
+# ---------------------------------------------------------------------------------------------------- random numbers
 #
 # Philox4x32-10 on arrays: the bits of `reference.philox` (layout: its Note [Key and counter layout]).
 #

@@ -27,7 +27,7 @@ from ..jit.compiler import MachineCode, address_of, is_installed
 from ..lower.kernel_ir import BLOCK, NO_MEMORY, Form, LoopOrder
 from ..vm.runtime import Launcher, Native, native
 
-# ---------------------------------------------------------------------------------------------------- launching
+# ---------------------------------------------------------------------------------------------------- argument blocks
 #
 # The words by which native code launches kernels (`launch.c`, Note [Launches]).
 #
@@ -88,7 +88,7 @@ def moved(places: Sequence[int], bases: Sequence[Base], offsets: Sequence[int]) 
     return [(at, (number, ahead + by)) for at, (number, ahead), by in zip(places, bases, offsets, strict=True)]
 
 
-# ---------------------------------------------------------------------------------------------------- sharing
+# ---------------------------------------------------------------------------------------------------- launches
 
 _CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _SHORT_CALL: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
@@ -253,7 +253,7 @@ def _serve(supply: _Supply[Box], make_worker: Callable[[], Callable[[Box], objec
     yield 0
 
 
-# ---------------------------------------------------------------------------------------------------- cuts
+# ---------------------------------------------------------------------------------------------------- task split
 #
 # How the loops of a kernel are cut into pieces: every loop by itself, a piece being one range of each.
 #
@@ -338,7 +338,7 @@ class LazySequence(Sequence[_Piece], Generic[_Piece]):
         return self.make(index)
 
 
-# ---------------------------------------------------------------------------------------- where
+# ---------------------------------------------------------------------------------------- split points
 
 
 class SplitReduction(Enum):

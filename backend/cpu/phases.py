@@ -37,7 +37,7 @@ from .views import DTYPES, WHOLE, Deferred, NumArray, View, compile_views, const
 if TYPE_CHECKING:
     from ..lower.rows import RowsCode
 
-# ---------------------------------------------------------------------------------------------------- body
+# ---------------------------------------------------------------------------------------------------- NumPy instructions
 #
 # The scalar body of a structured phase as a list of instructions over slots.
 #
@@ -160,7 +160,7 @@ def _needed(nodes: Sequence[Node], results: Sequence[int]) -> set[int]:
     return needed
 
 
-# ---------------------------------------------------------------------------------------------------- slices
+# ---------------------------------------------------------------------------------------------------- blocked evaluation
 #
 # Structured phases on NumPy: the body on all points where they are few, else slice by slice.
 #
@@ -317,7 +317,7 @@ def _coordinates(rank: int, axis: int, part: slice) -> NumArray:
     return line.reshape((1,) * axis + (len(line),) + (1,) * (rank - axis - 1))
 
 
-# ---------------------------------------------------------------------------------------------------- structured
+# ---------------------------------------------------------------------------------------------------- structured phases
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 """From the values of a memory, and an array to write the first result over, to the results."""
@@ -460,7 +460,7 @@ def _filling(phase: Structured, space: tuple[int, ...]) -> Kernel:
     return lambda values, overwrite: filled
 
 
-# ---------------------------------------------------------------------------------------------------- rows
+# ---------------------------------------------------------------------------------------------------- fused rows
 #
 # Chains along rows on arrays: through one kernel, or on NumPy some rows at a time; both give the bits of the members one by one.
 #

@@ -53,7 +53,7 @@ from .numpy_scalars import implementation
 from .parallel_for import ArgumentBlock, Base, Pieces, run_boxes
 from .views import DTYPES, NumArray, start_of
 
-# ---------------------------------------------------------------------------------------------------- tiles
+# ---------------------------------------------------------------------------------------------------- time tiling
 #
 # A region that can be done in tiles of rows (`loops.transform.tiling`): which tiles, in which order, on which threads.
 #
@@ -176,7 +176,7 @@ def _tiles(address: int, block_of: Callable[[int], Sequence[int]], at: int, tile
     return Pieces(address, blocks, 2, threads, nanoseconds)
 
 
-# ---------------------------------------------------------------------------------------------------- ranges
+# ---------------------------------------------------------------------------------------------------- execution of a region
 #
 # A run of a region: its memory, its iterations in ranges, and what a failure says.
 #
@@ -468,7 +468,7 @@ class _StripBlock:
             self.words[calls_at(launch.program)[0] - 1] = ctypes.c_void_p.from_buffer(self.entry).value
 
 
-# ---------------------------------------------------------------------------------------------------- pointwise
+# ---------------------------------------------------------------------------------------------------- element-wise loops
 #
 # Loops whose items see only themselves: all iterations of some rows, then of others, in one launch where that is not long.
 #
@@ -522,7 +522,7 @@ def _nobody(threads: int) -> Any:
     raise AssertionError("no routine is called")
 
 
-# ---------------------------------------------------------------------------------------------------- regions
+# ---------------------------------------------------------------------------------------------------- region dispatch
 
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
 Key: TypeAlias = tuple[tuple[tuple[bool, bool], ...], tuple[tuple[str, Known], ...]]

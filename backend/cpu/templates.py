@@ -46,7 +46,7 @@ from .views import DTYPES, NumArray, common_stride, start_of
 if TYPE_CHECKING:
     from ..lower.phase import KernelCode
 
-# ---------------------------------------------------------------------------------------------------- copying
+# ---------------------------------------------------------------------------------------------------- strided copy
 
 _KINDS: Final = {1: Kind.U8, 4: Kind.I32, 8: Kind.I64}
 """By bytes an item; others are copied by NumPy."""
@@ -173,7 +173,7 @@ def cycled(array: NumArray, shape: tuple[int, ...], threads: int) -> NumArray:
     return result
 
 
-# ---------------------------------------------------------------------------------------------------- gathering
+# ---------------------------------------------------------------------------------------------------- gather
 #
 # Gathers through kernels: an element-wise body with one item by index, bound and cut like any other.
 #
@@ -253,7 +253,7 @@ def _nothing(values: Any, overwrite: Any) -> tuple[Any, ...]:
     return ()
 
 
-# ---------------------------------------------------------------------------------------------------- scanning
+# ---------------------------------------------------------------------------------------------------- scans
 #
 # Scans through compiled kernels, in the order of scans.
 #
@@ -410,7 +410,7 @@ def _columns(code: ScanTemplate, arg: NumArray, axis: int, axes: tuple[int, int]
     return blocks
 
 
-# ---------------------------------------------------------------------------------------------------- scattering
+# ---------------------------------------------------------------------------------------------------- segment reduction
 #
 # Keyed reductions of one number a key through a compiled loop.
 #
@@ -510,7 +510,7 @@ def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray
     return result
 
 
-# ---------------------------------------------------------------------------------------------------- selecting
+# ---------------------------------------------------------------------------------------------------- compress
 #
 # Compress and where through compiled kernels: pieces of the mask are counted, then each writes what it holds.
 
@@ -627,7 +627,7 @@ def _counts(mask: NumArray, starts: Sequence[int]) -> list[int]:
     return [int(np.count_nonzero(mask[a:b])) for a, b in zip(starts, [*starts[1:], len(mask)], strict=True)]
 
 
-# ---------------------------------------------------------------------------------------------------- uniforms
+# ---------------------------------------------------------------------------------------------------- random numbers
 #
 # Uniform numbers of a key through compiled code, in pieces for the team; NumPy makes a last odd one.
 

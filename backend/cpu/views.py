@@ -26,7 +26,7 @@ from ...typechecker.sizes.polynomials import Size
 from ..graph.phases import Affine, Projection, Read, Reshaped, Stage, Structured, ValueId
 from ..vm.run_state import room
 
-# ---------------------------------------------------------------------------------------------------- kinds
+# ---------------------------------------------------------------------------------------------------- dtypes
 #
 # Storage of kinds on the CPU back end: one NumPy dtype a kind.
 #
@@ -143,7 +143,7 @@ def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Seque
     return tuple(target_strides)
 
 
-# ---------------------------------------------------------------------------------------------------- deferred
+# ---------------------------------------------------------------------------------------------------- deferred operands
 #
 # Reads that no strides can say (a ravel of a broadcast or of a transpose), as arrays of which boxes are copied when asked for.
 #
@@ -346,7 +346,7 @@ def _copy_run(source: Source, start: int, stop: int, target: NumArray, before: N
         _copy_run(source, start - first * row, stop - first * row, target, (*before, first))
 
 
-# ---------------------------------------------------------------------------------------------------- views
+# ---------------------------------------------------------------------------------------------------- views of reads
 
 View: TypeAlias = Callable[[Any], Any]
 PADDING_LIMIT: Final = 4

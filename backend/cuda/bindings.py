@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ...lang.support.records import dataclass
 
-# ---------------------------------------------------------------------------------------------------- cupy_leaf
+# ---------------------------------------------------------------------------------------------------- CuPy
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
@@ -82,7 +82,7 @@ def tier() -> str:
     return f"CUDA through CuPy, generated kernels: {', '.join(f'{gpu.name} ({gpu.capability})' for gpu in devices)}"
 
 
-# ---------------------------------------------------------------------------------------------------- nvrtc_leaf
+# ---------------------------------------------------------------------------------------------------- NVRTC
 #
 # The only module that knows NVRTC: CUDA C++ to PTX, with or without a GPU.
 #

@@ -34,7 +34,7 @@ from .bindings import cupy, errors
 from .launch import Modules, compile_region, compile_rows, compile_structured
 from .library import compile_library
 
-# ---------------------------------------------------------------------------------------------------- staging
+# ---------------------------------------------------------------------------------------------------- pinned staging buffers
 #
 # Transfers between a card and the host's memory, through two pinned buffers of one size.
 #
@@ -132,7 +132,7 @@ def _empty(coming: tuple[int, int, _DeviceBuffer], target: NumArray) -> None:
     target[start:stop] = room.bytes[: stop - start]
 
 
-# ---------------------------------------------------------------------------------------------------- card
+# ---------------------------------------------------------------------------------------------------- back end
 
 @dataclass(frozen=True, slots=True)
 class Card:

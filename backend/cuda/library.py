@@ -99,7 +99,7 @@ def sorted_items(xp: Any, items: Any, *, descending: bool) -> Any:
     return xp.sort(items)
 
 
-# ---------------------------------------------------------------------------------------------------- fetching
+# ---------------------------------------------------------------------------------------------------- gather
 #
 # Gathers, rotations and cyclic reshapes through kernels that check each index where they use it.
 #
@@ -190,7 +190,7 @@ def _launch(modules: Modules, body: Body, shape: Numbers, kinds: tuple[Kind, ...
     return launch
 
 
-# ---------------------------------------------------------------------------------------------------- keyed
+# ---------------------------------------------------------------------------------------------------- reductions by key
 #
 # Keyed reductions, by generated kernels.
 
@@ -259,7 +259,7 @@ def _fill_empty(call: CudaCall, function: str, empty: Any, result: Any) -> None:
         raise CheckFailed(Code.E204, f"{function} of no items has no value")
 
 
-# ---------------------------------------------------------------------------------------------------- linear
+# ---------------------------------------------------------------------------------------------------- linear algebra
 #
 # Linear algebra of one square matrix, through cuSOLVER; what is singular is found as on the CPU.
 
@@ -323,7 +323,7 @@ LINEAR: Final[dict[str, Callable[[CudaCall, Any], Any]]] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- scanning
+# ---------------------------------------------------------------------------------------------------- scans
 #
 # Scans on a device: CuPy's for sums of whole numbers, which are exact in any order; else generated kernels, in the order of
 # scans.
@@ -352,7 +352,7 @@ def scan(call: CudaCall, arrays: Any) -> Any:
     return result
 
 
-# ---------------------------------------------------------------------------------------------------- searching
+# ---------------------------------------------------------------------------------------------------- search
 #
 # Searches on a device, through one stable sort of integer keys; operands of one kind, cells that are single items.
 #
@@ -407,7 +407,7 @@ def match(call: CudaCall, arrays: Any) -> Any:
     return (left == right).all()
 
 
-# ---------------------------------------------------------------------------------------------------- selecting
+# ---------------------------------------------------------------------------------------------------- compress
 #
 # Selection and update by indices on a device; every index that was not proved to be inside its axis is checked.
 
@@ -447,7 +447,7 @@ def update(call: CudaCall, arrays: Any) -> Any:
     return rows.reshape(cell)
 
 
-# ---------------------------------------------------------------------------------------------------- library
+# ---------------------------------------------------------------------------------------------------- operations
 
 _PIECE: Final = 1 << 22
 """Blocks of random numbers generated at once: what intermediate words take is bounded."""
@@ -470,7 +470,7 @@ def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types
     return run
 
 
-# -------------------------------------------------------------------------------------------- making
+# -------------------------------------------------------------------------------------------- creation
 
 
 def _size_vector(call: CudaCall, arrays: Any) -> Any:
@@ -488,7 +488,7 @@ def _random(call: CudaCall, arrays: Any) -> Any:
     return result.reshape(-1)[:count].reshape(shape).copy()
 
 
-# -------------------------------------------------------------------------------------------- moving
+# -------------------------------------------------------------------------------------------- joins and rotations
 
 
 def _join(call: CudaCall, arrays: Arrays) -> Any:

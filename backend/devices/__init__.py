@@ -2,7 +2,4 @@
 
     profile = load_profile("workstation")                          # shipped, or a file
     ticks = phase_ticks(phase, bound, profile, "gpu0")            # Ticks, or None: it cannot run there
-
-Neighbours: `backend.schedule.instances.instance_json` (the devices of a problem), `backend.run.calibration` (measures this
-machine's tables).
 """

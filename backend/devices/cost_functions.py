@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol
 
 from ...lang.support.records import dataclass
 
-# ---------------------------------------------------------------------------------------------------- spans
+# ---------------------------------------------------------------------------------------------------- intervals
 #
 # A formula of costs over a whole range of rows: what it is worth for each number of them, and bounds of all.
 #
@@ -304,7 +304,7 @@ def _one_of(op: FormulaOp, values: Sequence[Any]) -> Any:
     return max(values) if op is FormulaOp.LARGEST else min(values)
 
 
-# ---------------------------------------------------------------------------------------------------- ticks
+# ---------------------------------------------------------------------------------------------------- tables in ticks
 #
 # What problems and profiles both speak of: how many ticks a shard takes, and which directions of a link exclude each other.
 
@@ -382,7 +382,7 @@ class Ticks:
         return min(rates)
 
 
-# ---------------------------------------------------------------------------------------------------- curves
+# ---------------------------------------------------------------------------------------------------- cost curves
 
 MOST_PARTS: Final = 150
 MOST_RATED: Final = 100

@@ -49,7 +49,7 @@ from .cost_functions import largest, smallest
 from .op_tables import Around, Rates
 from .profile import GRAIN, CostTable, Grains
 
-# ---------------------------------------------------------------------------------------------------- forms
+# ---------------------------------------------------------------------------------------------------- work of a phase
 
 Number: TypeAlias = Callable[[Size], int]
 Types: TypeAlias = Mapping[ValueId, ArrayType]
@@ -310,7 +310,7 @@ def _reduced(kind: Kind, function: str, points: int, nest: LoopOrder, calls: boo
     return ReducedWork(function, kind, True, points, length)
 
 
-# ---------------------------------------------------------------------------------------------------- reuse
+# ---------------------------------------------------------------------------------------------------- reuse of caches
 #
 # How many bytes a program touches between two uses of a value: whether an operand is still near when a phase reads it.
 #
@@ -405,7 +405,7 @@ def _touched(
     return max([size, *inside]), tuple(values)
 
 
-# ---------------------------------------------------------------------------------------------------- teams
+# ---------------------------------------------------------------------------------------------------- shares of threads
 #
 # What a team of threads takes for one thread's work: how a phase is shared out, and what that changes.
 #

@@ -216,7 +216,7 @@ def _value(form: Index, known: Mapping[str, int], otherwise: int) -> int:
     return total
 
 
-# ---------------------------------------------------------------------------------------------------- repeated
+# ---------------------------------------------------------------------------------------------------- repeated loops
 #
 # Element-wise loops, whose elements go through all turns one after the other.  `graph.elementwise` says which.
 #
@@ -249,7 +249,7 @@ def _work(phase: Structured, types: Types, number: Numbers, cut: tuple[int, int]
     return work_of(phase, types, tuple(extents), number, kernels=True) if prod(extents) else None
 
 
-# ---------------------------------------------------------------------------------------------------- chained
+# ---------------------------------------------------------------------------------------------------- fused rows
 #
 # Chains along rows: which phases run together as one body, so that their time is the body's.
 #
@@ -279,7 +279,7 @@ def _walk(phases: Sequence[Phase], results: Sequence[ValueId], graph: Graph, uni
             _walk(inside.phases, inside.results, graph, units)
 
 
-# ---------------------------------------------------------------------------------------------------- structured
+# ---------------------------------------------------------------------------------------------------- structured phases
 #
 # Time of a structured phase: on a measured device what `points` says of the form it will have; on a declared one by tables of
 # whole phases.  Copies that a read needs before anything runs count on both.

@@ -20,7 +20,7 @@ from ..graph.phases import PhaseId, ValueId
 from .profile import BY_WORK, SCHEMA, CostTable, DeviceProfile, Grains, Profile, kinds_near
 from .profile_toml import LARGEST, Places, Problems, profile_of, shown
 
-# ---------------------------------------------------------------------------------------------------- rates
+# ---------------------------------------------------------------------------------------------------- tables of a device
 
 OPERANDS: Final = 3
 """Items that an operation touches, of those whose tables are by bytes: two operands and a result."""
@@ -114,7 +114,7 @@ class Rates:
         return self.require(stems, kind).at(size)
 
 
-# ---------------------------------------------------------------------------------------------------- from_code
+# ---------------------------------------------------------------------------------------------------- profiles as Python code
 #
 # A profile that a Python function writes: run once, and data from then on.
 #

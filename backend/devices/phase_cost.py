@@ -38,7 +38,7 @@ from .measured_phase_cost import cooled
 from .op_tables import Around, NoTable, Rates
 from .profile import BY_WORK, GRAIN, BackendKind, Calibration, DeviceProfile, Grains, Profile
 
-# ---------------------------------------------------------------------------------------------------- library
+# ---------------------------------------------------------------------------------------------------- library phases
 #
 # Time of a library phase: which table it is looked up in, and at which size.
 #
@@ -206,7 +206,7 @@ def _cut(phase: LibraryPhase, args: list[Shape], results: list[Shape], cut: tupl
     return operands, [(*shape[:axis], rows, *shape[axis + 1 :]) for shape in results]
 
 
-# ---------------------------------------------------------------------------------------------------- cost
+# ---------------------------------------------------------------------------------------------------- phases
 
 NEVER: Final = 1 << 50
 """Ticks of a shard whose size no table is about."""

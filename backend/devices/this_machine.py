@@ -41,7 +41,7 @@ def disk_ns(device: DeviceProfile, name: str, count: int) -> int:
     return device.ops.get(name, DECLARED[name]).at(count) // GRAIN
 
 
-# ---------------------------------------------------------------------------------------------------- shipped
+# ---------------------------------------------------------------------------------------------------- shipped profiles
 #
 # Profiles that come with Rho, and profiles in files: both by what `--devices` was given.
 
@@ -73,7 +73,7 @@ def profile_text(name: str) -> tuple[str, str]:
         raise Refused([Diagnostic(Code.E704, what, Span(name, 0, 0), notes=(f"shipped: {', '.join(names)}",))]) from None
 
 
-# ---------------------------------------------------------------------------------------------------- host
+# -------------------------------------------------------------------------------------------------- calibration of this machine
 #
 # This machine as a profile: one CPU device with the cores and memory it grants, and the tables that are known for it.
 #

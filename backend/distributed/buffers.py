@@ -24,7 +24,7 @@ from ..schedule.program_facts.partitioning import meet
 from ..vm.backend_interface import Backend, Index, Kernel
 from ..vm.run_state import Memory, RunState
 
-# ---------------------------------------------------------------------------------------------------- pieces
+# ---------------------------------------------------------------------------------------------------- parts of values
 
 class OutOfMemory(Exception):
     """A device would hold more than it may: `held` and `limit` in bytes."""
@@ -161,7 +161,7 @@ def extents(box: Box) -> tuple[int, ...]:
     return tuple(max(0, stop - start) for start, stop in box)
 
 
-# ---------------------------------------------------------------------------------------------------- others
+# -------------------------------------------------------------------------------------------------- transport between processes
 #
 # Who else runs parts of a plan: what the loops that execute queues ask about devices that are not in this process.
 #
@@ -226,7 +226,7 @@ class Others:
 ALONE: Final = Others()
 
 
-# ---------------------------------------------------------------------------------------------------- fleet
+# ---------------------------------------------------------------------------------------------------- buffers of devices
 #
 # What the devices of a run hold, and which pieces of it transfers are still to read.
 #

@@ -38,7 +38,7 @@ from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import RunState
 from .buffers import ALONE, Action, FenceRegistry, Fleet, Others
 
-# ---------------------------------------------------------------------------------------------------- firsts
+# ---------------------------------------------------------------------------------------------------- order of failures
 #
 # Which of several failures is told, where several queues run: the same one whoever was quicker.
 #
@@ -206,7 +206,7 @@ class Course:
         return (*self.iteration, fence) if self.iteration else fence
 
 
-# ---------------------------------------------------------------------------------------------------- clock
+# ---------------------------------------------------------------------------------------------------- virtual clock
 #
 # Runs queues one after the other in this thread: the one whose next step starts first on the predicted clock goes on.
 #

@@ -229,7 +229,7 @@ def _sizes(shape: Sequence[int]) -> tuple[Size, ...]:
     return tuple(number(n) for n in shape)
 
 
-# --------------------------------------------------------------------------------------- combining
+# --------------------------------------------------------------------------------------- combination of partial results
 
 
 def combine(phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types, backend: Backend) -> Any:
@@ -457,7 +457,7 @@ def _maker(machine: RunState, value: ValueId) -> Phase | None:
     return next((phase for phase in machine.phases.values() if value in traverse.results(phase)), None)
 
 
-# ---------------------------------------------------------------------------------------------------- turning
+# ---------------------------------------------------------------------------------------------------- distributed loops
 #
 # Loops that several queues run together: every queue does its part of each turn, and nobody begins a turn before all are there.
 #
@@ -636,7 +636,7 @@ class DistributedLoopRun:
                 holdings.keep(value, box, states[index], fleet.machine.cap_shape(value))
 
 
-# ---------------------------------------------------------------------------------------------------- distributed
+# ---------------------------------------------------------------------------------------------------- execution of a plan
 #
 # Executes a plan of several queues, each device with its own holdings.
 #

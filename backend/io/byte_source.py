@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .remote import Version
 
 
-# ---------------------------------------------------------------------------------------------------- content
+# ---------------------------------------------------------------------------------------------------- byte sources
 
 @dataclass(frozen=True)
 class Content:
@@ -99,7 +99,7 @@ def length_of(file: BinaryIO) -> int:
     return length
 
 
-# ---------------------------------------------------------------------------------------------------- archive
+# ---------------------------------------------------------------------------------------------------- members of ZIP archives
 #
 # Zip archives, of which `.npz` and a zarr store in one file are some: opened with a bound on their list of members.
 #
@@ -174,7 +174,7 @@ def member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[BinaryIO
         yield cast(BinaryIO, stream)
 
 
-# ---------------------------------------------------------------------------------------------------- blocks
+# ---------------------------------------------------------------------------------------------------- blocks of values
 #
 # Outputs as files take them: some items, or some text, at a time, so that a file is never in memory beside its values.
 
@@ -211,7 +211,7 @@ def require_utf8(values: Any, *, table: bool = False) -> None:
             raise FileTrouble(Code.E708, f"cannot be written: {chr(code)!r} is not a character of UTF-8") from None
 
 
-# ---------------------------------------------------------------------------------------------------- filling
+# ---------------------------------------------------------------------------------------------------- reading into arrays
 #
 # An input's array while it is read: made once, filled block by block, so that no file is in memory twice.
 

@@ -22,7 +22,7 @@ from ..vm.backend_interface import CheckFailed
 from ..vm.values import INTEGER_BITS, NUMPY_NAMES, integer_range
 from .errors import FileTrouble, damaged, disagrees
 
-# ---------------------------------------------------------------------------------------------------- cells
+# ---------------------------------------------------------------------------------------------------- cells of text
 
 DECIMAL: Final = r"(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?|inf|infinity|nan)"
 _WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
@@ -85,7 +85,7 @@ def shown(cell: str) -> str:
 #
 # Dates and times as text: days, or microseconds, since 1970 (UTC).
 #
-# ISO 8601 unless a pattern of strptime is given; a time without an offset is UTC.  Neighbours: `columns`, `writing`.
+# ISO 8601 unless a pattern of strptime is given; a time without an offset is UTC.
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _START: Final = datetime(1970, 1, 1)
@@ -138,7 +138,7 @@ def _formatted(moment: date, pattern: str) -> str:
     return moment.strftime(_DIRECTIVE.sub(lambda match: f"{moment.year:04d}" if match[0] == "%Y" else match[0], pattern))
 
 
-# ---------------------------------------------------------------------------------------------------- advice
+# ---------------------------------------------------------------------------------------------------- hints in messages
 #
 # Which clause of an `input` would read a cell or a line that is refused.
 
@@ -201,7 +201,7 @@ def _reads(text: str, reading: ColumnFormat) -> bool:
     return True
 
 
-# ---------------------------------------------------------------------------------------------------- elements
+# ---------------------------------------------------------------------------------------------------- stored element types
 #
 # Which stored number types a declared element type accepts.
 #
@@ -266,7 +266,7 @@ def changed() -> FileTrouble:
     return FileTrouble(Code.E705, "changed while it was read")
 
 
-# ---------------------------------------------------------------------------------------------------- conversions
+# ---------------------------------------------------------------------------------------------------- element conversions
 #
 # Many cells of a column as items, or one, as the clauses of an input say.
 
@@ -411,12 +411,11 @@ def example(wanted: Column) -> str:
     return "⎕nan" if wanted.kind.is_float else "0"
 
 
-# ---------------------------------------------------------------------------------------------------- moments
+# ---------------------------------------------------------------------------------------------------- dates of NumPy
 #
 # Counts of units of time as days or microseconds: in 64 bits, or not at all.
 #
-# Coarser units are multiplied exactly, finer ones rounded down.  Neighbours: `arrow` (columns), `dates` (text),
-# `shell.embedding.evaluating` (NumPy's dates).
+# Coarser units are multiplied exactly, finer ones rounded down.
 
 DAY: Final = 86_400_000_000
 """Microseconds."""
@@ -461,7 +460,7 @@ def multiplied(values: Any, count: int, form: CellFormat, most: int = _MOST) -> 
     return values * count
 
 
-# ---------------------------------------------------------------------------------------------------- text_reading
+# ---------------------------------------------------------------------------------------------------- numbers in text
 #
 # What a row of text says: a number or a day (`⎕number ⎕date`), by the rules of cells of tables.
 

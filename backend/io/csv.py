@@ -55,7 +55,7 @@ from .cells import (
 from .errors import FileTrouble, damaged, disagrees, listed, system_errors
 from .row_sinks import OrderedSink
 
-# ---------------------------------------------------------------------------------------------------- headers
+# ---------------------------------------------------------------------------------------------------- detection of headers
 #
 # Whether the first record of a table is a header, told by its cells.
 #
@@ -115,7 +115,7 @@ def may_be_years(cells: Sequence[str]) -> bool:
     return 0 < len(numbers) < len(filled) and all(map(_YEAR.fullmatch, numbers))
 
 
-# ---------------------------------------------------------------------------------------------------- records
+# ---------------------------------------------------------------------------------------------------- CSV tokenizer
 #
 # A table that is text as blocks of whole records, which end where no quote is open.
 #
@@ -304,7 +304,7 @@ def _told(error: csv.Error) -> tuple[str, ...]:
     return (text,)
 
 
-# ------------------------------------------------------------------------- how many there are
+# ------------------------------------------------------------------------- counting records
 
 
 @dataclass
@@ -401,7 +401,7 @@ def _count(cells: int) -> str:
     return "1 cell" if cells == 1 else f"{cells} cells"
 
 
-# ---------------------------------------------------------------------------------------------------- columns
+# ---------------------------------------------------------------------------------------------------- reading columns
 
 _PLACE: Final = re.compile(r"#([0-9]{1,6})")
 WORKING_MEMORY: Final = 6 << 20
@@ -665,12 +665,12 @@ def _at_once(block: RecordBlock, task: _ParseTask, columns: int) -> Any:
     return items if block.text.count(block.separator) == expected - len(items) else None
 
 
-# ---------------------------------------------------------------------------------------------------- delimited_writing
+# ---------------------------------------------------------------------------------------------------- writing CSV
 #
 # Tables of numbers as text, the other way: `.csv` and `.tsv` that read back to the same values.
 #
 # A vector is one column; without rows, a header names the columns.  Several outputs beside each other, and rows of text, have
-# a header.  Neighbours: `columns` (the other way), `blocks`.
+# a header.
 
 DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 """By suffix."""

@@ -26,7 +26,7 @@ from .cells import Column, require_accepted, require_shape
 from .errors import FileTrouble, damaged, disagrees, listed, system_errors
 from .row_sinks import Piece, PlacedSink, write_at
 
-# ---------------------------------------------------------------------------------------------------- npy
+# ---------------------------------------------------------------------------------------------------- reading .npy
 
 MAGIC: Final = b"\x93NUMPY"
 LONGEST_HEADER: Final = 65536
@@ -186,7 +186,7 @@ def write(file: BinaryIO, values: Any, kind: Kind) -> None:
         file.write(numpy.ascontiguousarray(block, new_array((0,), kind).dtype).view(numpy.uint8).data)
 
 
-# ---------------------------------------------------------------------------------------------------- npy_rows
+# ---------------------------------------------------------------------------------------------------- rows of .npy in any order
 #
 # Rows of an npy file: read where they lie, also inside an archive, and written where they come to lie.
 #
@@ -290,7 +290,7 @@ class NpySink(PlacedSink):
         return len(header_of(self.kind, self.shape))
 
 
-# ---------------------------------------------------------------------------------------------------- npz
+# ---------------------------------------------------------------------------------------------------- members of .npz
 #
 # One member of an `.npz` archive: `path.npz:name` is the array saved as `name` (a zip file of npy files).
 #

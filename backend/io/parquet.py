@@ -43,7 +43,7 @@ from .csv import CsvColumn, require_columns
 from .errors import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
 from .row_sinks import OrderedSink, Outlet
 
-# ---------------------------------------------------------------------------------------------------- arrow
+# ---------------------------------------------------------------------------------------------------- Arrow columns
 #
 # Columns of pandas, polars, pyarrow and others through the Arrow C interface, by pyarrow (the extra `parquet`).
 #
@@ -183,7 +183,7 @@ def _texts_of(rows: Any) -> list[str]:
     return ["".join(row).rstrip(" ") for row in rows.tolist()]
 
 
-# ---------------------------------------------------------------------------------------------------- parquet
+# ---------------------------------------------------------------------------------------------------- reading Parquet
 
 _STORED: Final = {
     "bool": "bool", "uint8": "uint8", "int8": "int8", "int16": "int16", "uint16": "uint16", "int32": "int32", "uint32": "uint32",
@@ -360,7 +360,7 @@ def _batches(file: Any, columns: list[str], wanted: Column, groups: list[int] | 
         yield table
 
 
-# ---------------------------------------------------------------------------------------------------- parquet_writing
+# ---------------------------------------------------------------------------------------------------- writing Parquet
 #
 # `.parquet` files of columns, the other way, through pyarrow (the extra `parquet`).
 #

@@ -25,7 +25,7 @@ from .byte_source import Content, blocks_of, new_array
 from .cells import Column, require_accepted, require_shape
 from .errors import FileTrouble, damaged, disagrees, system_errors
 
-# ---------------------------------------------------------------------------------------------------- png_filters
+# ---------------------------------------------------------------------------------------------------- scan-line filters
 #
 # Undoing the filters of PNG's rows.
 #
@@ -140,7 +140,7 @@ def _predicted(kind: int, left: Any, up: Any, corner: Any) -> Any:
     return numpy.where((a <= b) & (a <= c), left, numpy.where(b <= c, up, corner))
 
 
-# ---------------------------------------------------------------------------------------------------- png
+# ---------------------------------------------------------------------------------------------------- format
 
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 MOST_RATIO: Final = 1032
@@ -412,7 +412,7 @@ def _write_chunk(file: BinaryIO, name: bytes, content: bytes) -> None:
     file.write(struct.pack(">I4s", len(content), name) + content + struct.pack(">I", zlib.crc32(content, zlib.crc32(name))))
 
 
-# ---------------------------------------------------------------------------------------------------- picture
+# ---------------------------------------------------------------------------------------------------- arrays as pictures
 #
 # Which values become which pixels when a result is written as `.png`.
 #
@@ -421,7 +421,7 @@ def _write_chunk(file: BinaryIO, name: bytes, content: bytes) -> None:
 # 255 and rounded; anything else is scaled linearly, its least finite value to 0 and its greatest to 255.  NaN is as the
 # least value, infinities as the nearest finite one.
 #
-# Values are looked at, and made into pixels, some rows at a time.  Neighbours: `png` (the format), `files`.
+# Values are looked at, and made into pixels, some rows at a time.
 
 _ENCODED_BLOCK: Final = 1 << 17
 """Items that are looked at together."""

@@ -39,7 +39,7 @@ from .cells import Column, changed, require_shape
 from .csv import DELIMITERS, Place, Table
 from .errors import FileTrouble, damaged, disagrees, system_errors
 
-# ---------------------------------------------------------------------------------------------------- plain
+# ---------------------------------------------------------------------------------------------------- text files
 #
 # `.txt`: UTF-8 text as characters.
 #
@@ -155,7 +155,7 @@ def _place_lines(items: Any, shape: tuple[int, ...], codes: Any, line: int, colu
     return line + len(starts) - 1, len(codes) - int(starts[-1])
 
 
-# ---------------------------------------------------------------------------------------------------- reading
+# ---------------------------------------------------------------------------------------------------- formats
 
 READABLE: Final = (".npy", ".npz", ".csv", ".tsv", ".png", ".txt", ".parquet", ".zarr")
 _WITH_MEMBERS: Final = re.compile(r"(?i)(.*\.(?:npz|parquet|zarr|zarr\.zip|csv|tsv)):(.*)", re.DOTALL)
@@ -347,7 +347,7 @@ def _error(trouble: FileTrouble, path: str, span: Span) -> RhoError:
     return Refused([diagnostic]) if trouble.code in (Code.E702, Code.E706) else RunFailed([diagnostic])
 
 
-# ---------------------------------------------------------------------------------------------------- in_order
+# ---------------------------------------------------------------------------------------------------- sequential sources
 #
 # Ranges of rows of a file that is read in order: text, row groups, chunks.
 #
@@ -442,7 +442,7 @@ class InOrder:
         return cursor.more
 
 
-# ---------------------------------------------------------------------------------------------------- rows
+# ---------------------------------------------------------------------------------------------------- random-access sources
 #
 # Inputs that can be read a range of rows at a time, and how.
 
@@ -519,7 +519,7 @@ def places_of(path: str, wanted: Wanted) -> tuple[Place, ...]:
     return table_of(file, suffix, wanted).places if suffix in DELIMITERS else ()
 
 
-# ---------------------------------------------------------------------------------------------------- memory
+# ---------------------------------------------------------------------------------------------------- memory of reading
 #
 # The bytes that reading and writing a file take in addition to its array, known beforehand: part of the planned peak.
 #

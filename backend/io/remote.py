@@ -4,7 +4,7 @@ Ranges grow while a file is read in order, and the latest are kept for all reade
 compress, redirections are not followed, and a server may be silent for `PATIENCE` seconds.  A file is identified by what its
 server reports: size, `ETag` and `Last-Modified`.  It is asked once for each `Content`; later answers are compared with that.
 
-The one module that knows fsspec and aiohttp.  Neighbours: `content` (opens URLs as it opens files), `lang.support.parsing`.
+The one module that knows fsspec and aiohttp.
 """
 
 from __future__ import annotations

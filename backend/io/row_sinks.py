@@ -21,7 +21,7 @@ from ...typechecker.elements import Kind
 from .byte_source import bytes_of, fill, new_array
 from .errors import FileTrouble
 
-# ---------------------------------------------------------------------------------------------------- row_sink
+# ---------------------------------------------------------------------------------------------------- interface
 
 @dataclass(slots=True)
 class RowSink(ABC):
@@ -72,7 +72,7 @@ class RowSink(ABC):
         self.written.__exit__(None, None, None)
 
 
-# ---------------------------------------------------------------------------------------------------- outlets
+# ---------------------------------------------------------------------------------------------------- append targets
 #
 # Where libraries and buffers write until it is shut, and nowhere then.
 #
@@ -111,7 +111,7 @@ class Outlet(io.RawIOBase):
         self.shut()
 
 
-# ---------------------------------------------------------------------------------------------------- ordered_rows
+# ---------------------------------------------------------------------------------------------------- append sinks
 #
 # Outputs whose rows are written in order, as they come: the bytes that the whole value gives.
 
@@ -147,7 +147,7 @@ class OrderedSink(RowSink):
         self.came += bytes_of(self.kind, slab.shape)
 
 
-# ---------------------------------------------------------------------------------------------------- placed_rows
+# ---------------------------------------------------------------------------------------------------- random-access sinks
 #
 # Outputs whose items have places in their file that are known before any of them is: written in any order, by several processes.
 #

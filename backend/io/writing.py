@@ -35,11 +35,11 @@ from .errors import FileTrouble
 from .reading import located
 from .row_sinks import RowSink
 
-# ---------------------------------------------------------------------------------------------------- json_writing
+# ---------------------------------------------------------------------------------------------------- JSON
 #
 # Outputs as JSON, block by block: `{"elem", "shape", "data"}` with nested lists.
 #
-# Complex numbers are `[re, im]`, NaN and infinities text, the last axis of text a string.  Neighbours: `writing`, `blocks`.
+# Complex numbers are `[re, im]`, NaN and infinities text, the last axis of text a string.
 
 _SPELLED: Final = (Kind.F32, Kind.F64, Kind.C64, Kind.C128)
 """Whose items JSON has not, or not all."""
@@ -89,7 +89,7 @@ def _spelled(item: Any) -> Any:
     return item
 
 
-# ---------------------------------------------------------------------------------------------------- plain_writing
+# ---------------------------------------------------------------------------------------------------- text files
 #
 # `.txt`, the other way: a char vector as it is (with a final newline), a matrix as lines; other values as they display.
 #
@@ -208,7 +208,7 @@ def _blank_lines(row: int, shape: tuple[int, ...]) -> str:
     return "\n" * sum(1 for axis in range(len(shape) - 2) if row and row % math.prod(shape[axis + 1 : -1]) == 0)
 
 
-# ---------------------------------------------------------------------------------------------------- writing
+# ---------------------------------------------------------------------------------------------------- formats
 
 WRITABLE: Final = (".npy", ".csv", ".tsv", ".parquet", ".zarr.zip", ".png", ".txt", ".json")
 
@@ -396,7 +396,7 @@ def system_trouble() -> Iterator[None]:
         raise FileTrouble(Code.E708, "cannot be written: memory ran out") from None
 
 
-# ---------------------------------------------------------------------------------------------------- sinks
+# ---------------------------------------------------------------------------------------------------- sinks of streamed outputs
 #
 # Which outputs can be written a slab at a time: the sink of each format.
 

@@ -9,7 +9,6 @@ no bound, so each of its codecs would have to be replaced by what is in `zarr_co
 items and decodes chunks in several threads of its own, so what reading takes would not be known before.
 
 The header pass reads the metadata only.  Chunks are looked for by the names that are there: those that are not cost nothing.
-Neighbours: `reading`, `elements`, `zarr_files`.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ from .errors import FileTrouble, damaged, listed, system_errors
 from .row_sinks import Piece, PlacedSink, write_at
 from .zarr_codecs import MOST_BYTES, ZarrArray, decoded
 
-# ---------------------------------------------------------------------------------------------------- zarr_files
+# ---------------------------------------------------------------------------------------------------- files of a store
 #
 # Where a zarr array's metadata and chunks are: a folder, or a zip file.
 #
-# Links inside a folder are not followed.  Neighbours: `zarr_store` (what they mean), `archive`, `lang.support.files`.
+# Links inside a folder are not followed.
 
 METADATA: Final = ("zarr.json", ".zarray", ".zgroup")
 _PATH_SHOWN: Final = 200
@@ -162,7 +161,7 @@ def opened(content: Content) -> Iterator[ZarrStore]:
             yield _Archive(archive, content)
 
 
-# ---------------------------------------------------------------------------------------------------- zarr_store
+# ---------------------------------------------------------------------------------------------------- arrays of a store
 
 _MOST_SHOWN: Final = 200
 _NUMBER: Final = re.compile("0|[1-9][0-9]{0,17}")
@@ -357,12 +356,11 @@ def _put(room: Any, first: tuple[int, ...], items: Any) -> None:
     room[where] = within(items[inside], room.dtype)
 
 
-# ---------------------------------------------------------------------------------------------------- stored_members
+# ---------------------------------------------------------------------------------------------------- uncompressed ZIP members
 #
 # Zip archives with uncompressed members: the offset of each is known before any of them is written.
 #
-# Their bytes are written first, in any order, then `zipfile` goes over them in place.  Neighbours: `zarr_writing` (writes such),
-# `archive` (reads any).
+# Their bytes are written first, in any order, then `zipfile` goes over them in place.
 
 _HEADER: Final = 30
 
@@ -420,14 +418,14 @@ def complete(handle: int, members: Sequence[ZarrMember]) -> None:
                     file.comes = False
 
 
-# ---------------------------------------------------------------------------------------------------- zarr_writing
+# ---------------------------------------------------------------------------------------------------- writing a store
 #
 # `.zarr.zip`: an array in chunks, zarr version 3, in one zip file.
 #
 # One file is replaced whole or not at all, which a folder is not; `zarr.storage.ZipStore` opens it, and so does
 # `zarr_store`.  Chunks are of whole rows as far as they fit, not compressed, each a member that can be read on its own.
 #
-# Source: the specification of Zarr version 3 (core).  Neighbours: `zarr_store` (the other way), `placed_rows`, `stored_members`.
+# Source: the specification of Zarr version 3 (core).
 
 CHUNK: Final = 1 << 22
 """Bytes of a chunk, at most."""

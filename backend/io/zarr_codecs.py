@@ -22,7 +22,7 @@ from .byte_source import length_of, require_characters
 from .errors import damaged, disagrees, missing_package
 from .npy import MOST_AXES, stored_type
 
-# ---------------------------------------------------------------------------------------------------- zarr_codecs
+# ---------------------------------------------------------------------------------------------------- codecs
 
 _CHECKSUM: Final = 4
 
@@ -150,7 +150,7 @@ def _sizes(codecs: tuple[Codec, ...], size: int) -> list[int | None]:
     return sizes
 
 
-# ---------------------------------------------------------------------------------------------------- zarr_metadata
+# ---------------------------------------------------------------------------------------------------- metadata
 #
 # What the metadata of a zarr array say, versions 2 and 3, checked before anything is decoded.
 #
@@ -444,7 +444,7 @@ def _fill(value: Any, dtype: Any) -> Any:
         raise damaged(f"has an item for chunks that are not there, {_shown(value)}, that is not of its type") from None
 
 
-# ---------------------------------------------------------------------------------------------------- zarr_shards
+# ---------------------------------------------------------------------------------------------------- shards
 #
 # One chunk of a zarr array, from bytes to a NumPy array, and the chunks that a shard holds.
 #

@@ -7,6 +7,4 @@ the executor turns floating-point flags off.
 
 Element semantics are those of `reference`, bit for bit except where `contract`, the transforms and linear algebra
 sum in BLAS's order.
-
-Neighbours: `run.cpu` (loops, launches: below), `run.sites` and `run.cpu.regions` (ask), `reference` (definitions).
 """

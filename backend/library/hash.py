@@ -18,7 +18,7 @@ from ..jit.tiering import PIECES_NANOSECONDS as PARALLEL
 if TYPE_CHECKING:
     from ..codegen.llvm_builder import IrBuilder
 
-# ---------------------------------------------------------------------------------------------------- hash_text
+# ------------------------------------------------------------------------------------------------ code generation of hash tables
 #
 # Equality of 64-bit words by hashing, as LLVM text: a table of positions, open, gone along from where the hash says.
 #
@@ -121,7 +121,7 @@ def _hashed(w: IrBuilder, item: str) -> str:
     return w.word("xor", mixed, w.word("lshr", mixed, 32))
 
 
-# ---------------------------------------------------------------------------------------------------- hashing
+# ---------------------------------------------------------------------------------------------------- running the tables
 
 LEAST: Final = 1 << 12
 _MOST: Final = 1 << 30
@@ -178,7 +178,7 @@ def _call(address: int, words: NumArray, table: NumArray, known: NumArray, resul
     return not run_once(address, calls, team, len(words) * _WORK)
 
 
-# ---------------------------------------------------------------------------------------------------- keys
+# ---------------------------------------------------------------------------------------------------- composite keys
 #
 # Cells as integer keys, on which everything that sorts or compares cells works.
 #

@@ -22,7 +22,7 @@ from ..vm.backend_interface import CheckFailed
 from .operation import Again, Arrays, Operation, OperationCall, Prepare, on_operands
 from .products import alone, found_library
 
-# ---------------------------------------------------------------------------------------------------- lapack
+# ---------------------------------------------------------------------------------------------------- LAPACK
 #
 # Square systems and factors of matrices by the LAPACK that NumPy was built with, one by one in memory that is kept.
 #
@@ -139,7 +139,7 @@ def factors(rows: int, columns: int, dtype: Any) -> Factors | None:
     return None if functions is None else Factors(functions, rows, columns, dtype)
 
 
-# ---------------------------------------------------------------------------------------------------- linear
+# ---------------------------------------------------------------------------------------------------- operations
 
 _EPSILON: Final = 2.0**-52
 _NEAR: Final = 1 - 1e-9
@@ -326,7 +326,7 @@ def _iterated(factor: Callable[[NumArray], tuple[Any, ...]], a: NumArray) -> lis
     return factors
 
 
-# ------------------------------------------------------------------------------- again and again
+# ------------------------------------------------------------------------------- repeated calls
 
 
 _ALONE: Final = 1 << 12
@@ -401,7 +401,7 @@ LINEAR: Final[dict[str, Operation]] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- transforms
+# ---------------------------------------------------------------------------------------------------- Fourier transforms
 #
 # Discrete Fourier transforms along the last axis, by `numpy.fft`, in complex128 and rounded once.
 

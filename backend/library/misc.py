@@ -26,7 +26,7 @@ from .operation import Arrays, Operation, OperationCall, cell_by_cell, on_operan
 from .products import products
 from .select import check_indices, define
 
-# ---------------------------------------------------------------------------------------------------- making
+# ---------------------------------------------------------------------------------------------------- creation
 
 _FEW: Final = 1 << 12
 
@@ -78,7 +78,7 @@ MAKING: Final[dict[str, Operation]] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- radix
+# ---------------------------------------------------------------------------------------------------- encode and decode
 #
 # `⊥` and `⊤`: Horner's rule and repeated residues, with one batch axis (frames, Note [One batch axis]).
 #
@@ -218,7 +218,7 @@ def _bind_scan(binding: Specialization, phase: LibraryPhase) -> None:
 SCANS: Final[dict[str, Operation]] = {"scan": cell_by_cell(scan, _scan_lines, native=_bind_scan)}
 
 
-# ---------------------------------------------------------------------------------------------------- keyed
+# ---------------------------------------------------------------------------------------------------- reductions by key
 #
 # Keyed reduction: cells reduced by bin, in the order of the cells.
 #

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..vm.specialization import Specialization
 
 
-# ---------------------------------------------------------------------------------------------------- context
+# ---------------------------------------------------------------------------------------------------- call
 #
 # What a library phase sees of the running program: the types of values, the sizes that are bound, and the threads it may use.
 #
@@ -65,7 +65,7 @@ class Attributes:
         return [types.number(size) for size in sizes if isinstance(size, Size)]
 
 
-# ---------------------------------------------------------------------------------------------------- frames
+# ----------------------------------------------------------------------------------------------- operations by frames and cells
 
 Arrays: TypeAlias = tuple[NumArray, ...]
 Meaning: TypeAlias = Callable[[LibraryPhase, Arrays, OperationContext], Arrays]

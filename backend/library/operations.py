@@ -29,7 +29,7 @@ from .sort import GRADING
 if TYPE_CHECKING:
     from ..lower.scope import Routine
 
-# ---------------------------------------------------------------------------------------------------- operations
+# ---------------------------------------------------------------------------------------------------- table
 
 OPERATIONS: Final[dict[str, Operation]] = {
     **MOVING, **SELECTING, **MASKING, **SCANS, **CONTRACTING, **GRADING, **SEARCHING, **FINDING, **RADIX, **KEYED, **MAKING,
@@ -37,7 +37,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- bindings
+# ---------------------------------------------------------------------------------------------------- specialization
 #
 # Bindings of library phases: native code where there is some for such operands, else one call of a function of NumPy's.
 
@@ -79,7 +79,7 @@ def _routine(binding: Specialization, phase: LibraryPhase) -> None:
     binding.result(value, types.shape(value), DTYPES[types.kind(value)])
 
 
-# ---------------------------------------------------------------------------------------------------- routines
+# ---------------------------------------------------------------------------------------------------- callbacks of regions
 #
 # Routines that a region calls: phases that are no loops, run as they are run one by one, on the region's memory.
 #

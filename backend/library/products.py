@@ -47,7 +47,7 @@ from ..vm.runtime import native
 from ..vm.specialization import Later, Specialization, Unbound, bind_structured
 from .operation import Arrays, Operation, OperationCall, on_operands
 
-# ---------------------------------------------------------------------------------------------------- blas
+# ---------------------------------------------------------------------------------------------------- BLAS
 #
 # The BLAS that NumPy was built with: its products by address, and how many threads of its own it uses.
 #
@@ -186,7 +186,7 @@ def _after_fork() -> None:
 processes.in_children(_after_fork)
 
 
-# ---------------------------------------------------------------------------------------------------- vector_products
+# -------------------------------------------------------------------------------------------------- sums of products of vectors
 #
 # A matrix by a vector, a vector by a matrix, a vector by a vector, small matrices: sums of products in the order of sums.
 #
@@ -211,7 +211,7 @@ def summed_products(kind: Kind, left: NumArray, right: NumArray, threads: int) -
     return contiguous
 
 
-# ---------------------------------------------------------------------------------------------------- products
+# ---------------------------------------------------------------------------------------------------- matrix products
 
 GRAIN: Final = 48
 """Rows and columns of pieces are multiples of this: BLAS's own blocks are."""
@@ -505,7 +505,7 @@ def _symmetric(items: NumArray, result: NumArray, threads: int) -> None:
         run_boxes(tiles, lambda: work, min(team, len(tiles)))
 
 
-# ---------------------------------------------------------------------------------------------------- contracting
+# ---------------------------------------------------------------------------------------------------- contraction
 #
 # `+.×` by matrix multiplication: `..products` for floats and complex numbers, exact for integers.
 #

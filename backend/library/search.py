@@ -50,7 +50,7 @@ from .hash import (
 from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, on_operands
 from .sort import rows_of
 
-# ---------------------------------------------------------------------------------------------------- few_pairs
+# ---------------------------------------------------------------------------------------------------- all-pairs comparison
 #
 # Index of, member of and first occurrence of few items: every pair is compared, in one kernel.
 
@@ -100,7 +100,7 @@ def _equal(types: Types, phase: LibraryPhase, arg: ValueId, table: ValueId) -> S
     return Structured(phase.id, phase.span, axes, reads, nodes, ())
 
 
-# ---------------------------------------------------------------------------------------------------- searching
+# ------------------------------------------------------------------------------------------------ search by sorting and hashing
 
 _MERGED: Final = 1 << 9
 """Items from which it is worth knowing that they ascend: of the bounds each is looked up among them."""
@@ -302,7 +302,7 @@ SEARCHING: Final[dict[str, Operation]] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- finding
+# ---------------------------------------------------------------------------------------------------- substring search
 #
 # `⍷`: where a pattern starts.
 #

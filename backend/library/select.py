@@ -28,7 +28,7 @@ from ..vm.specialization import MOST_CELLS, Fault, Later, Specialization, Unboun
 from .operation import Arrays, Function, Native, Operation, OperationCall, cell_by_cell, in_order, on_operands
 from .sort import LEAST, is_short, plain_order, selects, sorted_items, sorted_rows, sorted_vector
 
-# ---------------------------------------------------------------------------------------------------- selecting
+# ---------------------------------------------------------------------------------------------------- gather and update
 
 def check_indices(
     indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None, indexing: Indexing | None = None,
@@ -256,7 +256,7 @@ SELECTING: Final[dict[str, Operation]] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- masking
+# --------------------------------------------------------------------------------------------------- compress, expand and where
 #
 # Ops driven by masks, and those that define a run-time size.
 
@@ -410,7 +410,7 @@ MASKING: Final[dict[str, Operation]] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- moving
+# ---------------------------------------------------------------------------------------------------- joins and rotations
 #
 # Ops that move items and never compute on them: join, stack, rotate, cycling reshape, and sizes as a vector.
 
@@ -476,7 +476,7 @@ def reshape_cycle(call: OperationCall, arg: NumArray) -> NumArray:
     return result.reshape(shape)
 
 
-# ------------------------------------------------------------------------------- in memory of the pool
+# ------------------------------------------------------------------------------- pooled results
 
 
 def _join_large(call: OperationCall, arrays: Arrays) -> NumArray | None:

@@ -293,7 +293,7 @@ def root(degree: Any, x: Any, m: ScalarMachine) -> Any:
     return m.usually(m.magnitude(degree - 2.0) > 0.0, value, lambda: m.choose(degree == 2.0, m.root(x), value))
 
 
-# ---------------------------------------------------------------------------------------------------- inverses
+# --------------------------------------------------------------------------------------------------- inverse circular functions
 #
 # The inverses of the circular functions, of binary64: what is left of a value that is large is added rounded once.
 #
@@ -392,7 +392,7 @@ def _angle(size: Any, m: ScalarMachine) -> Any:
     return high - (m.fma(t, series, -low) - t)
 
 
-# ---------------------------------------------------------------------------------------------------- hyperbolics
+# ---------------------------------------------------------------------------------------------------- hyperbolic functions
 #
 # The hyperbolic functions and their inverses, and logarithms beside the natural one, of binary64.
 #
@@ -566,7 +566,7 @@ def log(base: Any, x: Any, m: ScalarMachine) -> Any:
     return m.usually(m.magnitude(has_own) > 0.0, quotient, other)
 
 
-# ---------------------------------------------------------------------------------------------------- circles
+# ---------------------------------------------------------------------------------------------------- circular functions
 #
 # The circular functions of binary64, with coefficients of FreeBSD's msun (Sun Microsystems, 1993; freely usable with notice).
 
@@ -775,7 +775,7 @@ def convert_checked(x: Any, m: ScalarMachine) -> Any:
     return m.checked(x)
 
 
-# ---------------------------------------------------------------------------------------------------- plain
+# -------------------------------------------------------------------------------------------------- functions of operands alone
 #
 # The circular functions that are roots or less, of either kind: what NumPy computes for them, step by step.
 

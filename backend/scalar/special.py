@@ -242,7 +242,7 @@ def float_lcm(x: float, y: float) -> float:
     return NAN if math.isnan(divisor) or divisor == 0 else x * (y / divisor)
 
 
-# ---------------------------------------------------------------------------------------------------- gaussian
+# ---------------------------------------------------------------------------------------------------- gaussian integers
 #
 # Arithmetic of complex numbers item by item, part by part: Python's own differs between versions.
 #

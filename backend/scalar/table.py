@@ -255,8 +255,7 @@ def _compute(text: str) -> Compute:
 #
 # Machines are LLVM vectors (`kernels.scalar_text`), CUDA variables (`loops.cuda.mathematics`) and NumPy's arrays
 # (`run.cpu.meanings`).  What a machine has an instruction or a method of its own for is a word here (`residue`, the checked
-# conversions); everything else is written in terms of these.  Neighbours: `basic`, `elementary` and the other meanings; `table`,
-# which names them.
+# conversions); everything else is written in terms of these.
 
 class ScalarMachine(Protocol):
     """What meanings need beside operators.  Values are opaque: floats, whole numbers, and truths.

@@ -24,7 +24,7 @@ from ..library.hash import stable_order
 from ..library.sort import sorted_items
 from ..schedule.streams.stream_planning import FEWEST, WORDS, Scratch, Selected
 
-# ---------------------------------------------------------------------------------------------------- temporary
+# ---------------------------------------------------------------------------------------------------- spill file
 #
 # A scratch file that has no name (`tempfile.TemporaryFile`), so that it goes with the process, however that ends.
 
@@ -60,7 +60,7 @@ class Temporary:
         """Nobody else can write it."""
 
 
-# ---------------------------------------------------------------------------------------------------- selecting
+# ---------------------------------------------------------------------------------------------------- spilled rows
 
 @dataclasses.dataclass(slots=True)
 class SelectedRows(Temporary):
@@ -119,7 +119,7 @@ class SelectedRows(Temporary):
         pass
 
 
-# ---------------------------------------------------------------------------------------------------- sorting
+# ---------------------------------------------------------------------------------------------------- external sort
 #
 # Items ordered on disk: sorted runs in a scratch file that has no name, and their merge, some items at a time.
 #

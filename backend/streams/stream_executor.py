@@ -44,7 +44,7 @@ from ..vm.executor import PreparedPlan
 from ..vm.run_state import Action, Memory, OutputValue, Progress, RunState
 from .spill import SelectedRows, SortedRuns
 
-# ---------------------------------------------------------------------------------------------------- joining
+# ---------------------------------------------------------------------------------------------------- partial results
 #
 # Partial results joined as they come: a stack of subtrees of the order of sums.
 #
@@ -92,7 +92,7 @@ def pair_of_places(function: str) -> Pair:
     return pair
 
 
-# ---------------------------------------------------------------------------------------------------- ring
+# ---------------------------------------------------------------------------------------------------- prefetch ring
 #
 # A ring of buffers that one thread fills with tiles, in order, ahead of who computes with them.
 
@@ -170,7 +170,7 @@ class Ring:
                 self._sources[name].close(handle)
 
 
-# ---------------------------------------------------------------------------------------------------- driver
+# ---------------------------------------------------------------------------------------------------- execution of passes
 
 @dataclass(slots=True)
 class TiledFiles:

@@ -98,7 +98,7 @@ def shown(value: complex | float | int | bool) -> str:
     return text.replace("e+", "E").replace("e", "E").replace("-", "¯")
 
 
-# ---------------------------------------------------------------------------------------------------- device
+# ---------------------------------------------------------------------------------------------------- interface
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 """From a memory and an array to write the first result over (or None) to the results, in order."""

@@ -44,7 +44,7 @@ from .run_state import RunState
 from .runtime import Native
 from .specialization import Layouts
 
-# ---------------------------------------------------------------------------------------------------- program
+# ---------------------------------------------------------------------------------------------------- instructions
 
 Register: TypeAlias = int
 
@@ -193,7 +193,7 @@ Word: TypeAlias = (
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- assemble
+# ---------------------------------------------------------------------------------------------------- assembler
 #
 # Programs of words from the steps of a queue: here it is said what loops, branches, maps and folds do.
 
@@ -347,7 +347,7 @@ def _put(
     return [Put(value, cell, at, ahead, frame) for value, cell in zip(values, cells, strict=True)]
 
 
-# ---------------------------------------------------------------------------------------------------- text
+# ---------------------------------------------------------------------------------------------------- listing
 #
 # Programs of words as text, for people (`RHO_DUMP`).
 #

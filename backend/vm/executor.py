@@ -32,7 +32,7 @@ from .runtime import native
 if TYPE_CHECKING:
     from ..distributed.buffers import Others
 
-# ---------------------------------------------------------------------------------------------------- executor
+# ---------------------------------------------------------------------------------------------------- execution
 
 ADDRESSABLE: Final = 1 << 47
 """Bytes that no machine has in one address space."""
@@ -127,7 +127,7 @@ def current_span(machine: RunState) -> Span:
     return machine.current.span if machine.current is not None else Span("", 0, 0)
 
 
-# ---------------------------------------------------------------------------------------------------- prepared
+# ---------------------------------------------------------------------------------------------------- prepared plans
 #
 # A plan prepared to run many times: steps compiled once, kernels kept, one run at a time; a native program where it can be one.
 #

@@ -35,7 +35,7 @@ from .bytecode import (
 )
 from .run_state import Action, Memory, OutputValue, RunState, sole_owner
 
-# ---------------------------------------------------------------------------------------------------- phases
+# ---------------------------------------------------------------------------------------------------- lazily compiled kernels
 #
 # Words that run phases which have no others inside, and chains of them along rows.
 #
@@ -176,7 +176,7 @@ def _define(machine: RunState, phase: LibraryPhase, backend: Backend, results: S
             machine.define(variable, results[0].shape[0])
 
 
-# ---------------------------------------------------------------------------------------------------- interpret
+# ---------------------------------------------------------------------------------------------------- interpreter
 
 def compile_words(machine: RunState, words: Sequence[Word], device: DeviceId) -> Action:
     """What a program does on a device's memory."""

@@ -22,7 +22,7 @@ from ..graph.phases import Phase, PhaseId, ValueId
 from ..schedule.plan.plan import DeviceId, StreamStep, TransferStep
 from .backend_interface import Backend, Types
 
-# ---------------------------------------------------------------------------------------------------- pool
+# ---------------------------------------------------------------------------------------------------- buffer pool
 #
 # Large buffers, aligned and used again: fresh memory costs more to touch than most phases cost to compute.
 #
@@ -184,7 +184,7 @@ def kept_bytes() -> int:
     return sum(size * len(row) for size, row in list(_free.items())) + sum(buffer.size for buffer in unseen if buffer is not None)
 
 
-# ---------------------------------------------------------------------------------------------------- memory
+# ---------------------------------------------------------------------------------------------------- memory limit
 #
 # Values on a device, and the recycling of large buffers.
 #
@@ -211,7 +211,7 @@ def sole_owner(memory: Memory, value: ValueId) -> bool:
     return sys.getrefcount(memory[value]) <= _OWNED_ONCE
 
 
-# ---------------------------------------------------------------------------------------------------- machine
+# ---------------------------------------------------------------------------------------------------- state of a run
 
 class OutputValue(NamedTuple):
     """A value that left the run: its kind, and a host array (text has dtype `U1`)."""
@@ -307,12 +307,11 @@ class RunState(Types):
         return act
 
 
-# ---------------------------------------------------------------------------------------------------- watching
+# ---------------------------------------------------------------------------------------------------- progress callback
 #
 # Who looks on while a plan runs: told of the run's state once, before it begins, and free to read what phase is current.
 #
-# Nothing is reported step by step, so that looking on costs the run nothing.  Neighbours: `executor` and `distributed` (who
-# tell), `shell.display.progress` (who asks).
+# Nothing is reported step by step, so that looking on costs the run nothing.
 
 Watcher: TypeAlias = Callable[[RunState], None]
 

@@ -27,7 +27,7 @@ from ...lang.support.records import dataclass
 from ..jit import compiler, tiering
 from ..jit.compiler import address_of
 
-# ---------------------------------------------------------------------------------------------------- host
+# ---------------------------------------------------------------------------------------------------- addresses of the host
 #
 # What the runtime is given (`host.h`): addresses of functions, where fields of Python's objects are, constants of the system.
 
@@ -136,7 +136,7 @@ def _is_as_expected(layout: dict[str, int], array: Any) -> bool:
     return bool(tuple(row.from_address(shape)) == array.shape and tuple(row.from_address(strides)) == array.strides)
 
 
-# ---------------------------------------------------------------------------------------------------- native
+# ---------------------------------------------------------------------------------------------------- native library
 
 __all__ = ["Launcher", "Native", "Runtime", "native", "numpy_functions"]
 

@@ -32,7 +32,7 @@ from ..lower.kernel_ir import Kernel
 from .backend_interface import CheckFailed, Types
 from .run_state import ALIGNMENT, LEAST as POOLED_MIN_BYTES, room
 
-# ---------------------------------------------------------------------------------------------------- layouts
+# ---------------------------------------------------------------------------------------------------- array descriptors
 #
 # Layouts of the values of a native program: how items lie, each described once, so that equal layouts have one address.
 
@@ -129,7 +129,7 @@ def _turned(shape: tuple[int, ...], dtype: np.dtype[Any], order: tuple[int, ...]
     return room(shape, dtype).transpose(order)
 
 
-# ---------------------------------------------------------------------------------------------------- tuning
+# ---------------------------------------------------------------------------------------------------- size specialization
 #
 # One binding for all values of a size that a run finds: its words at some values, and what each of them is at the others.
 #
@@ -257,7 +257,7 @@ class _AffineFit:
         return Tuned(last.words, [least, most, most, count, *changes], last.keep)
 
 
-# ---------------------------------------------------------------------------------------------------- bindings
+# ---------------------------------------------------------------------------------------------------- specialization of calls
 
 HEAD: Final = 11
 """Words of a `struct binding` before its key."""
