@@ -112,7 +112,7 @@ class Watch:
 
     @staticmethod
     def state(context: SearchContext) -> tuple[object, ...]:
-        found = context.found
+        found = context.incumbent
         return found.schedule, found.bound, len(context.candidates), context.guided is None, context.conflict
 
 

@@ -4,31 +4,17 @@ from __future__ import annotations
 
 import itertools
 import re
-import runpy
 import tomllib
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 
 
-def test_every_package_is_in_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, list[str]] = {}
-    monkeypatch.setattr("setuptools.setup", lambda **options: asked.update(options))
-    monkeypatch.chdir(ROOT)
-    runpy.run_path(str(ROOT / "setup.py"))
+def test_every_package_is_listed() -> None:
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     rooms = ("lang", "typechecker", "backend", "shell", "stdlib")
-    here = {".".join(("rho", *p.parent.relative_to(ROOT).parts)) for room in rooms for p in (ROOT / room).rglob("__init__.py")}
-    folders = {p.parent for room in rooms for p in (ROOT / room).rglob("*.py")}
-    assert set(asked["packages"]) == here | {"rho"} and all((folder / "__init__.py").exists() for folder in folders)
-
-
-def test_data_of_packages_is_there() -> None:
-    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
-    for package, patterns in data.items():
-        folder = ROOT.joinpath(*package.split(".")[1:])
-        assert (folder / "__init__.py").exists() and all(any(folder.glob(pattern)) for pattern in patterns), package
+    found = {".".join(("rho", *p.parent.relative_to(ROOT).parts)) for room in rooms for p in (ROOT / room).rglob("__init__.py")}
+    assert set(listed) == found | {"rho"}
 
 
 def test_the_lock_pins_what_is_asked_for_and_nothing_else() -> None:

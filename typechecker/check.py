@@ -143,7 +143,7 @@ def show_value_type(value: Value) -> str:
     return "(" + " ⋄ ".join(items) + ")"
 
 
-# ---------------------------------------------------------------------------------------------------- incremental checks
+# ---------------------------------------------------------------------------------------------------- incremental
 #
 # Checking one version of a program after another, paying for what changed: for editors, sessions and `check --watch`.
 #
@@ -180,7 +180,7 @@ class Checker:
             self._memory.end_generation()
 
 
-# ---------------------------------------------------------------------------------------------------- facts about arguments
+# ---------------------------------------------------------------------------------------------------- judging
 #
 # What is known of expressions at a place of a program, beside what checking the program finds: ranks, element kinds, ranges.
 

@@ -13,7 +13,7 @@ from .elements import ArrayType, show_element
 from .sizes.polynomials import Size, show, show_short, variable
 from .sizes.size import capacity
 
-# ---------------------------------------------------------------------------------------------------- sink of diagnostics
+# ---------------------------------------------------------------------------------------------------- reports
 
 @dataclass(slots=True)
 class Reports:
@@ -49,7 +49,7 @@ class Reports:
         return False
 
 
-# ---------------------------------------------------------------------------------------------------- names in the source
+# ---------------------------------------------------------------------------------------------------- wording
 #
 # How the program writes its values: their names and where it mentions them, for messages.
 

@@ -109,15 +109,15 @@ class Storage(Generic[Amount]):
 
 @dataclass(slots=True, eq=False)
 class BlockLiveness(Generic[Amount]):
-    """The units of a block as `phases`, with its `params` and the values `kept` at its end.  `scattered`: values that may not lie
-    in rows, which the walk adds to; `left`: by place, the copies that the run's results keep."""
+    """The units of a block as `phases`, with its `params` and the values `live_out` at its end.  `scattered`: values that may
+    not lie in rows, which the walk adds to; `left`: by place, the copies that the run's results keep."""
 
     graph: Graph
     amounts: Amounts[Amount]
     scattered: set[ValueId]
     phases: Sequence[Phase]
     params: Iterable[ValueId]
-    kept: Iterable[ValueId]
+    live_out: Iterable[ValueId]
     storages: list[Storage[Amount]] = field(default_factory=list)
     homes: dict[ValueId, list[Storage[Amount]]] = field(default_factory=dict)
     left: list[Amount] = field(default_factory=list)
@@ -133,7 +133,7 @@ class BlockLiveness(Generic[Amount]):
             self.last.update(dict.fromkeys(traverse.uses(phase), index))
             if isinstance(phase, Print | Output):
                 leaving.append(phase.arg)  # the results of the run hold it
-        self.last.update(dict.fromkeys((*self.kept, *leaving), self.end))
+        self.last.update(dict.fromkeys((*self.live_out, *leaving), self.end))
         for value in self.params:
             self.store(value, Role.VALUE, 0, self.last.get(value, 0))
             if len(self.graph.types[value].shape) > 1:

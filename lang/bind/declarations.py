@@ -20,7 +20,7 @@ from .expressions import bind_array, bind_assignment, expression_of
 from .names import allowed_name, called, checked_name
 from .scopes import BindContext, BindError
 
-# ---------------------------------------------------------------------------------------------------- type expressions
+# ---------------------------------------------------------------------------------------------------- type_expressions
 #
 # From the nodes of the declaration grammar to the type, size, quantity and fact nodes of the tree.
 #
@@ -396,7 +396,7 @@ def _directives(binding: BindContext, block: Node) -> tuple[program.Directive, .
     return tuple(directives)
 
 
-# ------------------------------------------------------------------------------------------ statements that cannot be read
+# ------------------------------------------------------------------------------------------ errors
 
 
 def _unreadable_declaration(binding: BindContext, text: str, error: ParseError) -> BindError:

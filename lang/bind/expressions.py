@@ -20,7 +20,7 @@ from .applications import apply_all
 from .names import bind_member, bind_name, bind_quad, checked_name, is_member, target_of
 from .scopes import BindContext, BindError, Unit, UnitKind, has_diamond, is_notation, replacing
 
-# ---------------------------------------------------------------------------------------------------- token sequences
+# ---------------------------------------------------------------------------------------------------- sequences
 
 Tokens = tuple[Token, ...]
 
@@ -284,7 +284,10 @@ def _replace_items(binding: BindContext, tokens: Tokens, first: int, at: int, va
 #
 # Assignments as statements: what kind of binding a statement is, and its node.
 
-def refuse_bare_names(binding: BindContext, tokens: Tokens) -> None:
+StatementsTokens = tuple[Token, ...]
+
+
+def refuse_bare_names(binding: BindContext, tokens: StatementsTokens) -> None:
     """E010 for `a b ← t`: other APLs give both names a value, and here only b would get one."""
     arrow = next((index for index, token in enumerate(tokens) if token.kind is TokenKind.GETS), 0)
     if arrow < 2:
@@ -299,7 +302,7 @@ def refuse_bare_names(binding: BindContext, tokens: Tokens) -> None:
     raise binding.problem(Code.E010, message, span, fixes=replacing("put the names in parentheses", span, f"({names})"))
 
 
-def failed_names(tokens: Tokens) -> list[str]:
+def failed_names(tokens: StatementsTokens) -> list[str]:
     """Names that a statement which could not be bound was to bind: their uses stay quiet."""
     arrows = [index for index, token in enumerate(tokens) if token.kind is TokenKind.GETS and index > 0]
     names = [name for index in arrows for name in _names(tokens[index - 1])]
@@ -316,7 +319,7 @@ def _names(token: Token) -> list[str]:
 
 
 def bind_assignment(
-    binding: BindContext, tokens: Tokens, annotation: expressions.TypeExpression | None = None
+    binding: BindContext, tokens: StatementsTokens, annotation: expressions.TypeExpression | None = None
 ) -> tuple[expressions.Statement, int]:
     """`target ← value`, and how deep its tree is."""
     first, gets = tokens[0], tokens[1]

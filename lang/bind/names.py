@@ -16,7 +16,7 @@ from ..tree import expressions
 from ..tree.expressions import Argument, Definition, NameClass, Symbol
 from .scopes import BindContext, BindError, Unit, UnitKind, replacing
 
-# ---------------------------------------------------------------------------------------------------- cyclic definitions
+# ---------------------------------------------------------------------------------------------------- cycles
 #
 # Definitions that need each other: found when a dfn mentions a name that is only bound further down.
 
@@ -45,7 +45,7 @@ def cycle_through(definitions: Mapping[str, tuple[int, str]], first: str, mentio
     return None
 
 
-# ---------------------------------------------------------------------------------------------------- name references
+# ---------------------------------------------------------------------------------------------------- names
 
 _ARGUMENTS = {"⍺": "left argument", "⍵": "right argument", "⍺⍺": "left operand", "⍵⍵": "right operand"}
 
@@ -282,7 +282,7 @@ def bind_quad(binding: BindContext, token: Token) -> Unit:
     raise binding.problem(Code.E001, f"there is no `{name}`", span, notes=notes)
 
 
-# ---------------------------------------------------------------------------------------------------- assignment targets
+# ---------------------------------------------------------------------------------------------------- targets
 #
 # Targets of assignments: a name, `_`, or names in parentheses.
 
@@ -323,7 +323,7 @@ def allowed_name(binding: BindContext, token: Token) -> tuple[Span, str]:
     return span, name
 
 
-# ---------------------------------------------------------------------------------------------------- names of modules
+# ---------------------------------------------------------------------------------------------------- module_names
 #
 # What the file is called that a `use` names: `use stats` is of the standard library, `use "./x.rho"` beside who says it.
 

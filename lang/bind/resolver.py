@@ -34,7 +34,7 @@ from .scopes import (
     member_class,
 )
 
-# ---------------------------------------------------------------------------------------------------- resolution of one statement
+# ---------------------------------------------------------------------------------------------------- walk
 
 Tokens = tuple[Token, ...]
 
@@ -239,7 +239,7 @@ class Resolver:
             self.group(token, scope)
 
 
-# ---------------------------------------------------------------------------------------------------- declarations
+# ---------------------------------------------------------------------------------------------------- declared
 #
 # The names in statements that have a grammar of their own: `use`, `input`, `param`, `output`, `schedule`, types of names.
 

@@ -16,7 +16,7 @@ from ..syntax.reader import RawStatement
 from ..syntax.source import PlacedSpan, Span, StatementPosition, Token, mentions, split_at
 from ..tree.expressions import Expression, Function, NameClass, Operator, Symbol
 
-# ---------------------------------------------------------------------------------------------------- symbols and scopes
+# ---------------------------------------------------------------------------------------------------- symbols
 
 ModuleNames: TypeAlias = Callable[[str], Mapping[str, NameClass] | None]
 """Names and classes a module exports, by library name (`stats`) or path (`./geometry.rho`); None if there is no such module."""
@@ -239,7 +239,7 @@ class SymbolIndex:
         return None
 
 
-# ---------------------------------------------------------------------------------------------------- name classes
+# ---------------------------------------------------------------------------------------------------- classes
 #
 # What class of thing a run of tokens denotes, told by the names in scope before anything is bound.
 #
@@ -370,7 +370,7 @@ def _holds_function(scope: NameScope, token: Token) -> bool:
     return first is not None and first.kind is TokenKind.NAME and scope.class_of(first.text) is NameClass.FUNCTION
 
 
-# ---------------------------------------------------------------------------------------------------- bind errors
+# ---------------------------------------------------------------------------------------------------- problems
 #
 # How parsing and binding stop: a `Problem` carries one diagnostic to the nearest statement boundary.
 
@@ -382,8 +382,7 @@ class BindError(Exception):
         super().__init__("" if diagnostic is None else diagnostic.message)
 
 
-# ---------------------------------------------------------------------------------------------------- bind items and their
-# context
+# ---------------------------------------------------------------------------------------------------- units
 #
 # Units: what the binder's items are between the flat sequence and the applications of the tree.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .model import Code, Page, PageStage
 
-# ---------------------------------------------------------------------------------------------------- syntax
+# ---------------------------------------------------------------------------------------------------- codes_pages_syntax
 
 _SYNTAX: dict[str, Page] = {
     Code.E001: Page(
@@ -132,7 +132,7 @@ _SYNTAX: dict[str, Page] = {
 }
 
 
-# ---------------------------------------------------------------------------------------------------- values and names
+# ---------------------------------------------------------------------------------------------------- codes_pages_values
 #
 # Pages of E3xx–E5xx: elements, indices, sizes known at run time, quantities.  Loaded by `lang.diagnostics.model` when asked for.
 
@@ -233,7 +233,7 @@ _VALUES: dict[str, Page] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- shapes and sizes
+# ---------------------------------------------------------------------------------------------------- codes_pages_shapes
 #
 # Pages of E1xx and E2xx: shapes that do not fit, and facts about sizes.  Loaded by `lang.diagnostics.model` when asked for.
 
@@ -367,7 +367,7 @@ _SHAPES: dict[str, Page] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- running
+# ---------------------------------------------------------------------------------------------------- codes_pages_running
 #
 # Pages of E6xx, E7xx and the warnings: termination, loading, running.  Loaded by `lang.diagnostics.model` when asked for.
 
@@ -529,7 +529,7 @@ _RUNNING: dict[str, Page] = {
 }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- schedules
+# ---------------------------------------------------------------------------------------------------- codes_pages_schedule
 #
 # Pages of SCHxxx: directives that no plan can meet, and plans.  Loaded by `lang.diagnostics.model` when asked for.
 

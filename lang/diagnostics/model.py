@@ -14,7 +14,7 @@ from typing import Self
 from ..support.records import dataclass
 from ..syntax.source import Source, Span
 
-# ---------------------------------------------------------------------------------------------------- code records
+# ---------------------------------------------------------------------------------------------------- codes_record
 #
 # The shape of a code's page (`lang.diagnostics.model`).
 

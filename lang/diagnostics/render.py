@@ -18,7 +18,7 @@ from ..support.records import dataclass
 from ..syntax.source import Source, Span
 from .model import Code, Diagnostic, Fix, Severity, Verdict
 
-# ---------------------------------------------------------------------------------------------------- columns of the terminal
+# ---------------------------------------------------------------------------------------------------- render_columns
 #
 # How wide source text is on a screen, and which part of a long line to show.
 #
@@ -111,7 +111,7 @@ def _window(columns: list[int], interest: list[tuple[int, int]], limit: int) -> 
     return first, last
 
 
-# ---------------------------------------------------------------------------------------------------- text
+# ---------------------------------------------------------------------------------------------------- render_text
 #
 # Diagnostics as text for people, in the layout of `ux.md`, Errors.
 #
@@ -418,7 +418,7 @@ def _tiers(marks: Sequence[_Mark], shown: DisplayLine) -> list[list[_Mark]]:
     return tiers
 
 
-# ---------------------------------------------------------------------------------------------------- machine-readable formats
+# ---------------------------------------------------------------------------------------------------- render
 
 __all__ = ["Ink", "diagnostic_json", "range_json", "render_text", "to_github", "to_json", "to_sarif"]
 

@@ -17,7 +17,7 @@ from ..support.records import dataclass
 from .domains import Known
 from .function_names import BUILTINS, CALLS, CONSTANTS, JOINED, PACKAGES, ROWS, SUBPACKAGES, TOLD, WORDS
 
-# ---------------------------------------------------------------------------------------------------- rewrites into Rho
+# ---------------------------------------------------------------------------------------------------- habits_spelling
 #
 # Texts of other languages written as Rho: names, calls, slices, indices, lists and functions.
 
@@ -181,7 +181,7 @@ def complex_of(groups: PatternGroups) -> str:
     return f"{groups['a']}J{'¯' if groups['s'] == '-' else ''}{groups['b']}"
 
 
-# ---------------------------------------------------------------------------------------------------- patterns of foreign syntax
+# ---------------------------------------------------------------------------------------------------- habits
 
 Write: TypeAlias = "str | Callable[[PatternGroups], str] | None"
 

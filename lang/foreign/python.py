@@ -15,7 +15,7 @@ from typing import Final
 from .domains import KINDS, ArgumentFact, Known, RhoSpelling, described, kinds_of, spelling_for, without_ranks
 from .function_names import BUILTINS, CALLS, CONSTANTS, FIRST, JOINED, KINDS_OF_WORDS, PACKAGES, ROWS, WORDS
 
-# ---------------------------------------------------------------------------------------------------- expressions
+# ---------------------------------------------------------------------------------------------------- foreign_expressions
 #
 # An expression of Python (or C, R) as Rho writes it, but for what its calls mean: operators, lists, indices and slices.
 
@@ -304,7 +304,7 @@ _PARTS: Final = frozenset({"linalg", "fft", "special", "numpy", "nn", "functiona
 """Packages in packages."""
 
 
-# ---------------------------------------------------------------------------------------------------- calls
+# ---------------------------------------------------------------------------------------------------- foreign
 
 _WITHOUT_MEANING: Final = frozenset({"kind", "copy", "stable"})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .record import CellRank, Example, GlyphRole, Primitive, PrimitiveUse, Trait, traits
 
-# ---------------------------------------------------------------------------------------------------- elementwise functions
+# ---------------------------------------------------------------------------------------------------- primitives_scalar
 
 S = Trait.SCALAR
 COMPARE = traits(S, Trait.COMPARISON)
@@ -192,7 +192,7 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- array functions
+# ---------------------------------------------------------------------------------------------------- primitives_array
 #
 # Rows of the functions on whole arrays and cells (language.md, Primitives).
 
@@ -547,12 +547,12 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- named functions
+# ---------------------------------------------------------------------------------------------------- primitives_library
 #
 # Rows of the conversions, the reserved element type names and the library functions `⎕name`.
 
 PERVADES = traits(Trait.SCALAR)
-FLOAT_FUNCTION = traits(Trait.SCALAR, Trait.FLOAT_RESULT)
+PRIMITIVES_LIBRARY_FLOAT = traits(Trait.SCALAR, Trait.FLOAT_RESULT)
 
 
 def _conversion(name: str, doc: str, *examples: Example) -> Primitive:
@@ -561,7 +561,7 @@ def _conversion(name: str, doc: str, *examples: Example) -> Primitive:
 
 
 def _scalar(name: str, ascii_name: str, title: str, doc: str, *examples: Example) -> Primitive:
-    use = PrimitiveUse(title, doc, (0,), examples, type=f"⎕{name} f64[s] : f64[s]", traits=FLOAT_FUNCTION)
+    use = PrimitiveUse(title, doc, (0,), examples, type=f"⎕{name} f64[s] : f64[s]", traits=PRIMITIVES_LIBRARY_FLOAT)
     return Primitive(f"⎕{name}", (ascii_name,), None, GlyphRole.FUNCTION, use)
 
 
@@ -613,7 +613,7 @@ LIBRARY: tuple[Primitive, ...] = (
         dyadic=PrimitiveUse("angle of a point",
         "The angle, from ¯π to π, of the point whose height is ⍺ and whose other coordinate is ⍵.",
                    (0, 0), (("1 ⎕atan2 1", "0.7853981634"), ("0 ⎕atan2 ¯1", "3.141592654")),
-                   type="f64[s] ⎕atan2 f64[s] : f64[s]", laws=("((2×y)⎕atan2 2×x)≡y⎕atan2 x",), traits=FLOAT_FUNCTION),
+                   type="f64[s] ⎕atan2 f64[s] : f64[s]", laws=("((2×y)⎕atan2 2×x)≡y⎕atan2 x",), traits=PRIMITIVES_LIBRARY_FLOAT),
     ),
     _bits(
         "band", "bits and", "i64[s] ⎕band i64[s] : i64[s]", "The bits that both have. With a number that is not negative the "

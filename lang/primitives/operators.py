@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .record import Example, GlyphRole, Primitive, PrimitiveUse
 
-# ---------------------------------------------------------------------------------------------------- operators
+# ---------------------------------------------------------------------------------------------------- primitives_operators
 
 def _one(name: str, form: str, doc: str, *examples: Example) -> PrimitiveUse:
     return PrimitiveUse(name, doc, (None,), examples, type=form)
@@ -169,7 +169,7 @@ OPERATORS: tuple[Primitive, ...] = (
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- syntax
+# ---------------------------------------------------------------------------------------------------- primitives_syntax
 #
 # Rows of the syntax: constants, names of arguments, brackets, statements, reserved words, and glyphs the language leaves out.
 

@@ -21,7 +21,7 @@ from . import files
 from .files import Durability, replace_file
 from .records import dataclass
 
-# ---------------------------------------------------------------------------------------------------- cache folders
+# ---------------------------------------------------------------------------------------------------- user_cache
 
 _KEY: Final = ".key"
 _KEY_BYTES: Final = 32
@@ -193,7 +193,7 @@ def _made_secret(path: Path, folder: int) -> bytes | None:
     return _secret(folder)
 
 
-# ---------------------------------------------------------------------------------------------------- generational cache
+# ---------------------------------------------------------------------------------------------------- recent
 #
 # A table that keeps what is still asked for, however long its process lives.
 #

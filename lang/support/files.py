@@ -33,7 +33,7 @@ from typing import Any, BinaryIO, Final
 from .processes import in_children
 from .records import dataclass
 
-# ---------------------------------------------------------------------------------------------------- temporary files
+# ---------------------------------------------------------------------------------------------------- temporaries
 #
 # Files that exist only while something is written: how they are named, locked and removed.
 #
@@ -171,7 +171,7 @@ def sweep(paths: Collection[str]) -> None:
             os.close(handle)
 
 
-# ---------------------------------------------------------------------------------------------------- atomic replacement
+# ---------------------------------------------------------------------------------------------------- replacing
 
 FORMAT: Final = "rho files 1"
 _MOST_BYTES = 1 << 20
@@ -450,7 +450,7 @@ def _is_as_before(target: str, before: tuple[int, ...] | None) -> bool:
         return before is None
 
 
-# ---------------------------------------------------------------------------------------------------- safe opening
+# ---------------------------------------------------------------------------------------------------- opening
 #
 # The one way in which Rho opens a file for reading.
 #

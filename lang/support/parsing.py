@@ -7,7 +7,7 @@ import os
 import re
 from typing import Any, Final
 
-# ---------------------------------------------------------------------------------------------------- bounded JSON
+# ---------------------------------------------------------------------------------------------------- json_text
 
 MOST_VALUES: Final = 1 << 22
 
@@ -28,7 +28,7 @@ def decode(text: str, most: int = MOST_VALUES) -> Any:
     return json.loads(text)
 
 
-# ---------------------------------------------------------------------------------------------------- natural numbers
+# ---------------------------------------------------------------------------------------------------- numerals
 #
 # Natural numbers as users, environments and files write them.
 
@@ -42,7 +42,7 @@ def natural(text: str, most: int) -> int | None:
     return int(digits) if len(digits) <= len(str(most)) and int(digits) <= most else None
 
 
-# ---------------------------------------------------------------------------------------------------- URLs
+# ---------------------------------------------------------------------------------------------------- urls
 #
 # URLs that name inputs: what is one, where a `file://` leads, and which lie below another.
 #

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 
-# ---------------------------------------------------------------------------------------------------- locks across a fork
+# ---------------------------------------------------------------------------------------------------- forking
 
 _IMPORTING: Final = "<frozen importlib._bootstrap>"
 _PACKAGE: Final = __name__.removesuffix("lang.support.processes")
@@ -123,7 +123,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
 
 
-# ---------------------------------------------------------------------------------------------------- interruptible waits
+# ---------------------------------------------------------------------------------------------------- listening
 #
 # Waits that hear signals.
 #

@@ -15,7 +15,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-# ---------------------------------------------------------------------------------------------------- lazy dataclasses
+# ---------------------------------------------------------------------------------------------------- records
 
 __all__ = ["cached_property", "certain", "compiled", "dataclass"]
 
@@ -136,7 +136,7 @@ def _restore(self: Any, state: list[Any]) -> None:
         object.__setattr__(self, field.name, value)
 
 
-# ---------------------------------------------------------------------------------------------------- cached properties
+# ---------------------------------------------------------------------------------------------------- properties
 #
 # Properties that are computed once.
 #
@@ -169,7 +169,7 @@ class cached_property(Generic[_T]):
         return value
 
 
-# ---------------------------------------------------------------------------------------------------- invariants
+# ---------------------------------------------------------------------------------------------------- certain
 #
 # What has to hold before memory is touched: it is asked for under `python -O` too, where an `assert` says nothing.
 #

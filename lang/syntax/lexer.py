@@ -16,7 +16,7 @@ from ..primitives.operators import RESERVED_WORDS
 from ..primitives.record import GlyphRole
 from ..primitives.table import ELEMENT_NAMES, PRIMITIVES
 
-# ---------------------------------------------------------------------------------------------------- character classes
+# ---------------------------------------------------------------------------------------------------- vocabulary
 #
 # What the parser needs from the table of primitives: which characters are glyphs and what class each has.
 #
@@ -178,7 +178,7 @@ def in_prose(text: str, at: int) -> bool:
     )
 
 
-# ---------------------------------------------------------------------------------------------------- grammar notation
+# ---------------------------------------------------------------------------------------------------- peg
 #
 # Parsimonious, imported without the `regex` package.
 #

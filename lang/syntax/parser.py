@@ -23,7 +23,7 @@ from ..bind.scopes import Added, BindContext, BindError, Declared, ModuleNames, 
 from ..diagnostics.model import Code, Diagnostic
 from ..support.caches import Recent
 from ..support.records import cached_property, dataclass
-from ..tree import expressions, program as program_tree
+from ..tree import expressions, program, program as program_tree
 from ..tree.expressions import KINDS, NameClass, Symbol
 from .glyph_input import Spelled, spell
 from .lex_errors import read_statement
@@ -31,7 +31,7 @@ from .lexer import NAME, RESERVED, TokenKind
 from .reader import MARGIN, RawStatement, split_again, split_statements
 from .source import MAXIMUM_CHARACTERS, PlacedSpan, Source, Span, StatementPosition, ensure_recursion_headroom, read
 
-# ---------------------------------------------------------------------------------------------------- cache of statements
+# ---------------------------------------------------------------------------------------------------- remembered
 #
 # Statements kept from one reading of a program to the next: what has not changed is not read again.
 #
@@ -57,7 +57,7 @@ class _CachedStatement:
     """A bound statement and where it stands, the names in it with what they stood for before and stand for after it, what the
     modules among them export, and what it added to the index."""
 
-    statement: program_tree.Statement
+    statement: program.Statement
     anchor: StatementPosition
     words: tuple[str, ...]
     before: list[_Known]
@@ -114,9 +114,9 @@ class StatementCache:
         return file.pieces
 
     def bind(
-        self, binding: BindContext, piece: RawStatement, read: Callable[[BindContext, RawStatement, Loose], program_tree.Statement
+        self, binding: BindContext, piece: RawStatement, read: Callable[[BindContext, RawStatement, Loose], program.Statement
         | None]
-    ) -> program_tree.Statement | None:  # fmt: skip
+    ) -> program.Statement | None:  # fmt: skip
         """The statement of a piece: the one that is kept, else what `read` makes of it: nothing where it is wrong."""
         file, names = self._files[binding.spelled.file], binding.names
         start, cached = _unmoved(binding, piece), file.cached.get(piece)

@@ -19,7 +19,7 @@ from .glyph_input import Spelled
 from .lexer import COMMENT, LITERAL_OPERAND_OPERATORS, TEXT, UNENDED, TokenKind, lexemes
 from .source import MAXIMUM_NESTING
 
-# ---------------------------------------------------------------------------------------------------- splitting into statements
+# ---------------------------------------------------------------------------------------------------- splitter
 
 _INTERESTING = re.compile(rf"{COMMENT}|{TEXT}|(?P<unended>{UNENDED})|[()\[\]{{}}\n⋄]")
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
@@ -176,7 +176,7 @@ def _unterminated(spelled: Spelled, start: int, end: int) -> Diagnostic:
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- layout of tokens
+# ---------------------------------------------------------------------------------------------------- layout
 #
 # Canonical spacing of one statement, token by token; line breaks and comments stay where they were.
 #
@@ -298,7 +298,7 @@ def _array_notation(words: list[_RawWord]) -> frozenset[int]:
     return frozenset(openers)
 
 
-# -------------------------------------------------------------------------------------- ASCII spelling
+# -------------------------------------------------------------------------------------- spelling
 
 
 def respelt(kind: TokenKind, word: str, spelling: Spelling) -> str:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ..support.records import dataclass
 from .lexer import WORD, WORD_KINDS, Node, TokenKind, expression_grammar, scan
 
-# ---------------------------------------------------------------------------------------------------- sources and spans
+# ---------------------------------------------------------------------------------------------------- source
 
 @dataclass(frozen=True, slots=True)
 class Span:

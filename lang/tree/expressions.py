@@ -18,7 +18,7 @@ from typing import TypeAlias
 from ..support.records import dataclass
 from ..syntax.source import Span
 
-# ---------------------------------------------------------------------------------------------------- symbols
+# ---------------------------------------------------------------------------------------------------- definitions
 #
 # What names stand for: the binding that gave a name its meaning, or an argument of the dfn around it.
 #
@@ -78,7 +78,7 @@ class Symbol:
 Definition: TypeAlias = Symbol | Argument
 
 
-# ---------------------------------------------------------------------------------------------------- type expressions
+# ---------------------------------------------------------------------------------------------------- type_tree
 #
 # The tree of types: shapes, sizes, quantities and facts, as signatures and declarations state them.
 
@@ -180,7 +180,7 @@ class Parameter:
     type: TypeExpression
 
 
-# ---------------------------------------------------------------------------------------------------- expressions
+# ---------------------------------------------------------------------------------------------------- tree
 
 # ---------------------------------------------------------------- expressions (arrays, tuples)
 

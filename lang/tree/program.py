@@ -13,7 +13,7 @@ from ..syntax.source import Span
 from . import expressions
 from .expressions import Fact, Parameter, Symbol, TypeExpression
 
-# ---------------------------------------------------------------------------------------------------- column formats
+# ---------------------------------------------------------------------------------------------------- reading_clauses
 #
 # How the cells of a file become items: the clauses of an `input` after its path, and of an `output`.
 
@@ -76,7 +76,7 @@ def has_time(pattern: str) -> bool:
     return any(directive in pattern.replace("%%", "") for directive in ("%H", "%I", "%M", "%S", "%f", "%p", "%X", "%c"))
 
 
-# ---------------------------------------------------------------------------------------------------- statements of a program
+# ---------------------------------------------------------------------------------------------------- program_tree
 
 @dataclass(frozen=True, slots=True)
 class StatedName:

@@ -179,7 +179,7 @@ def unknown_option(verb: str, word: str, spellings: Sequence[str]) -> UsageError
     return UsageError(f"rho {verb}: unknown option {word}{meant}", f"rho {verb} --help lists the options")
 
 
-# ---------------------------------------------------------------------------------------------------- table of commands
+# ---------------------------------------------------------------------------------------------------- registry
 #
 # The verbs of `rho`: their options, help and the module that does the work, imported only when the verb is used.
 #

@@ -23,7 +23,7 @@ from .arguments import Arguments
 from .process_exit import Exit
 from .standard_streams import Console
 
-# ---------------------------------------------------------------------------------------------------- errors that nothing caught
+# ---------------------------------------------------------------------------------------------------- uncaught
 
 _CLOSE = 48 << 20
 _NO_MEMORY = (
@@ -88,7 +88,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         one = one.__cause__ or one.__context__
 
 
-# ---------------------------------------------------------------------------------------------------- crash reports
+# ---------------------------------------------------------------------------------------------------- crash
 #
 # What happens on a bug in Rho: a reproducer file in a temporary folder, and one line that says where it is.
 

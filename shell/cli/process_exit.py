@@ -27,7 +27,7 @@ from typing import Final
 from ...lang.support.files import remove_live
 from ...lang.support.records import dataclass
 
-# ---------------------------------------------------------------------------------------------------- exit codes
+# ---------------------------------------------------------------------------------------------------- exits
 #
 # Exit codes of the `rho` program: the one place that says which outcome gives which number (ux.md).
 
@@ -43,7 +43,7 @@ class Exit(IntEnum):
     TERMINATED = 143
 
 
-# ---------------------------------------------------------------------------------------------------- orderly end of the process
+# ---------------------------------------------------------------------------------------------------- ending
 
 PATIENCE: Final = 0.25
 """Seconds between a signal and the end of a process whose main thread has not heard it."""

@@ -133,7 +133,7 @@ class _Decoding(io.BytesIO):
         self.truncate()
 
 
-# ---------------------------------------------------------------------------------------------------- encoding
+# ---------------------------------------------------------------------------------------------------- encode
 #
 # Values as JSON (ux.md): nested lists, complex as `[re, im]`, text as rows, NaN and infinities as strings.
 
@@ -150,7 +150,7 @@ def plain_data(nested: Any) -> Any:
     return nested
 
 
-# ---------------------------------------------------------------------------------------------------- lost output
+# ---------------------------------------------------------------------------------------------------- lost_output
 #
 # Standard streams that fail while a command writes to them.
 #

@@ -45,7 +45,7 @@ from ...backend.schedule.streams.pass_partitioning import flow_of
 from ...backend.schedule.streams.stream_planning import Scratch, tiles_of
 from ...backend.schedule.streams.tile_demands import Flow, demand
 from ...backend.schedule.streams.tile_graph import tile_of
-from ...backend.transform.pipeline import optimise as optimise_loops
+from ...backend.transform.pipeline import optimise as transform_optimise
 from ...lang.support.records import cached_property, dataclass
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import check
@@ -56,8 +56,7 @@ if TYPE_CHECKING:
     from ..pipeline_types import Loaded
 
 
-# ---------------------------------------------------------------------------------------------------- predicted and measured
-# times
+# ---------------------------------------------------------------------------------------------------- analysis
 
 Where: TypeAlias = tuple[PhaseId, DeviceId]
 
@@ -211,7 +210,7 @@ def _cut(text: str, width: int = 48) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-# ---------------------------------------------------------------------------------------------------- optimisation remarks
+# ---------------------------------------------------------------------------------------------------- rewritten
 #
 # What became of values and what rules changed, as lines of a plan: `fused      line 3: d, each element is read once`.
 
@@ -243,7 +242,7 @@ def _lines(notes: list[tuple[str, str, Span]], sources: Mapping[str, Source], ga
     return list(dict.fromkeys(lines))
 
 
-# ---------------------------------------------------------------------------------------------------- passes over the data
+# ---------------------------------------------------------------------------------------------------- passes
 #
 # How long the passes of a program that is read in tiles take, by the cost model and the tables of the disk.
 #
@@ -325,7 +324,7 @@ def ordering_ns(scratch: Scratch, piece: int, profile: Profile, expression: str)
     return computing(bound.graph.phases, bound, profile, -(-scratch.size // piece))
 
 
-# ---------------------------------------------------------------------------------------------------- compiled loops
+# ---------------------------------------------------------------------------------------------------- compiled_loops
 #
 # What becomes of loops, folds, scans and maps by any function, as lines of a plan: compiled as one region, or not, and why.
 
@@ -342,7 +341,7 @@ def loop_lines(graph: Graph, sources: Mapping[str, Source], *, programs: bool = 
         lines.append(f"compiled   {name}: one region, {_state(region)}")
         if programs:
             calls = [f"# call {number}: {_name(routine)}" for number, routine in enumerate(region.routines)]
-            lines += ["", *calls, show(optimise_loops(region.program)).rstrip("\n"), ""]
+            lines += ["", *calls, show(transform_optimise(region.program)).rstrip("\n"), ""]
     return lines
 
 

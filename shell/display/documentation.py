@@ -130,7 +130,7 @@ def entry_json(entry: LibraryEntry) -> dict[str, Any]:
     return {"name": entry.name, "doc": entry.doc, "examples": _examples_json(entry.examples), "source": entry.source}
 
 
-# ---------------------------------------------------------------------------------------------------- pages of the Python API
+# ---------------------------------------------------------------------------------------------------- documents
 #
 # The pages `docs/stdlib.md` and `docs/python.md`, made from the library's comments and from docstrings.
 #

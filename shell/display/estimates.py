@@ -233,7 +233,7 @@ def functions_json(checked: Checked) -> dict[str, list[str]]:
     return {name: list(signatures) for name, signatures in checked.result.signatures().items()}
 
 
-# ---------------------------------------------------------------------------------------------------- execution tier
+# ---------------------------------------------------------------------------------------------------- tier
 #
 # How structured phases run on this machine, in words: for `rho info`.
 

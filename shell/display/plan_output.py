@@ -79,7 +79,7 @@ def plan_lines(loaded: Loaded, *, programs: bool = False) -> str:
     return "\n".join([*before, plan_text(plan), *rewritten, *costs, *files, *(stream_lines(loaded) or time_line(loaded.bound))])
 
 
-# ---------------------------------------------------------------------------------------------------- suggested rewrites
+# ---------------------------------------------------------------------------------------------------- offers
 #
 # What would be quicker if the program allowed it, at its places: sums of products that another expression makes, whose sums are
 # then in another order.

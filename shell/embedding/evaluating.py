@@ -32,7 +32,7 @@ from ..execution.run_request import RunRequest
 from ..pipeline import Session
 from ..pipeline_types import Checked, Loaded
 
-# ---------------------------------------------------------------------------------------------------- texts of errors
+# ---------------------------------------------------------------------------------------------------- showing
 #
 # Errors that Python shows as the command line does, with the program's lines.
 
@@ -62,7 +62,7 @@ def showing(error: E, sources: Mapping[str, Source]) -> E:
     return error
 
 
-# ---------------------------------------------------------------------------------------------------- evaluation
+# ---------------------------------------------------------------------------------------------------- evaluating
 
 MOST_KEPT: Final = 256
 """Texts that are kept; the oldest goes first."""

@@ -30,7 +30,7 @@ from ..pipeline import Session
 from ..pipeline_types import Checked
 from .evaluating import E, as_array, showing
 
-# ---------------------------------------------------------------------------------------------------- spans in the caller's text
+# ---------------------------------------------------------------------------------------------------- own_text
 #
 # Errors of a compiled function in the caller's own text: the lines that apply it to its arguments are nobody's.
 #
@@ -93,7 +93,7 @@ def _said(text: str) -> str:
     return text
 
 
-# ---------------------------------------------------------------------------------------------------- callable functions
+# ---------------------------------------------------------------------------------------------------- functions
 
 MOST_KEPT: Final = 256
 _PREPARED: Final = processes.lock()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .params import Permissions
 
 
-# ---------------------------------------------------------------------------------------------------- connections
+# ---------------------------------------------------------------------------------------------------- clusters
 
 RESTARTS = 3
 _MOST_RESTARTS = 1000
@@ -107,8 +107,7 @@ def let_go(attachment: Attachment | None) -> Iterator[None]:
             attachment.close()
 
 
-# ---------------------------------------------------------------------------------------------------- files that workers read
-# and write
+# ---------------------------------------------------------------------------------------------------- storing
 #
 # Inputs and outputs that lie in a store: which, and runs that read them where they are used and write them where they are made.
 #

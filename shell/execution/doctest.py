@@ -35,7 +35,7 @@ from .params import Permissions
 from .run_request import RunRequest
 from .running import RunReport, run_program
 
-# ---------------------------------------------------------------------------------------------------- expected messages
+# ---------------------------------------------------------------------------------------------------- messages_claimed
 #
 # What is told of a program, beside what `execution.claims` expects of it: messages, their notes, and what is read how often.
 
@@ -75,7 +75,7 @@ def rendered(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -
     return render_text(diagnostics, sources).rstrip("\n")
 
 
-# ---------------------------------------------------------------------------------------------------- expected results
+# ---------------------------------------------------------------------------------------------------- claims
 
 NAME = "<example>"
 

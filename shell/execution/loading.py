@@ -30,7 +30,7 @@ from ..cli.standard_streams import read_standard_input, stream_of
 from . import stored_plans
 from .params import Permissions
 
-# ---------------------------------------------------------------------------------------------------- inputs of a program
+# ---------------------------------------------------------------------------------------------------- loading
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
@@ -165,7 +165,7 @@ def read_inputs(
     return values
 
 
-# ---------------------------------------------------------------------------------------------------- inference of columns
+# ---------------------------------------------------------------------------------------------------- sniffing
 #
 # What the columns of a table seem to be: the `input` lines of a program that reads it.
 #

@@ -67,7 +67,7 @@ class ModuleLoader:
         return read_source(name, pipes=Pipes.REFUSED)
 
 
-# ---------------------------------------------------------------------------------------------------- sizes
+# ---------------------------------------------------------------------------------------------------- sizing
 #
 # The sizes of a program from what is known of it: numbers by name, arrays, and for the rest the headers of its data.
 #

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from ...backend.graph.bind import BoundGraph
-from ...backend.graph.phases import Constant, Output, Print as PrintPhase, ValueId as PhaseValueId
+from ...backend.graph.phases import Constant, Output, Print as PhasesPrint, ValueId as PhasesValueId
 from ...backend.vm.values import Array, array, kind_of_dtype, nested, to_numpy
 from ...lang.support.records import dataclass
 from ...typechecker.core.arrays import CorePrint, ValueId
@@ -149,7 +149,7 @@ def nothing() -> Outcome:
     return Outcome((), {})
 
 
-# ---------------------------------------------------------------------------------------------------- results that are constants
+# ---------------------------------------------------------------------------------------------------- folded
 #
 # Programs that the passes have folded to constants: their results are in the graph, so nothing is executed.
 #
@@ -158,9 +158,9 @@ def nothing() -> Outcome:
 def folded_results(bound: BoundGraph) -> tuple[list[Array], dict[str, Array]] | None:
     """Printed values in order and outputs by name if every phase is a constant, a print or an output; else None."""
     graph = bound.graph
-    if not all(isinstance(phase, Constant | PrintPhase | Output) for phase in graph.phases):
+    if not all(isinstance(phase, Constant | PhasesPrint | Output) for phase in graph.phases):
         return None
-    known: dict[PhaseValueId, Array] = {}
+    known: dict[PhasesValueId, Array] = {}
     printed: list[Array] = []
     outputs: dict[str, Array] = {}
     for phase in graph.phases:
@@ -168,7 +168,7 @@ def folded_results(bound: BoundGraph) -> tuple[list[Array], dict[str, Array]] | 
             case Constant():
                 type = graph.types[phase.result]
                 known[phase.result] = array(type.element.kind, [size.evaluate({}) for size in type.shape], phase.data)
-            case PrintPhase():
+            case PhasesPrint():
                 printed.append(known[phase.arg])
             case Output():
                 outputs[phase.name] = known[phase.arg]

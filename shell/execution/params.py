@@ -84,7 +84,7 @@ def as_items(data: tuple[Payload, ...], kind: Kind, shape: tuple[int, ...]) -> A
     return to_numpy(Array(kind, shape, data))
 
 
-# ---------------------------------------------------------------------------------------------------- permitted files
+# ---------------------------------------------------------------------------------------------------- permissions
 #
 # Which files a program may touch: the script's folder and what the command line names, nothing else.
 #

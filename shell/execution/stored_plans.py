@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...backend.schedule.plan.plan import ExecutionPlan
 
 
-# ---------------------------------------------------------------------------------------------------- plans in files
+# ---------------------------------------------------------------------------------------------------- stored_plans
 
 @dataclass(frozen=True, slots=True)
 class StoredPlan:
@@ -78,7 +78,7 @@ def require_right(faults: list[str], path: str) -> None:
         raise Refused([Diagnostic(Code.E705, f"the plan in `{path}` is wrong: {faults[0]}", Span(path, 0, 0), notes=more)])
 
 
-# ---------------------------------------------------------------------------------------------------- resources of this machine
+# ---------------------------------------------------------------------------------------------------- machine
 #
 # What this machine grants the process: cores, memory, the processor's name.  Loads no back end.
 

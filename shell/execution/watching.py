@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..pipeline_types import Loaded
 
 
-# ---------------------------------------------------------------------------------------------------- progress callbacks
+# ---------------------------------------------------------------------------------------------------- watching
 
 class Stage(Enum):
     CHECK = "check"
@@ -67,7 +67,7 @@ class StageTimes(Watch):
         return [f"{stage.value}: {(end - start) / 1e6:,.1f} ms" for (stage, start), end in zip(self.stages, ends, strict=True)]
 
 
-# ---------------------------------------------------------------------------------------------------- deadlines
+# ---------------------------------------------------------------------------------------------------- timing
 #
 # `--max-time`: stop work that takes longer, with nothing printed (exit 5).
 #

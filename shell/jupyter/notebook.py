@@ -281,7 +281,7 @@ def _bug(error: Exception, code: str) -> CellFailure:
     return _failure("bug", err.getvalue().strip())
 
 
-# ---------------------------------------------------------------------------------------------------- inspection of a name
+# ---------------------------------------------------------------------------------------------------- looking
 #
 # What there is to know about the place of a cursor: a name of the session, a member of a module, a glyph.
 

@@ -18,9 +18,9 @@ from ..searching.results import CompletionKind, NameCompletion, Named, candidate
 from .documents import Document, Range, TextEdit, TextPosition
 from .hover import entries, library_page, module_source, primitive_page, types_of
 
-# ---------------------------------------------------------------------------------------------------- completion
+# ---------------------------------------------------------------------------------------------------- completing
 
-COMPLETION_TRIGGERS = ("`", ".", "⎕")
+TRIGGERS = ("`", ".", "⎕")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +111,14 @@ def _top(document: Document) -> Range:
     return Range(end, end)
 
 
-# ---------------------------------------------------------------------------------------------------- glyphs while typing
+# ---------------------------------------------------------------------------------------------------- glyphs
 #
 # Typing glyphs: a backtick and a name or key becomes the glyph as soon as what follows shows where it ends.
 #
 # `` `iota `` and a blank gives `⍳` (the blank is used up), `` `iota( `` gives `⍳(`, `` `[ `` gives `←` at once.
 # Neighbours: `repl.glyphs` (what is typed becomes), `completing` (offers spellings).
 
-TYPING_TRIGGERS = tuple(" \n" + string.punctuation + string.digits)
+GLYPHS_TRIGGERS = tuple(" \n" + string.punctuation + string.digits)
 """What may end a spelling."""
 
 _SPELLING = re.compile(r"`([A-Za-z]+|[^\sA-Za-z])")

@@ -14,7 +14,7 @@ from ...lang.tree.expressions import Symbol, SymbolKind
 from .documents import Change, Document, Lines, PositionEncoding, Range, TextEdit, uri_of
 from .hover import is_latest
 
-# ---------------------------------------------------------------------------------------------------- diagnostics of a document
+# ---------------------------------------------------------------------------------------------------- reports
 
 @dataclass(frozen=True, slots=True)
 class Related:
@@ -111,7 +111,7 @@ def _use_of(document: Document, file: str) -> Span:
     return Span(document.name, 0, 0)
 
 
-# ---------------------------------------------------------------------------------------------------- code actions
+# ---------------------------------------------------------------------------------------------------- actions
 #
 # What an editor can do about a place: apply the fixes of diagnostics, write down the signature that was worked out, take offers.
 #
@@ -185,7 +185,7 @@ def _place(document: Document, edit: Edit) -> tuple[str, TextEdit] | None:
     return uri, TextEdit(Lines(source.text, document.lines.encoding).of(edit.span), edit.text)
 
 
-# ---------------------------------------------------------------------------------------- offered signatures
+# ---------------------------------------------------------------------------------------- signatures
 
 
 def _signatures(document: Document, where: Range) -> list[Action]:

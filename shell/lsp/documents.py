@@ -30,7 +30,7 @@ from ..execution.params import EVERYTHING
 from ..pipeline import Session
 from ..pipeline_types import Checked
 
-# ---------------------------------------------------------------------------------------------------- positions and ranges
+# ---------------------------------------------------------------------------------------------------- places
 #
 # Positions as editors count them, and texts that change by ranges.
 #
@@ -158,7 +158,7 @@ def changed(lines: Lines, changes: Sequence[Change]) -> Lines:
     return lines
 
 
-# ---------------------------------------------------------------------------------------------------- URIs
+# ---------------------------------------------------------------------------------------------------- uris
 #
 # Files as editors name them (`file:///…`) and as the checker does (paths, `<stdlib>/…`).
 

@@ -78,7 +78,7 @@ def _direct_frame(core: Core, op: Op, written: str) -> tuple[Size, ...]:
     return shape[: max(0, len(shape) - inside)]
 
 
-# ---------------------------------------------------------------------------------------------------- inlay hints
+# ---------------------------------------------------------------------------------------------------- hints
 
 _TYPE = re.compile(r"[A-Za-z]\w*(?:<[^<>]*>)?(?:\[[^\]]*\])?|\(")
 
@@ -200,7 +200,7 @@ def parameters_in(text: str) -> list[tuple[int, bool]]:
     return parameters
 
 
-# ---------------------------------------------------------------------------------------------------- code lenses
+# ---------------------------------------------------------------------------------------------------- lenses
 #
 # Lines above definitions: what a function or the whole program costs, how long that takes, and how many facts are checked when
 # it is loaded.

@@ -52,7 +52,7 @@ def documented(entry: LibraryEntry) -> list[str]:
     return [*([entry.doc] if entry.doc else []), *examples]
 
 
-# ---------------------------------------------------------------------------------------------------- types of bindings
+# ---------------------------------------------------------------------------------------------------- values
 #
 # Types of names where they are bound, as far as checking got: also of shadowed and local names, also in rejected programs.
 #

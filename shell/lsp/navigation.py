@@ -27,7 +27,7 @@ from .diagnostics import range_in
 from .documents import Document, Range, TextEdit, TextPosition, uri_of
 from .hover import described, glyph_at, member_entry, module_source
 
-# ---------------------------------------------------------------------------------------------------- definitions and references
+# ---------------------------------------------------------------------------------------------------- navigation
 
 @dataclass(frozen=True, slots=True)
 class DocumentRange:
@@ -170,7 +170,7 @@ def _kind(symbol: Symbol) -> SymbolKind:
     return SymbolKind.SIZE if symbol.kind is SymbolKind.ELEMENT else symbol.kind
 
 
-# ---------------------------------------------------------------------------------------------------- symbols and folds
+# ---------------------------------------------------------------------------------------------------- outline
 #
 # The symbols of a document for an outline: top-level names, and what is named inside their definitions.
 
@@ -236,7 +236,7 @@ def _entry(document: Document, symbol: Symbol, inside: list[Symbol]) -> OutlineE
     return OutlineEntry(symbol.name, symbol.kind, detail, lines.of(around), lines.of(symbol.span), children)
 
 
-# ---------------------------------------------------------------------------------------------------- semantic tokens
+# ---------------------------------------------------------------------------------------------------- semantic
 #
 # Every word of a document with its class, as editors colour it.
 
@@ -379,7 +379,7 @@ def _line(document: Document, number: int, lines: list[str]) -> TextPosition:
     return TextPosition(number, 0) if number < len(lines) else document.lines.position(len(document.text))
 
 
-# ---------------------------------------------------------------------------------------------------- signature help
+# ---------------------------------------------------------------------------------------------------- calls
 #
 # Signature help: how to apply the function right before the cursor.
 

@@ -39,11 +39,10 @@ from .completion import CompletionEntry
 from .diagnostics import Action, DocumentReport, page_of, reports
 from .documents import Document, PositionEncoding, WorkspaceFolder
 from .hints import Hint, HintKind, Lens
-from .hover import Hover, hover as hover_at
+from .hover import Hover, hover as hover_hover
 from .navigation import CallItem, DocumentRange, Highlight, OutlineEntry
 
-# ---------------------------------------------------------------------------------------------------- conversion to and from
-# the protocol
+# ---------------------------------------------------------------------------------------------------- wire
 #
 # Answers as the protocol has them: plain values in, `lsprotocol` types out, and back.
 
@@ -344,7 +343,7 @@ def texts(server: RhoServer) -> None:
             server.check_soon(one.uri)
 
 
-# ---------------------------------------------------------------------------------------------------- requests
+# ---------------------------------------------------------------------------------------------------- features
 #
 # Every request an editor may make about a document: a row that asks a plain function, or a handler where more is to be said.
 
@@ -352,7 +351,7 @@ _LEGEND = lsp.SemanticTokensLegend(list(semantic.LEGEND), list(semantic.MODIFIER
 _ACTIONS = lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.RefactorRewrite])
 _APPLIED = lsp.SignatureHelpOptions(trigger_characters=[" "])
 _RESOLVED = lsp.CodeLensOptions(resolve_provider=True)
-_TYPED = lsp.DocumentOnTypeFormattingOptions(completion.TYPING_TRIGGERS[0], completion.TYPING_TRIGGERS[1:])
+_TYPED = lsp.DocumentOnTypeFormattingOptions(completion.GLYPHS_TRIGGERS[0], completion.GLYPHS_TRIGGERS[1:])
 
 
 class _EditorRequest(NamedTuple):
@@ -364,7 +363,7 @@ class _EditorRequest(NamedTuple):
 
 
 _ONE = {
-    lsp.TEXT_DOCUMENT_HOVER: _EditorRequest(lambda d, p: hover_at(d, position(p.position)), hover),
+    lsp.TEXT_DOCUMENT_HOVER: _EditorRequest(lambda d, p: hover_hover(d, position(p.position)), hover),
     lsp.TEXT_DOCUMENT_DEFINITION: _EditorRequest(lambda d, p: navigation.definition(d, position(p.position)), location),
     lsp.TEXT_DOCUMENT_SIGNATURE_HELP: _EditorRequest(
         lambda d, p: calls.calls(d, position(p.position)) or None, signatures, _APPLIED
@@ -446,7 +445,7 @@ def _looking(server: RhoServer) -> None:
 
 
 def _typing(server: RhoServer) -> None:
-    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=list(completion.COMPLETION_TRIGGERS)))
+    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=list(completion.TRIGGERS)))
     def completed(params: lsp.CompletionParams) -> lsp.CompletionList:
         completions = server.every(params.text_document.uri, lambda d: completion.completion(d, position(params.position)))
         return lsp.CompletionList(is_incomplete=True, items=[item(one) for one in completions])

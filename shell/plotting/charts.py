@@ -17,7 +17,7 @@ from ...typechecker.elements import Kind
 from ..cli.standard_streams import Console
 from ..execution.outcome import DisplayedValue, as_numpy
 
-# ---------------------------------------------------------------------------------------------------- what can be drawn
+# ---------------------------------------------------------------------------------------------------- drawable
 #
 # What can be drawn: vectors and matrices of real numbers; what of them: finite numbers.
 
@@ -255,7 +255,7 @@ def bins(values: Any) -> tuple[list[int], list[float]]:
     return counts.tolist(), edges.tolist()
 
 
-# ----------------------------------------------------------------------------------------- lines and points
+# ----------------------------------------------------------------------------------------- points
 
 
 def _points(picture: Picture, width: int, height: int, *, colour: bool) -> list[str]:
@@ -363,7 +363,7 @@ def _positions(count: int, margin: int, columns: int) -> list[str]:
     return [f"{' ' * margin}└{''.join(line)}", f"{' ' * (margin + 1)}{''.join(numbers)}".rstrip()]
 
 
-# ---------------------------------------------------------------------------------------------------- heat maps
+# ---------------------------------------------------------------------------------------------------- shades
 #
 # A matrix as shades, row 0 at the top: two characters an element, or with colours one column and half a line.
 #
@@ -457,7 +457,7 @@ def _legend(low: float, high: float, *, colour: bool) -> str:
     return f"{short(low)} {bar} {short(high)}"
 
 
-# ---------------------------------------------------------------------------------------------------- drawing in the terminal
+# ---------------------------------------------------------------------------------------------------- terminal
 #
 # A picture in characters, as large as the window.
 

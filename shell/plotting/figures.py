@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .charts import Picture
 
 
-# ---------------------------------------------------------------------------------------------------- figures of Matplotlib
+# ---------------------------------------------------------------------------------------------------- figures
 
 FORMATS: Final = (".png", ".svg")
 MISSING: Final = "drawing into a file needs matplotlib"
@@ -110,7 +110,7 @@ def _squarish(picture: Picture) -> bool:
     return 1 / 8 <= rows / columns <= 8
 
 
-# ---------------------------------------------------------------------------------------------------- plot options
+# ---------------------------------------------------------------------------------------------------- requested
 #
 # `rho run --plot NAME[=FILE]`: what is to be drawn, checked before anything runs.
 #

@@ -21,7 +21,7 @@ from ..workspace.exchange import CONTINUED
 from .commands import CommandResult, Desk, perform
 from .status_line import folder
 
-# ---------------------------------------------------------------------------------------------------- interrupts
+# ---------------------------------------------------------------------------------------------------- interrupting
 #
 # Work that Ctrl-C gets away from at once, even while compiled code runs that no signal reaches.
 #
@@ -94,7 +94,7 @@ def _imports(thread: int) -> bool:
     return False
 
 
-# ---------------------------------------------------------------------------------------------------- read-eval-print loop
+# ---------------------------------------------------------------------------------------------------- loop
 
 PROMPT = "      "
 _PLAIN = {"help": ")help", "?": ")help", "help()": ")help", "exit": ")quit", "quit": ")quit", "exit()": ")quit",

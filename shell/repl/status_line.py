@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..workspace.workspace import EvaluationRequest, Workspace
 
 
-# ---------------------------------------------------------------------------------------------------- status line
+# ---------------------------------------------------------------------------------------------------- preview
 
 PAUSE: Final = 0.05
 MOST_CHARACTERS: Final = 4_000
@@ -267,7 +267,7 @@ def save(settings: ReplSettings, environment: Mapping[str, str]) -> None:
         write_whole(directory / "repl.json", json.dumps(asdict(settings), ensure_ascii=False) + "\n")
 
 
-# ---------------------------------------------------------------------------------------------------- header of a value
+# ---------------------------------------------------------------------------------------------------- showing
 #
 # Values in a session: a header with the type where the value is not a scalar, then as many lines as the window has.
 

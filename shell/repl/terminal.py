@@ -39,7 +39,7 @@ from ...lang.syntax.lexer import in_prose
 from ...lang.syntax.source import Source
 from ...lang.tree.expressions import SymbolKind
 from ..display.documentation import LibraryEntry
-from ..searching.results import NameCompletion, Named, candidates as name_candidates, entries, pending
+from ..searching.results import NameCompletion, Named, candidates as completing_candidates, entries, pending
 from ..workspace.exchange import CONTINUED, typed
 from .commands import COMMANDS, Desk
 from .loop import PROMPT
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ..workspace.workspace import Workspace
 
 
-# ---------------------------------------------------------------------------------------------------- glyph input
+# ---------------------------------------------------------------------------------------------------- glyphs
 #
 # Typing glyphs: a prefix and a name or key becomes a glyph as soon as no longer name can be meant.
 #
@@ -201,7 +201,7 @@ def _style(word: formatter.FormattedWord, types: Mapping[str, str]) -> str:
     return known if known in ("function", "operator", "module") else "defined"
 
 
-# ---------------------------------------------------------------------------------------------------- completion
+# ---------------------------------------------------------------------------------------------------- completing
 #
 # What Tab offers: what could be typed in the session, commands, files.
 
@@ -254,7 +254,7 @@ def offers(before: str, workspace: Workspace, prefix: str, commands: tuple[tuple
     file = _FILE.search(line)
     if file is not None and (line.lstrip().startswith(")") or in_prose(line, len(line))):
         return list(_files(file.group(1) if file.group(1) is not None else file.group(2)))
-    return [_offer(one) for one in name_candidates(line, _InSession(line, workspace), prefix) if _fits(one, line)][:MOST]
+    return [_offer(one) for one in completing_candidates(line, _InSession(line, workspace), prefix) if _fits(one, line)][:MOST]
 
 
 def _fits(one: NameCompletion, line: str) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..pipeline_types import Checked
 
 
-# ---------------------------------------------------------------------------------------------------- names in other languages
+# ---------------------------------------------------------------------------------------------------- elsewhere
 #
 # What people call things: names of primitives and library functions in other systems, and words that mean the same.
 #

@@ -21,7 +21,7 @@ from ..display.documentation import LibraryEntry
 from . import catalogue, type_match
 from .catalogue import CatalogueEntry, Origin, shipped
 
-# ---------------------------------------------------------------------------------------------------- results of a search
+# ---------------------------------------------------------------------------------------------------- answers
 
 MOST: Final = 20
 
@@ -106,7 +106,7 @@ def _more(count: int) -> tuple[str, ...]:
     return (f"{count - MOST} more; a closer description finds fewer",) if count > MOST else ()
 
 
-# ---------------------------------------------------------------------------------------------------- completion of names
+# ---------------------------------------------------------------------------------------------------- completing
 #
 # What could be typed at a place: glyphs by their names, system names, modules, members, names in scope, words of types.
 #

@@ -135,7 +135,7 @@ def is_variable(term: object) -> TypeGuard[SizeName | ElementName]:
     return isinstance(term, SizeName) and term.name != "_"
 
 
-# ---------------------------------------------------------------------------------------------------- matching of types
+# ---------------------------------------------------------------------------------------------------- matching
 
 GENERAL, SPECIAL, WIDENED, NARROWED, SWAPPED, LIFTED, RUN_TIME = 2, 5, 3, 6, 4, 4, 1
 _ORDER: Final = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f64": 5, "c128": 7}
@@ -435,7 +435,7 @@ def _fits_classes(state: MatchState, given: FunctionType) -> bool:
     return True
 
 
-# ---------------------------------------------------------------------------------------------------- search by type
+# ---------------------------------------------------------------------------------------------------- by_type
 #
 # Search by type: every function that fits, the nearest first; and what may be meant if none does.
 

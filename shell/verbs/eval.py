@@ -63,7 +63,7 @@ def show_report(report: RunReport, console: Console, *, json: bool) -> Exit:
     return report.exit
 
 
-# ---------------------------------------------------------------------------------------------------- lines from standard input
+# ---------------------------------------------------------------------------------------------------- lines
 #
 # `rho eval --lines`: each line its own program, in one process; a line that fails gives its problem and the next goes on.
 

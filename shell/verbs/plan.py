@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ...typechecker.core.blocks import Core
 
 
-# ---------------------------------------------------------------------------------------------------- plan --explain-cut
+# ---------------------------------------------------------------------------------------------------- plan_cut
 #
 # `rho plan FILE --explain-cut PHASE`: what one phase costs by axis and number of shards, as a table or JSON.
 
@@ -152,7 +152,7 @@ def _cells(row: CutCost) -> tuple[str, ...]:
     return cut, str(row.shards), duration(row.ns), bytes_text(row.sent), bytes_text(row.returned), energy
 
 
-# ---------------------------------------------------------------------------------------------------- plan --pareto
+# ---------------------------------------------------------------------------------------------------- plan_front
 #
 # `rho plan FILE --pareto time,energy`: plans that trade latency against another objective, none worse than another in both.
 #
@@ -412,7 +412,7 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
     return plan_lines(loaded, programs=arguments.has("--loops"))
 
 
-# ---------------------------------------------------------------------------------------------------- plan --check
+# ---------------------------------------------------------------------------------------------------- plan_check
 #
 # `rho plan --check PLAN [FILE]`: a stored plan verified independently of what made it; `--prove` proves its optimality again.
 #
@@ -530,7 +530,7 @@ def _verify(plan: ExecutionPlan, loaded: Loaded, profile: Profile | None, path: 
     return notes
 
 
-# ---------------------------------------------------------------------------------------------------- plan --instance
+# ---------------------------------------------------------------------------------------------------- plan_instance
 #
 # `rho plan --instance FILE`: an abstract task graph scheduled, as text or JSON.  docs/instances.md has the formats.
 #

@@ -315,7 +315,7 @@ def estimate_command(arguments: Arguments, console: Console) -> Exit:
         headers = headers_in(folder, permissions_of(arguments, request, path, folder), request.inputs)
         bound = sized(core, {**settings.sizes, **request.sizes}, shapes, headers, request.grouping.without, request.inputs)
         with planning(console):
-            rows = [_row(name, core, bound, arguments) for name in _profile_names(arguments.value("--devices") or HERE)]
+            rows = [_row(name, core, bound, arguments) for name in _names(arguments.value("--devices") or HERE)]
     sizes = {variable.name: number for variable, number in bound.sizes.items()}
     if wants_json(arguments):
         print_json(console, {"version": 1, "sizes": sizes, "estimates": [row.json() for row in rows]})
@@ -325,7 +325,7 @@ def estimate_command(arguments: Arguments, console: Console) -> Exit:
     return Exit.REFUSED if all(row.refused for row in rows) else Exit.OK
 
 
-def _profile_names(text: str) -> list[str]:
+def _names(text: str) -> list[str]:
     """The profiles of `--devices`: a file may have a comma in its name."""
     return [text] if os.path.exists(text) else [name for name in text.split(",") if name]
 
@@ -444,7 +444,7 @@ def type_command(arguments: Arguments, console: Console) -> Exit:
 
             print_json(console, {"type": None, "diagnostics": [diagnostic_json(d, checked.sources) for d in checked.diagnostics]})
         return Exit.REJECTED
-    wanted = _asked_names(arguments)
+    wanted = _type_names(arguments)
     if wanted:
         return _show_names(checked, wanted, console, json=wants_json(arguments))
     return _show_json(checked, arguments, console) if wants_json(arguments) else _show(checked, arguments, console)
@@ -483,7 +483,7 @@ def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
     return Exit.OK
 
 
-def _asked_names(arguments: Arguments) -> tuple[str, ...]:
+def _type_names(arguments: Arguments) -> tuple[str, ...]:
     """The names asked about after a file."""
     first, *rest = arguments.positional
     return tuple(rest) if first.endswith(".rho") else ()

@@ -24,7 +24,7 @@ from ...lang.syntax.source import Source, Span
 from ...lang.tree.expressions import SymbolKind
 from ...typechecker.elements import Kind
 
-# ---------------------------------------------------------------------------------------------------- state of a session
+# ---------------------------------------------------------------------------------------------------- items
 #
 # What a session keeps of the statements it has accepted, in their order.
 #
@@ -177,7 +177,7 @@ def closure(items: Iterable[Item]) -> list[Item]:
     return [reached[number] for number in sorted(reached)]
 
 
-# ---------------------------------------------------------------------------------------------------- program of an entry
+# ---------------------------------------------------------------------------------------------------- program
 
 SESSION = "<session>"
 ANSWER = "ans"

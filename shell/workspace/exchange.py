@@ -28,7 +28,7 @@ from ..execution.outcome import as_numpy
 from .entry_program import ANSWER, Kept, Leaf, SessionEntry, SessionState, ValueItem, ValueTree
 from .workspace import Entered, Workspace
 
-# ---------------------------------------------------------------------------------------------------- scripts and Markdown
+# ---------------------------------------------------------------------------------------------------- exchange
 
 PYTHON = "<python>"
 

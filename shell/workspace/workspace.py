@@ -422,7 +422,7 @@ def _with_sizes(state: SessionState, checked: Checked, layout: EntryLayout, stat
     return replace(state, sizes=sizes, params=state.params)
 
 
-# ---------------------------------------------------------------------------------------------------- types with known sizes
+# ---------------------------------------------------------------------------------------------------- concrete
 #
 # The type of a computed value with every size a number, as an `input` declares it.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rho.backend.graph.cost_formulas import Types
 from rho.backend.graph.phases import Phase, ValueId
 from rho.backend.schedule.plan.plan import Box
-from rho.backend.schedule.program_facts.partitioning import operand_boxes, reads_of, space_of, whole
+from rho.backend.schedule.program_facts.partitioning import full_box, operand_boxes, reads_of, space_of
 from rho.backend.schedule.verify.judge import volume
 
 
@@ -38,7 +38,7 @@ def marginal_bytes(phase: Phase, types: Types, boxes: Sequence[Box]) -> int:
     """What a cut reads beside what the uncut phase reads: halos and replicated operands."""
     space = space_of(phase, types)
     assert space is not None, "only phases of known sizes are cut"
-    return bytes_read(phase, types, boxes) - bytes_read(phase, types, [whole(space)])
+    return bytes_read(phase, types, boxes) - bytes_read(phase, types, [full_box(space)])
 
 
 def _distinct(phase: Phase, types: Types, box: Box) -> dict[ValueId, Box]:

@@ -14,6 +14,8 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
+from rho.backend.schedule import problem
+
 Path = tuple[Any, ...]
 """Names of fields and places in tuples."""
 HUGE = 1 << 63
@@ -37,7 +39,7 @@ def fields_in(*roots: type) -> list[tuple[str, str]]:
 @cache
 def _hints(kind: type) -> dict[str, Any]:
     names = vars(sys.modules[kind.__module__])
-    missing = {"Mapping": Mapping, "Sequence": Sequence}
+    missing = {"Mapping": Mapping, "Sequence": Sequence, **vars(problem)}  # what its module imports for its annotations alone
     return typing.get_type_hints(kind, {**missing, **names})
 
 

@@ -98,7 +98,7 @@ def fails(search: Any) -> None:
 
 def forgets_rows(search: Any) -> None:
     """A short plan, of one row of every shard."""
-    found = search.found
+    found = search.incumbent
     shards = tuple(replace(s, stop=min(s.stop, s.first + 1), start=0, end=0) for s in found.schedule.shards)
     found.schedule = Schedule(shards, (), ())
 
@@ -146,7 +146,7 @@ def test_strategies_have_names_of_their_own_and_say_what_they_do() -> None:
 
 @pytest.mark.usefixtures("lenient")
 def test_a_bound_above_a_valid_plan_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    staged(monkeypatch, "paths", lambda search: search.found.raise_bound(search.found.schedule.makespan + 1, "bound"))
+    staged(monkeypatch, "paths", lambda search: search.incumbent.raise_bound(search.incumbent.schedule.makespan + 1, "bound"))
     case = case_of(NETWORK)
     good(case)
     assert case.plan["prediction"]["status"] == Status.GAP.value and "a lower bound" in told(case)[0]

@@ -75,10 +75,10 @@ def test_rows_of_slivers_go_to_the_largest_shard() -> None:
     one = problem({"a": 1000, "b": 1000})
     timer = Timer(one)
     context = SearchContext(one, QUICK, timer, Costs(timer), plan_other=plan_problem)
-    context.found.offer(timer.lay_out(Decisions((((0, 3), (1, 991), (2, 6)),), (0,))))
+    context.incumbent.offer(timer.lay_out(Decisions((((0, 3), (1, 991), (2, 6)),), (0,))))
     SLIVERS.run(context)
-    assert context.found.schedule is not None
-    assert decisions_of(one, context.found.schedule).modes == (((1, 1000),),)
+    assert context.incumbent.schedule is not None
+    assert decisions_of(one, context.incumbent.schedule).modes == (((1, 1000),),)
 
 
 def test_a_sliver_that_helps_by_less_than_a_hundredth_goes_and_one_that_helps_more_stays() -> None:
@@ -88,10 +88,10 @@ def test_a_sliver_that_helps_by_less_than_a_hundredth_goes_and_one_that_helps_mo
         one = Problem(devices, (), (task,), ())
         timer = Timer(one)
         context = SearchContext(one, QUICK, timer, Costs(timer), plan_other=plan_problem)
-        context.found.offer(timer.lay_out(Decisions((((0, 995), (1, 5)),), (0,))))
+        context.incumbent.offer(timer.lay_out(Decisions((((0, 995), (1, 5)),), (0,))))
         SLIVERS.run(context)
-        assert context.found.schedule is not None
-        assert len(context.found.schedule.shards) == left, own
+        assert context.incumbent.schedule is not None
+        assert len(context.incumbent.schedule.shards) == left, own
 
 
 def test_a_sliver_goes_though_first_starts_do_not_tell_who_sends_first() -> None:
@@ -109,8 +109,8 @@ def test_a_sliver_goes_though_first_starts_do_not_tell_who_sends_first() -> None
     context = SearchContext(one, QUICK, timer, Costs(timer), plan_other=plan_problem)
     home = ((0, 1),)
     modes = (home, home, ((2, 1),), ((0, 500), (1, 500)), ((0, 3), (3, 997)))
-    context.found.offer(timer.lay_out(Decisions(modes, (0, 1, 2, 3, 4))))
-    assert context.found.schedule is not None and context.found.schedule.makespan == 200
+    context.incumbent.offer(timer.lay_out(Decisions(modes, (0, 1, 2, 3, 4))))
+    assert context.incumbent.schedule is not None and context.incumbent.schedule.makespan == 200
     SLIVERS.run(context)
-    assert context.found.schedule.makespan == 200
-    assert decisions_of(one, context.found.schedule).modes[4] == ((3, 1000),)
+    assert context.incumbent.schedule.makespan == 200
+    assert decisions_of(one, context.incumbent.schedule).modes[4] == ((3, 1000),)

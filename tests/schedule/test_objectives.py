@@ -9,7 +9,14 @@ import pytest
 from share import SHARE, seeds
 
 from rho.backend.devices.cost_functions import Ticks
-from rho.backend.schedule.bounds.bound_strategies import exact_value, floor_of, value, values, values_energy, values_load
+from rho.backend.schedule.bounds.bound_strategies import (
+    energy_of_schedule,
+    exact_value,
+    floor_of,
+    load_of_schedule,
+    value,
+    values,
+)
 from rho.backend.schedule.problem import (
     Before,
     Combine,
@@ -132,7 +139,7 @@ class TestEnergy:
         )  # fmt: skip
         answer = plan_objectives(problem)
         assert answer.schedule is not None
-        assert values_energy(problem, answer.schedule) == 3_000 * 1000 + 104_000
+        assert energy_of_schedule(problem, answer.schedule) == 3_000 * 1000 + 104_000
 
 
 class TestThroughput:
@@ -144,7 +151,7 @@ class TestThroughput:
         assert answer.schedule is not None and answer.schedule.transfers == ()
         whole = unrolled(problem)
         assert verify_schedule(whole, answer.schedule) == ()
-        assert (len(whole.phases), whole.executions, values_load(whole, answer.schedule)) == (20, 10, 100)
+        assert (len(whole.phases), whole.executions, load_of_schedule(whole, answer.schedule)) == (20, 10, 100)
 
     def test_fewer_syncs_without_being_asked(self) -> None:
         answer = plan_objectives(batches(Objective.THROUGHPUT))
@@ -249,7 +256,7 @@ def test_energy_plans_under_deadlines_are_no_worse_than_random_splits() -> None:
             schedule = lay_out(problem, decisions_for(random, problem))
             if schedule is not None and not verify_schedule(problem, schedule):
                 compared += 1
-                assert values_energy(problem, answer.schedule) <= values_energy(problem, schedule), seed
+                assert energy_of_schedule(problem, answer.schedule) <= energy_of_schedule(problem, schedule), seed
     assert compared > 50
 
 

@@ -50,7 +50,7 @@ from .arrays import (
     Windows,
 )
 
-# ---------------------------------------------------------------------------------------------------- blocks and the program
+# ---------------------------------------------------------------------------------------------------- core_blocks
 
 @dataclass(frozen=True, slots=True)
 class CoreFold:
@@ -243,7 +243,7 @@ class Core:
         return [guard.fact for guard in self.guards if guard.index is None and guard.runs is None]
 
 
-# ---------------------------------------------------------------------------------------------------- traversal
+# ---------------------------------------------------------------------------------------------------- core_walk
 #
 # What an op of the core mentions: its results, its operands, its blocks, and what those read from outside.
 

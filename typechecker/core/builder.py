@@ -334,8 +334,7 @@ class Builder(Conversions):
         return replace(x, type=type)
 
 
-# ---------------------------------------------------------------------------------------------------- replayable results of a
-# statement
+# ---------------------------------------------------------------------------------------------------- emitted
 #
 # What a statement left in a builder, to be left there again for the next version of the program.
 

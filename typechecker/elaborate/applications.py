@@ -10,7 +10,7 @@ from typing import assert_never
 
 from ...lang.diagnostics.model import Code
 from ...lang.syntax.source import Span
-from ...lang.tree import expressions as tree, program
+from ...lang.tree import expressions as tree, expressions as type_tree, program
 from ..elements import ArrayType, strong
 from ..proof.obligations import Obligation
 from ..rules import table
@@ -154,7 +154,7 @@ def bind_array(
     ctx = run.ctx
     annotation = statement.annotation
     target = statement.target
-    where: tuple[tree.Fact, ...] = ()
+    where: tuple[type_tree.Fact, ...] = ()
     if isinstance(target, tree.NameTarget) and target.name in declared:
         given = declared.pop(target.name)
         if isinstance(given, program.Signature):

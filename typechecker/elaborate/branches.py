@@ -118,7 +118,7 @@ def _joined(
     return variable(size)
 
 
-# ---------------------------------------------------------------------------------------------------- joins of types
+# ---------------------------------------------------------------------------------------------------- combine
 #
 # Bringing several values to one type: promotion, equal cells, arms with one result.
 

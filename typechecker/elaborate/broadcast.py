@@ -21,7 +21,7 @@ from ..sizes.polynomials import Size
 from ..values.facts import Operand, TupleOperand, Value
 from .context import Context, DerivedFunction, FunctionValue, PrimitiveFunction, static_vector
 
-# ---------------------------------------------------------------------------------------------------- elementwise application
+# ---------------------------------------------------------------------------------------------------- pervasive
 
 @dataclass(frozen=True, slots=True)
 class AxisMap:

@@ -27,8 +27,7 @@ from ..proof.obligations import Proof
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable
 from ..values.facts import Operand, TupleOperand, Value, leaves
 
-# ---------------------------------------------------------------------------------------------------- keys and sites of
-# definitions
+# ---------------------------------------------------------------------------------------------------- sites
 #
 # What a top-level statement means, as a number: so that a definition whose meaning has not changed is not checked again.
 #
@@ -542,7 +541,7 @@ def enclosed(ctx: Context, span: Span) -> Operand:
     )
 
 
-# ---------------------------------------------------------------------------------------------------- reach of a name
+# ---------------------------------------------------------------------------------------------------- reach
 #
 # What the meaning of whoever mentions a name depends on besides texts.
 

@@ -9,7 +9,7 @@ from functools import partial
 from ...lang.diagnostics.model import Code, Diagnostic, Label
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from ...lang.tree import expressions as tree, program
+from ...lang.tree import expressions as quantities_expressions, expressions as tree, expressions as type_tree, program
 from ...lang.tree.program import CellFormat
 from ..core.blocks import Block, CoreCall, CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..diagnostics import show_type
@@ -42,7 +42,7 @@ class Elaboration:
     scheduled: frozenset[str] = frozenset()
 
 
-def size_name(ctx: Context, frame: Frame, node: tree.SizeName | tree.BoundedSize) -> Size | None:
+def size_name(ctx: Context, frame: Frame, node: type_tree.SizeName | type_tree.BoundedSize) -> Size | None:
     """A size the program knows: of an input, a param, or an integer whose size is known."""
     known = _known(node, frame)
     if known is not None:
@@ -57,7 +57,7 @@ def size_name(ctx: Context, frame: Frame, node: tree.SizeName | tree.BoundedSize
     return None
 
 
-def _known(node: tree.SizeName | tree.BoundedSize, frame: Frame) -> Size | None:
+def _known(node: type_tree.SizeName | type_tree.BoundedSize, frame: Frame) -> Size | None:
     which = frame.file.sizes.get(node.name) or frame.file.params.get(node.name)
     if which is not None:
         return variable(which)
@@ -65,9 +65,9 @@ def _known(node: tree.SizeName | tree.BoundedSize, frame: Frame) -> Size | None:
     return entry.static if isinstance(entry, Operand) and isinstance(entry.static, Size) else None
 
 
-def _value(node: tree.SizeName | tree.BoundedSize, frame: Frame) -> Entry | None:
+def _value(node: type_tree.SizeName | type_tree.BoundedSize, frame: Frame) -> Entry | None:
     """The value that is a size here."""
-    return frame.find(node.definition) if isinstance(node, tree.SizeName) and node.definition is not None else None
+    return frame.find(node.definition) if isinstance(node, type_tree.SizeName) and node.definition is not None else None
 
 
 def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *, main: bool) -> None:
@@ -84,7 +84,7 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
         frame.bind(target, ctx.error(Code.E010, f"`{name}` is an input already", statement.target.span, labels=labels))
         return
 
-    def introduce(size: tree.SizeName | tree.BoundedSize) -> Size | None:
+    def introduce(size: type_tree.SizeName | type_tree.BoundedSize) -> Size | None:
         if size.name in frame.file.params:
             return variable(frame.file.params[size.name])
         if size.name not in frame.file.sizes:
@@ -114,12 +114,12 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
     _assume(ctx, statement.where, frame)
 
 
-def _width(node: tree.TypeExpression, type: ArrayType) -> tuple[SizeVariable, Span] | None:
+def _width(node: type_tree.TypeExpression, type: ArrayType) -> tuple[SizeVariable, Span] | None:
     """The width of rows of text that loading may pad, and where it is written."""
-    if type.element.kind is not Kind.CHAR or not isinstance(node, tree.ArrayTypeExpression) or len(node.shape) != 2:
+    if type.element.kind is not Kind.CHAR or not isinstance(node, type_tree.ArrayTypeExpression) or len(node.shape) != 2:
         return None
     written, width = node.shape[1], type.shape[1].variables()
-    return (next(iter(width)), written.span) if isinstance(written, tree.SizeName) and len(width) == 1 else None
+    return (next(iter(width)), written.span) if isinstance(written, type_tree.SizeName) and len(width) == 1 else None
 
 
 def _readable(ctx: Context, statement: program.InputDeclaration, type: ArrayType) -> bool:
@@ -150,7 +150,7 @@ def _suits(missing: int | float | str, kind: Kind) -> bool:
     return isinstance(missing, str) is (kind is Kind.CHAR)
 
 
-def _assume(ctx: Context, where: tuple[tree.Fact, ...], frame: Frame) -> None:
+def _assume(ctx: Context, where: tuple[type_tree.Fact, ...], frame: Frame) -> None:
     """Facts the program states: checked at load, and known from here on."""
     facts, _ = solved(where, lambda size: _known(size, frame) is not None)
     for fact, span in type_expressions.facts(ctx, facts, partial(size_name, ctx, frame)):
@@ -291,7 +291,7 @@ def violations(
     return violated
 
 
-def declared_grade(ctx: Context, quantity: tree.Quantity, names: type_expressions.Names) -> Grade | None:
+def declared_grade(ctx: Context, quantity: quantities_expressions.Quantity, names: type_expressions.Names) -> Grade | None:
     """The interval that a signature states, in the sizes that the names stand for."""
     if quantity.low is None or quantity.high is None:
         return ANY

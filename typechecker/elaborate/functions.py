@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from ...lang.diagnostics.model import Code, Label
 from ...lang.syntax.source import Span
-from ...lang.tree import expressions as tree
+from ...lang.tree import expressions as patterns_expressions, expressions as tree
 from ...lang.tree.expressions import Argument
 from ..core.blocks import Lift, defined_sizes
 from ..elements import ArrayType, Element, Kind, held, strong
@@ -32,7 +32,7 @@ from .context import (
     rebuild,
 )
 
-# ---------------------------------------------------------------------------------------------------- bodies of functions
+# ---------------------------------------------------------------------------------------------------- dfns
 
 def call(ctx: Context, function: DfnFunction, left: Value | None, right: Value, span: Span) -> Value:
     """Expand a dfn on its arguments."""
@@ -237,7 +237,7 @@ def drops_left(function: object) -> bool:
     return False
 
 
-# ---------------------------------------------------------------------------------------------------- normal forms of functions
+# ---------------------------------------------------------------------------------------------------- patterns
 #
 # Functions that only spell a primitive: `{⍺+⍵}` and `+⍨` are `+`, so that they reduce and pervade as one.
 
@@ -252,12 +252,12 @@ def simplified(function: FunctionValue) -> FunctionValue:
     if not isinstance(function, DfnFunction) or len(function.node.body) != 1:
         return function
     statement = function.node.body[0]
-    if not isinstance(statement, tree.Evaluate) or not isinstance(statement.value, tree.Dyadic):
+    if not isinstance(statement, patterns_expressions.Evaluate) or not isinstance(statement.value, patterns_expressions.Dyadic):
         return function
     call = statement.value
-    if not isinstance(call.function, tree.GlyphFunction) or call.function.axis is not None:
+    if not isinstance(call.function, patterns_expressions.GlyphFunction) or call.function.axis is not None:
         return function
-    if not isinstance(call.left, tree.Name) or not isinstance(call.right, tree.Name):
+    if not isinstance(call.left, patterns_expressions.Name) or not isinstance(call.right, patterns_expressions.Name):
         return function
     names = call.left.name + call.right.name
     if names == "⍺⍵" or (names == "⍵⍺" and call.function.glyph in _COMMUTATIVE):

@@ -26,7 +26,7 @@ from ..values.facts import Operand, Value, is_poisoned, leaves
 from . import type_expressions
 from .context import BrokenFunction, BudgetExceeded, Context, FunctionValue, NamingMode, SignedFunction
 
-# ---------------------------------------------------------------------------------------------------- instances
+# ---------------------------------------------------------------------------------------------------- sampled
 #
 # A function tried on symbolic arguments as a program of its own: its arguments, and what it captures, are the inputs.
 
@@ -42,8 +42,7 @@ def program_of(builder: Builder, arguments: Sequence[Operand], block: Block) -> 
     return Core(Block((), block.ops, ()), inputs, (), outputs, (), types, spans, {}, (), ())
 
 
-# ---------------------------------------------------------------------------------------------------- inference from sample
-# arguments
+# ---------------------------------------------------------------------------------------------------- sampling
 
 _KINDS = (Kind.F64, Kind.I64, Kind.BOOL, Kind.CHAR)
 _NUMBERS = (Kind.F64, Kind.I64)

@@ -22,7 +22,7 @@ from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from .context import BoundFunction, Context, DerivedFunction, FunctionValue, cast, extend, rebuild, same_structure
 from .functions import as_function, condition_operand
 
-# ---------------------------------------------------------------------------------------------------- types of the state
+# ---------------------------------------------------------------------------------------------------- states
 #
 # Types that a body must give back: the state of a loop, the accumulator of a fold.
 #
@@ -201,7 +201,7 @@ def _weak(element: Element) -> Element:
     return Element(element.kind, element.low, element.high, weak=True)
 
 
-# ---------------------------------------------------------------------------------------------------- repetition
+# ---------------------------------------------------------------------------------------------------- power
 
 _FIXED = "a loop needs a fixed shape: sizes inside a loop are those outside it"
 

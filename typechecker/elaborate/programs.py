@@ -10,7 +10,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Severity
 from ...lang.support.records import dataclass
 from ...lang.syntax import parser
 from ...lang.syntax.source import PlacedSpan, Source, Span, ensure_recursion_headroom
-from ...lang.tree import expressions as tree, program as program_tree
+from ...lang.tree import expressions as replaying_expressions, expressions as tree, program, program as program_tree
 from ...lang.tree.expressions import NameClass, Symbol
 from ..core.arrays import CorePrint, ValueId
 from ..core.blocks import Block, Core, CoreGuard
@@ -44,8 +44,7 @@ from .context import (
     reach_of,
 )
 
-# ---------------------------------------------------------------------------------------------------- replay of unchanged
-# statements
+# ---------------------------------------------------------------------------------------------------- replaying
 #
 # What elaborating a statement did, to be done again for the next version of the program without elaborating it.
 #
@@ -57,11 +56,11 @@ from .context import (
 # elaborated each time.  Neighbours: `programs` (asks before it elaborates), `sites`, `typechecker.core.builder` (ops and values).
 
 _REPLAYED = (
-    tree.Evaluate | tree.BindArray | tree.BindFunction
-    | program_tree.StatedType
+    replaying_expressions.Evaluate | replaying_expressions.BindArray | replaying_expressions.BindFunction
+    | program.StatedType
 )
-TYPES = program_tree.StatedType
-_DEFINING = tree.BindFunction | program_tree.StatedType
+TYPES = program.StatedType
+_DEFINING = replaying_expressions.BindFunction | program.StatedType
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +83,7 @@ class Done:
     """A statement, the one name that it binds or states the type of, its site, the site of the signature before it, the sites of
     what it mentions, and those of what it bound; `free`: the state is after it what it was before, and does not matter to it."""
 
-    statement: program_tree.Statement
+    statement: program.Statement
     name: str | None
     site: DefinitionKey
     declared: DefinitionKey | None
@@ -131,7 +130,7 @@ class Recording:
         return Done(before.statement, before.name, before.site, before.declared, before.uses, bound, effect, free)
 
     def _effect(
-        self, statement: program_tree.Statement, entries: Sequence[tuple[Symbol, Entry]], value: Value | None, *, free: bool
+        self, statement: program.Statement, entries: Sequence[tuple[Symbol, Entry]], value: Value | None, *, free: bool
     ) -> Effect | None:  # fmt: skip
         """What it did, if that can be done again."""
         ctx = self._ctx
@@ -146,7 +145,7 @@ class Recording:
         return Effect(state, ctx.state, None if free else emitted, tuple(entries), mentions, value, nodes, printed)
 
 
-def replay(ctx: Context, done: Done, frame: Frame, declared: dict[str, program_tree.StatedType]) -> bool:
+def replay(ctx: Context, done: Done, frame: Frame, declared: dict[str, program.StatedType]) -> bool:
     """Do it again; False where the statement has to be elaborated."""
     effect, sites, name, statement = done.effect, frame.file.sites, done.name, done.statement
     if effect is None or ctx.nodes + effect.nodes > NODE_BUDGET:
@@ -174,13 +173,13 @@ def replay(ctx: Context, done: Done, frame: Frame, declared: dict[str, program_t
     return True
 
 
-def _is_made_in(statement: program_tree.Statement, entry: Entry) -> bool:
+def _is_made_in(statement: program.Statement, entry: Entry) -> bool:
     """May what a statement bound be bound again: is it a value, or a function that is written in the statement itself?"""
     match entry:
         case Operand() | TupleOperand() | PrimitiveFunction():
             return True
         case DfnFunction():
-            return isinstance(statement, tree.BindFunction) and entry.node is statement.value
+            return isinstance(statement, replaying_expressions.BindFunction) and entry.node is statement.value
         case SignedFunction():
             return _is_made_in(statement, entry.body)
         case _:

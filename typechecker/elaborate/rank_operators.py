@@ -19,7 +19,7 @@ from .expressions import single, stack
 from .functions import as_function, lift, simplified
 from .reductions import ScalarFold, along, scalar_fold
 
-# ---------------------------------------------------------------------------------------------------- rank and each
+# ---------------------------------------------------------------------------------------------------- rank_each
 
 def each(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """`f¨`: on each element; on a tuple, on each item."""
@@ -163,7 +163,7 @@ def _windows(ctx: Context, x: Operand, widths: list[int], span: Span) -> Operand
     return ctx.builder.emit(lambda result: Windows(result, padded.value, count), type_, span)
 
 
-# ---------------------------------------------------------------------------------------------------- outer and inner product
+# ---------------------------------------------------------------------------------------------------- table_inner
 #
 # `∘.f` and `f.g`: every pair of elements; rows against columns.
 

@@ -58,11 +58,11 @@ def scan_axis(ctx: Context, function: FunctionValue, x: Operand, axis: int, span
     front = to_front(ctx, x, axis, span)
     if x.type.rank > 1 and _takes_elements(ctx, function, front, span):
         cells = _rest_first(ctx, front, span)
-        scanned = lift(ctx, [cells], [1], lambda cell: fold_scan(ctx, function, cell[0], span), span)
+        scanned = lift(ctx, [cells], [1], lambda cell: folds_scan(ctx, function, cell[0], span), span)
         if not isinstance(scanned, Operand) or scanned.poisoned:
             return scanned
         return from_front(ctx, to_front(ctx, scanned, scanned.type.rank - 1, span), axis, span)
-    result = fold_scan(ctx, function, front, span)
+    result = folds_scan(ctx, function, front, span)
     if not isinstance(result, Operand) or result.poisoned:
         return result
     return from_front(ctx, result, axis, span)
@@ -166,7 +166,7 @@ def fold(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Val
     return changing(ctx, fixpoint, "the accumulator of this reduction", _SAME, span)
 
 
-def fold_scan(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Value:
+def folds_scan(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Value:
     """Left fold over the major cells keeping every accumulator."""
     length = _leading(ctx, value, span)
     if length is None:
@@ -197,7 +197,7 @@ def _nth(ctx: Context, value: Value, i: int, span: Span) -> Value:
     return rebuild(value, [item_of(ctx.builder, x, i, span) for x in leaves(value)])
 
 
-# ---------------------------------------------------------------------------------------------------- reductions and scans
+# ---------------------------------------------------------------------------------------------------- reduce_scan
 
 STATIC_LIMIT = 256
 
@@ -426,7 +426,7 @@ def scan(ctx: Context, derived: DerivedFunction, left: Value | None, right: Valu
     if left is not None:
         return ctx.error(Code.E130, f"a scan `f{derived.operator}` takes one argument, got two", span)
     if isinstance(right, TupleOperand):
-        return fold_scan(ctx, function, right, span)
+        return folds_scan(ctx, function, right, span)
     if right.type.rank == 0:
         return right
     axis = _axis(ctx, derived, right)

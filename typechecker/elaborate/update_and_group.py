@@ -23,7 +23,7 @@ from .expressions import single, static_size
 from .functions import as_function, simplified
 from .reductions import ScalarFold, scalar_fold
 
-# ---------------------------------------------------------------------------------------------------- update
+# ---------------------------------------------------------------------------------------------------- at
 
 def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """`f@i x`, `A@i x`, `y f@i x`; i is indices, a mask, or a function of x giving the mask."""
@@ -104,7 +104,7 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
     return reshaped(ctx.builder, updated, x.type.shape, span)
 
 
-# ---------------------------------------------------------------------------------------------------- group by
+# ---------------------------------------------------------------------------------------------------- key
 #
 # `k f⌸ (idx ⋄ values)`: reduce values by key into k bins.
 

@@ -14,7 +14,7 @@ from .obligations import Obligation, Proof, Relation, SizeFact
 from .prover import ProofResult, decide, settle
 from .report_unproved import ClauseSite, describe, first_clause
 
-# ---------------------------------------------------------------------------------------------------- loop indices
+# ---------------------------------------------------------------------------------------------------- indices
 #
 # Loops that know where they are: what is known of a loop's index in its body, and what becomes of facts that mention it.
 #
@@ -100,7 +100,7 @@ def _affine(size: Size, index: SizeVariable) -> bool:
     return size == at_zero + (at_one - at_zero) * variable(index)
 
 
-# ---------------------------------------------------------------------------------------------------- constraints in scope
+# ---------------------------------------------------------------------------------------------------- ledger
 
 @dataclass(slots=True)
 class Ledger:

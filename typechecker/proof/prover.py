@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .solver import Unproved
 
 
-# ---------------------------------------------------------------------------------------------------- counterexamples
+# ---------------------------------------------------------------------------------------------------- small_models
 #
 # Small sizes that break a fact, and small sizes that satisfy it: the examples that messages show.
 #
@@ -109,7 +109,7 @@ def _collect(size: Size, constants: set[int]) -> None:
                     _collect(arg, constants)
 
 
-# ---------------------------------------------------------------------------------------------------- proof of a constraint
+# ---------------------------------------------------------------------------------------------------- decide
 
 _PROOF_STEPS = 200  # nodes of the search in `_nonnegative`
 

@@ -18,7 +18,7 @@ from ..sizes.polynomials import ZERO, AtomKind, Opaque, Size, SizeOrigin, SizeVa
 from .obligations import Obligation, Relation, SizeFact
 from .prover import ProofResult, settle
 
-# ---------------------------------------------------------------------------------------------------- suggested where-clauses
+# ---------------------------------------------------------------------------------------------------- clauses
 #
 # The `where` clause that would make a fact about the sizes of a signature or of inputs hold, as text to insert.
 #
@@ -154,8 +154,7 @@ def write_fact(fact: SizeFact) -> str:
     return f"{show(left)} {fact.relation.value} {show(right)}"
 
 
-# ---------------------------------------------------------------------------------------------------- messages of unproved
-# constraints
+# ---------------------------------------------------------------------------------------------------- undecided
 
 CHECKED_AT_LOAD = "checked when the program is loaded"
 CHECKED_IN_TURN = "checked in each iteration of the loop"

@@ -21,7 +21,7 @@ from . import z3_process
 from .obligations import Relation, SizeFact
 from .z3_process import Satisfiable
 
-# ---------------------------------------------------------------------------------------------------- queries
+# ---------------------------------------------------------------------------------------------------- question
 #
 # A fact and its premises as SMT-LIB text: the same text for the same question, whatever the sizes are called.
 #

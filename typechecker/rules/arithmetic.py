@@ -584,7 +584,7 @@ def solve(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
     return reshaped(b, solution, shape, span)
 
 
-# ---------------------------------------------------------------------------------------------------- exact comparisons
+# ---------------------------------------------------------------------------------------------------- exact
 #
 # Comparing i64 with floats exactly: the integer is never rounded first, so 9007199254740993=9007199254740992.0 is 0.
 #

@@ -238,7 +238,7 @@ def require_equal(b: Builder, left: Size, right: Size, code: Code, span: Span, m
     return b.require(Obligation(SizeFact(Relation.EQUAL, left, right), code, span, message, tuple(label(b, v) for v in values)))
 
 
-# ---------------------------------------------------------------------------------------------------- static arguments
+# ---------------------------------------------------------------------------------------------------- static_arguments
 #
 # Arguments that a type depends on: sizes and axes, known before the program runs.
 #

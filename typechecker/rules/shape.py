@@ -381,6 +381,8 @@ def laminate(b: Builder, left: Operand, right: Operand, axis: int, span: Span) -
 #
 # `↑ ↓` dyadic and `↕`: take, drop and windows along leading axes, or along `[axes]`.
 
+_TakeItem = TypeVar("_TakeItem")
+
 
 def take(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`k↑x`: the first k cells (the last for negative k), fills beyond the end."""
@@ -478,7 +480,7 @@ def _slice(b: Builder, x: Operand, starts: list[Size], shape: list[Size], overta
     return with_static(sliced, static, x)
 
 
-def _sliced(items: tuple[_Item, ...] | None, begin: int, count: int, fill: _Item) -> tuple[_Item, ...] | None:
+def _sliced(items: tuple[_TakeItem, ...] | None, begin: int, count: int, fill: _TakeItem) -> tuple[_TakeItem, ...] | None:
     if items is None:
         return None
     return tuple(items[i] if 0 <= i < len(items) else fill for i in range(begin, begin + count))

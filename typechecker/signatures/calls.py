@@ -44,7 +44,7 @@ from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import unify
 from .unify import CLASSES, Bindings, bind, bind_bounds, bind_caps, parameters, undetermined
 
-# ---------------------------------------------------------------------------------------------------- texts of signatures
+# ---------------------------------------------------------------------------------------------------- signature_text
 #
 # Signatures as text, for messages.
 
@@ -79,7 +79,7 @@ def show_size(node: ShapeItem) -> str:
             return node.function.join(shown) if len(shown) == 2 else node.function + shown[0]
 
 
-# ---------------------------------------------------------------------------------------------------- calls of signatures
+# ---------------------------------------------------------------------------------------------------- signatures
 
 def call(ctx: Context, function: SignedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """Match, lift, expand the body, check the result."""

@@ -38,7 +38,7 @@ from ..sizes.polynomials import ZERO, Size, SizeVariable, number as size_number,
 from ..sizes.size import capacity, quotient
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned
 
-# ---------------------------------------------------------------------------------------------------- unification with arguments
+# ---------------------------------------------------------------------------------------------------- signature_binding
 
 @dataclass(slots=True)
 class Bindings:
@@ -166,7 +166,7 @@ def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:
             bindings.sizes.setdefault(node.name, size)
             bindings.bounds.append((node.bound, capacity(size)))
         case SizeCall():
-            linear = _linear_form(node, bindings)
+            linear = _linear(node, bindings)
             if linear is not None:
                 name, factor, offset = linear
                 bindings.sizes.setdefault(name, quotient(size - offset, factor))
@@ -174,23 +174,23 @@ def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:
             pass
 
 
-def _linear_form(node: SizeExpression, bindings: Bindings) -> tuple[str, int, Size] | None:
+def _linear(node: SizeExpression, bindings: Bindings) -> tuple[str, int, Size] | None:
     """(name, factor, offset) of `(c×n)±c'` with one unbound name."""
     match node:
         case SizeName():
             return (node.name, 1, Size({})) if bindings.size(node.name) is None else None
         case SizeCall(function="+", args=(a, b)):
             for part, rest in ((a, b), (b, a)):
-                linear, offset = _linear_form(part, bindings), _value(rest, bindings)
+                linear, offset = _linear(part, bindings), _value(rest, bindings)
                 if linear is not None and offset is not None:
                     return linear[0], linear[1], linear[2] + offset
             return None
         case SizeCall(function="-", args=(a, b)):
-            linear, offset = _linear_form(a, bindings), _value(b, bindings)
+            linear, offset = _linear(a, bindings), _value(b, bindings)
             return None if linear is None or offset is None else (linear[0], linear[1], linear[2] - offset)
         case SizeCall(function="×", args=(a, b)):
             for part, rest in ((a, b), (b, a)):
-                linear, factor = _linear_form(part, bindings), _value(rest, bindings)
+                linear, factor = _linear(part, bindings), _value(rest, bindings)
                 if linear is not None and factor is not None and (factor.constant or 0) >= 1:
                     return linear[0], linear[1] * (factor.constant or 1), linear[2] * factor
             return None
@@ -208,7 +208,7 @@ def _value(node: SizeExpression, bindings: Bindings) -> Size | None:
             return None
 
 
-# ---------------------------------------------------------------------------------------------------- coercion of values
+# ---------------------------------------------------------------------------------------------------- matching
 #
 # Checking a value against a declared type, and converting it to that type where it widens.
 
@@ -347,7 +347,7 @@ def _is_below(ctx: Context, x: Operand, size: Size) -> bool:
     )
 
 
-# ---------------------------------------------------------------------------------------------------- well-formed signatures
+# ---------------------------------------------------------------------------------------------------- signature_form
 #
 # What a signature says by itself: its parameters, variables and classes, and whether its arguments determine every size.
 
@@ -472,7 +472,7 @@ def sizes_of(node: SizeExpression) -> Iterator[SizeName]:
             stack.extend(reversed(part.args))
 
 
-# ---------------------------------------------------------------------------------------------------- existential sizes
+# ---------------------------------------------------------------------------------------------------- unseen
 #
 # Sizes that stand in facts alone: `n = r×k` says that k divides n, `n = 2*p` that n is a power of 2.
 #
@@ -542,7 +542,7 @@ def _equality(
             return None if {x, y} & elsewhere else ((), None, None)
     if len(unseen) != 1:
         return None
-    return _solve_linear(fact, side, other, known)
+    return _unseen_linear(fact, side, other, known)
 
 
 def _powers_of(side: _Size, other: _Size, others: Sequence[Fact]) -> list[Fact]:
@@ -574,21 +574,21 @@ def _of_powers(fact: Fact, name: str, base: SizeNumber, power: _Size) -> Fact:
     return replace(fact, left=sides[0], right=sides[1])
 
 
-def _solve_linear(fact: Fact, side: _Size, other: _Size, known: Known) -> tuple[tuple[Fact, ...], str, _Size] | None:
+def _unseen_linear(fact: Fact, side: _Size, other: _Size, known: Known) -> tuple[tuple[Fact, ...], str, _Size] | None:
     """The one unseen name of `side` where it stands in a sum or as a factor."""
     match side:
         case SizeName():
             return (), side.name, other
         case SizeCall(function="+", args=(a, b)):
             part, rest = (b, a) if _is_known(a, known) else (a, b)
-            solution = _solve_linear(fact, part, SizeCall(fact.span, "-", (other, rest)), known)
+            solution = _unseen_linear(fact, part, SizeCall(fact.span, "-", (other, rest)), known)
             enough = replace(fact, relation="≤", left=rest, right=other)
             return None if solution is None else ((enough, *solution[0]), solution[1], solution[2])
         case SizeCall(function="-", args=(a, b)) if _is_known(b, known):
-            return _solve_linear(fact, a, SizeCall(fact.span, "+", (other, b)), known)
+            return _unseen_linear(fact, a, SizeCall(fact.span, "+", (other, b)), known)
         case SizeCall(function="×", args=(a, b)):
             part, factor = (b, a) if _is_known(a, known) else (a, b)
-            solution = _solve_linear(fact, part, SizeCall(fact.span, "÷", (other, factor)), known)
+            solution = _unseen_linear(fact, part, SizeCall(fact.span, "÷", (other, factor)), known)
             divides = replace(fact, relation="∣", left=factor, right=other)
             return None if solution is None else ((divides, *solution[0]), solution[1], solution[2])
         case _:

@@ -12,7 +12,7 @@ from typing import ClassVar, TypeAlias
 
 from ...lang.support.records import dataclass
 
-# ---------------------------------------------------------------------------------------------------- polynomials
+# ---------------------------------------------------------------------------------------------------- size_terms
 
 class SizeOrigin(Enum):
     INPUT = "an input's header"
@@ -331,7 +331,7 @@ def _sign(interval: Interval) -> int:
     return -1 if interval[1] is not None and interval[1] <= 0 else 0
 
 
-# ---------------------------------------------------------------------------------------------------- texts of sizes
+# ---------------------------------------------------------------------------------------------------- size_text
 #
 # How sizes are written: as types have them (`str` of a `Size`), and as formulas of costs.
 #

@@ -302,7 +302,7 @@ def _machine_atom(atom: Atom, alone: bool) -> bool:
     return all(held) if atom.node is AtomKind.MAXIMUM else any(held) if atom.node is AtomKind.MINIMUM else held[0] or held[-1]
 
 
-# ---------------------------------------------------------------------------------------------------- sums over loop iterations
+# ---------------------------------------------------------------------------------------------------- turn_sums
 #
 # Sums over the turns of a loop: polynomials in its index exactly, what else mentions it by a bound.
 #

@@ -24,7 +24,7 @@ from ..sizes.polynomials import ONE, AtomKind, Opaque, Size, number, show
 from .backward_analysis import Demands, demands_of
 from .grades import ONCE, Grade, UsageSite
 
-# ---------------------------------------------------------------------------------------------------- texts of grades
+# ---------------------------------------------------------------------------------------------------- written
 #
 # Grades as a signature could state them: `1`, `0..1`, `(2×n)+m`, `0⌈n-1`.
 
@@ -125,23 +125,23 @@ def _too_often(contract: UsageContract, inferred: Grade, uses: list[UsageSite], 
     if goal is not None and decision.verdict is Verdict.DEPENDS and decision.counterexample is not None:
         notes.append(f"fine when {goal}")
     message = f"{_declared(contract)} but is read {times(inferred)}"
-    return _contract_diagnostic(Code.E500, message, contract, inferred, primary, others, notes, goal, decision)
+    return _contracts_diagnostic(Code.E500, message, contract, inferred, primary, others, notes, goal, decision)
 
 
 def _erased(contract: UsageContract, inferred: Grade, uses: list[UsageSite], goal: SizeFact | None,
     decision: ProofResult) -> Diagnostic:
     message = f"`{contract.name}` is declared `0` (only its shape is used), but its data is read {times(inferred)}"
-    return _contract_diagnostic(Code.E501, message, contract, inferred, uses[0] if uses else None, uses[1:], [], goal, decision)
+    return _contracts_diagnostic(Code.E501, message, contract, inferred, uses[0] if uses else None, uses[1:], [], goal, decision)
 
 
 def _too_rarely(contract: UsageContract, inferred: Grade, uses: list[UsageSite], goal: SizeFact,
     decision: ProofResult) -> Diagnostic:
     message = f"{_declared(contract)} but is {'never read' if inferred.is_zero else 'read ' + times(inferred)}"
     notes = list(dict.fromkeys(f"it is read {use.why}" for use in uses if use.why.startswith("only if")))
-    return _contract_diagnostic(Code.E503, message, contract, inferred, None, uses, notes, goal, decision)
+    return _contracts_diagnostic(Code.E503, message, contract, inferred, None, uses, notes, goal, decision)
 
 
-def _contract_diagnostic(
+def _contracts_diagnostic(
     code: Code, message: str, contract: UsageContract, inferred: Grade, primary: UsageSite | None, others: Sequence[UsageSite],
     notes: Sequence[str], goal: SizeFact | None, decision: ProofResult,
 ) -> Diagnostic:  # fmt: skip
@@ -180,7 +180,7 @@ def times(grade: Grade) -> str:
     return "once" if grade == ONCE else f"{grade} times"
 
 
-# ---------------------------------------------------------------------------------------------------- reads after moves
+# ---------------------------------------------------------------------------------------------------- moves
 
 Named = Callable[[str], ValueId | None]
 """The array a top-level name stands for at the end of the program."""
@@ -203,7 +203,7 @@ def read_after_moves(core: Core, named: Named, mentions: Mentions) -> list[Diagn
             goal = SizeFact(Relation.AT_MOST, grade.high, ONE)
             decision = decide(goal, premises)
         if decision.verdict is not Verdict.PROVED:
-            diagnostics.append(_move_diagnostic(directive, name, demands, value, mentions, goal, decision))
+            diagnostics.append(_diagnostic(directive, name, demands, value, mentions, goal, decision))
     return diagnostics
 
 
@@ -216,7 +216,7 @@ def _moves(schedules: Sequence[program.ScheduleBlock]) -> Iterator[tuple[program
                 yield from ((directive, name) for name in words[1:-1])
 
 
-def _move_diagnostic(
+def _diagnostic(
     directive: program.Directive, name: program.DirectiveWord, demands: Demands, value: ValueId, mentions: Mentions,
     goal: SizeFact | None, decision: ProofResult,
 ) -> Diagnostic:  # fmt: skip

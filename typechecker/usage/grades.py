@@ -382,7 +382,7 @@ def _why(times: Size, text: str) -> str:
     return "" if times == ONE else text
 
 
-# ---------------------------------------------------------------------------------------------------- accumulated usage
+# ---------------------------------------------------------------------------------------------------- tally
 #
 # What has been found so far about the reads of one value: their sum, where they are, and parts not yet put together.
 #

@@ -22,7 +22,7 @@ from ..elements import Element, Kind, integer_range, limits
 # ---------------------------------------------------------------------------------------------------- folding
 
 MOST_ITEMS = 4096
-_MOST_EXPONENT_OF_CONSTANTS = 4096
+_MOST_POWER = 4096
 _EXACT = frozenset({"add", "sub", "mul", "neg", "abs", "ipow"})
 
 
@@ -56,7 +56,7 @@ _INTEGER: dict[str, Callable[[Any, Any], Payload | None]] = {
     "band": lambda a, b: a & b,
     "bor": lambda a, b: a | b,
     "bxor": lambda a, b: a ^ b,
-    "ipow": lambda a, b: a ** (b if abs(a) < 2 else min(b, _MOST_EXPONENT_OF_CONSTANTS)) if b >= 0 else None,
+    "ipow": lambda a, b: a ** (b if abs(a) < 2 else min(b, _MOST_POWER)) if b >= 0 else None,
 }
 _MONADIC: dict[str, Callable[[Any], Payload]] = {
     "neg": lambda a: -a,
@@ -195,7 +195,7 @@ def settle(value: Payload, kind: Kind) -> Payload:
 # Integers wrap, which is seldom meant.  The range of u8 is its type's; i32 and i64 have one where literals, sizes, params or
 # `idx` bound them, so plain data never warns, nor do the functions on bits, nor `n|e`.
 
-_MOST_EXPONENT_OF_RANGES = 64
+_OVERFLOW_MOST_POWER = 64
 
 
 def refused(value: int, kind: Kind, span: Span) -> Diagnostic:
@@ -223,7 +223,7 @@ def warned(function: str, kind: Kind, args: Sequence[Element], span: Span) -> Di
             corners = [p * q for p in (low1, high1) for q in (low2, high2)]
             low, high = min(corners), max(corners)
         case _:
-            greatest = min(max(high2, 0), _MOST_EXPONENT_OF_RANGES)
+            greatest = min(max(high2, 0), _OVERFLOW_MOST_POWER)
             powers = [power for power in (greatest, greatest - 1) if power >= max(low2, 0)] or [greatest]
             corners = [base**power for base in (low1, high1) for power in powers]
             low, high = min(corners), max(corners)

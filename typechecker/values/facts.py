@@ -18,7 +18,7 @@ from ..sizes.polynomials import ONE, ZERO, Size, number, product
 from ..sizes.size import maximum, minimum, monus, surely_machine
 from .constant_folding import fold
 
-# ---------------------------------------------------------------------------------------------------- typed values
+# ---------------------------------------------------------------------------------------------------- operands
 #
 # What the elaborator knows about a value: its core id, type, and what is static about it.
 
@@ -73,7 +73,7 @@ def is_poisoned(value: Value | None) -> bool:
     return any(x.poisoned for x in leaves(value))
 
 
-# ---------------------------------------------------------------------------------------------------- facts of a value
+# ---------------------------------------------------------------------------------------------------- value_facts
 
 @dataclass(frozen=True, slots=True)
 class ValueFacts:
@@ -93,16 +93,16 @@ class ValueFacts:
 NOTHING = ValueFacts()
 
 
-# ---------------------------------------------------------------------------------------------------- counts of masks
+# ---------------------------------------------------------------------------------------------------- mask_facts
 #
 # What the ops that made a mask say about how many of its elements hold.
 #
 # Two masks computed alike from the same values are one mask, whose elements that hold are as many; of a mask and its opposite
 # every element holds in one; and some hold whatever the data are: ones that the program joins to a mask, the blank of
-# `' '=t,' '`, the first of equal cells, the place of the greatest integer.  Looking further than `MASK_DEPTH` ops back is given
-# up, which only forgets something true.
+# `' '=t,' '`, the first of equal cells, the place of the greatest integer.  Looking further than `DEPTH` ops back is given up,
+# which only forgets something true.
 
-MASK_DEPTH = 48
+DEPTH = 48
 
 _BUT_FOR_NAN = (frozenset({"lt", "ge"}), frozenset({"le", "gt"}))
 _OPPOSITE = frozenset({frozenset({"eq", "ne"}), frozenset({"and", "nand"}), frozenset({"or", "nor"}), *_BUT_FOR_NAN})
@@ -123,7 +123,7 @@ class MaskFacts:
         self._same: dict[tuple[ValueId, ValueId], bool] = {}
         self._least: dict[ValueId, int] = {}
 
-    def same(self, x: ValueId, y: ValueId, depth: int = MASK_DEPTH) -> bool:
+    def same(self, x: ValueId, y: ValueId, depth: int = DEPTH) -> bool:
         """Are two values the same because the same ops made them from the same values?"""
         if x == y:
             return True
@@ -167,9 +167,9 @@ class MaskFacts:
             return False
         return all(self.same(p, q) for p, q in zip(first.args, second.args, strict=True))
 
-    def least(self, mask: ValueId, depth: int = MASK_DEPTH) -> int:
+    def least(self, mask: ValueId, depth: int = DEPTH) -> int:
         """A number of elements that hold at least, whatever the data are, by what is known of sizes now."""
-        if depth == MASK_DEPTH:
+        if depth == DEPTH:
             self._least.clear()
         known = self._least.get(mask)
         if known is None:
@@ -229,11 +229,11 @@ class MaskFacts:
         return int(len(self._types[x].shape) == 1 and (kind.is_integer or kind is Kind.BOOL) and self.same(x, op.arg))
 
 
-# ---------------------------------------------------------------------------------------------------- affine sequences
+# ---------------------------------------------------------------------------------------------------- sequences
 #
 # Values that step evenly: `⍳n`, `a+b×⍳n`, a reversal or a part of one, found by looking at the ops that made them.
 
-SEQUENCE_DEPTH = 24
+SEQUENCES_DEPTH = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ class Sequences:
         self._types = types
         self._at_most = at_most
 
-    def of(self, value: ValueId, depth: int = SEQUENCE_DEPTH) -> Sequence | None:
+    def of(self, value: ValueId, depth: int = SEQUENCES_DEPTH) -> Sequence | None:
         """The sequence that a vector is, or None."""
         op = self._definitions.get(value)
         if op is None or not depth or len(self._types[value].shape) != 1:
@@ -316,7 +316,7 @@ class Sequences:
             case _:
                 return None
 
-    def step(self, value: ValueId, start: ValueId, depth: int = SEQUENCE_DEPTH) -> int | None:
+    def step(self, value: ValueId, start: ValueId, depth: int = SEQUENCES_DEPTH) -> int | None:
         """The literal that a value is more than another."""
         if value == start:
             return 0
@@ -337,7 +337,7 @@ class Sequences:
                 return before + sign * by.constant
         return None
 
-    def size(self, value: ValueId, depth: int = SEQUENCE_DEPTH) -> Size | None:
+    def size(self, value: ValueId, depth: int = SEQUENCES_DEPTH) -> Size | None:
         """The size that a scalar is, or None."""
         op = self._definitions.get(value)
         if op is None or not depth or self._types[value].shape:

@@ -246,7 +246,7 @@ WIDTHS: Final = (1, 2, 4, 16)
 
 def _split(context: SearchContext) -> None:
     _ = context.bounds  # layouts stop early by them
-    incumbent, answer = context.found, split(context.costs)
+    incumbent, answer = context.incumbent, split(context.costs)
     if answer is None:
         return
     if answer.schedule is not None and acceptable(context.timer.limits, answer.schedule):
@@ -273,7 +273,7 @@ SINGLE_SPLIT: Final = Strategy(
 
 
 def _paths(context: SearchContext) -> None:
-    context.found.raise_bound(best_bound(context.bounds).ticks, "bound")
+    context.incumbent.raise_bound(best_bound(context.bounds).ticks, "bound")
 
 
 PATHS: Final = Strategy(
@@ -283,7 +283,7 @@ PATHS: Final = Strategy(
 
 
 def _energetic(context: SearchContext) -> None:
-    context.found.raise_bound(energy(context.bounds, context.found.bound).ticks, "bound")
+    context.incumbent.raise_bound(energy(context.bounds, context.incumbent.bound).ticks, "bound")
 
 
 ENERGETIC: Final = Strategy(
@@ -298,7 +298,7 @@ ENERGETIC: Final = Strategy(
 def _lp_relaxation(context: SearchContext) -> None:
     from .lp_relaxation import Fluid  # array library
 
-    incumbent = context.found
+    incumbent = context.incumbent
     if incumbent.schedule is None:
         return
     fluid = Fluid(context.bounds, incumbent.schedule.makespan)
@@ -313,7 +313,7 @@ def _lp_relaxation(context: SearchContext) -> None:
 
 
 def _lp_applies(context: SearchContext) -> bool:
-    return worth(context.bounds, FOREVER if context.found.schedule is None else context.found.schedule.makespan)
+    return worth(context.bounds, FOREVER if context.incumbent.schedule is None else context.incumbent.schedule.makespan)
 
 
 def _lp_refutes(context: SearchContext, bound: int, steps: SolverSteps) -> bool:
@@ -343,7 +343,7 @@ LP_RELAXATION: Final = Strategy(
 
 GRAIN: Final = 1 << 10
 """Prices are in parts of a milliwatt."""
-FLOORS_ROUNDS: Final = 3
+PRICE_ROUNDS: Final = 3
 """Of setting the best price of each class, the others as they are."""
 
 
@@ -385,7 +385,7 @@ def _energy(problem: Problem, bounds: BoundSet, shortest: int) -> int:
         prices[kind] = price + 1
         return worth() <= before
 
-    for kind in [*range(len(prices))] * FLOORS_ROUNDS:
+    for kind in [*range(len(prices))] * PRICE_ROUNDS:
         others = GRAIN * sum(on) - sum(p * n for p, n in zip(prices, number, strict=True)) + prices[kind] * number[kind]
         most = max((powers[c] * ticks // ticks_by_class[kind] for ticks_by_class in work if ticks_by_class.get(kind) for c,
             ticks in ticks_by_class.items()), default=0)
@@ -421,9 +421,9 @@ def value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
         case Objective.LATENCY:
             return schedule.makespan
         case Objective.THROUGHPUT:
-            return -(-values_load(problem, schedule) // problem.executions)
+            return -(-load_of_schedule(problem, schedule) // problem.executions)
         case Objective.ENERGY:
-            return -(-values_energy(problem, schedule) // 10**9)
+            return -(-energy_of_schedule(problem, schedule) // 10**9)
         case Objective.MACHINES:
             return machines(schedule)
         case Objective.SYNCS:
@@ -453,7 +453,7 @@ def receivers(schedule: Schedule) -> int:
     return len({transfer.target for transfer in schedule.transfers})
 
 
-def values_load(problem: Problem, schedule: Schedule) -> int:
+def load_of_schedule(problem: Problem, schedule: Schedule) -> int:
     """Ticks that the busiest device or channel is busy.  See Note [Interval]."""
     busy: dict[object, int] = {}
     for shard in schedule.shards:
@@ -474,7 +474,7 @@ def values_load(problem: Problem, schedule: Schedule) -> int:
     return max(busy.values(), default=0)
 
 
-def values_energy(problem: Problem, schedule: Schedule) -> int:
+def energy_of_schedule(problem: Problem, schedule: Schedule) -> int:
     """Picojoules.  See Note [Energy]."""
     names = len(problem.device_names())
     working = [0] * names
@@ -504,4 +504,4 @@ def values_energy(problem: Problem, schedule: Schedule) -> int:
 
 def exact_value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
     """Like `value`, in the finest unit: picojoules."""
-    return values_energy(problem, schedule) if objective is Objective.ENERGY else value(problem, schedule, objective)
+    return energy_of_schedule(problem, schedule) if objective is Objective.ENERGY else value(problem, schedule, objective)

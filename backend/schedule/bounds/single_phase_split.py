@@ -567,7 +567,7 @@ FEWER_DEVICES: Final = Strategy(
 
 def _slivers(context: SearchContext) -> None:
     """See Note [Slivers]."""
-    incumbent, timer = context.found, context.timer
+    incumbent, timer = context.incumbent, context.timer
     if incumbent.schedule is None:
         return
     known = [incumbent.schedule.makespan * (SLIVER + 1) // SLIVER]

@@ -22,7 +22,7 @@ from ....lang.diagnostics.model import Code, Diagnostic, Label, Rejected, Severi
 from ....lang.primitives.table import nearest
 from ....lang.support.records import dataclass
 from ....lang.syntax.source import Source, Span
-from ....lang.tree.program import Directive as ProgramTreeDirective, Directive as Words, DirectiveGroup, DirectiveWord
+from ....lang.tree.program import Directive as Words, DirectiveGroup, DirectiveWord
 from ..problem import (
     Adjacent,
     Before,
@@ -203,14 +203,14 @@ _WORD: Final = re.compile(r"⍝[^\n]*|[{}⋄\n]|[^\s{}⋄⍝]+")
 MOST_DEPTH: Final = 50
 
 
-def words_of(source: Source) -> tuple[tuple[ProgramTreeDirective, ...], tuple[Diagnostic, ...]]:
+def words_of(source: Source) -> tuple[tuple[Words, ...], tuple[Diagnostic, ...]]:
     """The directives of a text; braces group, `⋄` and new lines separate."""
-    stack: list[tuple[int, list[ProgramTreeDirective], list[DirectiveWord | DirectiveGroup]]] = [(0, [], [])]
+    stack: list[tuple[int, list[Words], list[DirectiveWord | DirectiveGroup]]] = [(0, [], [])]
 
     def finish() -> None:
         _, directives, words = stack[-1]
         if words:
-            directives.append(ProgramTreeDirective(words[0].span.to(words[-1].span), tuple(words)))
+            directives.append(Words(words[0].span.to(words[-1].span), tuple(words)))
             words.clear()
 
     for match in _WORD.finditer(source.text):

@@ -513,7 +513,7 @@ def _name(phase: PlannedPhase) -> str:
 #   sync(f1)
 #   10–22     x[6:20] cpu0 → gpu0           112 B
 
-_EXPLAIN_QUEUES_INDENT = "  "
+_QUEUE_INDENT = "  "
 
 
 def queues_text(plan: ExecutionPlan) -> str:
@@ -538,7 +538,7 @@ def queues_text(plan: ExecutionPlan) -> str:
         lines.append("both arms run: " + ", ".join(value_text(value, names) for value in results))
     lines += folded([
         (_heading(queue, busy, peaks, plan),
-        *(_EXPLAIN_QUEUES_INDENT + line for step in queue.steps for line in _explain_queues_step(step, known, names)))
+        *(_QUEUE_INDENT + line for step in queue.steps for line in _queue_step_lines(step, known, names)))
         for queue in plan.main.queues
     ])  # fmt: skip
     idle = ranges([device.id for device in plan.devices if device.id not in busy])
@@ -632,7 +632,7 @@ def _names(plan: ExecutionPlan) -> dict[ValueId, str]:
     return names
 
 
-def _explain_queues_step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str]) -> Iterator[str]:
+def _queue_step_lines(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str]) -> Iterator[str]:
     match step:
         case JoinStep(rows=None):
             yield f"{_when(step.start, step.end)} for {known[step.phase].label.strip()}"
@@ -680,7 +680,7 @@ def _turn(step: LoopStep, known: Mapping[PhaseId, PlannedPhase], names: Mapping[
                 if isinstance(inner, RunStep | CombineStep | TransferStep) and (
                     isinstance(inner, TransferStep) or inner.end > inner.start
                 ):
-                    yield from (f"{'':<18} {line}" for line in _explain_queues_step(inner, known, names))
+                    yield from (f"{'':<18} {line}" for line in _queue_step_lines(inner, known, names))
 
 
 def _when(start: int, end: int) -> str:

@@ -236,12 +236,12 @@ class _Chooser:
                 bytes_moved += self.best_axis(phase, cut, operand, value)[0]
             else:
                 axis = self.axis.get(value, 0)
-                bytes_moved += self.beside(value, need_of(phase, cut, operand, axis, self.types), axis)
+                bytes_moved += self.redistribution_bytes(value, need_of(phase, cut, operand, axis, self.types), axis)
         if cut.combines:
             bytes_moved += _COMBINE_BYTES + sum(map(self.bytes, traverse.results(phase))) * most_subtrees(cut.rows)
         return bytes_moved
 
-    def beside(self, value: ValueId, need: Need, axis: int) -> int:
+    def redistribution_bytes(self, value: ValueId, need: Need, axis: int) -> int:
         shape, size = shape_of(value, self.types), self.bytes(value)
         if isinstance(need, Aligned) and shape:
             return need.halo * size // max(1, shape[axis])
@@ -251,6 +251,7 @@ class _Chooser:
         """Along which axis an input's rows line up best: (bytes beside, axis)."""
         rank = len(self.types[value].shape)
         return min(
-            ((self.beside(value, need_of(phase, cut, operand, axis, self.types), axis), axis) for axis in range(rank)),
+            ((self.redistribution_bytes(value, need_of(phase, cut, operand, axis, self.types), axis),
+            axis) for axis in range(rank)),
             default=(self.bytes(value), 0),
         )

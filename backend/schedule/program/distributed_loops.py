@@ -7,8 +7,8 @@ in the program and kept where the whole is better than with the loop on one devi
 Note [Bound].  Every plan that is considered runs a loop no faster than its fastest device alone, or than its turns as often as it
 has turns, each at its bound whatever the mode; after what makes its first states and before what reads its results.  The
 program with loops of that length has a bound for all these plans.  So has its longest path, on which a loop takes its way from
-home and back too (`ways`): a device with more rows takes longer for them, for their turns and for bringing them.  What that
-program with loops so short at home cannot do or be worth, under any objective or deadline, no plan can.
+home and back too (`loop_round_trip_bound`): a device with more rows takes longer for them, for their turns and for bringing
+them.  What that program with loops so short at home cannot do or be worth, under any objective or deadline, no plan can.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _LoopRoundTrip:
         return min(rows, max(0, int((time - self.fixed) * rows / self.each)) + len(self.devices))
 
 
-def ways(program: ProgramProblem, loop_index: int, one: Turning, loop_ticks: int) -> int:
+def loop_round_trip_bound(program: ProgramProblem, loop_index: int, one: Turning, loop_ticks: int) -> int:
     """The least ticks from when its first states are made until its results are read, of a loop on one device or along these
     cuts; `turns`: no devices that run it together take fewer for its turns alone."""
     problem, timer, loop = program.problem, Timer(program.problem), program.phases[loop_index]
@@ -475,7 +475,7 @@ def _eased(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
         ticks_of_templates = [(one, _turns(one)) for one in templates]
         work, with_ways = (
             min([alone, *(ticks for _, ticks in ticks_of_templates)]),
-            min(ways(program, loop_index, one, ticks) for one, ticks in ticks_of_templates),
+            min(loop_round_trip_bound(program, loop_index, one, ticks) for one, ticks in ticks_of_templates),
         )
         phases[loop_index], longer[loop_index] = (
             replace(task, ticks={group.kind: Ticks(((1, ticks),)) for group in problem.devices}, out_bytes=0, scratch=0)

@@ -262,7 +262,7 @@ class _PlanWriter:
         home = DeviceId(self.names[problem.home])
         first = {phase: DeviceId(self.names[device]) for phase, device in sorted(self.made, reverse=True)}
         listed = tuple(described(phase, graph, self.numbers, first.get(p, home)) for p, phase in enumerate(graph.phases))
-        listed += tuple(self.turns(home))
+        listed += tuple(self.loop_phases(home))
         known = {phase.id for phase in listed}
         inner = tuple(
             described(phase, graph, self.numbers, home) for phase in traverse.all_phases(graph) if phase.id not in known
@@ -316,7 +316,7 @@ class _PlanWriter:
         self.free_pieces()
         return SubPlan(self.queues(), buffers_of(self.pieces, self.program, self.names), self.peaks())
 
-    def turns(self, home: DeviceId) -> Iterator[PlannedPhase]:
+    def loop_phases(self, home: DeviceId) -> Iterator[PlannedPhase]:
         """The phases of loops that devices run together, as they run them."""
         for gang in self.program.gangs.values():
             for one in (gang.body, gang.leave):

@@ -28,7 +28,7 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.loop_iteration import LoopIteration, with_arms_out
 from ...graph.phases import Constant, Graph, Input, Output, Phase, PhaseId, Print, ValueId
-from ..bounds.bound_strategies import values_energy
+from ..bounds.bound_strategies import energy_of_schedule
 from ..instances.instance_json import to_devices
 from ..plan.plan import ALIGNMENT, ExecutionPlan, PlannedCut
 from ..plan.plan_text import op_name
@@ -38,13 +38,13 @@ from ..program_facts.partitioning import (
     Cut,
     axes_of,
     cuts_of,
+    full_box,
     in_files,
     most_subtrees,
     operand_boxes,
     reads_of,
     space_of,
     uncut_because,
-    whole,
 )
 from ..program_facts.scratch_memory import Numbers, rounded
 from ..search.lexicographic_search import plan_objectives
@@ -82,7 +82,7 @@ def problem_of(
     setting = _setting(profile, _tick_ns(bound, finest), given, ExecutionKind.FIRST)
     builder = _ProblemBuilder(bound, cuts, setting, unaligned, together)
     problem = Problem(
-        setting.groups, setting.links, builder.tasks(), builder.edges(), builder.kept(), tuple(objectives),
+        setting.groups, setting.links, builder.tasks(), builder.edges(), builder.inputs_kept(), tuple(objectives),
         tick_ns=setting.tick_ns, memory_grain=ALIGNMENT, power_off_unused=profile.power_off_unused,
         chunks=1 if together else chunks,
     )  # fmt: skip
@@ -133,7 +133,7 @@ def _only(edge: Edge, iteration: LoopIteration, cuts: Cuts) -> Edge:
         return edge
     space = space_of(phase, types)
     assert space is not None, "turns have known sizes"
-    (value,), (box,) = reads_of(phase, types), operand_boxes(phase, types, whole(space))
+    (value,), (box,) = reads_of(phase, types), operand_boxes(phase, types, full_box(space))
     return replace(edge, only=box[cuts.axis.get(value, 0)])
 
 
@@ -248,7 +248,7 @@ class _ProblemBuilder:
         together = gang.together([rounded(part) for part in parts])
         return PhaseTask(name, ticks, gang.rows, None, size, together=together)
 
-    def kept(self) -> tuple[Keep, ...]:
+    def inputs_kept(self) -> tuple[Keep, ...]:
         """Inputs at home are the caller's, and stay to the end, as in a plan of one device."""
         home = next(name for group in self.setting.groups if group.home for name in group.names())
         names = task_names(self.bound)
@@ -446,7 +446,7 @@ def _ranked(alone: BoundGraph, phase: Phase, profile: Profile) -> Profile:
     """Home, and then the devices by when each would be done with the whole phase."""
 
     def ends(device: DeviceProfile) -> int:
-        program = _problem(alone, phase, None, _cut_costs_only(profile, (replace(profile.home, count=1), replace(device,
+        program = _problem(alone, phase, None, _with_devices(profile, (replace(profile.home, count=1), replace(device,
             count=1))))
         problem = program.problem
         p = next(at for at, one in enumerate(program.phases) if one.id == phase.id)
@@ -470,10 +470,10 @@ def _first(ranked: Profile, count: int) -> Profile:
         count -= taken_here
         if taken_here:
             taken.append(replace(device, count=taken_here))
-    return _cut_costs_only(ranked, taken)
+    return _with_devices(ranked, taken)
 
 
-def _cut_costs_only(profile: Profile, devices: Sequence[DeviceProfile]) -> Profile:
+def _with_devices(profile: Profile, devices: Sequence[DeviceProfile]) -> Profile:
     distinct = tuple({device.name: device for device in reversed(devices)}.values())[::-1]
     names = {device.name for device in distinct}
 
@@ -495,7 +495,7 @@ def _row(cut: Cut | None, count: int, program: ProgramProblem, answer: Answer) -
     sent = sum(one.bytes for one in schedule.transfers if one.source == problem.home)
     returned = sum(one.bytes for one in schedule.transfers if one.target == problem.home)
     powered = program.profile is not None and any(device.power is not None for device in program.profile.devices)
-    used = values_energy(problem, schedule) if powered else None
+    used = energy_of_schedule(problem, schedule) if powered else None
     return CutCost(cut, count, shards, schedule.makespan * problem.tick_ns, sent, returned, used)
 
 

@@ -102,7 +102,7 @@ def shape_of(value: ValueId, types: Types) -> tuple[int, ...] | None:
     return known(types[value].shape)
 
 
-def whole(shape: Sequence[int]) -> Box:
+def full_box(shape: Sequence[int]) -> Box:
     return tuple((0, size) for size in shape)
 
 
@@ -244,7 +244,7 @@ def _argument_box(phase: LibraryPhase, types: Types, index: int, box: Box) -> Bo
 def _all_of(value: ValueId, types: Types) -> Box:
     shape = shape_of(value, types)
     assert shape is not None, "only phases of known sizes are cut"
-    return whole(shape)
+    return full_box(shape)
 
 
 def result_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:

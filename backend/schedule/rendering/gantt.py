@@ -29,7 +29,7 @@ from ..plan.plan import (
     WaitStep,
     box_text,
 )
-from ..plan.plan_text import bytes_text, space_lines, time_text as explain_queues_time_text
+from ..plan.plan_text import bytes_text, space_lines, time_text as nanoseconds_text
 from .gantt_model import Bar, BarKind, GanttChart, Lane, MemoryTrack, TimeAxis, time_text
 
 # ---------------------------------------------------------------------------------------------------- gantt_svg
@@ -294,11 +294,11 @@ def _micros(chart: GanttChart, ticks: int) -> float:
 # Right of and above the staircase every value is reached by a plan; below the green line no plan of its space can be; between
 # them nobody knows.
 
-FRONT_WIDTH: Final = 720
+PARETO_WIDTH: Final = 720
 HEIGHT: Final = 360
-FRONT_LEFT: Final = 90
-FRONT_RIGHT: Final = 30
-FRONT_TOP: Final = 44
+PARETO_LEFT: Final = 90
+PARETO_RIGHT: Final = 30
+PARETO_TOP: Final = 44
 BOTTOM: Final = 50
 Scale: TypeAlias = Callable[[float], float]
 
@@ -320,17 +320,17 @@ def fronts_svg(fronts: Sequence[Drawn]) -> str:
     """One panel a front, one below the other."""
     height = HEIGHT * max(1, len(fronts))
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {FRONT_WIDTH} {height}" '
-        f'width="{FRONT_WIDTH}" height="{height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {PARETO_WIDTH} {height}" '
+        f'width="{PARETO_WIDTH}" height="{height}" role="img" '
         f'aria-label="{escape("; ".join(one.title for one in fronts), quote=True)}">',
-        _FRONT_STYLE,
+        _PARETO_STYLE,
     ]
     for index, front in enumerate(fronts):
         lines += [f'<g transform="translate(0 {HEIGHT * index})">', *_panel(front), "</g>"]
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
-_FRONT_STYLE: Final = (
+_PARETO_STYLE: Final = (
     "<style>svg{background:#fff}text{font:11px system-ui,sans-serif;fill:#222}.title{font-size:14px;font-weight:600}"
     ".note{fill:#555}.grid{stroke:#ddd}.front{fill:none;stroke:#2b6cb0;stroke-width:2}.point{fill:#2b6cb0}"
     ".floor{fill:none;stroke:#080;stroke-dasharray:6 3;stroke-width:1.5}.open{fill:#f4e3b1;opacity:.5}"
@@ -342,26 +342,27 @@ _FRONT_STYLE: Final = (
 def _panel(front: Drawn) -> Iterator[str]:
     yield f'<text x="10" y="22" class="title">{escape(front.title)}</text>'
     if not front.points:
-        yield f'<text x="{FRONT_LEFT}" y="{FRONT_TOP + 20}" class="note">no plan</text>'
+        yield f'<text x="{PARETO_LEFT}" y="{PARETO_TOP + 20}" class="note">no plan</text>'
         return
     low, high = _range([ns for ns, _, _ in front.points])
     least, most = _range([value for _, value, _ in front.points] + [value for _, value in front.floors])
 
     def x(ns: float) -> float:
-        return FRONT_LEFT + (FRONT_WIDTH - FRONT_LEFT - FRONT_RIGHT) * (min(max(ns, low), high) - low) / (high - low)
+        return PARETO_LEFT + (PARETO_WIDTH - PARETO_LEFT - PARETO_RIGHT) * (min(max(ns, low), high) - low) / (high - low)
 
     def y(value: float) -> float:
-        return HEIGHT - BOTTOM - (HEIGHT - FRONT_TOP - BOTTOM) * (min(max(value, least), most) - least) / (most - least)
+        return HEIGHT - BOTTOM - (HEIGHT - PARETO_TOP - BOTTOM) * (min(max(value, least), most) - least) / (most - least)
 
     for part in range(6):
         ns, value = low + (high - low) * part / 5, least + (most - least) * part / 5
-        yield f'<line class="grid" x1="{x(ns):.1f}" y1="{FRONT_TOP}" x2="{x(ns):.1f}" y2="{HEIGHT - BOTTOM}"/>'
-        yield f'<line class="grid" x1="{FRONT_LEFT}" y1="{y(value):.1f}" x2="{FRONT_WIDTH - FRONT_RIGHT}" y2="{y(value):.1f}"/>'
-        shown = explain_queues_time_text(round(ns))
+        yield f'<line class="grid" x1="{x(ns):.1f}" y1="{PARETO_TOP}" x2="{x(ns):.1f}" y2="{HEIGHT - BOTTOM}"/>'
+        right = PARETO_WIDTH - PARETO_RIGHT
+        yield f'<line class="grid" x1="{PARETO_LEFT}" y1="{y(value):.1f}" x2="{right}" y2="{y(value):.1f}"/>'
+        shown = nanoseconds_text(round(ns))
         yield f'<text x="{x(ns):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle" class="note">{shown}</text>'
-        yield f'<text x="{FRONT_LEFT - 8}" y="{y(value) + 4:.1f}" text-anchor="end" class="note">{value:.4g}</text>'
-    yield f'<text x="{FRONT_WIDTH - FRONT_RIGHT}" y="{HEIGHT - 12}" text-anchor="end" class="note">predicted time</text>'
-    yield f'<text x="10" y="{FRONT_TOP - 6}" class="note">{escape(front.unit)}</text>'
+        yield f'<text x="{PARETO_LEFT - 8}" y="{y(value) + 4:.1f}" text-anchor="end" class="note">{value:.4g}</text>'
+    yield f'<text x="{PARETO_WIDTH - PARETO_RIGHT}" y="{HEIGHT - 12}" text-anchor="end" class="note">predicted time</text>'
+    yield f'<text x="10" y="{PARETO_TOP - 6}" class="note">{escape(front.unit)}</text>'
     stairs = _stairs([(ns, value) for ns, value, _ in front.points], x, y)
     yield f'<path class="front" d="{stairs}"/>'
     if front.floors:
@@ -380,7 +381,7 @@ def _range(numbers: Sequence[int]) -> tuple[float, float]:
 
 def _stairs(points: Sequence[tuple[int, int]], x: Scale, y: Scale) -> str:
     """Each value holds until the next point's time."""
-    parts = [f"M{x(points[0][0]):.1f},{FRONT_TOP}"]
+    parts = [f"M{x(points[0][0]):.1f},{PARETO_TOP}"]
     for index, (ns, value) in enumerate(points):
         end = points[index + 1][0] if index + 1 < len(points) else float("inf")
         parts.append(f"L{x(ns):.1f},{y(value):.1f}L{x(end):.1f},{y(value):.1f}")

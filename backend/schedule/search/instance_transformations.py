@@ -96,7 +96,7 @@ def _fits(problem: Problem) -> bool:
 
 def _starts(context: SearchContext) -> Iterator[Decisions]:
     """The best that is known, that of devices and links without limits, and the baselines."""
-    problem, incumbent = context.problem, context.found
+    problem, incumbent = context.problem, context.incumbent
     if incumbent.schedule is not None:
         yield decisions_of(problem, incumbent.schedule)
     roomy = replace(
@@ -135,7 +135,7 @@ def _cuttable(timer: Timer, modes: Sequence[Mode]) -> Iterator[tuple[int, ...]]:
 
 
 def _in_chunks(context: SearchContext) -> None:
-    timer, incumbent = context.timer, context.found
+    timer, incumbent = context.timer, context.incumbent
     different: dict[tuple[Mode, ...], Decisions] = {}
     for start in _starts(context):
         if len(different) < STARTS:
@@ -153,7 +153,7 @@ def _in_chunks(context: SearchContext) -> None:
 def _cut(context: SearchContext, start: Decisions) -> None:
     """More and more chunks, as long as that is better."""
     for phases in _cuttable(context.timer, start.modes):
-        if context.found.schedule is not None and any(context.problem.phases[p].home for p in phases):
+        if context.incumbent.schedule is not None and any(context.problem.phases[p].home for p in phases):
             break  # what is at home anyway is cut for the memory alone
         best: int | None = None
         for count in counts(context.timer.problem):
@@ -166,7 +166,7 @@ def _cut(context: SearchContext, start: Decisions) -> None:
 def _cut_anywhere(context: SearchContext, starts: Sequence[Decisions]) -> None:
     """Where equal chunks do not fit: any cuts of few rows, other ones in each phase, in any order of few phases, up to the first
     schedule."""
-    timer, incumbent = context.timer, context.found
+    timer, incumbent = context.timer, context.incumbent
     phases = range(len(timer.problem.phases))
     able = [p for p in sorted(chunked(timer.problem)) if not timer.problem.phases[p].effect]
     if len(phases) > MOST_ORDERED or any(timer.problem.phases[p].rows > MOST_ROWS for p in able):
@@ -202,13 +202,13 @@ def counts(problem: Problem) -> list[int]:
 def _laid_out(context: SearchContext, start: Decisions, count: int, phases: Sequence[int]) -> int | None:
     decisions = replace(start, modes=in_chunks(context.timer, start.modes, count, phases))
     candidate = retime(context.timer, f"{count} chunks", decisions)
-    context.found.offer(candidate.schedule)
+    context.incumbent.offer(candidate.schedule)
     return candidate.ticks
 
 
 def _mend(context: SearchContext, best: Decisions) -> None:
     """Whatever phase is no worse whole, is whole."""
-    timer, incumbent = context.timer, context.found
+    timer, incumbent = context.timer, context.incumbent
     for p, mode in enumerate(best.modes):
         together: dict[int, int] = {}
         for device, rows in mode:

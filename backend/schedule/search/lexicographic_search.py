@@ -14,15 +14,15 @@ from typing import Final
 
 from ....lang.support.records import dataclass
 from ..bounds.bound_strategies import (
+    energy_of_schedule,
     exact_value,
     floor_of,
+    load_of_schedule,
     machines,
     receivers,
     syncs,
     transfers,
     values,
-    values_energy,
-    values_load,
 )
 from ..bounds.head_tail_bounds import Costs
 from ..exact.infeasibility import find_conflict
@@ -276,9 +276,9 @@ def _by_solver(state: _ObjectiveState, objective: Objective, optima: Sequence[tu
             case Objective.LATENCY:
                 return Limit(ObjectiveMeasure.MAKESPAN, most, lambda s: s.makespan)
             case Objective.THROUGHPUT:
-                return Limit(ObjectiveMeasure.LOAD, most * times, lambda s: values_load(problem, s))
+                return Limit(ObjectiveMeasure.LOAD, most * times, lambda s: load_of_schedule(problem, s))
             case Objective.ENERGY:
-                return Limit(ObjectiveMeasure.ENERGY, most, lambda s: values_energy(problem, s))
+                return Limit(ObjectiveMeasure.ENERGY, most, lambda s: energy_of_schedule(problem, s))
             case Objective.MACHINES:
                 return Limit(ObjectiveMeasure.MACHINES, most, machines)
             case Objective.SYNCS:

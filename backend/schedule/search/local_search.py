@@ -215,7 +215,7 @@ def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, 
         for q in earlier:
             after[q].add(p)
     current = list(start)
-    best, best_value = current, _ordering_value(costs, current, FOREVER)
+    best, best_value = current, _order_value(costs, current, FOREVER)
     value = best_value
     heat, cold = max(1.0, value * WHOLE[0] / 2), max(0.05, value * WHOLE[1])
     cooling = (cold / heat) ** (1.0 / max(1, moves))
@@ -233,7 +233,7 @@ def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, 
         trial = current[:position] + current[position + 1 :]
         trial.insert(low + int(random.random() * (high - low + 1)), p)
         most = value + int(-heat * log(1.0 - random.random()))
-        trial_value = _ordering_value(costs, trial, most)
+        trial_value = _order_value(costs, trial, most)
         if trial_value <= most:
             current, value = trial, trial_value
             if trial_value < best_value:
@@ -242,7 +242,7 @@ def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, 
     return placement.decisions(best) if all(placement.place(p, None) for p in best) else None
 
 
-def _ordering_value(costs: Costs, order: Sequence[int], limit: int) -> int:
+def _order_value(costs: Costs, order: Sequence[int], limit: int) -> int:
     """The end of the placement, or something past `limit`."""
     placement = Placement(costs)
     tails = costs.timer.tails

@@ -157,7 +157,7 @@ def _asked(context: SearchContext) -> bool:
 
 
 def _hopeful(context: SearchContext) -> bool:
-    incumbent = context.found
+    incumbent = context.incumbent
     if context.modes.complete or context.budget.steps is None or incumbent.schedule is None:
         return True
     return HOPEFUL * (incumbent.schedule.makespan - incumbent.bound) <= incumbent.schedule.makespan
@@ -175,7 +175,7 @@ def _prove(context: SearchContext) -> None:
     """Its bound is one of the problem only if the modes are all there are."""
     from ..exact.makespan_bisection import refine
 
-    incumbent, timer, modes = context.found, context.timer, context.modes
+    incumbent, timer, modes = context.incumbent, context.timer, context.modes
     choices = [list(options) for options in modes.choices]
     if incumbent.schedule is not None:
         for p, mode in enumerate(decisions_of(timer.problem, incumbent.schedule).modes):
@@ -291,7 +291,7 @@ def confirmed(problem: Problem, bound: int, steps: SolverSteps) -> bool:
     if context is None:
         return False
     for strategy in STRATEGIES:
-        with guarded(strategy.name, context.found.failures):
+        with guarded(strategy.name, context.incumbent.failures):
             able = strategy.refutes is not None and (strategy.of_chunks or problem.chunks == 1) and strategy.applies(context)
             if able and strategy.refutes is not None and strategy.refutes(context, bound, steps):
                 return True
@@ -316,10 +316,10 @@ def _plan(problem: Problem, budget: Budget, known: Schedule | None = None, *, re
     in_chunks, context = problem.chunks > 1, _context(problem, budget)
     if context is None:
         return _nothing(problem, Incumbent(), (), None, refuting=refuting)
-    context.found.offer(known)
+    context.incumbent.offer(known)
     if not problem.phases:
         return _answer(Incumbent(Schedule((), (), ()), 0, "bound"), ())
-    incumbent = context.found
+    incumbent = context.incumbent
     for strategy in STRATEGIES:
         if strategy.name in budget.without or (incumbent.met and not strategy.first) or (in_chunks and not strategy.of_chunks):
             continue

@@ -61,12 +61,12 @@ def _at_home(context: SearchContext) -> None:
 
 AT_HOME: Final = Strategy(
     "at-home", "everything that may on home, in the order of the file and depth first: what needs little memory",
-    _at_home, lambda context: context.found.schedule is None, of_chunks=True,
+    _at_home, lambda context: context.incumbent.schedule is None, of_chunks=True,
 )  # fmt: skip
 
 
 def _list_scheduling(context: SearchContext) -> None:
-    costs, timer, incumbent = context.costs, context.timer, context.found
+    costs, timer, incumbent = context.costs, context.timer, context.incumbent
     seen: set[Decisions] = set()
     for width in WIDTHS if any(task.rows for task in context.problem.phases) else (1,):
         for price in PRICES if width > 1 else (0,):
@@ -176,7 +176,7 @@ def _activity_lists(context: SearchContext) -> None:
         if legal is None:
             return
         order = tuple(legal)
-    ordered = anneal_order(context.costs, order, moves, context.found.bound)
+    ordered = anneal_order(context.costs, order, moves, context.incumbent.bound)
     if ordered is not None:
         context.consider(retime(context.timer, "ordered", ordered))
 
@@ -189,7 +189,7 @@ ACTIVITY_LISTS: Final = Strategy(
 
 def _row_shifts(context: SearchContext) -> None:
     """From the cuts of the LP relaxation, then from the best that is known, which is left less and less."""
-    timer, incumbent, guided = context.timer, context.found, context.guided
+    timer, incumbent, guided = context.timer, context.incumbent, context.guided
     shift, choices = _shift(context), _choices(context)
     if shift is None or incumbent.schedule is None:
         return
@@ -209,7 +209,7 @@ def _shift(context: SearchContext) -> Shift | None:
     """Of many devices, between those that the best schedule uses and one of each class."""
     if context.few_devices:
         return shifts(context.costs)
-    used = set() if context.found.schedule is None else {int(shard.device) for shard in context.found.schedule.shards}
+    used = set() if context.incumbent.schedule is None else {int(shard.device) for shard in context.incumbent.schedule.shards}
     return shifts(context.costs, frozenset(used | {members[0] for members in context.costs.members}))
 
 
@@ -226,7 +226,7 @@ def _choices(context: SearchContext) -> Sequence[Sequence[Mode]]:
 
 
 def _cut_and_known(context: SearchContext) -> bool:
-    return len(context.problem.phases) <= MOST_EXACT and context.found.schedule is not None and _shift(context) is not None
+    return len(context.problem.phases) <= MOST_EXACT and context.incumbent.schedule is not None and _shift(context) is not None
 
 
 ROW_SHIFTS: Final = Strategy(
@@ -237,7 +237,7 @@ ROW_SHIFTS: Final = Strategy(
 
 def _annealing(context: SearchContext) -> None:
     """Four runs: from the best two starts, with transfers sent late and early."""
-    timer, incumbent = context.timer, context.found
+    timer, incumbent = context.timer, context.incumbent
     ranked = context.ranked()
     if context.is_large:
         ranked = [one for one in ranked if one.ticks is not None]
@@ -273,7 +273,7 @@ ANNEALING: Final = Strategy(
 # passed, lays the same decisions out again, and keeps the schedule if a wait is saved.  The best such delay by makespan is
 # repeated while one is found.  Decisions are laid out by `timing`, so that memory, orders and copies hold as everywhere.
 
-MERGING_MOST_WORK: Final = 200_000
+MOST_MERGING_WORK: Final = 200_000
 """Steps × waits above which nothing is tried."""
 
 
@@ -283,7 +283,7 @@ def fewer_syncs(problem: Problem, schedule: Schedule, most: int | None = None) -
     best, sync = schedule, synchronise(problem, schedule, Merging.SLACK)
     delayed = problem
     while True:
-        if sum(len(queue.steps) for queue in sync.queues) * len(sync.waits) > MERGING_MOST_WORK:
+        if sum(len(queue.steps) for queue in sync.queues) * len(sync.waits) > MOST_MERGING_WORK:
             return best
         candidates: list[tuple[int, int, Problem, Schedule, Synchronisation]] = []
         for phase, tick in sorted(set(_delays(problem, best, sync))):

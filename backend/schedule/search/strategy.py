@@ -61,14 +61,14 @@ DEFAULT: Final = Budget(4000, 20_000_000, 60.0)
 PROVE: Final = Budget(20_000, None)
 
 
-# ---------------------------------------------------------------------------------------------------- found
+# ---------------------------------------------------------------------------------------------------- incumbent
 #
 # What a planner knows so far: the best schedule, the best bound, and why; and what failed on the way.
 #
 # Note [Stages].  A planner is a list of stages, each of which may improve the schedule or raise the bound.  None of them may lose
-# what others found: a stage that raises, or whose schedule the verifier refuses, is left out (`Found.stage`) and noted, and the
-# best verified schedule before it stands.  A bound above a verified schedule is wrong whoever derived it: it is withdrawn, and
-# the answer is called a gap.  With RHO_STAGES=strict, as in tests, a failure is raised, so that none stays unseen.
+# what others found: a stage that raises, or whose schedule the verifier refuses, is left out (`Incumbent.stage`) and noted,
+# and the best verified schedule before it stands.  A bound above a verified schedule is wrong whoever derived it: it is
+# withdrawn, and the answer is called a gap.  With RHO_STAGES=strict, as in tests, a failure is raised, so that none stays unseen.
 
 Listener: TypeAlias = "Callable[[Incumbent], None]"
 
@@ -183,7 +183,7 @@ class SearchContext:
     budget: Budget
     timer: Timer
     costs: Costs
-    found: Incumbent = field(default_factory=Incumbent)
+    incumbent: Incumbent = field(default_factory=Incumbent)
     compared: tuple[PlacementCandidate, ...] = ()
     candidates: list[PlacementCandidate] = field(default_factory=list)
     guided: PlacementCandidate | None = None
@@ -223,7 +223,7 @@ class SearchContext:
     def consider(self, candidate: PlacementCandidate) -> None:
         """One more start of a search."""
         self.candidates.append(candidate)
-        self.found.offer(candidate.schedule)
+        self.incumbent.offer(candidate.schedule)
 
     def ranked(self) -> list[PlacementCandidate]:
         """Starts, the shortest first and those that do not fit last."""

@@ -45,7 +45,7 @@ from ...graph.phases import (
 from ...graph.registry import signature_of
 from ...graph.shard_of_phase import restrict, view_of
 from ..plan.plan import Box
-from ..program_facts.partitioning import BLOCK, as_one, operand_boxes, reads_of, shape_of, slab, space_of, whole
+from ..program_facts.partitioning import BLOCK, as_one, full_box, operand_boxes, reads_of, shape_of, slab, space_of
 from .tile_demands import (
     Demand,
     Ends,
@@ -176,7 +176,7 @@ class _TileGraphBuilder:
         shape = shape_of(value, self.flow.graph.types)
         assert shape is not None, "only phases of known sizes are cut"
         if value not in self.flow.follows[phase.id]:
-            return self.brought(value), whole(shape)
+            return self.brought(value), full_box(shape)
         return value, slab(shape, self.flow.axes[value], self.needed.rows[value])
 
     def brought(self, value: ValueId) -> ValueId:
@@ -382,11 +382,11 @@ def with_parts(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
     near = _small_boxes(wanted, types)
     if not isinstance(wanted, Structured) or space is None or not near:
         return None
-    if len(near) == 1 and whole(space) == tuple((0, stop - start) for start, stop in near[0][1]):  # it is such a part
+    if len(near) == 1 and full_box(space) == tuple((0, stop - start) for start, stop in near[0][1]):  # it is such a part
         return None
     fresh = traverse.fresh_id(graph)
     values, parts = [read.value for read in wanted.reads], list[Phase]()
-    held = [whole(shape_of(value, types) or ()) for value in values]
+    held = [full_box(shape_of(value, types) or ()) for value in values]
     for at, (value, hull, places) in enumerate(near):
         box, result = _two_rows(hull, shape_of(value, types) or ()), ValueId(fresh + at)
         there, starts = types[value].shape, [start for start, _ in box]
@@ -394,7 +394,7 @@ def with_parts(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
         parts.append(view_of(PhaseId(fresh + at), wanted.span, value, there, starts, types[result], result))
         for index in places:
             held[index], values[index] = box, result
-    restricted = restrict(wanted, whole(space), held)
+    restricted = restrict(wanted, full_box(space), held)
     if any(restricted.is_unnarrowed[index] for _, _, places in near for index in places):
         return None
     reads = tuple(replace(read, value=value) for read, value in zip(restricted.phase.reads, values, strict=True))
@@ -417,7 +417,7 @@ def _small_boxes(phase: Phase, types: Types) -> list[tuple[ValueId, Box, list[in
     space, near = space_of(phase, types), list[tuple[ValueId, Box, list[int]]]()
     if not isinstance(phase, Structured) or space is None or 0 in space:
         return near
-    for index, (read, box) in enumerate(zip(phase.reads, operand_boxes(phase, types, whole(space)), strict=True)):
+    for index, (read, box) in enumerate(zip(phase.reads, operand_boxes(phase, types, full_box(space)), strict=True)):
         shape = shape_of(read.value, types) or ()
         for at, (value, other, places) in enumerate(near):
             if value == read.value and _is_small(_hull(box, other), shape):

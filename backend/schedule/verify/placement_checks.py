@@ -117,7 +117,7 @@ class JudgeIndex:
 
     # ------------------------------------------------------------------ outputs
 
-    def whole(self, phase: int) -> bool:
+    def is_undivided(self, phase: int) -> bool:
         """The output is one piece: made by one device, or put together at home."""
         task = self.problem.phases[phase]
         return task.rows == 0 or task.is_gathered
@@ -129,7 +129,7 @@ class JudgeIndex:
 
     def units(self, phase: int) -> int:
         task = self.problem.phases[phase]
-        return task.out_bytes if self.whole(phase) else task.rows
+        return task.out_bytes if self.is_undivided(phase) else task.rows
 
     def ended(self, phase: int) -> int:
         """The tick at which all of a phase is done."""
@@ -139,11 +139,11 @@ class JudgeIndex:
     def needed(self, edge: Edge, shard: Shard) -> tuple[int, int]:
         """Units of the source that a shard of the target reads."""
         units, rows = self.units(edge.source), self.problem.phases[edge.target].rows
-        if rows == 0 and edge.only is not None and not self.whole(edge.source):
+        if rows == 0 and edge.only is not None and not self.is_undivided(edge.source):
             return edge.only
         if edge.whole or rows == 0:
             return 0, units
-        around = 0 if self.whole(edge.source) else edge.halo
+        around = 0 if self.is_undivided(edge.source) else edge.halo
         return max(0, shard.first * units // rows - around), min(units, up(shard.stop * units, rows) + around)
 
     def size(self, phase: int, first: int, stop: int, result_bytes: int | None) -> int:

@@ -47,6 +47,7 @@ from ..plan.plan import (
 )
 from ..program_facts.partitioning import (
     Shared,
+    full_box,
     is_shared,
     length,
     operand_boxes,
@@ -56,7 +57,6 @@ from ..program_facts.partitioning import (
     shared_loops,
     space_of,
     stores_of,
-    whole,
 )
 from ..program_facts.scratch_memory import Numbers, rounded, scratch_of
 from ..solution import QueueKind
@@ -155,7 +155,7 @@ def _one_phase(
         yield Violation(Rule.V1, f"phase #{phase.id} runs {len(runs)} times")
     elif boxes and len(boxes) != len(runs):
         yield Violation(Rule.V1, f"phase #{phase.id} runs whole and in boxes")
-    elif boxes and (space is None or not tiled(whole(space), boxes)):
+    elif boxes and (space is None or not tiled(full_box(space), boxes)):
         yield Violation(Rule.V3, f"the boxes of phase #{phase.id} do not tile it")
     elif combines != _is_cut_in_sums(phase, boxes) and not (combines == 1 and boxes and _reduces(phase)):
         yield Violation(Rule.V1, f"phase #{phase.id} is combined {combines} times")
@@ -225,7 +225,7 @@ def _of_shared(plan: ExecutionPlan, loop: Shared) -> Iterator[Violation]:
 # turn are values of their own.  In the execution of the whole plan a turn has no memory and keeps nothing from others: it has an
 # execution of its own for that.
 
-TranslateRunning = RunStep | LoopStep | BranchStep | CellsStep
+RunningStep = RunStep | LoopStep | BranchStep | CellsStep
 ITERATIONS = ("an iteration of", "the next iteration of")
 """Those of a loop that the execution has, in words."""
 UNKNOWN: Box = ((0, 1),)
@@ -328,7 +328,7 @@ class PlanTranslation:
     def add(self, which: int, what: object, start: int, end: int, by: int | None, lanes: Sequence[Hashable] = ()) -> Task:
         return self.execution.add(which, Task(what, start, end, by, dict.fromkeys(lanes, start), end))
 
-    def step(self, which: int, what: str, step: TranslateRunning | CombineStep | TransferStep, scope: CheckedScope) -> Task:
+    def step(self, which: int, what: str, step: RunningStep | CombineStep | TransferStep, scope: CheckedScope) -> Task:
         """A task in the ticks of a step; what runs keeps its device to itself."""
         start, end = step.start, step.arrive if isinstance(step, TransferStep) else step.end
         lanes = (self.execution.names[which],) if scope.counts and not isinstance(step, TransferStep) else ()
@@ -337,7 +337,7 @@ class PlanTranslation:
 
     # ------------------------------------------------------------------------------ steps
 
-    def run(self, which: int, device: DeviceId, step: TranslateRunning, scope: CheckedScope) -> Task:
+    def run(self, which: int, device: DeviceId, step: RunningStep, scope: CheckedScope) -> Task:
         phase, types = scope.phases[step.phase], scope.bound.graph.types
         box = step.box if isinstance(step, RunStep) else None
         task = self.step(which, f"phase #{phase.id}", step, scope)
@@ -394,7 +394,7 @@ class PlanTranslation:
         task = self.step(which, f"the combine of phase #{phase.id}", step, scope)
         space = space_of(phase, scope.bound.graph.types) or ()
         for value in traverse.results(phase):
-            task.reads.append(TaskRead((home, ("partial", scope.name(value))), whole(space), Coverage.TILE))
+            task.reads.append(TaskRead((home, ("partial", scope.name(value))), full_box(space), Coverage.TILE))
         self.results(home, task, phase, [self.all_of(value, scope) for value in traverse.results(phase)], scope)
         return task
 
@@ -497,13 +497,13 @@ class PlanTranslation:
 
     def all_of(self, value: ValueId, scope: CheckedScope) -> Box:
         shape = shape_of(value, scope.bound.graph.types)
-        return UNKNOWN if shape is None else whole(shape)
+        return UNKNOWN if shape is None else full_box(shape)
 
     def bytes(self, value: ValueId, box: Box, scope: CheckedScope) -> int:
         types = scope.bound.graph.types
         return self.numbers.bytes(types[value], None if shape_of(value, types) is None else box)
 
-    def scratch(self, step: TranslateRunning, phase: Phase, box: Box | None, scope: CheckedScope) -> int:
+    def scratch(self, step: RunningStep, phase: Phase, box: Box | None, scope: CheckedScope) -> int:
         """Of a box in proportion."""
         scratch = scratch_of(step, phase, scope.bound.graph.types, self.numbers)
         space = None if box is None else space_of(phase, scope.bound.graph.types)

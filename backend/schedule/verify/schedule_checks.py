@@ -499,7 +499,7 @@ class ScheduleTranslation:
         if problem.combine is not None:
             self.execution.make((device, Partial(shard.phase)), piece, task)
         elif not facts.elsewhere(shard.phase, device):
-            if facts.whole(shard.phase):
+            if facts.is_undivided(shard.phase):
                 piece.box = self.box(shard.phase, 0, facts.units(shard.phase))
             self.execution.make((device, shard.phase), piece, task)
         return task
@@ -550,7 +550,7 @@ class ScheduleTranslation:
         facts, task = self.facts, self.facts.problem.phases[shard.phase]
         if task.combine is not None:
             return facts.rounded(task.combine.bytes)
-        first, stop = (0, facts.units(shard.phase)) if facts.whole(shard.phase) else (shard.first, shard.stop)
+        first, stop = (0, facts.units(shard.phase)) if facts.is_undivided(shard.phase) else (shard.first, shard.stop)
         return facts.rounded(facts.size(shard.phase, first, stop, None))
 
     # ------------------------------------------------------------------ directives and effects
