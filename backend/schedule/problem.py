@@ -399,7 +399,7 @@ class Problem:
 #
 # What the directives of a problem forbid, in the form that planners use: devices, orders, caps, wanted copies.
 #
-# Contradictory directives are not found here (`solve.smt.conflict` does that): a planner that meets one finds no schedule.
+# Contradictory directives are not found here (`exact.infeasibility` does that): a planner that meets one finds no schedule.
 
 @dataclass(slots=True)
 class Restrictions:

@@ -72,7 +72,7 @@ from .program_facts.scratch_memory import (
 )
 from .solution import QueueKind
 
-# ---------------------------------------------------------------------------------------------------- storages
+# ---------------------------------------------------------------------------------------------------- live ranges of buffers
 #
 # The buffers of a block, unit by unit: which results are views of an operand, which are written over one that dies, how long each
 # buffer lives, and how much is in use at every place.
@@ -260,7 +260,7 @@ def is_view(phase: Phase, *, exact: bool = True) -> bool:
     return not exact or all(isinstance(stage, Affine) and not stage.fills for stage in phase.reads[0].projection.stages)
 
 
-# ---------------------------------------------------------------------------------------------------- one_device
+# ---------------------------------------------------------------------------------------------------- plan of one device
 
 HOME: Final = DeviceId("cpu0")
 _MOST_SPLIT: Final = 16
@@ -481,7 +481,7 @@ def _place(storages: Iterable[Storage[int]], device: DeviceId) -> tuple[Buffer, 
     return tuple(buffers)
 
 
-# ---------------------------------------------------------------------------------------------------- memory_bound
+# ---------------------------------------------------------------------------------------------------- symbolic peak
 #
 # The peak of memory as a formula in the sizes, never below what `one_device` plans once they are numbers.
 #

@@ -1,6 +1,8 @@
-"""What planners make of a problem: a schedule, the decisions that led to it, and what is known of it; or why there is none.
+"""The solution of a scheduling problem: a schedule, the decisions it was decoded from, and its bound; or a conflict that shows
+that no schedule exists.
 
-Pure data, integers only.  Neighbours: `problem` (what is asked, and what a schedule means), `solve` (makes answers), `verify`.
+Pure data, integers only: times in ticks, sizes in bytes.  `problem` says what a schedule means; the strategies of `search` make
+answers, and `verify` judges them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Strategies with a lower bound that needs no solver: one cut, paths and loads, the LP relaxation."""
+"""Lower bounds from work and energy, and the strategies that raise the bound without a solver: the split of a single phase,
+critical paths and loads, and the LP relaxation."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..exact.z3_solver import SolverSteps
 
 
-# ---------------------------------------------------------------------------------------------------- loads
+# ---------------------------------------------------------------------------------------------------- workload bounds
 #
 # Lower bounds from work: what must be done in an interval against what the devices can do in it.
 #
@@ -234,7 +235,7 @@ def _spread(values: Sequence[int], count: int) -> list[int]:
     return [different[i * (len(different) - 1) // (count - 1)] for i in range(count)]
 
 
-# ---------------------------------------------------------------------------------------------------- bounding
+# ---------------------------------------------------------------------------------------------------- strategies
 
 MOST_ENERGY: Final = 64
 """Phases up to which every interval is looked at."""
@@ -328,7 +329,7 @@ LP_RELAXATION: Final = Strategy(
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- floors
+# ---------------------------------------------------------------------------------------------------- objective bounds
 #
 # Lower bounds of energy and of the initiation interval that need no search: relaxations of the assignment, in integers.
 #
@@ -404,7 +405,7 @@ def _power(problem: Problem, bounds: BoundSet, kind: int) -> int:
     return min(map(of, bounds.costs.members[kind]))
 
 
-# ---------------------------------------------------------------------------------------------------- values
+# ---------------------------------------------------------------------------------------------------- objective values
 #
 # What a schedule is worth under each objective, as the planners count it.
 #

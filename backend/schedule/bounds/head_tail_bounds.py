@@ -2,7 +2,7 @@
 
 * heads and tails: the earliest start of a shard by class of device, and the ticks that must follow its end, transfers of at
   least no bytes included; a phase that can be cut is water-filled between them; their sum with a phase is the critical path;
-* load and energy: see `loads`;
+* load and energy: see `bound_strategies`;
 * links: what must leave home or return to it over one channel;
 * inflow: a shard that reads all of an output waits until all of it has come over the links into its device.
 
@@ -28,7 +28,7 @@ from ..solution import Mode
 from ..timeline.serial_sgs import Timer
 from ..timeline.step_graph import order_of
 
-# ---------------------------------------------------------------------------------------------------- costs
+# ---------------------------------------------------------------------------------------------------- contention-free costs
 #
 # Costs without contention, as the list-scheduling papers count them: of a phase on a device, of an edge between two.
 #
@@ -152,7 +152,7 @@ class Costs:
         return Fraction(total, max(1, pairs))
 
 
-# ---------------------------------------------------------------------------------------------------- filling
+# ---------------------------------------------------------------------------------------------------- apportionment
 #
 # Arithmetic of cuts: the largest count within a limit, the least time that is enough, rows in proportion, bytes in words.
 
@@ -209,7 +209,7 @@ def limit_bytes(size: int) -> int:
     return size if size < 100_000 else -(-size // 100_000) * 100_000
 
 
-# ---------------------------------------------------------------------------------------------------- bounds
+# ---------------------------------------------------------------------------------------------------- head and tail bounds
 
 MOST_SHARDS: Final = 256
 """Shards up to which the ticks of a combine are weighed against the width of the cut."""

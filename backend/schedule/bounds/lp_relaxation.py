@@ -1,4 +1,5 @@
-"""A lower bound over all cuts at once, with what each cut moves: rows as a fluid, certified by integers (`linear`).
+"""The LP relaxation of the problem: a lower bound of the makespan over all partitions at once, transfers included.  Rows are
+shared as a fluid; the dual solution is rounded to integers and certifies the bound.
 
 Note [Fluid].  A plan gives every phase p a share z of its rows on each place (a device, or a class of equal ones), and has
 starts S, ends E and F (combine included).  C is the mean, over the rows of p, of the end of the shard that a row is in.  Any plan
@@ -38,7 +39,7 @@ from ..solution import Mode
 from ..timeline.problem_index import Channel
 from .head_tail_bounds import BoundSet
 
-# ---------------------------------------------------------------------------------------------------- convex
+# ---------------------------------------------------------------------------------------------------- piecewise-linear costs
 #
 # Convex functions of shares from below, as lines: the mean ticks of a cut phase, the waiting for what an edge moves.
 #
@@ -176,7 +177,7 @@ def _above(middle: tuple[Fraction, Fraction], left: tuple[Fraction, Fraction], r
     return (middle[1] - left[1]) * (right[0] - left[0]) >= (right[1] - left[1]) * (middle[0] - left[0])
 
 
-# ---------------------------------------------------------------------------------------------------- linear
+# ---------------------------------------------------------------------------------------------------- LP solver
 #
 # Linear programs whose bound is believed only in integers: a dual simplex in floating point finds weights, integers check them.
 #
@@ -386,7 +387,7 @@ def bound_of(rows: Sequence[LpRow], weights: Sequence[int], ticks: Sequence[bool
     return max(0, -(-right // below)) if below > 0 else 0
 
 
-# ---------------------------------------------------------------------------------------------------- lp_relaxation
+# ---------------------------------------------------------------------------------------------------- LP relaxation
 
 ROUNDS: Final = 40
 MOST_ADDED: Final = 40

@@ -1,4 +1,4 @@
-"""One phase cut over many devices, exactly: water-filling with an integer certificate.
+"""The optimal split of one phase over many devices, by water-filling with an integer certificate.
 
 Applies where a single phase may be cut and every other phase has one device.  For a time D, each device has the most rows
 that it can have at home by D (its part of the inputs brought, computed, its part of the output brought back); these counts
@@ -31,7 +31,7 @@ from ..timeline.serial_sgs import Timer, decisions_of
 from ..timeline.step_graph import order_of
 from .head_tail_bounds import Costs, bytes_text, fill, least, most
 
-# ---------------------------------------------------------------------------------------------------- star
+# ---------------------------------------------------------------------------------------------------- star topology
 #
 # What each device can do of one cut phase between home and home, by a time: the arithmetic of `splitting`.
 #
@@ -235,7 +235,7 @@ def _channel(timer: Timer, source: int, target: int, used: bool) -> object:
     return None if path is None else path[0].channel
 
 
-# ---------------------------------------------------------------------------------------------------- splitting
+# ---------------------------------------------------------------------------------------------------- split of one phase
 
 __all__ = ["PhaseSplit", "bytes_text", "most", "split"]
 
@@ -460,7 +460,7 @@ def _orders(kinds: Sequence[int]) -> Iterator[tuple[int, ...]]:
         yield from (() for _ in range(MOST_ORDERS + 1))
 
 
-# ---------------------------------------------------------------------------------------------------- subsets
+# ---------------------------------------------------------------------------------------------------- device subsets
 #
 # Plans on fewer devices: what devices behind slow links, or slow devices, cost is seen only by planning without them.
 #

@@ -16,7 +16,7 @@ from .transfer_constraints import Carrying
 from .variables import Moment, OptionalTransfer, Route
 from .z3_solver import negation
 
-# ---------------------------------------------------------------------------------------------------- encoding
+# ---------------------------------------------------------------------------------------------------- formulation
 
 __all__ = ["Formulation", "Moment", "OptionalTransfer", "Route"]
 
@@ -240,7 +240,7 @@ class Formulation(Carrying):
         return True
 
 
-# ---------------------------------------------------------------------------------------------------- cuts
+# ---------------------------------------------------------------------------------------------------- valid inequalities
 #
 # What a makespan of T implies at once: latest starts, and how much work fits between heads and tails on each device and channel.
 #

@@ -1,4 +1,5 @@
-"""Why a problem has no schedule: the fewest directives, capacities and data that contradict each other.
+"""Minimal conflicts of a problem without a schedule: directives, capacities and data that contradict each other, none of which
+could be left out.
 
 From cheap to dear: devices of single phases, orders (a graph), memory of single phases, bounds against limits, and at last
 the solver.  There, every directive and capacity is a tracked assumption; a refutation names some of them, and deletion
@@ -45,7 +46,7 @@ from ..timeline.step_graph import order_of
 from .makespan_bisection import Search
 from .z3_solver import SolverSteps, SolverVerdict, available
 
-# ---------------------------------------------------------------------------------------------------- memory_conflict
+# ---------------------------------------------------------------------------------------------------- memory conflicts
 #
 # What cannot be held: a phase that is more than its devices have, or results that stay to the end.  No solver needed.
 #
@@ -245,7 +246,7 @@ def without_cuts(problem: Problem, cut: Collection[int]) -> Problem:
     return replace(problem, phases=tuple(phases), edges=edges, chunks=1)
 
 
-# ---------------------------------------------------------------------------------------------------- orders
+# ---------------------------------------------------------------------------------------------------- precedence conflicts
 #
 # Orders that directives and data ask for, as a graph: the fewest facts that contradict each other, and how many orders are left.
 #
@@ -447,7 +448,7 @@ def _with_glue(problem: Problem, facts: Sequence[OrderFact], data: Sequence[Arc]
     return [*necessary, *(need(problem, p, q) for p, q in pairs)]
 
 
-# ---------------------------------------------------------------------------------------------------- order_texts
+# ---------------------------------------------------------------------------------------------------- precedence as text
 #
 # What an `order` or `adjacent` line asks, in plain words, for the messages of conflicts; and what could be written instead.
 
@@ -528,7 +529,7 @@ def _reaches(before: dict[int, set[int]], target: int, source: int) -> bool:
     return False
 
 
-# ---------------------------------------------------------------------------------------------------- placing
+# ---------------------------------------------------------------------------------------------------- placement conflicts
 #
 # Conflicts of single phases: no device that may run it, or none that directives leave.  No solver needed.
 
@@ -633,7 +634,7 @@ def _together(problem: Problem, p: int, asked: list[PlaceDirective | Split | NoS
     return bool(allowed)
 
 
-# ---------------------------------------------------------------------------------------------------- conflict
+# ---------------------------------------------------------------------------------------------------- minimal conflicts
 
 STEPS: Final = 20_000_000
 MOST_PHASES: Final = 40

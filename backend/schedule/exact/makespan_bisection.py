@@ -2,7 +2,7 @@
 overlooked is stated and asked again.
 
 Invariants: `lower` was proved by refutations or given; `schedule` is checked by its own exact ticks; nothing depends on the clock
-but being aborted.  `solve.proving` calls `refine`.
+but being aborted.  The exact strategy of `search.portfolio` calls `refine`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .memory_constraints import Events
 from .variables import Heads, OptionalTransfer, Shape
 from .z3_solver import Solver, SolverSteps, SolverVerdict, available, negation
 
-# ---------------------------------------------------------------------------------------------------- realise
+# ---------------------------------------------------------------------------------------------------- schedule from a model
 #
 # A schedule from a model: the modes and the orders that it chose, as a step graph whose starts are the model's.
 #
@@ -106,7 +106,7 @@ class Realiser:
                         between.after.append((last.key, 0))
 
 
-# ---------------------------------------------------------------------------------------------------- search
+# ---------------------------------------------------------------------------------------------------- bisection
 
 ROUNDS = 200
 """Times that one probe may be asked again with more stated."""
@@ -286,7 +286,7 @@ def refine(
     return SearchOutcome(best, min(bottom, top), best is not None and bottom >= top, budget.late, given - budget.left)
 
 
-# ---------------------------------------------------------------------------------------------------- goals
+# ---------------------------------------------------------------------------------------------------- objective limits
 #
 # Other measures than the makespan, as limits of the exact search: energy, load, machines, transfers, receivers.
 #

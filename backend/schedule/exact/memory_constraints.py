@@ -1,4 +1,4 @@
-"""Memory as formulas: at the start of a step, the bytes of the buffers that live on its device fit.
+"""Memory constraints as formulas: at the start of each step, the live buffers of its device fit its memory, in bytes.
 
 A buffer lives at a tick unless it has not begun, lies inside an operand of its shard or every use of it is over; these are
 literals that imply difference constraints, made for one event at a time, when a plan breaks its cap.  A use is over a tick after

@@ -17,7 +17,7 @@ from ..timeline.step_expansion import ShardProducer, makers_of, merged, needs_of
 from ..timeline.step_graph import order_of
 from .z3_solver import Solver, negation
 
-# ---------------------------------------------------------------------------------------------------- shape
+# ---------------------------------------------------------------------------------------------------- shards of modes
 #
 # What the candidate modes of a problem's phases amount to: shards with ticks, makers of outputs, what consumers need of them.
 #
@@ -162,7 +162,7 @@ class Shape:
         return reach
 
 
-# ---------------------------------------------------------------------------------------------------- heads
+# ---------------------------------------------------------------------------------------------------- heads and tails
 #
 # Earliest starts and shortest remainders of every shard of every mode: those of `bounds`, which hold whatever the cuts.
 #
@@ -208,7 +208,7 @@ class Heads:
         ]
 
 
-# ---------------------------------------------------------------------------------------------------- vocabulary
+# ---------------------------------------------------------------------------------------------------- variables
 
 @dataclass(frozen=True, slots=True)
 class Moment:

@@ -46,7 +46,7 @@ from ..problem import (
 )
 from ..search.branch_forms import has_effect, speaks_within
 
-# ---------------------------------------------------------------------------------------------------- directive_reader
+# ---------------------------------------------------------------------------------------------------- directives of any source
 #
 # Directives of a problem: what `lang.bind.directives` has read, with names resolved to phases and devices.
 #
@@ -195,7 +195,7 @@ def _devices(problem: Problem) -> list[str]:
     return list(dict.fromkeys(name for group in problem.devices for name in (group.id, *kinds[group.id])))
 
 
-# ---------------------------------------------------------------------------------------------------- directive_words
+# ---------------------------------------------------------------------------------------------------- words of a text
 #
 # Words of directives: from a text to the same groups of words that the parser makes of a `schedule` block.
 
@@ -238,7 +238,7 @@ def words_of(source: Source) -> tuple[tuple[Words, ...], tuple[Diagnostic, ...]]
     return tuple(stack[0][1]), ()
 
 
-# ---------------------------------------------------------------------------------------------------- directives
+# ---------------------------------------------------------------------------------------------------- directives of an instance
 
 @dataclass(frozen=True, slots=True)
 class Resolved:

@@ -20,7 +20,7 @@ from ...devices.profile_toml import Problems
 from ..problem import Contention, DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem
 from .instance_json import LARGEST, MOST_DEVICES, MOST_EDGES, MOST_PHASES, PROCESSOR, Topology, equal_processors, require_valid
 
-# ---------------------------------------------------------------------------------------------------- dot_tokens
+# ---------------------------------------------------------------------------------------------------- tokens of DOT
 #
 # Tokens and statements of DOT files, as far as task graphs use the language: nodes, edges, attributes, quoted names.
 #
@@ -182,7 +182,7 @@ class _DotReader:
         return attributes
 
 
-# ---------------------------------------------------------------------------------------------------- dot
+# ---------------------------------------------------------------------------------------------------- DOT
 
 _SYSTEM: Final = re.compile(r"(Homogeneous)-([0-9]{1,6})|(Heterogeneous)-([0-9]{1,6})-([0-9]{1,6})")
 _UNIT: Final = 100
@@ -248,7 +248,7 @@ def _weight(attributes: dict[str, str], path: str, what: str, problems: Problems
     return int(match[1])
 
 
-# ---------------------------------------------------------------------------------------------------- stg
+# ---------------------------------------------------------------------------------------------------- STG
 #
 # Standard Task Graph text: how many tasks, then a row a task: `id time predecessors…`, equal processors, no communication.
 #

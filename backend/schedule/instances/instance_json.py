@@ -24,7 +24,7 @@ from ...devices.this_machine import load_profile
 from ..problem import SCHEMA, Combine, Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Select
 from .directive_resolution import resolve_texts
 
-# ---------------------------------------------------------------------------------------------------- json_values
+# ---------------------------------------------------------------------------------------------------- JSON values
 #
 # The value of a JSON text, and what is wrong with an instance, whatever its format is.
 
@@ -140,7 +140,7 @@ def _ratio(of: Fields, name: str, least: int) -> Fraction | None:
     return Fraction(*parts)
 
 
-# ---------------------------------------------------------------------------------------------------- validate
+# ---------------------------------------------------------------------------------------------------- checks
 #
 # What must hold of a whole problem, whoever made it: the invariants that `Problem` promises and every planner trusts.
 #
@@ -316,7 +316,7 @@ def _cycle(problem: Problem, problems: Problems) -> None:
     problems.add("edges", f"the phases wait for each other: {names}")
 
 
-# ---------------------------------------------------------------------------------------------------- instance_json
+# ---------------------------------------------------------------------------------------------------- decoding
 
 MOST_PHASES: Final = 100_000
 MOST_EDGES: Final = 1_000_000
@@ -452,7 +452,7 @@ class _InstanceNames:
         return self.places.get(id, PhaseIndex(0))
 
 
-# ---------------------------------------------------------------------------------------------------- machines
+# ---------------------------------------------------------------------------------------------------- devices of a profile
 #
 # The devices and links of a profile as a problem has them.
 
@@ -476,7 +476,7 @@ def to_devices(profile: Profile, tick_ns: int = 1) -> tuple[tuple[DeviceGroup, .
     return groups, links
 
 
-# ---------------------------------------------------------------------------------------------------- devices_file
+# ---------------------------------------------------------------------------------------------------- files of devices
 #
 # What `--devices` of an instance means: a number of equal processors, a shipped profile, or a file.
 #

@@ -1,4 +1,4 @@
-"""An instance solved: planned, synchronised and verified."""
+"""Solves an instance: reads the file, plans, inserts fences and verifies, and writes the solution as JSON and as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..verify.schedule_checks import verify
 from .graph_readers import decode_dot, decode_stg
 from .instance_json import MOST_CHARACTERS, Devices, decode, equal_processors, load_json, problems_of
 
-# ---------------------------------------------------------------------------------------------------- solve
+# ---------------------------------------------------------------------------------------------------- solving
 
 @dataclass(frozen=True, slots=True)
 class Solved:
@@ -67,7 +67,7 @@ def _unrolled(problem: Problem) -> Problem:
     return replace(copies, selects=selects)
 
 
-# ---------------------------------------------------------------------------------------------------- read
+# ---------------------------------------------------------------------------------------------------- reading
 #
 # Which format a file is in, and its problem.
 
@@ -108,7 +108,7 @@ def read_instance(file: str, text: str, devices: Devices | None = None, contenti
     return problem if contention is None else replace(problem, contention=contention)
 
 
-# ---------------------------------------------------------------------------------------------------- result
+# ---------------------------------------------------------------------------------------------------- solution as JSON
 #
 # An answer as JSON and as text.  docs/instances.md describes the JSON.
 

@@ -1,1 +1,1 @@
-"""Plans as data (`model`), as canonical JSON (`stored`, by one codec that types drive), and as text."""
+"""Plans as data and as canonical JSON (`plan`, by one codec that types drive), and as text (`plan_text`)."""

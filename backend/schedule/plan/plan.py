@@ -37,7 +37,7 @@ from ....lang.support.records import dataclass
 from ...graph.phases import PhaseId, ValueId
 from ..solution import Baseline, BoundCertificate, QueueKind, Status
 
-# ---------------------------------------------------------------------------------------------------- parts
+# ---------------------------------------------------------------------------------------------------- records
 #
 # What a plan says beside its steps: devices and links, the phases in numbers, files, stores, chunks, regions.
 
@@ -172,7 +172,7 @@ def box_text(box: Sequence[tuple[int, int]] | None) -> str:
     return "" if box is None else "[" + ",".join(f"{start}:{stop}" for start, stop in box) + "]"
 
 
-# ---------------------------------------------------------------------------------------------------- model
+# ---------------------------------------------------------------------------------------------------- plan
 
 SCHEMA: Final = "plan/2"
 ALIGNMENT: Final = 512
@@ -607,7 +607,7 @@ def _text(data: object, where: str, field: str) -> str:
     return data
 
 
-# ---------------------------------------------------------------------------------------------------- stored
+# ---------------------------------------------------------------------------------------------------- plan as JSON
 #
 # Plans as canonical JSON (`plan/2`), and back.
 #

@@ -63,7 +63,7 @@ from .plan import (
     phases_of,
 )
 
-# ---------------------------------------------------------------------------------------------------- describe
+# ---------------------------------------------------------------------------------------------------- labels of phases
 #
 # Phases in numbers and words: what a plan says about each of them.
 #
@@ -197,7 +197,7 @@ def _index(index: AffineIndex, names: Sequence[str], number: Number) -> str:
     return text[1:] if text[0] == "+" else text
 
 
-# ---------------------------------------------------------------------------------------------------- explain
+# ---------------------------------------------------------------------------------------------------- plan of one device
 
 _INDENT = "  "
 
@@ -301,7 +301,7 @@ def value_text(value: ValueId, names: Mapping[ValueId, str]) -> str:
     return names.get(value, f"%{value}")
 
 
-# ---------------------------------------------------------------------------------------------------- explain_classes
+# ---------------------------------------------------------------------------------------------------- folding of equal queues
 #
 # Equal devices in one piece of text: queues that do the same, with numbers that grow evenly from one to the next, are told once.
 #
@@ -422,7 +422,7 @@ def _short(piece: Piece) -> list[str]:
     return lines
 
 
-# ---------------------------------------------------------------------------------------------------- space_text
+# ---------------------------------------------------------------------------------------------------- search space
 #
 # What a plan's bound, and its being optimal, range over, in words, from the plan's own data.
 #
@@ -501,7 +501,7 @@ def _name(phase: PlannedPhase) -> str:
     return named if arrow else phase.label or f"#{phase.id}"
 
 
-# ---------------------------------------------------------------------------------------------------- explain_queues
+# ---------------------------------------------------------------------------------------------------- queues
 #
 # A plan of several devices as text: what it promises, then every queue in its order with its fences and waits.
 #

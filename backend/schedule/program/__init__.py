@@ -1,5 +1,6 @@
 """Programs and the scheduler: a bound graph becomes a `Problem`, a planner's answer becomes a `Plan`, and plans are checked.
 
-`sharding` (which boxes a cut needs and makes), `problem_of` (graph and profile to problem), `plan_of` (answer to plan),
-`checking` (a plan against the graph), `planning` (all of it in one call).
+`axis_choice` chooses the axis of each phase, `problem_from_program` states the problem, `plan_from_schedule` makes the plan of an
+answer and `schedule_from_plan` the schedule of a stored plan; `distributed_loops` decides which loops several devices run, and
+`plan_program` does all of it in one call.
 """

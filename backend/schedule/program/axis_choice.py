@@ -1,7 +1,7 @@
 """The axis that each phase of a graph is cut along, chosen once before planning so that neighbours line up.
 
-Phases are taken in order.  Of the ways to cut one (`sharding.cuts_of`) that one is taken whose shards need the least beside their
-own part of the operands: whole operands and halos count their bytes, a combine its partial results, and an axis of few rows
+Phases are taken in order.  Of the ways to cut one (`partitioning.cuts_of`) that one is taken whose shards need the least beside
+their part of the operands: whole operands and halos count their bytes, a combine its partial results, and an axis of few rows
 what cannot be dealt out evenly.  An input is cut along the axis that its first consumer likes best.
 """
 
@@ -19,7 +19,7 @@ from ...graph.cost_formulas import Types
 from ...graph.phases import Affine, AffineIndex, Graph, Input, LibraryPhase, Phase, PhaseId, Projection, Structured, ValueId
 from ..program_facts.partitioning import Cut, as_one, cuts_of, most_subtrees, shape_of, space_of
 
-# ---------------------------------------------------------------------------------------------------- needs
+# ---------------------------------------------------------------------------------------------------- access relations
 #
 # How the rows of one cut phase need the rows of another: aligned with a halo, or whole.
 #
@@ -135,7 +135,7 @@ def _interval(index: AffineIndex, box: Sequence[tuple[int, int]]) -> tuple[int, 
     return low, high + 1
 
 
-# ---------------------------------------------------------------------------------------------------- cuts
+# ---------------------------------------------------------------------------------------------------- choice of axes
 
 _COMBINE_BYTES: Final = 1 << 16
 """What a combine counts as beside its partial results."""

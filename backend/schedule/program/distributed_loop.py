@@ -1,4 +1,5 @@
-"""A loop that several devices run together, as what is around it sees it: the devices, a turn with its schedule, the gang.
+"""A distributed loop, one that several devices run together, as a phase of the program around it: its devices with their rows,
+the schedule of one iteration, and what the loop needs and makes.
 
 Note [Needs of a loop].  Over an edge into the loop, devices need their rows of a state that is cut, and of another value what
 the phases of the body need that read it.  Those have their own rows, whose bounds lie within a row of the loop's proportion.
@@ -26,7 +27,7 @@ from ..program_facts.scratch_memory import Numbers
 from ..solution import Mode, Schedule, Shard, Transfer
 from .axis_choice import WHOLE, Aligned, Cuts, FixedAxis, Need, Whole, need_of
 
-# ---------------------------------------------------------------------------------------------------- together
+# ---------------------------------------------------------------------------------------------------- distributed loop
 
 TicksOf = Callable[[Phase, DeviceGroup, Cut | None, int], Ticks | None]
 
@@ -173,7 +174,7 @@ class DistributedLoop:
         return Aligned(max(halos))
 
 
-# ---------------------------------------------------------------------------------------------------- boxes
+# ---------------------------------------------------------------------------------------------------- boxes of shards
 #
 # The boxes of the steps of a schedule: rows of the problem as intervals of axes, of what runs and of what is moved.
 #

@@ -41,7 +41,7 @@ from .axis_choice import Aligned
 from .distributed_loop import CostContext, DistributedLoop, ProgramProblem
 from .loop_iteration import Turning, gang_of, turning
 
-# ---------------------------------------------------------------------------------------------------- ways
+# ---------------------------------------------------------------------------------------------------- loop round trip bound
 #
 # How long a loop takes at the least with the way of its states: from home to the devices that run it, and back.
 #
@@ -174,7 +174,7 @@ def _waits(bounds: BoundSet, rows: int, device: int) -> dict[int, int]:
     return waits
 
 
-# ---------------------------------------------------------------------------------------------------- gangs
+# ---------------------------------------------------------------------------------------------------- distributed loops
 
 MOST_DEVICES: Final = 64
 MOST_LOOPS: Final = 8
@@ -424,7 +424,7 @@ def _held(gang: DistributedLoop, device: int, rows: int, one: Turning) -> int:
     return total + gang.peak(device)
 
 
-# ---------------------------------------------------------------------------------------------- bound
+# ---------------------------------------------------------------------------------------------- bound of programs with loops
 
 
 def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) -> int:

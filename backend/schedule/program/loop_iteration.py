@@ -1,4 +1,4 @@
-"""A loop run by several devices together: the problem and the schedule of one of its turns, and what the loop then takes.
+"""One iteration of a distributed loop as a scheduling problem: its schedule, and the ticks of the loop that follow from it.
 
 The states of the loop are cut along an axis each, or lie whole at home, and do so before and after every turn.  A turn is planned
 like a program of its own (`graph.turns`): its entries have the states where they lie already and take no time, its other phases
@@ -47,7 +47,7 @@ from .distributed_loop import CostContext, DistributedLoop, PlannedIteration, Pr
 from .plan_from_schedule import sub_plan_of
 from .problem_from_program import turn_problem
 
-# ---------------------------------------------------------------------------------------------------- turning
+# ---------------------------------------------------------------------------------------------------- one iteration
 
 def proportional(mode: Mode, rows: int) -> Mode:
     """Rows in the proportion of a mode, its bounds rounded to the nearest."""
@@ -170,7 +170,7 @@ def _owner(mode: Mode, row: int) -> int:
     raise IndexError(row)
 
 
-# --------------------------------------------------------------------------------------------- cuts
+# --------------------------------------------------------------------------------------------- axes of an iteration
 
 
 def _placed(iteration: LoopIteration, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, FixedAxis]:
@@ -212,7 +212,7 @@ def _turn_cuts(iteration: LoopIteration) -> tuple[Cuts, int]:
     return choose_cuts(graph, given | small, outside), rows
 
 
-# ---------------------------------------------------------------------------------------------------- speculating
+# ---------------------------------------------------------------------------------------------------- branches
 #
 # Branches of programs as selects: which arms run before their condition is known is chosen with the plan.
 #

@@ -58,7 +58,7 @@ from ..timeline.fence_insertion import synchronise
 from .distributed_loop import Boxes, DistributedLoop, ProgramProblem
 from .problem_from_program import cuts_in
 
-# ---------------------------------------------------------------------------------------------------- buffers
+# ---------------------------------------------------------------------------------------------------- assignment of buffers
 #
 # Buffers of a plan in the making: how long each lives, where it lies, and the most that is alive at once.
 
@@ -158,7 +158,7 @@ def _peak(changes: Sequence[tuple[int, int]]) -> int:
     return most
 
 
-# ---------------------------------------------------------------------------------------------------- joining
+# ---------------------------------------------------------------------------------------------------- steps of distributed loops
 #
 # The steps of a loop that several queues run together: the loop in one of them, and in the others that they join it.
 #
@@ -224,7 +224,7 @@ def _place(steps: Sequence[Step], start: int) -> int:
     return len(steps)
 
 
-# ---------------------------------------------------------------------------------------------------- plan_of
+# ---------------------------------------------------------------------------------------------------- plan of a schedule
 
 def plan_of(program: ProgramProblem, answer: Answer, texts: tuple[PlannedFile, ...] = ()) -> ExecutionPlan:
     """The plan of an answer that has a schedule."""

@@ -448,7 +448,7 @@ def _objectives(plan: ExecutionPlan) -> tuple[Objective, ...]:
     return tuple(known[name] for name, _ in said if name in known)
 
 
-# ---------------------------------------------------------------------------------------------------- fronts
+# ---------------------------------------------------------------------------------------------------- Pareto fronts
 #
 # The Pareto front of a program's plans, latency against another objective; and the best plan within one deadline.
 #
@@ -570,7 +570,7 @@ def plan_by(
     return replace(soon, diagnostics=(*soon.diagnostics, Diagnostic(Code.SCH302, said, span, Severity.NOTE)))
 
 
-# ---------------------------------------------------------------------------------------------------- blocks
+# ---------------------------------------------------------------------------------------------------- check of schedule blocks
 #
 # What is wrong with the schedule blocks of a program that is only checked: it has no sizes, and perhaps no devices.
 #

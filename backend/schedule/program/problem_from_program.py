@@ -54,7 +54,7 @@ from ..solution import Answer
 from .axis_choice import Aligned, Axes, Cuts, FixedAxis, choose_cuts, given_as, need_of
 from .distributed_loop import CostContext, DistributedLoop, ProgramProblem, TicksOf
 
-# ---------------------------------------------------------------------------------------------------- problem_of
+# ---------------------------------------------------------------------------------------------------- problem of a program
 
 MOST_TICKS: Final = 1_000_000
 CHUNKS: Final = 32
@@ -379,7 +379,7 @@ def names_in(bound: BoundGraph) -> Mapping[str, list[int]]:
     return {name: list(dict.fromkeys(places)) for name, places in phases_named.items()}
 
 
-# ---------------------------------------------------------------------------------------------------- cut_costs
+# ---------------------------------------------------------------------------------------------------- costs of each axis
 #
 # What it costs to cut one phase, by axis and by number of devices: its time, the bytes that move for it, and its energy.
 #
@@ -499,7 +499,7 @@ def _row(cut: Cut | None, count: int, program: ProgramProblem, answer: Answer) -
     return CutCost(cut, count, shards, schedule.makespan * problem.tick_ns, sent, returned, used)
 
 
-# ---------------------------------------------------------------------------------------------------- axes
+# ---------------------------------------------------------------------------------------------------- axes in a plan
 #
 # The axes that the plans of a problem are cut along, as a plan states them, and back from a stored plan.
 

@@ -1,4 +1,5 @@
-"""A plan back as a schedule of its program's problem, so that the independent verifier can judge stored plans."""
+"""The schedule that a stored plan follows, as one of its program's problem, so that the independent verifier can judge it; and
+whether the plan's description of itself agrees with its steps."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ from .loop_iteration import left_by, turning
 from .plan_from_schedule import plan_of, sub_plan_of
 from .problem_from_program import CHUNKS, faults_of_axes
 
-# ---------------------------------------------------------------------------------------------------- schedule_of
+# ---------------------------------------------------------------------------------------------------- schedule of a plan
 
 class NotOfThisProblem(ValueError):
     """The plan speaks of phases, devices or links that the problem does not have, or cuts them otherwise."""
@@ -152,7 +153,7 @@ def _rows(
     return start // cut.grain, -(-stop // cut.grain)
 
 
-# ---------------------------------------------------------------------------------------------------- described
+# ---------------------------------------------------------------------------------------------------- consistency of a plan
 #
 # V12: what a stored plan says about itself beside its steps is what its program and devices give.
 #
@@ -363,7 +364,7 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-# ---------------------------------------------------------------------------------------------------- gangs_of_plan
+# ---------------------------------------------------------------------------------------------------- distributed loops of a plan
 #
 # The loops that a stored plan runs together, as the planner would have made them, to be judged with their ticks.
 

@@ -1,4 +1,4 @@
-"""Cutting a phase into boxes: what each shard reads and makes, worked out from projections and axis signatures alone.
+"""Partitioning of a phase into boxes: what each shard reads and writes, from projections and axis signatures alone.
 
 A structured phase is cut along parallel axes, each shard then making its box of every result, or along its reduce axis, at
 block boundaries of the order of sums, each shard then making partial results.  A library phase is cut along the result
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from ...lower.region import Region
     from ...lower.scope import NotLowerable
 
-# ---------------------------------------------------------------------------------------------------- sharding
+# ---------------------------------------------------------------------------------------------------- partitioning
 
 BLOCK: Final = 4096
 """Elements of a block of the order of sums: 16 rows of 256 lanes (phases.md, "Order of sums")."""
@@ -293,7 +293,7 @@ def most_subtrees(blocks: int) -> int:
     return max(1, 2 * (blocks - 1).bit_length() - 1) if blocks > 1 else 1
 
 
-# ---------------------------------------------------------------------------------------------------- turns
+# ---------------------------------------------------------------------------------------------------- distributed loops
 #
 # Loops that several queues of a plan run together: who takes part, and the turn of which the plan has a plan.
 
@@ -363,7 +363,7 @@ def length(plan: SubPlan) -> int:
     return max(ends, default=0)
 
 
-# ---------------------------------------------------------------------------------------------------- stores
+# ---------------------------------------------------------------------------------------------------- storage devices
 #
 # Which devices of a plan are stores, and what lies in them: inputs by name, outputs by `output NAME`.
 
@@ -402,7 +402,7 @@ def lying_in(plan: ExecutionPlan, bound: BoundGraph) -> dict[str, str]:
     }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- regions
+# ---------------------------------------------------------------------------------------------------- compiled regions
 #
 # What becomes of the outermost loops, folds, scans and maps of a program: compiled as one region, or not, and why.
 

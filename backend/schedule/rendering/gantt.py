@@ -32,7 +32,7 @@ from ..plan.plan import (
 from ..plan.plan_text import bytes_text, space_lines, time_text as nanoseconds_text
 from .gantt_model import Bar, BarKind, GanttChart, Lane, MemoryTrack, TimeAxis, time_text
 
-# ---------------------------------------------------------------------------------------------------- gantt_svg
+# ---------------------------------------------------------------------------------------------------- SVG
 
 WIDTH: Final = 1100
 LEFT: Final = 130
@@ -185,7 +185,7 @@ def _short(text: str, length: int) -> str:
     return text if len(text) <= length else text[: max(1, length - 1)] + "…"
 
 
-# ---------------------------------------------------------------------------------------------------- gantt_text
+# ---------------------------------------------------------------------------------------------------- text
 #
 # A Gantt chart in the characters of a terminal, for logs.
 #
@@ -287,7 +287,7 @@ def _micros(chart: GanttChart, ticks: int) -> float:
     return ticks * chart.tick_ns / 1000
 
 
-# ---------------------------------------------------------------------------------------------------- front
+# ---------------------------------------------------------------------------------------------------- Pareto front
 #
 # A Pareto front as one self-contained SVG: plans as points, the staircase they decide, and below it what is proved.
 #

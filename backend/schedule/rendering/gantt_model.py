@@ -1,4 +1,4 @@
-"""What every picture of a schedule shows, whoever made the schedule: lanes of bars, arrows, memory, the graph, a table.
+"""The model of a Gantt chart, of a plan or of an abstract solution: lanes of bars, arrows, memory curves, the graph, a table.
 
 Pure data in ticks and bytes.  `of_plan` makes one from a program's plan, `of_answer` from an abstract answer; drawing reads
 nothing else.  Lanes of devices come first, then those of links.
@@ -225,7 +225,7 @@ def time_text(ticks: int, tick_ns: int) -> str:
     return nanoseconds_text(ticks * tick_ns)
 
 
-# ---------------------------------------------------------------------------------------------------- of_plan
+# ---------------------------------------------------------------------------------------------------- chart of a plan
 #
 # The chart of a program's plan (`plan/2`).
 #
@@ -442,7 +442,7 @@ def _titled(phase: PlannedPhase) -> str:
     return f"#{phase.id} {phase.label}"
 
 
-# ---------------------------------------------------------------------------------------------------- of_answer
+# ---------------------------------------------------------------------------------------------------- chart of a solution
 #
 # The chart of an answer to an abstract problem (`instance/1`).
 

@@ -143,7 +143,7 @@ def _partly(planned: PlannedForm) -> PlannedForm:
     return replace(planned, answer=replace(answer, status=Status.GAP, lower_bound=0, proof=proof))
 
 
-# ------------------------------------------------------------------------------------------ forms
+# ------------------------------------------------------------------------------------------ late form
 
 
 def with_late(problem: Problem, late: Iterable[int]) -> Problem:

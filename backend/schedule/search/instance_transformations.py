@@ -40,7 +40,7 @@ from ..timeline.serial_sgs import Timer, decisions_of
 from .list_scheduling import at_home, retime
 from .strategy import MOST_DEVICES, Budget, SearchContext, Strategy
 
-# ---------------------------------------------------------------------------------------------------- chunking
+# ---------------------------------------------------------------------------------------------------- pipelined chunks
 
 COUNTS: Final = (2, 4, 8, 16, 32)
 MOST_PHASES: Final = 64
@@ -227,7 +227,7 @@ IN_CHUNKS: Final = Strategy(
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- batches
+# ---------------------------------------------------------------------------------------------------- unrolled executions
 #
 # Several executions of one problem as one problem: each has phases of its own.
 
@@ -273,7 +273,7 @@ def _copies(directive: Directive, batches: int, count: int) -> Iterator[Directiv
                     yield directive
 
 
-# ---------------------------------------------------------------------------------------------------- contract
+# ---------------------------------------------------------------------------------------------------- chain contraction
 #
 # Chains of whole phases become one phase for the search.
 #

@@ -48,7 +48,7 @@ HEATS: Final = (WHOLE, CUT, WHOLE, CUT)
 GENERATED: Final = SourceLine(0, "")
 
 
-# ------------------------------------------------------------------------------------------ search
+# ------------------------------------------------------------------------------------------ lexicographic search
 
 
 def bound_of(problem: Problem, schedule: Schedule, budget: Budget = DEFAULT) -> int:
@@ -319,7 +319,7 @@ def _fewest_syncs(
     return (fewer.lower, "z3") if complete else (0, "bound")
 
 
-# ---------------------------------------------------------------------------------------------------- reprove
+# ---------------------------------------------------------------------------------------------------- second proof of a conflict
 #
 # An answer's proof, done again: nothing of the stored proof is believed, the bound is derived again from the problem alone.
 #

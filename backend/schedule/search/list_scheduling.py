@@ -2,7 +2,7 @@
 
 HEFT orders phases by upward rank with mean costs and places each where it finishes first, gaps included.  PEFT ranks by the
 mean of the optimistic cost table OCT, takes the best ready phase, and adds OCT to the finish it minimises.  Both papers have
-no contention and no memory: so do the placements here; `timing` then says what they cost in the problem.
+no contention and no memory: so do the placements here; decoding (`serial_sgs`) then says what they cost in the problem.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..timeline.serial_sgs import Timer, gap
 from ..timeline.step_graph import order_of
 from .mode_enumeration import water_filled
 
-# ---------------------------------------------------------------------------------------------------- listing
+# ---------------------------------------------------------------------------------------------------- HEFT and PEFT
 
 def heft(costs: Costs) -> Decisions | None:
     """Decisions of HEFT; None where some phase can run nowhere, or the order is cyclic."""
@@ -168,7 +168,7 @@ class Placement:
         return Decisions(modes, tuple(order), Queueing.INSERT)
 
 
-# ---------------------------------------------------------------------------------------------------- cutting
+# ---------------------------------------------------------------------------------------------------- moldable list scheduling
 #
 # List scheduling of phases that may be cut, on classes of many equal devices.
 #
@@ -465,7 +465,7 @@ def retime(timer: Timer, name: str, decisions: Decisions) -> PlacementCandidate:
     return PlacementCandidate(name, decisions, best)
 
 
-# ---------------------------------------------------------------------------------------------------- baseline
+# ---------------------------------------------------------------------------------------------------- baselines
 #
 # What anybody would try first: one device, an even split, HEFT and PEFT, timed under the problem's own constraints.
 
@@ -551,7 +551,7 @@ def even_mode(costs: Costs, phase: int, most: int = MOST_EVEN) -> Mode:
     return tuple(zip(devices, shares(task.rows, [1] * len(devices)), strict=True))
 
 
-# ---------------------------------------------------------------------------------------------------- aligned
+# ---------------------------------------------------------------------------------------------------- uniform partition
 #
 # The same devices for every phase: aligned cuts move nothing between them.
 

@@ -18,7 +18,7 @@ from ..solution import Decisions, Mode, Queueing, Schedule, Sending
 from ..timeline.serial_sgs import FOREVER, Shortage, Timer
 from .list_scheduling import Placement
 
-# ---------------------------------------------------------------------------------------------------- shifting
+# ---------------------------------------------------------------------------------------------------- repartition moves
 #
 # Moves of annealing that change where phases are cut: rows go from one device to another, in one phase or in several at
 # once, and a phase takes the cut of a neighbour, so that nothing moves between them.
@@ -81,7 +81,7 @@ def shifts(costs: Costs, among: frozenset[int] | None = None) -> Shift | None:
     return shift
 
 
-# ---------------------------------------------------------------------------------------------------- annealing
+# ---------------------------------------------------------------------------------------------------- simulated annealing
 
 SEED: Final = 20261121
 Heat: TypeAlias = tuple[float, float]
@@ -199,7 +199,7 @@ def _move(
     return Decisions(state.modes, tuple(order), state.queueing, state.sending)
 
 
-# ---------------------------------------------------------------------------------------------------- ordering
+# ---------------------------------------------------------------------------------------------------- activity list search
 #
 # Annealing over orders alone: each phase goes to the device where it ends first, as in HEFT.
 #

@@ -136,7 +136,7 @@ def candidate_modes(costs: Costs, most_cuts: int = MOST_CUTS) -> Modes:
     return Modes(tuple(choices for choices, _ in enumerated), all(complete for _, complete in enumerated))
 
 
-# ---------------------------------------------------------------------------------------------------- scaling
+# ---------------------------------------------------------------------------------------------------- common divisor of ticks
 #
 # A problem in larger ticks: what all its times are multiples of is divided out before it is planned.
 #

@@ -1,4 +1,4 @@
-"""The planner as one list of strategies, and the two folds over it: planning and proving.
+"""The portfolio: one list of strategies, run from cheap to dear, for planning and for proving a bound.
 
 Everything is counted in moves and solver steps, so the same problem gives the same answer.  The answer is never worse than a
 baseline, and says why no schedule is shorter, or how far the lower bound is away.
@@ -126,7 +126,7 @@ def _replaced(problem: Problem, old: Directive, new: Directive | None) -> Proble
     return replace(problem, directives=tuple(one for one in others if one is not None))
 
 
-# ---------------------------------------------------------------------------------------------------- proving
+# ---------------------------------------------------------------------------------------------------- exact strategy
 #
 # The strategy that asks the solver, of the candidate modes exactly.
 
@@ -211,7 +211,7 @@ Z3: Final = Strategy(
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- recipe
+# ---------------------------------------------------------------------------------------------------- portfolio
 
 STRATEGIES: Final[tuple[Strategy, ...]] = (
     BASELINES, AT_HOME, SINGLE_SPLIT, PATHS, ENERGETIC, LP_RELAXATION, LIST_SCHEDULING, ROLLING, UNIFORM, CHAINS,

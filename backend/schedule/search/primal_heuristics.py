@@ -1,4 +1,5 @@
-"""Strategies that only find schedules: baselines, list scheduling, uniform modes, chains, and local search from the best of them.
+"""Strategies that offer schedules and no bound (primal heuristics): baselines, list scheduling, uniform modes, chains, and
+local search from the best of them.
 
 The numbers of moves follow from the number of shards, so that layouts of many shards cost no more in all than those of few.
 """
@@ -18,7 +19,7 @@ from .list_scheduling import acceptable, at_home, baselines, cut_list, retime, r
 from .local_search import CUT, SEED, Shift, anneal, anneal_order, shifts
 from .strategy import MOST_DEVICES, MOST_EXACT, SearchContext, Strategy
 
-# ---------------------------------------------------------------------------------------------------- searching
+# ---------------------------------------------------------------------------------------------------- numbers of moves
 
 PRICES: Final = (100, 10, 1)
 ROLLS: Final = ((20, 2), (30, 1), (40, 0), (60, 0), (100, 0))
@@ -265,7 +266,7 @@ ANNEALING: Final = Strategy(
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- merging
+# ---------------------------------------------------------------------------------------------------- merging of syncs
 #
 # Fewer waits for later starts: a step waits at once for what a later step of its queue will wait for anyway.
 #

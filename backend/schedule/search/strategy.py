@@ -1,4 +1,4 @@
-"""What a strategy is, and what it works on.
+"""The interface of strategies, the budget and context that they work with, and the incumbent.
 
 Note [Strategies].  A strategy offers schedules (upper bounds) and raises the lower bound of a `Context`; the planner folds over
 a list of them from cheap to dear and stops when the bounds meet.  `refutes` shows by the same means, from the problem alone,

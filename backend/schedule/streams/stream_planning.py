@@ -31,7 +31,7 @@ from .pass_partitioning import CannotStream, flow_of
 from .tile_demands import Demand, Ends, Flow, Rows, Sink, TilePass, demand, out_of_order
 from .tile_graph import key_of, tile_of, with_parts
 
-# ---------------------------------------------------------------------------------------------------- scratch
+# ---------------------------------------------------------------------------------------------------- external sort
 #
 # Values that are sorted on disk: runs of sorted tiles in a scratch file, which are merged while they are read.
 #
@@ -123,7 +123,7 @@ def _sorts(phases: tuple[Phase, ...], grade: LibraryPhase) -> Iterator[Phase]:
             yield phase
 
 
-# ---------------------------------------------------------------------------------------------------- selections
+# ---------------------------------------------------------------------------------------------------- selection stages
 #
 # Selections by masks from stored inputs: a separate stage, because the sizes of later values are known only after it.
 #
@@ -210,7 +210,7 @@ def _upstream(graph: Graph, members: Iterable[LibraryPhase]) -> Iterator[Phase]:
     return (phase for phase in graph.phases if phase.id in ids)
 
 
-# ---------------------------------------------------------------------------------------------------- planning
+# ---------------------------------------------------------------------------------------------------- plan of the passes
 
 DEPTH: Final = 2
 """Tiles of the inputs in memory: one is computed with, the next is read."""

@@ -31,7 +31,7 @@ from ..program_facts.partitioning import (
     space_of,
 )
 
-# ---------------------------------------------------------------------------------------------------- carries
+# ---------------------------------------------------------------------------------------------------- state carried between tiles
 #
 # Library phases that are cut along an axis of their operands: in order, each tile beginning with the state that the one
 # before it left, or each tile making a partial result (products whose summed axis is in tiles).

@@ -60,7 +60,7 @@ from .tile_demands import (
     tells_empty,
 )
 
-# ---------------------------------------------------------------------------------------------------- tiles
+# ---------------------------------------------------------------------------------------------------- graph of a tile
 
 @dataclass(slots=True)
 class Tile:
@@ -364,7 +364,7 @@ class _TileGraphBuilder:
         self.phases.append(replace(loop, initial=initial, body=SubGraph(params, (body,), next_states)))
 
 
-# ---------------------------------------------------------------------------------------------------- parts
+# ---------------------------------------------------------------------------------------------------- small slices
 #
 # Small boxes of flowing values, where a phase needs only these: the middle of a sorted vector, the last row.
 #

@@ -1,2 +1,3 @@
-"""The one meaning of a schedule: `expand` makes the step graph of a choice of modes, `simulate` gives its steps their ticks in an
-order, `memory` says what is in use at each tick.  Every heuristic, the solver's models, repairs and pictures ask here."""
+"""The one meaning of a schedule: `step_expansion` makes the steps of a choice of modes, `serial_sgs` gives them their ticks in an
+order, `step_graph` says which buffers live at each tick, and `fence_insertion` synchronises the queues.  Every heuristic, the
+solver's models, repairs and pictures ask here."""

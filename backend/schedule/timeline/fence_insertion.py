@@ -1,4 +1,4 @@
-"""Queues, fences and waits of a schedule: who has to be told what, with as few waits as delay nobody.
+"""Inserts the synchronisation of a schedule: its queues, with as few fences and waits as delay no step.
 
 Note [Queues].  Each device has a compute queue (its shards and, at home, combines, by start) and each channel a copy queue (its
 transfers, by arrival); a queue completes its steps in order.  Where nothing is exclusive a pair of devices has a copy

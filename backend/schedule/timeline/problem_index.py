@@ -1,4 +1,4 @@
-"""A problem prepared for many layouts: its tables, routes and orders, looked up instead of searched."""
+"""An index of a problem for decoding many schedules: its cost tables, routes and orders, looked up instead of searched."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class Routes:
         return devices
 
 
-# ---------------------------------------------------------------------------------------------------- prepared
+# ---------------------------------------------------------------------------------------------------- problem index
 
 class ProblemIndex:
     """What every layout of a problem asks."""

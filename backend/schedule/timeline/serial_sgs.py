@@ -23,7 +23,7 @@ from ..solution import Decisions, Mode, Queueing, Schedule, ScheduledCombine, Se
 from .problem_index import Channel, ProblemIndex
 from .step_expansion import Send, SendKey, ShardOutput, ShardStep, Steps, expand, merged
 
-# ---------------------------------------------------------------------------------------------------- levels
+# ---------------------------------------------------------------------------------------------------- resource profile
 #
 # How much memory of one device is in use at every tick: a step function that buffers are added to.
 
@@ -71,7 +71,7 @@ class ResourceProfile:
         return start
 
 
-# ---------------------------------------------------------------------------------------------------- resources
+# ---------------------------------------------------------------------------------------------------- resource calendars
 #
 # What a schedule in the making has taken: ticks of devices and channels, and memory where it is limited.
 
@@ -203,7 +203,7 @@ def room_for(levels: ResourceProfile, size: int, scratch: int, start: int, durat
     return levels.fits(size + scratch, start, start + duration)
 
 
-# ---------------------------------------------------------------------------------------------------- simulate
+# ---------------------------------------------------------------------------------------------------- schedule generation
 
 class Simulation(Resources):
     """One schedule in the making."""
@@ -541,7 +541,7 @@ def transfer_of(phase: int, send: Send, start: int, *, partial: bool) -> Transfe
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------- timing
+# ---------------------------------------------------------------------------------------------------- decoding
 #
 # A schedule from decisions: where each phase runs and who goes first, with everything else as early as it can be.
 #

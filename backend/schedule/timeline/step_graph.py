@@ -19,7 +19,7 @@ from .problem_index import ProblemIndex
 from .serial_sgs import transfer_of
 from .step_expansion import Send, ShardRead, Steps, merged
 
-# ---------------------------------------------------------------------------------------------------- graph
+# ---------------------------------------------------------------------------------------------------- step graph
 
 SHARD: Final = 0
 SEND: Final = 1
@@ -256,7 +256,7 @@ def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
     return starts
 
 
-# ---------------------------------------------------------------------------------------------------- orders
+# ---------------------------------------------------------------------------------------------------- topological order
 #
 # Topological orders.
 
@@ -281,7 +281,7 @@ def order_of(before: Sequence[Collection[int]], *, by_index: bool = False) -> li
     return result if len(result) == len(waiting) else None
 
 
-# ---------------------------------------------------------------------------------------------------- memory
+# ---------------------------------------------------------------------------------------------------- live ranges of buffers
 #
 # What is in use on each device at every tick, by Note [Memory] of `problem`.
 #

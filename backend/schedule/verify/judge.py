@@ -1,6 +1,7 @@
-"""The judge of an execution: what is where by the ticks and for certain, who holds what at once, and how much memory is in use.
+"""The judge of an execution: which data is resident where, by the ticks and by the fences alone, which tasks exclude each
+other, and how much memory is in use.
 
-It knows no problem and no program (`execution`), and says what is wrong in the words of who translated.
+It knows no problem and no program; its messages use the names that the front end gave.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from ..problem import (
 from ..solution import Schedule, ScheduledCombine, Shard, Transfer
 from .judge import Rule, Violation
 
-# ---------------------------------------------------------------------------------------------------- facts
+# ---------------------------------------------------------------------------------------------------- index of the schedule
 #
 # A problem as the verifier reads it: devices, links, bytes and ticks by arithmetic of its own (rationals, rounded up once).
 #
@@ -230,7 +230,7 @@ class JudgeIndex:
         return channels
 
 
-# ---------------------------------------------------------------------------------------------------- places
+# ---------------------------------------------------------------------------------------------------- placement
 
 Holds: TypeAlias = Callable[[int, int], bool]
 """Is all of an output on a device at the end?"""
@@ -414,7 +414,7 @@ def _ordered(facts: JudgeIndex, directive: Order) -> Iterator[Violation]:
         yield Violation(Rule.V8, f"`{directive.line.text}`: something comes after `{facts.id(items[-1])}`")
 
 
-# ---------------------------------------------------------------------------------------------------- moves
+# ---------------------------------------------------------------------------------------------------- transfers
 #
 # V6: transfers go by links that join their ends, and carry what they say.  That channels carry one at a time is the judge's.
 

@@ -80,7 +80,7 @@ from .judge import (
     volume,
 )
 
-# ---------------------------------------------------------------------------------------------------- once
+# ---------------------------------------------------------------------------------------------------- coverage
 #
 # V1, V3 and V8 of a plan, or of an iteration in it: every phase once, in a step of its kind, in boxes that tile it.
 
@@ -216,7 +216,7 @@ def _of_shared(plan: ExecutionPlan, loop: Shared) -> Iterator[Violation]:
         yield Violation(Rule.V9, f"{name} takes {step.end - step.start} ticks, its iterations {ticks}")
 
 
-# ---------------------------------------------------------------------------------------------------- translate
+# ---------------------------------------------------------------------------------------------------- execution of a plan
 #
 # A plan of a program as an execution: values on devices, boxes of their axes, frees as they are stated.
 #
@@ -579,7 +579,7 @@ def _wrong_chain(step: RowsStep, bound: BoundGraph) -> str | None:
     return "is neither a chain along rows nor a group of neighbours"
 
 
-# ---------------------------------------------------------------------------------------------------- plans
+# ---------------------------------------------------------------------------------------------------- verdict
 
 __all__ = ["check_plan", "memory_in_use", "needless_waits"]
 

@@ -43,7 +43,7 @@ from .judge import (
 )
 from .placement_checks import JudgeIndex, carried, obeyed, present, tiled, together
 
-# ---------------------------------------------------------------------------------------------------- clock
+# ---------------------------------------------------------------------------------------------------- timing
 #
 # V9: every tick worked out again from the tables, every objective from the schedule.
 
@@ -179,7 +179,7 @@ def _makespan(facts: JudgeIndex) -> int:
     return max(ends + [moved.arrive for moved in schedule.transfers], default=0)
 
 
-# ---------------------------------------------------------------------------------------------------- claims
+# ---------------------------------------------------------------------------------------------------- claimed bounds
 #
 # V10: what an answer claims of plans that it does not show, as far as arithmetic on one page can tell.
 #
@@ -435,7 +435,7 @@ def _device(facts: JudgeIndex, step: Shard | ScheduledCombine) -> int:
     return facts.home if isinstance(step, ScheduledCombine) else int(step.device)
 
 
-# ---------------------------------------------------------------------------------------------------- translate
+# ---------------------------------------------------------------------------------------------------- execution of a schedule
 #
 # A schedule of a problem, and its queues, as an execution: outputs are values, units (rows or bytes) their one axis.
 
@@ -609,7 +609,7 @@ class ScheduleTranslation:
         return self.facts.name(task.what)
 
 
-# ---------------------------------------------------------------------------------------------------- schedules
+# ---------------------------------------------------------------------------------------------------- verdict
 
 __all__ = ["ADVISORY", "BoundStatus", "Rule", "Violation", "memory_in_use", "standing", "verify", "verify_schedule"]
 
