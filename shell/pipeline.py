@@ -1,4 +1,4 @@
-"""One object that takes a program through the stages: check, load, plan, run, format.  Every way to meet Rho uses it.
+"""`Session`: takes a program through the stages check, load, plan, run and format.  Every way to meet Rho uses it.
 
 A `Session` holds what does not change between programs (permissions, strictness, limits) and no program state, so it is
 safe to share between threads.  Problems are returned (`Checked.diagnostics`) or raised (`RhoError`); nothing is printed.

@@ -1,4 +1,4 @@
-"""What the stages of a session hand on: a program that is checked, one that is loaded, and how they are asked for."""
+"""The data that the stages of a session exchange: checked programs, loaded programs and requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What checking has found wrong so far, each once, with the calls that are being expanded."""
+"""The sink of diagnostics: records each once, with the calls being expanded; names of values and sizes for messages."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Directives of a `schedule` block: what can be said of each without a program's phases or a profile's devices.
 
-One reader for everyone: `rho check`, sessions and editors resolve names to the values of a program (`typechecker.schedules`), the
-planner to phases and devices (`backend.schedule.files`).  Verbs, the words between them, objectives and units are judged
-here, and so is what contradicts itself, such as `a before a`.
+One reader for everyone: `rho check`, sessions and editors resolve names to the values of a program
+(`typechecker.elaborate.programs`), the planner to phases and devices (`backend.schedule.instances.directive_resolution`).
+Verbs, the words between them, objectives and units are judged here, and so is what contradicts itself, such as `a before a`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The pass turns each token or group into a unit whose class is known and stops at every `←` to reduce what
 stands right of it to one value.  It recurses only into brackets, which the splitter has capped; dfns come
-in through `Binding.braces`.
+in through `BindContext.braces`.
 """
 
 from __future__ import annotations

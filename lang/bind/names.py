@@ -1,4 +1,4 @@
-"""What a name in an expression is: an array, a function, an operator, a member of a module, or a mistake."""
+"""Binds the names of an expression, as an array, a function, an operator or a member of a module, and explains wrong ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which name means what: the one place that says so, for the binder and for editors, in statements that are broken too.
+"""Name resolution: finds the binding of each name, for the binder and for editors, in statements with errors too.
 
 Names are lexical and statements are read from right to left, so this walks the tokens in the order of evaluation and
 resolves each name to the binding in scope there.  A name that is bound again is another `Symbol`; `x[i]←v` and `x f← v`

@@ -1,4 +1,4 @@
-"""What a name means: the binding it stands for, the blocks in which bindings are seen, every mention of them by place."""
+"""Symbols, scopes and name classes: the result of name resolution, with every reference to a symbol by position."""
 
 from __future__ import annotations
 

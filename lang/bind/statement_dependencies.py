@@ -1,6 +1,6 @@
-"""The statements of a text one by one, with what each binds and needs: what a session keeps of an entry.
+"""Splits a text into its statements, each with the names that it binds and those that it uses; sessions store entries so.
 
-A signature goes with the binding that it is for.  Neighbours: `parser` (whose names these are), `shell.workspace`.
+A signature goes with the binding that it is for.  `lang.syntax.parser` resolves the names; `shell.workspace` uses the result.
 """
 
 from __future__ import annotations

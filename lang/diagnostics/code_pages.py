@@ -1,4 +1,4 @@
-"""Pages of E001–E019: characters, spelling, brackets, names, declarations.  Loaded by `lang.diagnostics.model` when asked for."""
+"""The page of every diagnostic code: an explanation, a program that fails and its repair.  Loaded when a page is shown."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Diagnostics for people and for programs: text, JSON, SARIF 2.1.0, GitHub annotations.
 
-`render_text` (its layout lives in `render_text.py`) is for people; `to_json` is the schema of `ux.md`
+`render_text` is for people; `to_json` gives the schema of `--json`
 with 0-based UTF-16 ranges as editors count; `to_sarif` and `to_github` are for continuous integration.
 All are pure functions of the diagnostics and the sources; a span whose source is not given has an
 empty range at 0:0.

@@ -1,4 +1,4 @@
-"""Where a spelling in Rho has the value and the element type of another language's function: the domain of a row.
+"""The domain of a rewrite: for which arguments a Rho text equals another language's function in value and element type.
 
 A domain is written as one condition for each argument, parted by `;`, and alternatives by `|`.  A condition is some words:
 digits (the ranks that hold), letters (element kinds: `b`ool, `i`64, `f`64, `c`haracters), `fits` (the axes of both arguments

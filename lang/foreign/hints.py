@@ -1,6 +1,6 @@
-"""What is said of a text that another language's hands have typed: errors in the words of a habit, notes where it is legal.
+"""Explains syntax of other languages: it rewords the errors that such syntax causes and adds notes where it is legal Rho.
 
-Where the text is wrong, a habit's words and its fix take the place of the error that the text happens to cause (`explained`).
+Where the text is wrong, the message and fix of a pattern replace the error that the text causes (`explained`).
 Where the text is legal Rho that means something else, there is a note (`notes`, N001), which all show but `rho run`.  Notes
 are only for statements in ASCII (and `←`): whoever writes the glyphs knows them.
 """

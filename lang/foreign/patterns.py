@@ -1,4 +1,4 @@
-"""What hands that know Python, C, R or MATLAB type, and how Rho spells it: one table.
+"""Patterns of foreign syntax (Python, C, R, MATLAB), each with a hint and an optional rewrite: one table.
 
 A row is a pattern.  It sees the text with the insides of quotes as letters and comments as blanks.  A group `w` is the word at
 fault: an E001 is explained only if it is about that word.  `all` is what the fix replaces, the whole match without it; `after`

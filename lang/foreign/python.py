@@ -1,4 +1,4 @@
-"""A text of Python (or C, R) as Rho writes it: `x**2` is `x*2`, `2*a+1` is `(2×a)+1`, `np.sum(x)` is `+/,x`.
+"""Translates expressions of Python (or C, R) into Rho: `x**2` is `x*2`, `2*a+1` is `(2×a)+1`, `np.sum(x)` is `+/,x`.
 
 Whoever writes `y = 2*a+1` means `*` and its precedence as the other language has them, so a statement that is repaired is read
 whole as that language: once a part of it is Rho, nobody can tell whose `*` and `/` the others are.

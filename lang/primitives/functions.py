@@ -1,4 +1,4 @@
-"""Rows of the scalar functions: they pervade by agreement (language.md, Primitives and Identities)."""
+"""Rows of the functions: elementwise functions, array functions and named (`⎕`) functions (language.md, Primitives)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The shape of one row of the table of primitives.
 
-Separate from the rows so that each group of rows (`primitives_scalar`, `primitives_array`,
-`primitives_library`, `primitives_operators`, `primitives_syntax`) imports only this.  `lang.primitives.table`
-joins the groups and answers look-ups.
+The rows (`lang.primitives.functions`, `lang.primitives.operators`) import only this; `lang.primitives.table` joins them and
+answers look-ups.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What Rho keeps for the user between runs: a folder of entries that is the user's alone, each entry authenticated.
+"""Caches: authenticated entries in a folder of the user, kept between runs, and a generational cache in memory.
 
 A folder is read and written only if it belongs to the user and nobody else may write it (mode 0700 when made here).  An entry
 is a line with a keyed digest, then what was kept.  The key is a file of random bytes in the folder that only the user may read,

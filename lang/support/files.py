@@ -1,4 +1,4 @@
-"""Files replaced whole or not at all, and several of them together.
+"""Atomic replacement of one or several files, temporary files, and safe opening of files.
 
     with Replacement() as files:
         files.add("x.npy", fill)        # a temporary beside the target, filled and flushed to the disk

@@ -1,4 +1,4 @@
-"""JSON whose values are counted before any is made: a text of some megabytes may hold millions, of hundreds of bytes each."""
+"""Bounded parsing of untrusted text: JSON with a limit on the number of values, natural numbers, URLs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a forked child finds: locks that nobody holds, state that other threads were not in the middle of, resources of its own.
+"""Fork safety and interruptible waits: after a fork no lock of Rho is held, and no state is half changed.
 
 Only the thread that forks lives on in the child.  A lock that another one held would be held for ever there, and what it guards
 be half changed.  So a fork takes every lock of this module's (`lock`) beforehand, which waits for whoever holds one, and both

@@ -1,4 +1,4 @@
-"""`dataclass`, whose methods are written when they are first used.
+"""A `dataclass` decorator that compiles the methods of a class when they are first called.
 
 The standard decorator compiles six methods for every frozen class, 0.4 ms each class: a third of a cold start went into
 methods that a run never calls.  This one makes the same class (fields, slots, `__match_args__`, and by the fields of the

@@ -1,4 +1,4 @@
-"""From what the user typed to canonical glyphs, and back to where it stood.
+"""Converts ASCII input to canonical glyphs and maps offsets back to the typed text.
 
 Backtick spellings (`` `iota ``, `` `i ``) and look-alikes (`−`, `⋆`) become the glyph they mean before anything
 else reads the text, except in texts and comments.  `Spelled` remembers the original offset of every character,

@@ -1,4 +1,4 @@
-"""Reads a statement, and says what is wrong where the grammar stops: a character the language lacks, a number that is none."""
+"""Explains why a statement cannot be read where the grammar stops: an unknown character, a malformed number."""
 
 from __future__ import annotations
 

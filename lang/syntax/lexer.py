@@ -1,4 +1,4 @@
-"""The one lexer: a text in canonical glyphs, from its first character to its last, as lexemes of which none is left out.
+"""The lexer: splits a text in canonical glyphs into lexemes that cover every character.
 
 Whatever looks at program text is made of the expressions here: the grammars, the splitter, the formatter, the names of the
 language server, the colours of editors and of the session.  What is not a lexeme of the language is one that says so.

@@ -1,4 +1,4 @@
-"""From a source text to its bound program: `parse_program`.
+"""The parser: reads a source text and returns its bound program (`parse_program`) and its diagnostics.
 
 The text is spelt in glyphs, cut into statements, and each statement is read by the grammar and bound on its
 own, so one broken statement costs one message and hides nothing.  What the names of a statement stand for is settled

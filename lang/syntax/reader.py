@@ -1,4 +1,4 @@
-"""Cuts a text into statements with one fast pass, before any grammar runs.
+"""Splits a text into statements in one pass before any grammar runs, and prints statements canonically.
 
 The pass knows only comments, texts and brackets, so it costs little and a broken statement cannot hide the
 next one.  It reports what only it can see: brackets that do not match, texts that do not end, nesting that is

@@ -1,4 +1,4 @@
-"""The tree of a file: its statements, those that stand at top level alone among them."""
+"""The syntax tree of a file: its statements, including those that may stand only at top level."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A small reader of command lines: options of one verb, with suggestions for misspelt ones.
+"""The command line: the table of commands and options, its parser with suggestions for misspelt options, and help.
 
 Hand-written because starting `rho` must cost little, and because an APL expression may start with `-` (`-/1 2 3`),
-which is then not an option.  Neighbours: `shell.cli.arguments` declares the options, `shell.main` reads with them.
+which is then not an option.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What becomes of an exception that no verb has handled: the diagnostics that it carries, a lack of memory or threads, or a bug.
+"""The error boundary: converts an exception that no command has handled to diagnostics, a resource error or a bug report.
 
 Where memory runs out while a library is loaded, what comes up is an ImportError or an OSError in the words of the dynamic linker;
 it is told from others by those words and by what it was raised from.

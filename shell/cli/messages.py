@@ -1,4 +1,4 @@
-"""Diagnostics on a console: rendered to standard error, in colour where that is wanted."""
+"""Prints results and diagnostics of a command: diagnostics go to standard error, in colour on a terminal."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""No command writes over a file that it reads, nor twice into one file.
+"""Rejects commands that would overwrite a file they read, or write one file twice.
 
-What an option does with the file that it names stands in its row (`registry`), so that every verb is held to this: once before
-anything is read, for what the command line names, and once a program is loaded, for what the program names.
+What an option does with the file that it names stands in its row (`shell.cli.arguments`), so that every verb is held to this:
+once before anything is read, for what the command line names, and once a program is loaded, for what the program names.
 """
 
 from __future__ import annotations

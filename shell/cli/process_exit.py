@@ -1,4 +1,4 @@
-"""How the process of a command ends before its time: Ctrl-C, a request to terminate, the limit of `--max-time`.
+"""Ends the process of a command early and in order: on Ctrl-C, a request to terminate or the limit of `--max-time`.
 
 Each of them first raises an exception in the main thread, which cleans up and says what happened.  Python raises it between two
 of its instructions, and compiled code (LAPACK, an FFT, a decoder) may run for minutes between them; an exception may also get

@@ -1,4 +1,4 @@
-"""Library pages as text, primitives and library names as JSON objects (`doc`).
+"""Library pages as text, primitives and library names as JSON objects (`doc`), and the generated pages of the Python API.
 
 The text pages of primitives and codes are `lang.diagnostics.help_pages`; `searching` looks for both.
 """

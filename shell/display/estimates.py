@@ -1,4 +1,4 @@
-"""How long things take by the cost model, in words: `~0.3 ms`.  Nothing is run; of data at most the headers are read."""
+"""Estimates of running times by the cost model, as text: `~0.3 ms`.  Nothing is run; of data at most the headers are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The TextMate grammar and what else VS Code wants to know of the language (`editors/vscode`).
+"""Generates the files of editors: the TextMate grammar (VS Code), and those of Vim and Helix (`editors/`).
 
 Scopes are the usual ones, so that every theme colours them; the server's semantic tokens add what only it knows.
 """

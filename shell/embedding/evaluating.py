@@ -1,4 +1,4 @@
-"""`rho.eval`: a text as a program of its own, and the value that it shows last.
+"""`rho.eval`: runs a text as a program and returns the value that it shows last.
 
 A text without inputs and modules always means the same: it is checked and planned once, and run each time it is asked for.
 """

@@ -1,4 +1,4 @@
-"""`--cluster`: a cluster that is attached to when its devices are asked for, and let go when the command ends."""
+"""`--cluster`: connects to a cluster when its devices are needed, disconnects at the end, and places files on its workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checking documented claims: runs the programs of `shell.execution.doctest_parser` and says where they do not hold."""
+"""Runs doctests: executes the programs of `shell.execution.doctest_parser` and reports each claim that does not hold."""
 
 from __future__ import annotations
 

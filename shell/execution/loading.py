@@ -1,7 +1,7 @@
-"""The files of a program's inputs: which, whether they may be read, their shapes, then their data.
+"""Loads the inputs of a program: their files, permissions and shapes first, then their data.
 
 Paths in a program are relative to the program, paths on the command line to the working folder.  Only headers are read
-before sizes are bound.  Neighbours: `backend.run.files` (formats), `shell.execution.params`.
+before sizes are bound.  `backend.io` reads the formats.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run yields, ready to be shown: as text, as the JSON of ux.md, or compared with another run.
+"""The outcome of a run: its printed values and outputs, as text, as JSON, or for comparison with another run.
 
 A value is the back ends' plain `Array` or anything with the array interface; this module imports no array library.
 """

@@ -1,4 +1,4 @@
-"""What `--set` and Python give params: numbers for those that are sizes, arrays for the others.
+"""Values of params from `--set` and Python (numbers for sizes, arrays for the others), and the files a program may use.
 
 A param has the type of its default.  Text stands for itself, numbers are written as in Python or in Rho, those of a vector with
 blanks or commas between them.

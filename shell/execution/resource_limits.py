@@ -5,7 +5,7 @@ could be smaller, the largest number that would fit.  That is found by planning 
 every size, so bisection finds it.  All of it is read off the graph that runs.
 
 Note [The rate].  Time is refused at 10¹¹ operations a second on each core, which no processor exceeds on 64-bit numbers: what is
-refused could not have ended in time.  A run that takes longer than its estimate is stopped by `timing` instead.
+refused could not have ended in time.  A run that takes longer than its estimate is stopped by `shell.execution.watching` instead.
 """
 
 from __future__ import annotations

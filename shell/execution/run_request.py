@@ -1,4 +1,5 @@
-"""From options to a run: checked names, numbers and paths.  Everything wrong here is a usage error with a suggestion."""
+"""Builds a run request from options: checked names, numbers and paths.  Everything wrong here is a usage error with a
+suggestion."""
 
 from __future__ import annotations
 

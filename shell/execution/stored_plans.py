@@ -1,4 +1,4 @@
-"""Plans that were stored: read, with the program they hold, and refused where they are wrong."""
+"""Reads stored plans and rejects invalid ones; calibrates this machine and loads its profile."""
 
 from __future__ import annotations
 

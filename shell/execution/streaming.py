@@ -1,4 +1,4 @@
-"""What does not fit in memory, run tile by tile from the files of its inputs."""
+"""Runs programs whose data exceeds memory tile by tile from the files of their inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Who is told how a run gets on: its stages, and on request its phases.  Imports nothing, so that every verb may."""
+"""Callbacks for the progress of a run (its stages, on request its phases) and its deadline.  Imports nothing, so that every
+verb may."""
 
 from __future__ import annotations
 

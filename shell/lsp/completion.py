@@ -1,4 +1,4 @@
-"""What could be typed at a place of a document, as items of the protocol."""
+"""Completion: names, glyphs and sizes that can be typed at a position of a document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnostics as an editor shows them: where, how bad, in which words, with the places that have to do with it."""
+"""Diagnostics in the form of the protocol (range, severity, related locations), and code actions that fix them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The open texts: their versions, their names and what checking them found, each worked out when asked for and kept.
+"""Open documents: their versions, symbol indexes and check results, each computed on demand and memoised.
 
 A module that is open is read as it stands in the editor, not as it was saved.  One thread at a time.
-Neighbours: `typechecker.check` (one `Checker` a document), `index`, every answer of the server.
+Each document has one `Checker` of `typechecker.check`.
 """
 
 from __future__ import annotations

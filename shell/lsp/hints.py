@@ -1,5 +1,4 @@
-"""What is not written but known, shown between the words: types of bindings, how often parameters and inputs are read, the
-frames of lifted calls.
+"""Inlay hints and code lenses: types of bindings, usage grades of parameters and inputs, frames of lifted calls, costs.
 """
 
 from __future__ import annotations

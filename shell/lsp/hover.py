@@ -1,4 +1,4 @@
-"""What is under the pointer: type, reads and cost of a name, the page of a glyph, the signature of a member."""
+"""Hover texts: type, reads and cost of a name, the page of a glyph, the signature of a member."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Where a name comes from, where else it is mentioned, and giving it another name.
+"""Definitions, references, renaming, symbols, semantic tokens, formatting and signature help.
 
 Renaming is checked by reading the new text: every mention must mean what it meant, else nothing is changed.
-Neighbours: `index` (what means what), `places`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A picture by matplotlib, which is imported here and nowhere else, without a window of its own."""
+"""Draws figures by Matplotlib, which only this module imports, without a window; parses plot options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The session's loop, whoever types: read an entry, do it, show what it printed."""
+"""The read-eval-print loop: reads an entry, runs it and prints its values; handles interrupts."""
 
 from __future__ import annotations
 

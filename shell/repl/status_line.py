@@ -1,4 +1,4 @@
-"""The bottom line: type, reads, memory, time and device of what is being typed, worked out beside the typing.
+"""The status line: type, reads, memory, time and device of the text being typed, computed in a background thread.
 
 `describe` is the answer for one text.  `Watcher` runs it in a thread of its own, always for the latest text, after a moment
 without keystrokes; it never waits and never starts the solver (a text with sizes of its own, a signature or an `input`, is

@@ -1,6 +1,6 @@
 """The session in a terminal: prompt_toolkit's editor with Rho's keys, colours, completion, language bar and bottom line.
 
-Everything is decided elsewhere (`glyphs`, `completing`, `colours`, `preview`); this wires it.  `input` and `output` are
+`input` and `output` are
 prompt_toolkit's and are given by tests.
 """
 

@@ -1,4 +1,4 @@
-"""What a search says: the lines of `rho search` and `)search`, and the object of `--json`."""
+"""Results of a search as the lines of `rho search` and `)search` and as JSON, and completion of names."""
 
 from __future__ import annotations
 

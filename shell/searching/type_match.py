@@ -1,8 +1,8 @@
-"""How well a function fits a type that is searched for: a number, 0 where they are the same up to names, None where they differ.
+"""Search by type: the cost of matching a function with a type, 0 if they are equal up to names, None if they differ.
 
 Names on both sides may be bound.  What a function demands less costs little (`T[..s]` where `f64[n]` is asked), what is asked and
 not given in general costs more (`f64[n n]` where `f64[n m]` is asked); so do widened elements, arguments the other way round, and
-a function that fits the cells of an array, which lifting takes to the whole (types.md 3.2).
+a function that fits the cells of an array, which lifting takes to the whole.
 """
 
 from __future__ import annotations

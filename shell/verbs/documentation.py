@@ -1,4 +1,4 @@
-"""`rho doc NAME`: the page of a glyph, its name, or a library function."""
+"""`rho doc`, `rho explain`, `rho search` and `rho info`: pages of glyphs, names, codes and the installation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`rho repl [FILE]`: an interactive session.  Piped lines run without prompts and stop at the first error with its exit code.
+"""`rho repl`, `rho lsp`, `rho kernel`, `rho init` and `rho completion`.  `rho repl [FILE]` is an interactive session.  Piped
+lines run without prompts and stop at the first error with its exit code.
 
 On a terminal with prompt_toolkit the session has colours, completion and the rest of `docs/repl.md`; without it lines are
 read plainly.  The work is in `shell.repl` and `shell.workspace`.

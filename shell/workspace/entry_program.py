@@ -1,4 +1,4 @@
-"""The program that an entry stands in: what it needs of the session, then the entry; and the way back for messages.
+"""Builds the program of an entry (the definitions that it needs, then the entry) and maps diagnostics back to the entry.
 
 Only the items that the entry mentions, and what these mention, are put before it, in their order, so that each sees what it
 saw when it was entered.  A value comes back as an input of its type.  Where a name occurs twice, the inputs have hidden

@@ -1,4 +1,4 @@
-"""Values of a session from Python and to Python: what `%%rho -i xs -o labels` does.
+"""Exchanges values of a session with Python (`%%rho -i xs -o labels`); writes sessions as scripts and Markdown.
 
 Both ways are copies, so that nothing outside changes a value that the session keeps.
 """

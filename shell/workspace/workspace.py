@@ -1,8 +1,8 @@
 """A session: entries are checked, run and remembered one after the other; one that fails leaves no trace.
 
 An entry is checked as a whole before anything of it runs; then its statements run one by one.  Values are kept as arrays of
-concrete sizes, so nothing is computed twice and no size is symbolic; see `items` for what stays text.  `ans` is the value of
-the last bare expression.
+concrete sizes, so nothing is computed twice and no size is symbolic; `entry_program` defines what stays text.  `ans` is the
+value of the last bare expression.
 
 The state is replaced only when an entry has succeeded, so an interrupt at any time leaves the session as it was.
 """

@@ -1,4 +1,4 @@
-"""Applying function values: primitives, dfns, trains; operators go to their own modules."""
+"""Elaborates applications of primitives, dfns and trains, and bindings; operators have modules of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dfns: statements in order, guards as branches.
+"""Elaborates dfns (statements in order, guards as branches), compositions and lifted calls.
 
 A call is expanded in place with its argument operands, so singletons and constants flow in.
 """

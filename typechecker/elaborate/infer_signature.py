@@ -1,4 +1,4 @@
-"""Functions tried on arguments of symbolic sizes, to tell what they do before anything calls them.
+"""Infers the signature of a function by elaborating it on arguments of symbolic sizes.
 
 An annotated function is tried on what its signature declares.  Any other is a template: it is tried on floats (then
 integers, masks, text) of rank one and two, and what it needs of the sizes becomes its `where`; a function that takes

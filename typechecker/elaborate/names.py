@@ -1,4 +1,4 @@
-"""What names stand for, and what is wrong where one stands for nothing of the kind that is needed."""
+"""Elaborates names: finds their values and functions, and reports a name of the wrong class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs: top-level statements, inputs, params, outputs, modules; the finished core."""
+"""Elaborates programs: top-level statements and modules to the finished core; replays statements that did not change."""
 
 from __future__ import annotations
 

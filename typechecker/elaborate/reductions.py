@@ -1,6 +1,6 @@
 r"""`f/ f⌿ f\ f⍀`: reductions, windowed reductions and scans.
 
-A scalar primitive gives one `Reduce` or `Scan` op; everything else goes to `folds`.  Which core function
+A scalar primitive gives one `Reduce` or `Scan` op; everything else becomes a fold.  Which core function
 a primitive is, and in which kind it computes, is found by elaborating it on two scalars until the
 kind is stable, so that no table is repeated here.
 """

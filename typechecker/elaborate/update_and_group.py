@@ -1,4 +1,4 @@
-"""`f@i`: change at indices or where a mask holds."""
+"""`f@i` (update at indices or where a mask holds) and `f⌸` (group by key)."""
 
 from __future__ import annotations
 

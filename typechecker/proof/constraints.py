@@ -1,4 +1,4 @@
-"""Facts about sizes: those in scope, those that loading or a turn must check, and the decision about each that is asked for."""
+"""Size constraints: those in scope, those that loading or a loop iteration must check, and facts over loop indices."""
 
 from __future__ import annotations
 

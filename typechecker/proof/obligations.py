@@ -2,7 +2,7 @@
 
 The elaborator emits them; `typechecker.proof.prover` answers what the normal form and numbers can
 answer.  What is left becomes a load-time guard of the script (W201) or, in an annotated
-definition, an error.  The full solver (types.md 3.4) plugs in behind `decide` without a change here.
+definition, an error.  The full solver plugs in behind `decide` without a change here.
 """
 
 from __future__ import annotations

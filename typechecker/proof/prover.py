@@ -1,7 +1,7 @@
 """Verdicts on size facts: normal form, premises, bounds, small numbers, then the solver.
 
 `decide` answers PROVED (true for all sizes the premises allow), NEVER (false for all), DEPENDS (with
-a counterexample) or UNKNOWN.  The steps are those of types.md 3.4.  PROVED and NEVER are sound, and every
+a counterexample) or UNKNOWN.  The steps are those of docs/checking.md.  PROVED and NEVER are sound, and every
 counterexample really falsifies the fact.  The solver is asked only about facts that some size of a signature, an
 input or a `param` occurs in, and only when small numbers do not show both that the fact can fail and that it can hold.
 """

@@ -1,4 +1,4 @@
-"""What becomes of an obligation that is not proved (types.md 3.5): the code, the severity and what is said.
+"""Reports obligations that are not proved: the code, the severity, the message and a suggested where-clause.
 
 Never true: an error wherever it is.  Depends on sizes known only when run: an error.  Depends on the sizes of a
 signature: an error with the `where` that would help.  Depends on inputs and params only: a warning, with the `where` of

@@ -1,4 +1,4 @@
-"""The only module that imports z3, and it runs in a process of its own (`child` starts it as a script).
+"""The only module that imports z3, and it runs in a process of its own (`z3_process` starts it as a script).
 
 One JSON line in is one question, one line out its answer.  Every question gets a context of its own and a fixed number of
 steps, never a time limit, so that an answer does not depend on what was asked before or on how busy the machine is.

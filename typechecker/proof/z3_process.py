@@ -1,4 +1,4 @@
-"""The solver's process, seen from here: started by the first question, asked line by line, never trusted to live.
+"""The client of the solver's process: starts it with the first query, exchanges lines with it and restarts it if it dies.
 
 The process runs `z3_leaf` alone, with its memory capped, in a session of its own, so that Ctrl-C reaches only this one.
 If it dies over a question (killed, out of memory, crashed) that question has no answer; the next one starts another

@@ -1,4 +1,4 @@
-"""`⍴ ≢ , ⍪ ⌽ ⊖ ⍉ ⊣ ⊢`: shapes and views (join is in `join`)."""
+"""`⍴ ≢ , ⍪ ⌽ ⊖ ⍉ ⊣ ⊢`: typing rules of shapes, views, join, take and drop."""
 
 from __future__ import annotations
 

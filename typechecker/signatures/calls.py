@@ -3,7 +3,7 @@
 A parameter's shape gives the function's cell ranks; an argument of higher rank is lifted over.  Sizes
 bind as a name, or as `(c×n)+c'` or `(c×n)-c'`; any other size expression is an obligation, and so is every fact of the `where`.
 The body sees its arguments as the signature declares them: what more is known of them at a call stays outside.
-What the body needs was proved where the function was defined (`definitions`).
+What the body needs was proved where the function was defined (`check_definition`).
 """
 
 from __future__ import annotations

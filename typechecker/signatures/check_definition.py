@@ -1,4 +1,4 @@
-"""Defining annotated functions: the body is checked once, for every size its signature allows.
+"""Checks the definition of an annotated function: the body is checked once, for every size its signature allows.
 
 The parameters get sizes of their own (rigid ones), about which only the `where` is known; what cannot be proved for them
 is an error here, with the clause that would help, and calls need not look again.  A shape variable is tried with one, two

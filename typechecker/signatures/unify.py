@@ -1,7 +1,7 @@
-"""Binding the variables of a signature at a call: what its sizes, shapes and element types stand for.
+"""Unifies a signature with the arguments of a call: binds its size, shape and element variables.
 
 A size binds where it stands alone, or as `(c×n)+c'` or `(c×n)-c'`; whatever else a parameter says about sizes becomes an
-obligation when the argument is held against the declared type (`signatures`).
+obligation when the argument is held against the declared type (`calls`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The representation of sizes: variables, opaque nodes, and sums of monomials in canonical order, with numeric bounds.
 
-Nothing here simplifies opaque nodes; `sizes` builds them and is what other modules import.
+Nothing here simplifies opaque nodes; `size` builds them and is what other modules import.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""The size variables of a program, and which of them masks and integers name: one value names one size, however often it is
-made."""
+"""The size variables of a program, and run-time sizes: equal masks and integers name one size."""
 
 from __future__ import annotations
 

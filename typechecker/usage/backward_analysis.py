@@ -1,4 +1,4 @@
-"""Backward demand: how many times the reference evaluation reads each element of every value (types.md 4.2).
+"""Backward demand: how many times the reference evaluation reads each element of every value.
 
 The walk goes through a block from its results to its parameters.  When it meets the op that makes a value, all reads of
 that value are known; they are the demand on the op, and the op's operands are read accordingly.  A node that nothing

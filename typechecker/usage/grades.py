@@ -2,7 +2,7 @@
 
 A *view* (transpose, reverse, rotate, spread, slice, windows, a reshape that keeps the number of elements) passes the
 demand on to its operand; every other op runs once if it is demanded at all, makes its result, and reads its operands as
-below.  Ops with blocks (`Lift Loop Fold FoldScan Branch`) are in `demand`, not here.
+below.  Ops with blocks (`Lift Loop Fold FoldScan Branch`) are in `backward_analysis`, not here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is known of a value beside its type: one record a value, from the rule that made it."""
+"""Facts about values besides their types: constants, exact sizes, counts of masks, affine sequences, conversions."""
 
 from __future__ import annotations
 
