@@ -148,7 +148,7 @@ def show_value_type(value: Value) -> str:
 # Checking one version of a program after another, paying for what changed: for editors, sessions and `check --watch`.
 #
 # A `Checker` keeps bound statements by their texts and the outcomes of definitions by all that they mean
-# (`elaborate.sites`), and gives for every version exactly what `check` gives for it alone: diagnostics, core, types,
+# (`elaborate.context`), and gives for every version exactly what `check` gives for it alone: diagnostics, core, types,
 # quantities and signatures.  Whatever is not certain to be the same is done again.
 #
 # One checker serves one loader of modules and one strictness; it is not to be used by two threads at once.

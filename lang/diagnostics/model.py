@@ -49,7 +49,7 @@ class Page:
 # Every code a message can carry: summaries here, pages loaded when someone asks.
 #
 # A member has a summary (a sentence without its subject's names) and the codes it is easily confused with.  The page
-# (`codes_record.Page`: explanation, failing program, repaired program) is in `code_pages`.
+# (`Page`: explanation, failing program, repaired program) is in `code_pages`.
 # `lang.diagnostics.help_pages` prints them.  Add a code: one member here in order, one page there; `tests/lang/test_codes.py`
 # runs the page.
 
@@ -186,7 +186,7 @@ class Severity(Enum):
 
 
 class Verdict(Enum):
-    """What is known about an obligation (types.md 3.4)."""
+    """What is known about an obligation."""
 
     PROVED = "proved"
     NEVER = "never"

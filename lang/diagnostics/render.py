@@ -113,7 +113,7 @@ def _window(columns: list[int], interest: list[tuple[int, int]], limit: int) -> 
 
 # ---------------------------------------------------------------------------------------------------- render_text
 #
-# Diagnostics as text for people, in the layout of `ux.md`, Errors.
+# Diagnostics as text for people.
 #
 # ```
 # error[E101]: these arrays do not line up: leading axes n and m may differ

@@ -209,7 +209,7 @@ LEAST: Final = 256
 MOST: Final = 50_000
 
 
-class Recent(Generic[_Key, _Value]):
+class GenerationalCache(Generic[_Key, _Value]):
     """`get`, `put` and, after each version of whatever is looked at, `turn`."""
 
     __slots__ = ("_asked", "_old", "_young")

@@ -21,7 +21,7 @@ from ..bind.functions import bind_braces, control_word
 from ..bind.resolver import Resolver, declaration, finish
 from ..bind.scopes import Added, BindContext, BindError, Declared, ModuleNames, Resolution, SymbolIndex, UnitKind, is_assignment
 from ..diagnostics.model import Code, Diagnostic
-from ..support.caches import Recent
+from ..support.caches import GenerationalCache
 from ..support.records import cached_property, dataclass
 from ..tree import expressions, program, program as program_tree
 from ..tree.expressions import KINDS, NameClass, Symbol
@@ -37,7 +37,7 @@ from .source import MAXIMUM_CHARACTERS, PlacedSpan, Source, Span, StatementPosit
 #
 # What a statement means depends on its text and on what the names in it stand for (for modules, on what they export).
 # A statement that bound without a diagnostic is kept with exactly these, and with what it added to the index of names.
-# Its spans count from its place, which moves with the statement (`source.Place`): so what an earlier reading gave is good
+# Its spans count from its anchor, which moves with the statement: so what an earlier reading gave is good
 # until the next one, diagnostics apart.  Statements with something wrong, and user operators (which are bound when they are
 # applied), are read anew every time; their symbols are those of the version before where they bind the same names.
 
@@ -88,7 +88,7 @@ class StatementCache:
     """What has been read so far; `words` are the names that may occur in a text."""
 
     _files: dict[str, _File] = field(default_factory=dict)
-    _words: Recent[str, tuple[str, ...]] = field(default_factory=Recent)
+    _words: GenerationalCache[str, tuple[str, ...]] = field(default_factory=GenerationalCache)
 
     def end_generation(self) -> None:
         """A program has been read."""

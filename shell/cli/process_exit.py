@@ -29,7 +29,7 @@ from ...lang.support.records import dataclass
 
 # ---------------------------------------------------------------------------------------------------- exits
 #
-# Exit codes of the `rho` program: the one place that says which outcome gives which number (ux.md).
+# Exit codes of the `rho` program: the one place that says which outcome gives which number.
 
 class Exit(IntEnum):
     OK = 0

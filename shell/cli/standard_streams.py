@@ -135,7 +135,7 @@ class _Decoding(io.BytesIO):
 
 # ---------------------------------------------------------------------------------------------------- encode
 #
-# Values as JSON (ux.md): nested lists, complex as `[re, im]`, text as rows, NaN and infinities as strings.
+# Values as JSON: nested lists, complex as `[re, im]`, text as rows, NaN and infinities as strings.
 
 def plain_data(nested: Any) -> Any:
     """Nested lists of Python numbers and texts, made fit for JSON.  Lists that need no change are returned as they are."""

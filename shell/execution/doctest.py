@@ -37,7 +37,7 @@ from .running import RunReport, run_program
 
 # ---------------------------------------------------------------------------------------------------- messages_claimed
 #
-# What is told of a program, beside what `execution.claims` expects of it: messages, their notes, and what is read how often.
+# What is expected of a program besides its expected results: messages, their notes, and what is read how often.
 
 _MESSAGE = re.compile(r"(\S*)(?: (.*?))??(?: at `(.*)`)?")
 _SOURCE_LINE = re.compile(r"\s*\d+ │")

@@ -116,7 +116,6 @@ def _top(document: Document) -> Range:
 # Typing glyphs: a backtick and a name or key becomes the glyph as soon as what follows shows where it ends.
 #
 # `` `iota `` and a blank gives `⍳` (the blank is used up), `` `iota( `` gives `⍳(`, `` `[ `` gives `←` at once.
-# Neighbours: `repl.glyphs` (what is typed becomes), `completing` (offers spellings).
 
 GLYPHS_TRIGGERS = tuple(" \n" + string.punctuation + string.digits)
 """What may end a spelling."""

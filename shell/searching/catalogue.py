@@ -424,7 +424,7 @@ def yours(checked: Checked) -> tuple[CatalogueEntry, ...]:
 #
 # Search by words: what holds most of them, in its name, in its names elsewhere, in its description, comes first.
 #
-# Endings and words that mean the same (`elsewhere.SYNONYMS`) count too, a little less.
+# Endings and words that mean the same (`SYNONYMS`) count too, a little less.
 
 _WORD: Final = re.compile(r"[^\W_]+|[^\w\s]", re.UNICODE)
 _PLAIN: Final = frozenset(

@@ -51,7 +51,7 @@ def eval_command(arguments: Arguments, console: Console) -> Exit:
 
 
 def show_report(report: RunReport, console: Console, *, json: bool) -> Exit:
-    """Results to standard output, messages to standard error; with `json` the object of ux.md, messages in it too."""
+    """Results to standard output, messages to standard error; with `json` the JSON object, messages in it too."""
     from ..cli import messages
 
     messages.show(console, report.diagnostics, report.sources)

@@ -515,7 +515,8 @@ def _source(arguments: Arguments, console: Console) -> Source:
 
 # ---------------------------------------------------------------------------------------------------- test
 #
-# `rho test PATH…`: run the documented examples of `.rho` and `.md` files (`execution.examples` says what counts as one).
+# `rho test PATH…`: run the documented examples of `.rho` and `.md` files (`shell.execution.doctest_parser` says what counts as
+# one).
 
 def test_command(arguments: Arguments, console: Console) -> Exit:
     from ..execution.doctest import DoctestFailure, check_case

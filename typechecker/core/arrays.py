@@ -221,7 +221,7 @@ class MaskUpdate:
 class Reduce:
     """Reduce one axis with an associative-or-not scalar `function`, APL right to left.
 
-    Float `add` and `mul` follow the fixed order of sums (phases.md), other associative functions any
+    Float `add` and `mul` follow the fixed order of sums (docs/kernels.md), other associative functions any
     order, the rest (`sub div pow lt …`) exactly right to left.  Length 0 gives the identity.
     """
 

@@ -13,7 +13,7 @@ from enum import Enum, IntEnum
 from typing import TypeAlias
 
 from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label, RhoError
-from ...lang.support.caches import Recent
+from ...lang.support.caches import GenerationalCache
 from ...lang.support.records import dataclass
 from ...lang.syntax.parser import Parsed, StatementCache
 from ...lang.syntax.source import Source, Span
@@ -94,11 +94,11 @@ class CheckCache:
     def __init__(self) -> None:
         self.statements = StatementCache()
         self.read: tuple[Source, Parsed] | None = None  # what has been read last
-        self.outcomes: Recent[object, CheckOutcome] = Recent()
-        self.signatures: Recent[object, tuple[str, ...]] = Recent()
-        self.well_formed: Recent[tuple[int, frozenset[str]], bool] = Recent()
-        self.done: Recent[int, object] = Recent()  # what `replaying` knows of a statement
-        self._keys: Recent[tuple[object, ...], int] = Recent()
+        self.outcomes: GenerationalCache[object, CheckOutcome] = GenerationalCache()
+        self.signatures: GenerationalCache[object, tuple[str, ...]] = GenerationalCache()
+        self.well_formed: GenerationalCache[tuple[int, frozenset[str]], bool] = GenerationalCache()
+        self.done: GenerationalCache[int, object] = GenerationalCache()  # what `replaying` knows of a statement
+        self._keys: GenerationalCache[tuple[object, ...], int] = GenerationalCache()
         self._next = 0
 
     def end_generation(self) -> None:

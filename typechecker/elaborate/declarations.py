@@ -258,7 +258,7 @@ def output(run: Elaboration, statement: program.OutputDeclaration, frame: Frame,
 
 # ---------------------------------------------------------------------------------------------------- quantities
 #
-# The quantities of a signature, checked where the function is defined (`quantities.contracts` decides).
+# The quantities of a signature, checked where the function is defined (`usage.check_moves` decides).
 
 def states_quantities(signature: program.Signature) -> bool:
     """Does it say more than ω?"""

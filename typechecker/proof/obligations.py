@@ -84,7 +84,7 @@ class SizeFact:
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """A fact with the code of its origin (types.md 3.5), where it was needed, and what to say."""
+    """A fact with the code of its origin, where it was needed, and what to say."""
 
     fact: SizeFact
     code: Code

@@ -54,7 +54,7 @@ def _divides_surely(size: Size) -> bool:
 
 # ---------------------------------------------------------------------------------------------------- contracts
 #
-# Quantities that signatures state, held against what the body demands (types.md 4.2, *checking an annotation*).
+# Quantities that signatures state, held against what the body demands.
 #
 # The inferred interval must lie inside the declared one for all sizes the `where` allows: E500 if elements are read more
 # often than declared, E501 if an erased parameter (`0`) is read at all, E503 if elements may be read less often.  The

@@ -386,7 +386,7 @@ def _why(times: Size, text: str) -> str:
 #
 # What has been found so far about the reads of one value: their sum, where they are, and parts not yet put together.
 #
-# Two takes or drops that share no major cell read different elements, so they join instead of adding up (types.md 4.2,
+# Two takes or drops that share no major cell read different elements, so they join instead of adding up (a
 # *partition*): `(k↑x)` and `k↓x` together read each element of x once.
 
 MOST_USES = 8  # kept for messages
