@@ -171,8 +171,8 @@ def digest_of(arrays: Sequence[Any]) -> str:
 
 @dataclass(slots=True)
 class Crossing(Others):
-    """One process of one run (`run.others`).  `links`: to every other process of it; `tell`: is told of a failure here; `held`:
-    of runs before; `holds`: the digests that each process has by transfer, as JSON has them."""
+    """One process of one run (`distributed.buffers`).  `links`: to every other process of it; `tell`: is told of a failure
+    here; `held`: of runs before; `holds`: the digests that each process has by transfer, as JSON has them."""
 
     shares: Shares
     me: Process

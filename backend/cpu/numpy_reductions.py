@@ -46,7 +46,7 @@ from .views import DTYPES, WHOLE, NumArray, groups
 #
 # The documented order of float sums and products on NumPy arrays, along the leading axis.
 #
-# `reference.sums` is the definition in plain Python; this module computes the same bits for whole arrays: lanes go down the
+# `reference.reductions` is the definition in plain Python; this module computes the same bits for whole arrays: lanes go down the
 # rows of each block in order, lanes combine by halving, blocks by the binary tree on the block index.
 
 
@@ -125,7 +125,7 @@ def keys_of(xp: Any, items: Any, missing: Any, *, descending: bool) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- blocked scans
 #
-# The order of scans (`reference.scans`) on NumPy arrays, along the leading axis.
+# The order of scans (`reference.reductions`) on NumPy arrays, along the leading axis.
 #
 # Runs are scanned in place in the result, then what is before each run is joined to it.
 
@@ -203,7 +203,7 @@ def truth_scan(function: str, kind: Kind, items: NumArray) -> NumArray:
 #
 # Scans, and reductions by functions that are not associative, along one axis.
 #
-# Order is that of `reference.reductions`: that of `reference.scans` for float `add` and `mul`, running left to right for the
+# Order is that of `reference.reductions`: blocks for float `add` and `mul`, running left to right for the
 # other associative functions, alternating for `sub` and `div`, right to left for each prefix of the rest.  Where NumPy has no
 # loop that keeps the order, it is called once a step.
 
@@ -341,7 +341,7 @@ class NumpyReduction:
 
 
 ALONG: Final = "along_"
-"""What the functions that reduce rows begin with (`graph.chains`)."""
+"""What the functions that reduce rows begin with (`graph.fusion_groups`)."""
 
 
 def along(function: str, kind: Kind, length: int) -> Callable[..., Any]:

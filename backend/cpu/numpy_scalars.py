@@ -427,7 +427,7 @@ SPECIAL: Final[dict[str, Callable[..., Any]]] = {
 #
 # Complex meanings of the scalar functions on NumPy arrays, principal values as `cmath` has them.
 #
-# Products and magnitudes are spelled out as `kernels.complexes` does, to the same bits: NumPy's own products fuse a
+# Products and magnitudes are spelled out as `lower.body` does, to the same bits: NumPy's own products fuse a
 # multiplication with an addition on some processors and some layouts, and its magnitudes are the C library's.
 
 ComplexImplementation: TypeAlias = Callable[..., Any]
@@ -749,7 +749,7 @@ def _first_unsuitable(x: Any, bad: Any) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- random numbers
 #
-# Philox4x32-10 on arrays: the bits of `reference.philox` (layout: its Note [Key and counter layout]).
+# Philox4x32-10 on arrays: the bits of `reference.scalars` (layout: its Note [Key and counter layout]).
 #
 # Works in pieces that stay in cache; a piece needs only its own block numbers, so any shard can be filled alone.
 

@@ -55,7 +55,7 @@ from .views import DTYPES, NumArray, start_of
 
 # ---------------------------------------------------------------------------------------------------- time tiling
 #
-# A region that can be done in tiles of rows (`loops.transform.tiling`): which tiles, in which order, on which threads.
+# A region that can be done in tiles of rows (`transform.time_tiling`): which tiles, in which order, on which threads.
 #
 # Iterations go in stretches.  A stretch is two launches: bands of rows that get smaller by `reach` on both sides with each level,
 # then what lies between them.  A band's state stays in a core's cache for a whole stretch, so memory is gone through once for

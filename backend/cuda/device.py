@@ -6,7 +6,7 @@ A device has two streams: one computes, one copies.  What is large travels throu
 What CuPy raises (a kernel that faults, a library that is missing) is E710, and a lack of memory is a MemoryError: `_here` sees
 to that, so everything that touches the card is in it.
 
-Phases without kernels (`kernels.cuda_support`) run on the host between two transfers; `hosted` counts them by name, so that
+Phases without kernels (`codegen.cuda_support`) run on the host between two transfers; `hosted` counts them by name, so that
 whoever shows a run can say so.
 """
 

@@ -390,7 +390,7 @@ def join_parts(xp: Any, real: Any, imaginary: Any) -> Any:
 #
 # Rotations, edges that are joined or chosen, phases that need each other's results: each iteration is lowered as on processors,
 # but not cut into interiors and edges, as a launch takes longer than a choice.  Where items of the state see only themselves one
-# launch does many iterations (`loops.transform.interchanging`), few enough that an interrupt is heard and no launch outlasts a
+# launch does many iterations (`transform.interchange`), few enough that an interrupt is heard and no launch outlasts a
 # display's patience.
 
 STRETCH: Final = 1 << 36

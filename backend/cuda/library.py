@@ -1,4 +1,4 @@
-"""Library phases through CuPy, where CuPy does what the language says; `kernels.cuda_support` lists them.
+"""Library phases through CuPy, where CuPy does what the language says; `codegen.cuda_support` lists them.
 
 An implementation takes a `Call` and the operands, arrays of the device, and gives the results; none shares memory with an
 operand.  Failed checks and run-time sizes wait for the device.  Products, transforms and linear algebra round as their
@@ -64,7 +64,7 @@ Implementation: TypeAlias = Callable[[CudaCall, Arrays], Any]
 #
 # Grades and sorts of lines: a stable sort of integer keys whose order is that of the items.
 #
-# `¯0.0` equals `0.0`, NaN comes last in either sense: the keys of `cpu.order`.
+# `¯0.0` equals `0.0`, NaN comes last in either sense: the keys of `cpu.numpy_reductions`.
 
 def order_keys(xp: Any, items: Any, *, descending: bool) -> Any:
     """Integers in the order of the items (not complex)."""

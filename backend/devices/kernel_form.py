@@ -1,6 +1,6 @@
 """What a structured phase will run as: which tier, which streams of bytes, which applications at how many points.
 
-Asked of those who decide (`kernels.policy`, `kernels.build`, `kernels.nest`), so that the rules stay in one place.  A phase is a
+Asked of those who decide (`jit.tiering`, `lower.body`, `lower.kernel_ir`), so that the rules stay in one place.  A phase is a
 *kernel* where kernels know its whole body and its size is worth one in the long run; else it is *calls* of NumPy, one an
 application, box by box.
 

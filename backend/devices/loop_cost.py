@@ -218,7 +218,7 @@ def _value(form: Index, known: Mapping[str, int], otherwise: int) -> int:
 
 # ---------------------------------------------------------------------------------------------------- repeated loops
 #
-# Element-wise loops, whose elements go through all turns one after the other.  `graph.elementwise` says which.
+# Element-wise loops, whose elements go through all turns one after the other.  `graph.fusion_groups` says which.
 #
 # Note [Turns].  In a turn an application may have to wait for the one before; `turn` is what it takes then (`turn.exp` a
 # transcendental one), `point` what it takes when others go on meanwhile.  A turn takes the longer of all its applications and its

@@ -165,8 +165,8 @@ def extents(box: Box) -> tuple[int, ...]:
 #
 # Who else runs parts of a plan: what the loops that execute queues ask about devices that are not in this process.
 #
-# By default nobody does (`ALONE`), and every step is run here.  `cluster.crossing` is the other answer: a process runs the steps
-# of its own devices, and values, fences and run-time sizes go between processes.
+# By default nobody does (`ALONE`), and every step is run here.  `cluster.cluster_transport` is the other answer: a process runs
+# the steps of its own devices, and values, fences and run-time sizes go between processes.
 
 Parts: TypeAlias = Sequence[tuple[Box | None, Any]]
 """What a transfer carries: arrays with their boxes, None for the whole value."""

@@ -93,7 +93,7 @@ def _spelled(item: Any) -> Any:
 #
 # `.txt`, the other way: a char vector as it is (with a final newline), a matrix as lines; other values as they display.
 #
-# The columns of a matrix of numbers line up, as `run.text` says, so its items are looked at before any is written: which columns
+# The columns of a matrix of numbers line up, as `vm.values` says, so its items are looked at before any is written: which columns
 # need exponents, then how wide they are.  Texts are made block by block.
 
 _ELSEWHERE = "write it to an npy or a json file"

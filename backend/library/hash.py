@@ -182,8 +182,8 @@ def _call(address: int, words: NumArray, table: NumArray, known: NumArray, resul
 #
 # Cells as integer keys, on which everything that sorts or compares cells works.
 #
-# Several columns of keys (`run.cpu.order`: the items of a cell) are packed into as few 63-bit words as their ranges allow.  So
-# one stable sort of integers serves grades of every kind, and equality of cells is equality of words.
+# Several columns of keys (`cpu.numpy_reductions`: the items of a cell) are packed into as few 63-bit words as their ranges
+# allow.  So one stable sort of integers serves grades of every kind, and equality of cells is equality of words.
 #
 # Note [Stable order].  NumPy sorts 64-bit values several times faster than it argsorts them stably.  So words of key and position
 # are sorted and the positions read off.  Where both do not fit, low bits of the keys that are not 0 throughout are cut; then runs

@@ -1,7 +1,7 @@
 """Linear algebra on the matrices behind any leading axes, by `numpy.linalg`.
 
 Everything is computed in binary64 or complex128 and rounded once to the result's kind.  Signs follow the conventions of
-`reference.matrices`: R's diagonal is not negative; in each column of U and of eigenvectors the first of the items of largest
+`reference.linear`: R's diagonal is not negative; in each column of U and of eigenvectors the first of the items of largest
 magnitude (within 1e-9) is real and positive.  A matrix without an answer is E703, as there; one with an item that is
 not finite gives NaN from the iterative factorisations, which would not converge.  BLAS uses one thread meanwhile: with more, bits
 would follow from the machine's cores and from what its other threads do.

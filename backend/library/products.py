@@ -7,7 +7,7 @@ operands:
 - Pieces follow from the shape alone: ranges of rows (or columns) that start at multiples of `GRAIN`.
 - BLAS has kernels of their own for small products, one for each way the operands lie: such operands are copied into rows first.
 - Vectors are no matrices: they are sums of products in an order of ours (`vector_products`).  So are small matrices, but
-  for those of a batch (`graph.sums_of_products`): BLAS is called for each of a batch without anything around it.
+  for those of a batch (`graph.projections`): BLAS is called for each of a batch without anything around it.
 - A matrix times itself transposed is symmetric, so a half is computed, in tiles, and copied.
 
 A batch is so many products, each with the bits that it has alone; a piece is then the same part of several of them.

@@ -118,7 +118,7 @@ def gather(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def sort(call: OperationCall, arrays: Arrays) -> Arrays:
-    """A gather in the order of a grade that is not made (`graph.passes.rules.orders`)."""
+    """A gather in the order of a grade that is not made (`graph.passes.algebraic_rules`)."""
     descending, wanted = call.phase.attributes["sorts"] == "down", wanted_of(call.phase)
     if not call.rank:
         return (sorted_items(arrays[0], descending=descending, wanted=wanted),)

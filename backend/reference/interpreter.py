@@ -183,7 +183,7 @@ _FRAMES_A_BLOCK: Final = 8
 def interpret(core: Core, inputs: Mapping[str, Array], params: Mapping[str, int]) -> Results:
     """Run a checked program on in-memory inputs.
 
-    Refused: sizes or guards (see `run.binding`).  RunFailed: a run-time check."""
+    Refused: sizes or guards (see `vm.size_binding`).  RunFailed: a run-time check."""
     return execute_program(Evaluator, core, inputs, params)[1]
 
 

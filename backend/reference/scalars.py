@@ -243,7 +243,7 @@ FLOAT_CIRCULAR: Final[dict[int, Callable[[float], float]]] = {
 #
 # Complex meanings of the scalar functions (c128, c64), principal values as `cmath` and Dyalog have them.
 #
-# Addition, multiplication and division are those of `scalar.gaussian`.  Transcendental functions compute in binary64 and are
+# Addition, multiplication and division are those of `scalar.special`.  Transcendental functions compute in binary64 and are
 # rounded once by the caller.
 
 def complex_total(function: Callable[[complex], complex]) -> Callable[[complex], complex]:

@@ -188,7 +188,7 @@ _OF_KERNELS = (
     _series("log2", "elementary.log2", 1.0),
     _series("log10", "elementary.log10", 1.0),
 )
-"""What kernels write for powers and logarithms always the same (`kernels.constants`), where a loop is fixed, of an index."""
+"""What kernels write for powers and logarithms always the same (`lower.body`), where a loop is fixed, of an index."""
 
 ROWS: Final[dict[str, ScalarRow]] = {row.name: row for row in (*_VOCABULARY, *_OF_KERNELS)}
 VOCABULARY: Final = frozenset(row.name for row in _VOCABULARY)
@@ -253,8 +253,8 @@ def _compute(text: str) -> Compute:
 #
 # The abstract machine that meanings are written for.
 #
-# Machines are LLVM vectors (`kernels.scalar_text`), CUDA variables (`loops.cuda.mathematics`) and NumPy's arrays
-# (`run.cpu.meanings`).  What a machine has an instruction or a method of its own for is a word here (`residue`, the checked
+# Machines are LLVM vectors (`codegen.llvm_scalars`), CUDA variables (`codegen.cuda_scalars`) and NumPy's arrays
+# (`cpu.numpy_scalars`).  What a machine has an instruction or a method of its own for is a word here (`residue`, the checked
 # conversions); everything else is written in terms of these.
 
 class ScalarMachine(Protocol):

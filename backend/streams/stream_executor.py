@@ -78,7 +78,7 @@ class PartialStack:
 
 
 def pair_of_places(function: str) -> Pair:
-    """Of two places with the items there (`schedule.streams.carries`, Note [Places]), the earlier first."""
+    """Of two places with the items there (`schedule.streams.tile_demands`, Note [Places]), the earlier first."""
 
     def pair(left: Any, right: Any) -> Any:
         import numpy

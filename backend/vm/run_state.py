@@ -265,7 +265,7 @@ class Progress:
 
 
 class TileRunner(Protocol):
-    """What runs passes over inputs that are never whole (`streams.driver`)."""
+    """What runs passes over inputs that are never whole (`streams.stream_executor`)."""
 
     @property
     def progress(self) -> Progress: ...
