@@ -205,12 +205,12 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 LEAST: Final = 256
-"""Entries of a generation, whatever turns ask for."""
+"""Entries of a generation, however few are read."""
 MOST: Final = 50_000
 
 
 class GenerationalCache(Generic[_Key, _Value]):
-    """`get`, `put` and, after each version of whatever is looked at, `turn`."""
+    """`get`, `put` and, after each version of the program, `end_generation`."""
 
     __slots__ = ("_asked", "_old", "_young")
 
