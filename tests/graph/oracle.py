@@ -313,7 +313,7 @@ def core_op(phase: LibraryPhase, count: int) -> blocks.Op:
         arguments[name] = position
     for name, value in attributes.items():
         if name not in ("frame", "framed", *_MARKS):
-            arguments[name] = value
+            arguments["indexing" if name == "place" else name] = value
     if "size" in {f.name for f in fields(op)}:
         arguments["size"] = phase.defines[0]
     return op(**arguments)  # type: ignore[arg-type]
