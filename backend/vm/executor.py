@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RunFailed
 from ...lang.syntax.source import Span
 from ..cpu.backend import CpuBackend
-from ..distributed.buffers import ALONE, QueueClock
+from ..distributed.buffers import ALONE, Others, QueueClock
 from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.phases import Input, Output, Phase, Print
@@ -28,9 +28,6 @@ from .bytecode import OTHER, BytecodeProgram, Word, assemble
 from .interpreter import compile_words
 from .run_state import Memory, Observer, OutputValue, RunResults, RunState, TileRunner, announce
 from .runtime import native
-
-if TYPE_CHECKING:
-    from ..distributed.buffers import Others
 
 # ---------------------------------------------------------------------------------------------------- execution
 

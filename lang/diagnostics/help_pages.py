@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from ..primitives.operators import ALIASES, LEFT_OUT
 from ..primitives.record import Example, GlyphRole, Primitive, PrimitiveUse, Trait
-from ..primitives.table import find, nearest
+from ..primitives.table import find, nearest, suggest
 from .code_pages import PAGES
 from .model import Code, Page, code_of
 
@@ -42,8 +42,6 @@ def explain(word: str) -> str | None:
 
 def did_you_mean(word: str) -> str | None:
     """A word near to one that `explain` does not know."""
-    from ..primitives.table import suggest
-
     return nearest(word.upper(), Code) if word[-1:].isdigit() else suggest(word)
 
 

@@ -14,7 +14,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Refused, Rejected, RhoEr
 from ...lang.diagnostics.render import Ink, diagnostic_json, render_text
 from ...lang.support.files import Pipes, read_bytes, replace_file
 from ...lang.syntax.source import MAXIMUM_CHARACTERS, Source, Span
-from .arguments import Arguments, NotWritten, UsageError
+from .arguments import Arguments, NotWritten, UsageError, nearest
 from .process_exit import Exit
 from .standard_streams import Console, Volume, in_order
 
@@ -160,8 +160,6 @@ def decode(name: str, data: bytes) -> Source:
 
 
 def _similar(path: str) -> str:
-    from .arguments import nearest
-
     folder, name = os.path.split(path)
     try:
         names = [entry for entry in os.listdir(folder or ".") if entry.endswith((".rho", ".md"))]

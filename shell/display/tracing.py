@@ -13,13 +13,12 @@ from contextlib import suppress
 from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
-from ...backend.schedule.plan.plan import TransferStep
+from ...backend.schedule.plan.plan import DeviceId, TransferStep
 from ...lang.diagnostics.model import RhoError
 from ...lang.support.records import dataclass
 from ..execution.watching import StageTimes
 
 if TYPE_CHECKING:
-    from ...backend.schedule.plan.plan import DeviceId
     from ...backend.schedule.rendering.gantt_model import Bar, GanttChart, Lane
     from ...backend.vm.run_state import Observer, Took
     from ..pipeline_types import Loaded

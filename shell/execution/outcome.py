@@ -12,7 +12,7 @@ from typing import Any
 
 from ...backend.graph.bind import BoundGraph
 from ...backend.graph.phases import Constant, Output, Print as PhasesPrint, ValueId as PhasesValueId
-from ...backend.vm.values import Array, array, kind_of_dtype, nested, to_numpy
+from ...backend.vm.values import Array, array, from_numpy, kind_of_dtype, nested, to_numpy
 from ...lang.support.records import dataclass
 from ...typechecker.core.arrays import CorePrint, ValueId
 from ...typechecker.core.blocks import Core
@@ -69,7 +69,6 @@ class DisplayedValue:
             return plain_data(nested(self.value))
         if self.kind is not Kind.CHAR:
             return plain_data(self.value.tolist())
-        from ...backend.vm.values import from_numpy
 
         return nested(from_numpy(self.value))
 

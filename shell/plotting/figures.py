@@ -22,13 +22,12 @@ from ..execution.outcome import Outcome
 from ..execution.params import Permissions
 from ..pipeline import Session
 from ..pipeline_types import Loaded
-from .charts import Chart
+from .charts import Chart, NotDrawable, Picture, bins, chart_of, draw, require_chart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ...backend.io.writing import PendingWrite
-    from .charts import Picture
 
 
 # ---------------------------------------------------------------------------------------------------- figures
@@ -81,7 +80,6 @@ def _chart(picture: Picture, axes: Axes) -> None:
 
     import numpy as np
 
-    from .charts import bins
 
     places, count = picture.places(), len(picture.series)
     for number, (name, values) in enumerate(picture.series):
@@ -132,7 +130,6 @@ class Drawing:
     def picture(self, outcome: Outcome) -> Picture:
         """UsageError: the values do not go together."""
 
-        from .charts import NotDrawable, chart_of
 
         try:
             return chart_of(self.chart, [outcome.outputs[name] for name in self.names], self.names)
@@ -178,7 +175,6 @@ class Drawings:
     def check(self, loaded: Loaded, permissions: Permissions) -> None:
         """UsageError, Refused: what cannot be drawn, or not there.  Called before any data is read."""
 
-        from .charts import NotDrawable, require_chart
 
         core = loaded.core
         values = {entry.name: entry for entry in core.outputs}
@@ -212,8 +208,6 @@ class Drawings:
 
     def show(self, outcome: Outcome, console: Console, write: Callable[[str], None]) -> None:
         """What goes to the terminal."""
-        from .charts import draw
-
         for one in self.wanted:
             if one.path is None:
                 for line in draw(one.picture(outcome), console, self.size):

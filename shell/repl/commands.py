@@ -19,9 +19,9 @@ from ..cli.arguments import UsageError, nearest
 from ..cli.messages import read_source, rewrite
 from ..cli.process_exit import Exit
 from ..cli.standard_streams import Console
-from ..display.estimates import duration
+from ..display.estimates import duration, predicted_ns, unmeasured
 from . import status_line as setting
-from .status_line import ReplSettings
+from .status_line import ReplSettings, show
 
 if TYPE_CHECKING:
     from ..pipeline_types import Loaded
@@ -140,7 +140,6 @@ def _plan(rest: str, desk: Desk) -> Exit:
     from ...backend.schedule.plan.plan_text import plan_text
     from ..display.analysis import regrouped_graph, rewritten_lines
     from ..display.costs import cost_of_program
-    from ..display.estimates import predicted_ns, unmeasured
     from ..pipeline_types import PlanDetail
 
     prepared = desk.workspace.prepare(asked, PlanDetail.FULL)
@@ -161,7 +160,6 @@ def _time(rest: str, desk: Desk) -> Exit:
     from statistics import median
 
     from ...backend.schedule.plan.plan_text import bytes_text
-    from ..display.estimates import predicted_ns, unmeasured
 
     prepared = desk.workspace.prepare(asked)
     first, times = _spent(prepared, desk), list[int]()
@@ -281,7 +279,6 @@ def load(path: str, desk: Desk, *, show_values: bool) -> Exit:
     """Enter a file as one: if something in it fails the session stays as it was."""
     source = read_source(path)
     from ..workspace.exchange import title_of, typed
-    from .status_line import show
 
     workspace = desk.workspace
     text = typed(source.text) if path.endswith(".md") else source.text

@@ -24,7 +24,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..cli.messages import write_whole
 from ..cli.standard_streams import Console
-from ..display.estimates import duration
+from ..display.estimates import duration, predicted_ns
 from ..display.values import LIMIT, ROWS_CUT, display
 from ..execution.outcome import PIPE_LIMIT, WHOLE_TEXT_LIMIT, DisplayedValue
 
@@ -70,7 +70,6 @@ def _parts(workspace: Workspace, asked: EvaluationRequest) -> list[str]:
     if checked.core is None or not checked.core.block.ops:
         return parts
     from ...backend.schedule.plan.plan_text import bytes_text
-    from ..display.estimates import predicted_ns
 
     try:
         prepared = workspace.prepare(asked)

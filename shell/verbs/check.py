@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ... import __version__
 from ...lang.diagnostics.model import Diagnostic, Rejected, RhoError, Severity
@@ -19,7 +18,7 @@ from ...lang.syntax.formatter import format_source
 from ...lang.syntax.source import Source
 from ...typechecker.check import Checker
 from ..cli import messages
-from ..cli.apply_fixes import difference
+from ..cli.apply_fixes import FixRefused as NotApplied, difference, fixed
 from ..cli.arguments import Arguments, UsageError
 from ..cli.messages import STANDARD_INPUT, find_files, read_source, rewrite, to_json
 from ..cli.process_exit import Exit
@@ -28,10 +27,6 @@ from ..display import estimates
 from ..display.progress import progress
 from ..pipeline import Session
 from ..pipeline_types import Checked, Strictness
-
-if TYPE_CHECKING:
-    from ..cli.apply_fixes import FixRefused as NotApplied
-
 
 # ---------------------------------------------------------------------------------------------------- check
 
@@ -57,8 +52,6 @@ def check_command(arguments: Arguments, console: Console) -> Exit:
 
 def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
     """Apply the fixes of every file, or show them (`--diff`); how many there are."""
-    from ..cli.apply_fixes import difference, fixed
-
     total = 0
     for file in find_files(arguments.positional, (".rho",)):
         if file == "-":

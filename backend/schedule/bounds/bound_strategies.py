@@ -18,7 +18,7 @@ from ..timeline.problem_index import Routes
 from ..timeline.serial_sgs import FOREVER, Timer
 from ..timeline.step_graph import order_of
 from .head_tail_bounds import Bound, BoundSet, Costs, least
-from .lp_relaxation import worth
+from .lp_relaxation import Fluid, worth
 from .single_phase_split import split
 
 if TYPE_CHECKING:
@@ -297,8 +297,6 @@ ENERGETIC: Final = Strategy(
 
 
 def _lp_relaxation(context: SearchContext) -> None:
-    from .lp_relaxation import Fluid  # array library
-
     incumbent = context.incumbent
     if incumbent.schedule is None:
         return
@@ -318,8 +316,6 @@ def _lp_applies(context: SearchContext) -> bool:
 
 
 def _lp_refutes(context: SearchContext, bound: int, steps: SolverSteps) -> bool:
-    from .lp_relaxation import Fluid  # array library
-
     return Fluid(context.bounds, bound).bound() >= bound
 
 
