@@ -198,11 +198,11 @@ def test_what_an_edit_leaves_as_it_was_is_not_elaborated_again(monkeypatch) -> N
         found.clear()
         source = Source("a.rho", version)
         result = checker.check(source)
-        assert found == ["Input", "BindFunction"]
+        assert found == ["InputDeclaration", "BindFunction"]
         assert shown(result) == shown(check(source))
     found.clear()
     checker.check(Source("a.rho", text.replace("v3 ← x × 3", "v3 ← x × 33")))
-    assert found == ["Input", "BindFunction", *["BindArray"] * 17]
+    assert found == ["InputDeclaration", "BindFunction", *["BindArray"] * 17]
 
 
 SCRIPT = "\n".join(f"d{i} : f64[n] → f64\nd{i} ← {{(+/⍵)÷{i}+≢⍵}}\n" for i in range(20))
