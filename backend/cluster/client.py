@@ -115,7 +115,7 @@ class Epoch:
             if "fault" in said:
                 raise WorkerFault(worker.member.address, said)
             if "failure" in said:
-                failures.append((tuple(said["start"]), said["queue"], failure_of(said["failure"])))
+                failures.append((tuple(said["start"]), said["queue"], failure_of(said["failure"], worker.member.label)))
             for name, came in said.get("written", {}).items():
                 outputs[name].sink.came += came
         if failures:
@@ -308,12 +308,15 @@ def _written_in(folder: str) -> Iterator[tuple[str, Mark] | None]:
         yield None
         return
     try:
-        os.write(handle, secrets.token_bytes(32))
-        mark = mark_of(path)
+        mark = None
+        with suppress(OSError):  # the disk is full
+            os.write(handle, secrets.token_bytes(32))
+            mark = mark_of(path)
         yield None if mark is None else (path, mark)
     finally:
         files.discard(path)
-        os.close(handle)
+        with suppress(OSError):
+            os.close(handle)
 
 
 def _seen(

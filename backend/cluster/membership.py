@@ -77,6 +77,11 @@ class ClusterMember:
     def door(self) -> Door:
         return self.host, self.port, self.token
 
+    @property
+    def label(self) -> str:
+        """As messages name it."""
+        return f"{self.name} ({self.address})"
+
 
 class BadCluster(ValueError):
     """What was given names no cluster."""

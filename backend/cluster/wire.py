@@ -313,10 +313,16 @@ def failure_facts(failure: RunFailed) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def failure_of(facts: Collection[Mapping[str, Any]]) -> RunFailed:
+_OF_FILES: Final = frozenset({Code.E704, Code.E705, Code.E708})
+"""Failures that one machine can have and another not."""
+
+
+def failure_of(facts: Collection[Mapping[str, Any]], worker: str) -> RunFailed:
+    """A failure on a worker, which its notes name if it is one of a file."""
     return RunFailed([
         Diagnostic(
-            one["code"], one["message"], Span(*one["span"]), label=one["label"], notes=tuple(one["notes"]),
+            one["code"], one["message"], Span(*one["span"]), label=one["label"],
+            notes=(*one["notes"], *([f"on worker {worker}"] if one["code"] in _OF_FILES else [])),
             labels=tuple(Label(Span(*span), message) for span, message in one["labels"]), goal=one["goal"],
             counterexample=one["counterexample"],
         ) for one in facts

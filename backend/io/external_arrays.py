@@ -189,8 +189,8 @@ class StoredOutput:
         try:
             yield
         finally:
-            os.close(self.sink.handle)
-            self.sink.handle = -1
+            handle, self.sink.handle = self.sink.handle, -1
+            os.close(handle)
 
     @contextmanager
     def writing(self) -> Iterator[None]:

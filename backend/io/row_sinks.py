@@ -6,13 +6,14 @@ value has to be spoken of, and no data.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from math import prod
-from typing import Any, BinaryIO, ClassVar, TypeAlias, cast
+from typing import Any, BinaryIO, ClassVar, Final, TypeAlias, cast
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.files import FileReplacement
@@ -96,7 +97,7 @@ class Outlet(io.RawIOBase):
         view = memoryview(data).cast("B")
         done = 0
         while self._file is not None and done < len(view):
-            done += self._file.write(view[done:]) or 0
+            done += some(self._file.write(view[done:]))
         self._count += len(view)
         return len(view)
 
@@ -201,10 +202,18 @@ class PlacedSink(RowSink):
 
     def reserve(self, size: int) -> None:
         """Room for the whole file, which is zeros until something is written there.  OSError."""
-        if size and hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(self.handle, 0, size)
-        else:
-            os.ftruncate(self.handle, size)
+        try:
+            if size and hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(self.handle, 0, size)
+                return
+        except OSError as error:
+            if error.errno not in _NOT_RESERVED:
+                raise
+        os.ftruncate(self.handle, size)
+
+
+_NOT_RESERVED: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
+"""What file systems say that have no such call."""
 
 
 def write_at(handle: int, data: Sequence[int], at: int) -> None:
@@ -212,4 +221,11 @@ def write_at(handle: int, data: Sequence[int], at: int) -> None:
     os.lseek(handle, at, os.SEEK_SET)
     done = 0
     while done < len(data):
-        done += os.write(handle, data[done:])  # type: ignore[arg-type]
+        done += some(os.write(handle, data[done:]))  # type: ignore[arg-type]
+
+
+def some(count: int | None) -> int:
+    """How many bytes the system has taken.  OSError: none, and it says no more."""
+    if not count:
+        raise OSError(errno.ENOSPC, "the system takes no more bytes")
+    return count

@@ -384,8 +384,10 @@ def system_trouble() -> Iterator[None]:
     """Errors of the operating system while writing become E708."""
     try:
         yield
-    except FileNotFoundError:
-        raise FileTrouble(Code.E708, "cannot be written: its folder does not exist") from None
+    except FileNotFoundError as error:
+        is_there = os.path.isdir(os.path.dirname(os.path.abspath(error.filename or "")))
+        why = "the temporary file beside it was removed meanwhile" if error.filename and is_there else "its folder does not exist"
+        raise FileTrouble(Code.E708, f"cannot be written: {why}") from None
     except PermissionError:
         raise FileTrouble(Code.E708, "cannot be written: permission denied") from None
     except NotADirectoryError:
