@@ -209,19 +209,20 @@ def _multiply(first: Affine, second: Affine) -> Affine:
 
 
 def in_bounds(space: Shape, stage: Affine) -> bool:
-    """Is every index provably in the box for every point of `space` (vacuously when it is empty)?"""
-    if ZERO in space:
-        return True
+    """Is every index provably in the box for every point of the axes that it mentions (vacuously when one of these is empty)?
+
+    Other axes do not count: what is known of an index stays true where a phase moves to where they are points."""
     inhabited = [when_inhabited(s) for s in space]
-    return all(_index_in_bounds(inhabited, i, size) for i, size in zip(stage.indices, stage.shape, strict=True))
+    return all(
+        any(space[term.axis] == ZERO for term in index.terms) or _index_in_bounds(inhabited, index, size)
+        for index, size in zip(stage.indices, stage.shape, strict=True)
+    )
 
 
 def leaves_bounds(space: Sequence[int], stage: Affine) -> bool:
-    """Does some point surely leave the box, as far as the sizes are numbers?  (For the verifier.)"""
-    if any(n == 0 for n in space):
-        return False
+    """Does some index surely leave the box, as `in_bounds`, as far as the sizes are numbers?  (For the verifier.)"""
     for index, size in zip(stage.indices, stage.shape, strict=True):
-        if index.constant.constant is None or size.constant is None:
+        if index.constant.constant is None or size.constant is None or any(space[term.axis] == 0 for term in index.terms):
             continue
         low, high = _interval([(0, n) for n in space], index)
         if low < 0 or high >= size.constant:

@@ -10,7 +10,7 @@ from tiers import MODES, agree
 WANTED = 1_000 if SHARE >= 1 else 6
 """Programs that a pass has changed."""
 IN_TIERS = 300 if SHARE >= 1 else 4
-PERMANENT: dict[str, list[int]] = {}
+PERMANENT: dict[str, list[int]] = {"sink": [3008672]}
 """Seeds that have failed, by the pass that they were drawn for."""
 
 

@@ -18,6 +18,7 @@ from rho.backend.graph.projections import (
     compose,
     constant_index,
     is_identity,
+    leaves_bounds,
     may_fill,
     simplify,
     sizes_of,
@@ -145,6 +146,19 @@ def test_fills_go_where_bounds_are_evident() -> None:
     assert not may_fill(drop)
     assert not may_fill(total_drop)
     assert may_fill(over)
+
+
+def test_what_is_known_of_an_index_does_not_hang_on_axes_that_it_does_not_mention() -> None:
+    """Where an empty axis becomes a point (of a map that has no iterations), the read still fills."""
+    three, two = number(3), number(2)
+    for space in ((ZERO, three), (three, ZERO)):
+        long = space.index(three)
+        beside = affine(space, [axis_index(long)], (two,), fills=True)
+        assert may_fill(beside)
+        assert not may_fill(affine(space, [AffineIndex((Term(0, 1), Term(1, 1)), ONE)], (two,), fills=True)), "it has no value"
+        sizes = [3 if size == three else 0 for size in space]
+        assert leaves_bounds(sizes, Affine((axis_index(long),), (two,)))
+        assert not leaves_bounds(sizes, Affine((AffineIndex((Term(0, 1), Term(1, 1)), ONE),), (two,)))
 
 
 def test_a_fill_is_kept_when_a_later_step_would_hide_it() -> None:

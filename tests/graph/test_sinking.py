@@ -62,6 +62,18 @@ def test_values(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(run_plan(core, data).outputs["r"].value, apart, equal_nan=True)
 
 
+@pytest.mark.parametrize("n", [0, 2, 4])
+@pytest.mark.parametrize("m", [0, 3])
+def test_rows_that_fill(m: int, n: int) -> None:
+    """A row of three of which some are fills, also in a map that has no iterations."""
+    core, data = program("r ← {+/+\\(⍵>3↑x)/10 20 30}¨y"), given(m, n)
+    bound = settle(bind(optimise(lower(core)), bind_sizes(core, {"x": (n,), "y": (m,), "A": (m, n)}, {})), verify_each=True)
+    assert any(isinstance(phase, Map) for phase in all_phases(bound.graph))
+    row = np.concatenate([data["x"], np.zeros(3)])[:3]
+    sums = [np.cumsum(np.compress(item > row, [10, 20, 30])).sum() for item in data["y"]]
+    assert np.array_equal(run_plan(core, data).outputs["r"].value, sums)
+
+
 @pytest.mark.parametrize("text", SUNK)
 def test_no_matrix_is_made(text: str) -> None:
     core, data = program(text), given(30, 40)
