@@ -40,7 +40,20 @@ from .certificates import (
 )
 from .cluster_transport import Process
 from .journal import Seen
-from .wire import PATIENCE as SILENCE, PULSE, Connection, Door, Lost, Message, MessageKind, answer, answers, connect, require_same
+from .wire import (
+    PATIENCE as SILENCE,
+    PULSE,
+    Connection,
+    Door,
+    Ended,
+    Lost,
+    Message,
+    MessageKind,
+    answer,
+    answers,
+    connect,
+    require_same,
+)
 
 # ---------------------------------------------------------------------------------------------------- membership
 
@@ -321,6 +334,7 @@ class Worker:
     done: dict[str, Any] | None = None
     lost: Lost | None = None
     seen: Seen = field(default_factory=Seen)
+    has_answered: bool = False
 
     def begin(self) -> None:
         for work in (self.listen, self.pulse):
@@ -329,11 +343,20 @@ class Worker:
     def listen(self) -> None:
         try:
             while True:
-                self.every.heed(self, self.connection.receive())
+                message = self.connection.receive()
+                self.has_answered = True
+                self.every.heed(self, message)
         except Lost as lost:
-            self.every.miss(self, lost)
+            self.every.miss(self, self.explained(lost))
         except Exception as error:
             self.every.miss(self, Lost(self.process, f"it says what nobody understands ({error!r})"))
+
+    def explained(self, lost: Lost) -> Lost:
+        """A loss, which strangers to a worker cannot tell from being turned away."""
+        if self.has_answered or not isinstance(lost, Ended):
+            return lost
+        why = "before its first answer (a worker that was restarted has another token: attach again)"
+        return Lost(lost.process, f"{lost.words} {why}")
 
     def pulse(self) -> None:
         """Home lives, as long as the connection does; a run that lasts until a pulse is shown."""
@@ -401,7 +424,10 @@ class Workers:
         """What each answers.  Lost: one of them is."""
         asked = next(self.questions)
         for worker in workers:
-            worker.connection.send(question, {**facts, "asked": asked})
+            try:
+                worker.connection.send(question, {**facts, "asked": asked})
+            except Lost as lost:
+                raise worker.explained(lost) from None
         self.wait(workers, lambda one: asked in one.answers)
         said = [worker.answers.pop(asked) for worker in workers]
         for worker, reply in zip(workers, said, strict=True):

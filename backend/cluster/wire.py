@@ -93,6 +93,10 @@ class Lost(Exception):
         self.process, self.words = process, words
 
 
+class Ended(Lost):
+    """The other end has closed the connection."""
+
+
 class Connection:
     """To one process."""
 
@@ -165,7 +169,7 @@ class Connection:
         while left:
             count: int = self._retried(call, ready, left)
             if count == 0:
-                raise Lost(self.process, "the connection ended")
+                raise Ended(self.process, "the connection ended")
             left = left[count:]
 
     def _retried(self, call: str, ready: Any, *arguments: memoryview) -> Any:
@@ -181,7 +185,7 @@ class Connection:
             except ssl.SSLWantWriteError:
                 self._wait(self._writable)
             except (OSError, ValueError) as error:
-                raise Lost(self.process, getattr(error, "strerror", None) or "the connection ended") from None
+                raise Ended(self.process, getattr(error, "strerror", None) or "the connection ended") from None
 
     def _wait(self, ready: Any) -> None:
         until = monotonic() + self.patience

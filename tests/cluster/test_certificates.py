@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,8 @@ import pytest
 
 from rho.backend.cluster.certificates import BadSettings, connection_context, listening_context
 from rho.backend.cluster.membership import Membership, attach, start_resident
+from rho.backend.cluster.wire import Lost, link_table
+from rho.backend.cluster.worker import Resident
 from rho.lang.diagnostics.model import RunFailed
 from rho.tests.cluster.authorities import DAY, Signed, signed, written
 from rho.tests.cluster.test_commands import WATCHDOG
@@ -173,6 +176,33 @@ def test_a_certificate_is_replaced_between_two_uses(tmp_path: Path) -> None:
             else:
                 with pytest.raises(BadSettings, match="would be refused"):
                     connection_context(security, "client")
+
+
+def test_files_are_replaced_while_a_worker_listens(tmp_path: Path) -> None:
+    """It keeps what it listened with, and so does a home that is attached; those that begin later read the new files."""
+    files = written(tmp_path, AUTHORITY, GOOD)
+    roles = ("worker", "client")
+    with dask.config.set(configured(files, "worker") | configured(files, "client")):
+        security = distributed.Security()
+
+        def contexts() -> tuple[ssl.SSLContext | None, ...]:
+            return listening_context(security, roles[0]), *(connection_context(security, role) for role in roles)
+
+        accepting, connecting, attached = contexts()
+        with closing(Resident("127.0.0.1", accepting, connecting)) as before:
+            door = before.host, before.port, before.token
+            assert link_table(door, attached).ns
+            written(tmp_path, OTHER, signed(OTHER))
+            assert link_table(door, attached).ns
+            accepting, connecting, later = contexts()
+            with pytest.raises(Lost, match="certificate"):
+                link_table(door, later)
+            with closing(Resident("127.0.0.1", accepting, connecting)) as after:
+                assert link_table((after.host, after.port, after.token), later).ns
+                with pytest.raises(Lost, match="certificate"):
+                    link_table((after.host, after.port, after.token), attached)
+            written(tmp_path, AUTHORITY, signed(AUTHORITY))  # a new certificate of the same authority
+            assert link_table(door, connection_context(security, "client")).ns
 
 
 class Reconfigured:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ import rho
 from rho.backend.cluster.client import ClusterClient
 from rho.backend.cluster.cluster_transport import Process
 from rho.backend.cluster.membership import ClusterMember, Worker, Workers
-from rho.backend.cluster.wire import Connection, Lost, Message, MessageKind
+from rho.backend.cluster.wire import Connection, Message, MessageKind
 from rho.shell.execution.clusters import Attachment
 from rho.shell.execution.stored_plans import this_machine
-from rho.tests.cluster.residents import Some, Threads
+from rho.tests.cluster.residents import Some, Threads, Unseen, cluster_of
 from rho.tests.cluster.stored import writers
 from rho.tests.cluster.test_writing import saved_by
 
@@ -61,6 +61,19 @@ class Counting(Workers):
     def heed(self, worker: Worker, message: Message) -> None:
         self.passing(message.kind, worker.connection)
         super().heed(worker, message)
+
+
+class Given(Unseen):
+    """Members as somebody says."""
+
+    def __init__(self, known: Sequence[ClusterMember]) -> None:
+        self.known = known
+
+    def members(self) -> list[ClusterMember]:
+        return [*self.known]
+
+    def close(self) -> None:
+        pass
 
 
 def counted(threads: Threads, last: int, restarts: int) -> tuple[rho.Cluster, Counting]:
@@ -108,10 +121,28 @@ def test_a_worker_is_lost_at_a_message(threads: Threads, small: Path, tmp_path: 
     assert target.read_bytes() == right
 
 
-def test_homes_with_wrong_tokens(threads: Threads) -> None:
-    """Those that know one of two tokens go on with one worker; those that know none are told of it."""
-    members = threads.members()[:WORKERS]
-    wrong = [replace(one, token="0" * len(one.token)) for one in members]
-    for door in (wrong[0], replace(members[0], token=""), replace(members[0], token="é" * 16)):
-        with pytest.raises(Lost):
-            Workers(None).ask([Workers(None).connect(door, Process(1))], MessageKind.LEASE)
+@pytest.mark.parametrize("wrong", [{0}, {1}, {0, 1}])
+@pytest.mark.parametrize("token", ["0" * 32, "", "é" * 16])
+def test_homes_with_wrong_tokens(threads: Threads, small: Path, tmp_path: Path, wrong: set[int], token: str) -> None:
+    """Those that know one of two tokens go on with one worker; those that know none are refused; both are told of it."""
+    members = [replace(one, token=token) if at in wrong else one for at, one in enumerate(threads.members()[:WORKERS])]
+    cluster, words = cluster_of(Given(members), WORKERS), list[str]()
+    home, target = cluster.attachment.cluster, tmp_path / "y.npy"
+    home.tell = words.append
+    cure = "before its first answer (a worker that was restarted has another token: attach again)"
+    if len(wrong) < WORKERS:
+        saved_by(cluster, small, TEXT, target)
+        m = np.load(small / "m.npy")
+        assert np.load(target).shape == m.shape and len(home.members) == 1 and home.members[0].token != token
+    else:
+        with pytest.raises(rho.RhoError) as refused:
+            saved_by(cluster, small, TEXT, target)
+        (one,) = refused.value.diagnostics
+        words += [one.message, *one.notes]
+        assert one.code == "E710" and not target.exists()
+    cluster.attachment.close()
+    for at in wrong:
+        assert any(members[at].address in one and cure in one for one in words), words
+    cluster = cluster_of(threads, WORKERS)  # the residents serve those that know them
+    saved_by(cluster, small, TEXT, target)
+    cluster.attachment.close()
