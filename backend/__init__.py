@@ -15,12 +15,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..typechecker.core.blocks import Core
-from .graph.bind import BoundGraph, bind
+from .graph.bind_sizes import BoundGraph, bind
 from .graph.lowering import blocks
 from .graph.passes.pipeline import optimise, settle
 from .schedule.plan.plan import Device, DeviceId, ExecutionPlan, PlannedFile
 from .schedule.single_device import HOME, Detail, plan_one_device
-from .vm.size_binding import bind_sizes
+from .vm.input_sizes import bind_sizes
 
 if TYPE_CHECKING:
     from .streams.stream_executor import TiledFiles

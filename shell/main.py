@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import cast
 
 from .. import __version__
-from ..lang.support.parsing import natural
+from ..lang.support.bounded_parsing import natural
 from .cli import arguments as command_line
 from .cli.arguments import Arguments, FileUse, UsageError
 from .cli.process_exit import Exit, Terminated, guard, hearing, leave

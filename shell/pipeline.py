@@ -20,11 +20,11 @@ from .execution.stored_plans import cores
 from .pipeline_types import Checked, Engine, Loaded, PlanDetail, Staged, Strictness
 
 if TYPE_CHECKING:
-    from ..backend.graph.bind import BoundGraph
+    from ..backend.graph.bind_sizes import BoundGraph
     from ..backend.schedule.plan.plan import ExecutionPlan, PlannedFile
     from ..backend.schedule.streams.stream_planning import Scratch
     from ..backend.vm.run_state import Observer
-    from ..lang.foreign.domains import Judge
+    from ..lang.foreign.equivalence_domains import Judge
     from ..typechecker.core.blocks import Core
     from .execution.loading import InputFile
     from .execution.outcome import Outcome

@@ -13,7 +13,7 @@ from ..lang.syntax.source import Source
 from ..typechecker.check import CheckResult
 
 if TYPE_CHECKING:
-    from ..backend.graph.bind import BoundGraph
+    from ..backend.graph.bind_sizes import BoundGraph
     from ..backend.io.external_arrays import StoredInput, StoredOutput
     from ..backend.schedule.plan.plan import Device, ExecutionPlan
     from ..backend.schedule.streams.stream_planning import Scratch, SelectionStage, Target

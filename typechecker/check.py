@@ -21,7 +21,7 @@ from .elements import Kind
 from .values.facts import Operand, TupleOperand, Value, leaves
 
 if TYPE_CHECKING:
-    from ..lang.foreign.domains import ArgumentFact
+    from ..lang.foreign.equivalence_domains import ArgumentFact
     from .elaborate.infer_signature import Instance
     from .usage.check_moves import NamedQuantity
 
@@ -198,7 +198,7 @@ class Judging:
     def __call__(self, before: str, texts: Sequence[str]) -> list[ArgumentFact | None]:
         """The facts of some expressions after a text; None for what has an error or is no array."""
 
-        from ..lang.foreign.domains import literal
+        from ..lang.foreign.equivalence_domains import literal
 
         asked = [text for text in dict.fromkeys(texts) if (before, text) not in self._known]
         for text in asked:
@@ -223,7 +223,7 @@ class Judging:
 
 
 def _fact(value: Operand) -> ArgumentFact:
-    from ..lang.foreign.domains import ArgumentFact
+    from ..lang.foreign.equivalence_domains import ArgumentFact
 
     element, shape = value.type.element, value.type.shape
     low, high = element.low, element.high

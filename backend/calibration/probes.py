@@ -41,7 +41,7 @@ from ..devices.op_tables import Rates
 from ..devices.phase_cost import library_grains, numbers_of
 from ..devices.profile import CONSTANTS, CostTable, DeviceProfile, Grains, function_key
 from ..devices.this_machine import READ, SCRATCH_READ, SCRATCH_WRITE, WRITE
-from ..graph.bind import BoundGraph, bind
+from ..graph.bind_sizes import BoundGraph, bind
 from ..graph.lowering.blocks import lower
 from ..graph.passes.pipeline import optimise
 from ..graph.phases import (
@@ -66,13 +66,13 @@ from ..graph.phases import (
 from ..jit import tiering
 from ..jit.tiering import Mode
 from ..lower.body import build_body
-from ..scalar.table import ROWS as SCALARS, Probe
+from ..scalar.function_table import ROWS as SCALARS, Probe
 from ..schedule.plan.plan import Device, ExecutionPlan
 from ..schedule.single_device import HOME, Detail, plan_one_device
 from ..vm.backend_interface import Types
 from ..vm.executor import execute_plan
+from ..vm.input_sizes import bind_sizes
 from ..vm.run_state import Took
-from ..vm.size_binding import bind_sizes
 from .measurement_loop import Clock, MeasuredCurve, ProbeRow, Run, Times, low
 
 # ---------------------------------------------------------------------------------------------------- kernel modes

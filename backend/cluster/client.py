@@ -21,16 +21,16 @@ from ...lang.support import files
 from ...lang.support.records import cached_property
 from ..devices.profile import CostTable, Profile
 from ..distributed.buffers import QueueClock
-from ..graph.bind import BoundGraph
+from ..graph.bind_sizes import BoundGraph
 from ..io.external_arrays import Mark, StoredInput, StoredOutput, mark_of
 from ..schedule.plan.plan import ExecutionPlan
 from ..schedule.program_facts.partitioning import lying_in, stores_of
 from ..vm.executor import execute_plan
 from ..vm.run_state import Observer, RunResults
 from .cluster_transport import HOME, Crossing, Process, Shares
-from .journal import Journal, Seen, tell
+from .link_calibration import Measured, measure, profile_of, with_store
 from .membership import ClusterMember, Membership, Worker, WorkerFault, Workers
-from .profile import Measured, measure, profile_of, with_store
+from .step_times import Journal, Seen, tell
 from .wire import Connection, Lost, Message, MessageKind, failure_of, given_up, shipment
 from .worker import HERE, sight
 

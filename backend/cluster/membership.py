@@ -39,7 +39,7 @@ from .certificates import (
     missing_settings,
 )
 from .cluster_transport import Process
-from .journal import Seen
+from .step_times import Seen
 from .wire import (
     PATIENCE as SILENCE,
     PULSE,

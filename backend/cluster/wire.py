@@ -36,7 +36,7 @@ from ...lang.support.records import certain
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import check
 from ..devices.profile import CostTable
-from ..graph.bind import BoundGraph, bind
+from ..graph.bind_sizes import BoundGraph, bind
 from ..graph.lowering.blocks import lower
 from ..graph.passes.pipeline import optimise, settle
 from ..schedule.plan.plan import ExecutionPlan, PlanFormatError, decode_plan, encode_plan

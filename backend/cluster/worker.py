@@ -28,14 +28,14 @@ from ...lang.diagnostics.model import RhoError, RunFailed
 from ...lang.support.records import dataclass
 from ..distributed.buffers import QueueClock
 from ..distributed.queues import interrupt
-from ..graph.bind import BoundGraph
+from ..graph.bind_sizes import BoundGraph
 from ..io.external_arrays import StoredInput, StoredOutput, from_facts, mark_of
 from ..schedule.plan.plan import DeviceId, ExecutionPlan
 from ..schedule.plan.plan_text import label
 from ..vm.executor import execute_plan
 from ..vm.run_state import WATCHER, RunState
 from .cluster_transport import HOME, Crossing, Held, Process, Shares
-from .journal import Journal
+from .step_times import Journal
 from .wire import Connection, Lost, Message, MessageKind, connect, failure_facts, link_table, rounded, unpacked
 
 # ---------------------------------------------------------------------------------------------------- connections

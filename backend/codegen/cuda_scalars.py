@@ -16,8 +16,8 @@ from typing import Final
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..lower.kernel_ir import KernelApply, KernelLiteral
-from ..scalar.table import Definition, definition, is_plain
-from ..scalar.tables import entries
+from ..scalar.coefficient_tables import entries
+from ..scalar.function_table import Definition, definition, is_plain
 
 # ------------------------------------------------------------------------------------------- elementary functions
 #
@@ -154,7 +154,7 @@ class Expression:
 
 
 class CudaFunction:
-    """A function being written; `backend.scalar.table.Machine` on variables."""
+    """A function being written; `backend.scalar.function_table.Machine` on variables."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

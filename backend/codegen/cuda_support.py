@@ -15,7 +15,7 @@ from ...typechecker.elements import ArrayType, Kind
 from ..graph.phases import PLACES, ApplyNode, LibraryPhase, Phase, PhaseResult, ReadNode, Structured, ValueId
 from ..graph.projections import frame_of
 from ..lower.body import KINDS, build_body
-from ..scalar.table import REDUCTIONS
+from ..scalar.function_table import REDUCTIONS
 
 Types: TypeAlias = Mapping[ValueId, ArrayType]
 Condition: TypeAlias = Callable[[LibraryPhase, Types], bool]

@@ -37,7 +37,7 @@ from ..loopir.ir import (
     walk,
 )
 from ..loopir.verifier import may_fail
-from ..scalar.table import LONG, weight_of
+from ..scalar.function_table import LONG, weight_of
 from .llvm_builder import IrBuilder
 from .llvm_scalars import COMPUTED, Vectors
 

@@ -16,7 +16,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..jit.compiler import has_feature
 from ..lower.kernel_ir import KernelApply, KernelLiteral
-from ..scalar.table import definition
+from ..scalar.function_table import definition
 from .llvm_builder import IrBuilder
 
 # ------------------------------------------------------------------------------------------ vector operations
@@ -619,7 +619,7 @@ class ScalarValue:
 
 
 class LlvmVectors:
-    """`backend.scalar.table.Machine` on LLVM vectors, for body node `node`, whose result is of the kind `target`."""
+    """`backend.scalar.function_table.Machine` on LLVM vectors, for body node `node`, whose result is of the kind `target`."""
 
     def __init__(self, v: Vectors, target: Kind, node: int = 0) -> None:
         self.v, self.target, self.node = v, target, node

@@ -33,7 +33,7 @@ class CpuBackend:
 
     def library(self, phase: LibraryPhase, types: Types) -> Kernel:
         from ..library.operation import OperationContext
-        from ..library.operations import OPERATIONS
+        from ..library.operation_table import OPERATIONS
 
         context = OperationContext(types.types, types.sizes, types.guards, self.threads)
         operation, operands = OPERATIONS[phase.op], phase.args

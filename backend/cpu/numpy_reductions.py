@@ -35,7 +35,7 @@ from ..graph.phases import (
 )
 from ..graph.projections import axis_index, simplify, sizes_of
 from ..lower.kernel_ir import BLOCK, LANES, RUN
-from ..scalar.table import REDUCTIONS
+from ..scalar.function_table import REDUCTIONS
 from ..schedule.program_facts.scratch_memory import workspace
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import room

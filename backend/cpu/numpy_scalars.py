@@ -22,8 +22,8 @@ from ..jit import compiler
 from ..lower.body import FIXED_POWERS, LARGE, SHRINK, SMALL, Formulas
 from ..lower.kernel_ir import Form, Kernel, KernelApply, KernelLoad, KernelOperand, KernelResult, VectorStride
 from ..scalar import special as definitions
-from ..scalar.table import TRANSCENDENTAL, UFUNCS, Definition, definition, is_plain
-from ..scalar.tables import entries
+from ..scalar.coefficient_tables import entries
+from ..scalar.function_table import TRANSCENDENTAL, UFUNCS, Definition, definition, is_plain
 from ..vm.backend_interface import CheckFailed, shown
 from .parallel_for import run_once
 from .views import DTYPES, NumArray, start_of
@@ -75,7 +75,7 @@ class WordMachine:
 
 
 class Arrays:
-    """`backend.scalar.table.Machine` on arrays of one kind, and on scalars of NumPy."""
+    """`backend.scalar.function_table.Machine` on arrays of one kind, and on scalars of NumPy."""
 
     def __init__(self, kind: Kind, fused: Callable[[float, float, float], float] | None = None) -> None:
         self.dtype, self.fused = DTYPES[kind], fused

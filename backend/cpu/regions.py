@@ -20,12 +20,12 @@ from ...lang.support.records import dataclass
 from ..codegen.llvm_printer import llvm_text
 from ..codegen.llvm_registers import calls_at, calls_of, is_own, strides_of, words_of
 from ..graph import traverse
-from ..graph.bind import KnownValues
+from ..graph.bind_sizes import KnownValues
 from ..graph.fusion_groups import is_group
 from ..graph.phases import Constant, Fold, Loop, Map, Phase as AnyPhase, PhaseId, ValueId
 from ..jit import tiering
 from ..jit.compiler import LruCache, address_of, is_installed, vector_bytes
-from ..library.operations import OperationRoutines, in_parts
+from ..library.operation_table import OperationRoutines, in_parts
 from ..loopir.facts import Iteration, Phase, iteration_of, trips_of
 from ..loopir.ir import MOST_VALUES, Index, LoopProgram, View
 from ..lower.region import Region, lower_region, pointwise
@@ -41,7 +41,7 @@ from ..lower.scope import (
     ScratchView,
     StateView,
 )
-from ..transform import shapes, simplify
+from ..transform import loop_shapes, simplify
 from ..transform.pipeline import optimise, runs_in_tiles
 from ..transform.simplify import Direction, Known, Progression
 from ..transform.time_tiling import Tiled, tiled
@@ -761,7 +761,7 @@ class RegionRun:
             program = optimise(simplify.propagate_progressions(replace(program, views=views), counted))
             tiles = tiled(program) if self.has_rows else None
             program = program if tiles is None else tiles.program
-            program = shapes.collapse_loops(program, packed)
+            program = loop_shapes.collapse_loops(program, packed)
             self.codes[key] = program, tiles, LoopCode(llvm_text(program, vector_bytes()))
         program, tiles, code = self.codes[key]
         if not tiering.is_worth(code, nanoseconds):

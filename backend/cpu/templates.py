@@ -36,7 +36,7 @@ from ..loopir.templates import (
 )
 from ..lower.body import KINDS, Body, build_kernel, gathering
 from ..lower.kernel_ir import BLOCK, RUN, Kernel, KernelLoad, KernelResult, LoopOrder, StoreMode, VectorStride, row_nest
-from ..scalar.table import REDUCTIONS
+from ..scalar.function_table import REDUCTIONS
 from ..vm.run_state import ALIGNMENT, LEAST as POOLED_MIN_BYTES, room
 from .kernels import STREAMED, CompiledRun, strides_over
 from .numpy_scalars import MASK, PLAIN, WEYL_0, WEYL_1, fill_uniform

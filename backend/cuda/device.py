@@ -31,8 +31,8 @@ from ..graph.fusion_groups import joined
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
 from ..vm.backend_interface import CheckFailed, Index, Kernel, RegionKernel, Types
 from .bindings import cupy, errors
+from .cuda_library import compile_library
 from .launch import Modules, compile_region, compile_rows, compile_structured
-from .library import compile_library
 
 # ---------------------------------------------------------------------------------------------------- pinned staging buffers
 #

@@ -33,7 +33,7 @@ from ..cpu.views import (
     reach_of,
     reshaped_strides,
 )
-from ..graph.bind import KnownValues
+from ..graph.bind_sizes import KnownValues
 from ..graph.fusion_groups import LONGEST, JoinedGroup
 from ..graph.phases import Affine, AxisKind, Constant, Loop, Projection, ReadNode, Reshaped, Stage, Structured, ValueId
 from ..jit.compiler import LruCache
@@ -46,7 +46,7 @@ from ..lower.phase import card_kernel, most_of
 from ..lower.region import Region, lower_region
 from ..lower.rows import RowsCode, card_rows
 from ..lower.scope import ConstantData, CurrentBuffer, InitialState, NotLowerable, ScopeInput, StateView
-from ..transform import shapes
+from ..transform import loop_shapes
 from ..transform.pipeline import ON_CARDS, POINTWISE_ON_CARDS, optimise
 from ..vm.backend_interface import Types
 from .bindings import OPTIONS
@@ -460,4 +460,4 @@ def nests_of(loop: Loop, types: Types) -> tuple[Region | None, LoopProgram | Non
         return None, None
     iteration = next((name for name, source in region.sources.items() if isinstance(source, CurrentBuffer)), None)
     program = optimise(region.program, POINTWISE_ON_CARDS if region.is_pointwise else ON_CARDS)
-    return region, shapes.parallelise_iteration(program, iteration)
+    return region, loop_shapes.parallelise_iteration(program, iteration)

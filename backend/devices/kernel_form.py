@@ -20,7 +20,7 @@ from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.scalars import SUMMED
 from ...typechecker.sizes.polynomials import Size
 from ..graph import traverse
-from ..graph.bind import BoundGraph
+from ..graph.bind_sizes import BoundGraph
 from ..graph.phases import (
     Affine,
     ApplyNode,
@@ -44,7 +44,7 @@ from ..jit import tiering
 from ..jit.compiler import LruCache
 from ..lower.body import Body, build_body, narrow
 from ..lower.kernel_ir import BLOCK, Coordinate, Form, KernelApply, KernelLiteral, KernelLoad, LoopOrder, plan_nest
-from ..scalar.table import class_of
+from ..scalar.function_table import class_of
 from .cost_functions import largest, smallest
 from .op_tables import Around, Rates
 from .profile import GRAIN, CostTable, Grains

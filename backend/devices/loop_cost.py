@@ -19,7 +19,7 @@ from typing import Final
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..graph import traverse
-from ..graph.bind import BoundGraph
+from ..graph.bind_sizes import BoundGraph
 from ..graph.fusion_groups import merge_loop
 from ..graph.phases import (
     Affine,

@@ -18,7 +18,7 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import is_sequential
-from ..scalar.table import class_of
+from ..scalar.function_table import class_of
 from .cost_functions import largest
 from .kernel_form import ALONG, Applied, ReducedWork, SharedWork, Tier, Work, overlapped, rows_shared_out, shared_out, together
 from .op_tables import Around, Rates

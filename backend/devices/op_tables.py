@@ -15,7 +15,7 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...typechecker.core.blocks import CoreGuard
 from ...typechecker.elements import Kind
-from ..graph.bind import NOTHING_KNOWN, KnownValues
+from ..graph.bind_sizes import NOTHING_KNOWN, KnownValues
 from ..graph.phases import PhaseId, ValueId
 from .profile import BY_WORK, SCHEMA, CostTable, DeviceProfile, Grains, Profile, kinds_near
 from .profile_toml import LARGEST, Places, Problems, profile_of, shown

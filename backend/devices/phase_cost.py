@@ -26,7 +26,7 @@ from ...typechecker.sizes.polynomials import Size, SizeVariable, number as size_
 from ...typechecker.sizes.size import capacity
 from ..codegen.cuda_support import missing
 from ..graph import traverse
-from ..graph.bind import BoundGraph, KnownValues
+from ..graph.bind_sizes import BoundGraph, KnownValues
 from ..graph.phases import Branch, Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, SubGraph
 from ..graph.projections import cells_of, frame_of, framed_of, is_unread
 from ..graph.registry import LIBRARY

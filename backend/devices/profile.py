@@ -30,7 +30,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, is_sequential
 from ..graph.registry import LIBRARY
-from ..scalar.table import class_of
+from ..scalar.function_table import class_of
 from .cost_functions import Duplex, Interval, largest, smallest
 
 # ---------------------------------------------------------------------------------------------------- tables

@@ -22,7 +22,7 @@ from ...typechecker.sizes.polynomials import Size, number
 from ..cpu.backend import CpuBackend
 from ..cpu.views import stored
 from ..graph import traverse
-from ..graph.loop_iteration import LoopIteration
+from ..graph.iteration_graph import LoopIteration
 from ..graph.phases import (
     ApplyNode,
     Axis,

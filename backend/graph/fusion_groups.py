@@ -27,7 +27,7 @@ from typing import Final, TypeAlias
 from ...lang.support.records import dataclass
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, number
-from ..scalar.table import REDUCTIONS
+from ..scalar.function_table import REDUCTIONS
 from . import traverse
 from .passes.rewriting import LONGEST_WINDOW, BodyBuilder, body_may_fail, has_reduction, slides
 from .phases import (

@@ -18,7 +18,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, SUMMED, ResultKind
 from ...typechecker.sizes.polynomials import ONE, ZERO, Size, number, product
 from ...typechecker.sizes.size import capacity, maximum, minimum
-from ..scalar.table import REDUCTIONS
+from ..scalar.function_table import REDUCTIONS
 from .projections import SMALL, Cells, Operands, is_summed
 
 # ---------------------------------------------------------------------------------------------------- scratch

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 from urllib.parse import urlsplit
 
 from ...lang.diagnostics.model import Code
+from ...lang.support.bounded_parsing import is_url
 from ...lang.support.files import open_regular
-from ...lang.support.parsing import is_url
 from ...lang.support.records import cached_property, dataclass
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES

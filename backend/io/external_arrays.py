@@ -15,8 +15,8 @@ from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
 from ...lang.diagnostics.model import Refused, RunFailed
+from ...lang.support.bounded_parsing import is_url
 from ...lang.support.files import open_regular
-from ...lang.support.parsing import is_url
 from ...lang.support.records import cached_property, certain, dataclass
 from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat

@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
-from ...lang.support.parsing import is_url
+from ...lang.support.bounded_parsing import is_url
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, ColumnFormat

@@ -20,7 +20,7 @@ from urllib.parse import urljoin
 
 from ...lang.diagnostics.model import Code
 from ...lang.support import processes
-from ...lang.support.parsing import normal
+from ...lang.support.bounded_parsing import normal
 from ...lang.support.processes import ended
 from ...lang.support.records import dataclass
 from .errors import FileTrouble, damaged, first_line, missing_package

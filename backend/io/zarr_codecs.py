@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO, Final
 
-from ...lang.support import parsing
+from ...lang.support import bounded_parsing
 from ...lang.support.records import dataclass
 from .byte_source import length_of, require_characters
 from .errors import damaged, disagrees, missing_package
@@ -229,7 +229,7 @@ class ZarrArray:
 def parse(raw: bytes) -> Mapping[str, Any]:
     """The object of a metadata file.  E705."""
     try:
-        value = parsing.decode(raw.decode("utf-8"), 1 << 17)
+        value = bounded_parsing.decode(raw.decode("utf-8"), 1 << 17)
     except (ValueError, RecursionError) as error:
         raise damaged(f"is not a zarr array or group: its metadata are not JSON ({error})") from None
     if not isinstance(value, dict):

@@ -27,7 +27,7 @@ from ...lang.support.files import Durability, replace_file
 from ...lang.support.processes import acquire, in_children
 from ...lang.support.records import dataclass
 from ..lower.kernel_ir import NAME
-from ..scalar import tables
+from ..scalar import coefficient_tables
 
 if TYPE_CHECKING:
     from ..loopir.ir import LoopProgram
@@ -144,8 +144,8 @@ def binding() -> Any:
             llvm.add_symbol(f"rho_{name}", _c_function(name))
         for name in ("fma", "fmaf"):  # what processors without such an instruction call
             llvm.add_symbol(name, _c_function(name))
-        for name in tables.TABLES:
-            llvm.add_symbol(f"rho_table_{name}", _in_memory(tables.stored(name)))
+        for name in coefficient_tables.TABLES:
+            llvm.add_symbol(f"rho_table_{name}", _in_memory(coefficient_tables.stored(name)))
         for name in MEMORY_FUNCTIONS:
             llvm.add_symbol(f"rho_{name}", _c_function(name))
         llvm.add_symbol("rho_block_key", _block_key())

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, ResultKind
-from ..scalar.table import TRANSCENDENTAL
+from ..scalar.function_table import TRANSCENDENTAL
 
 if TYPE_CHECKING:
     from ..lower.body import Body

@@ -19,7 +19,7 @@ from ...typechecker.sizes.polynomials import Size
 from ...typechecker.sizes.size import capacity
 from ..graph import traverse
 from ..graph.phases import ApplyNode, Fold, Loop, Map, Phase as AnyPhase, Structured, ValueId
-from ..scalar.table import TRANSCENDENTAL
+from ..scalar.function_table import TRANSCENDENTAL
 from .ir import (
     ONE,
     Apply,

@@ -18,7 +18,7 @@ from ...typechecker.scalars import FUNCTIONS, SELECTIVE, ResultKind, is_ordered,
 from ...typechecker.sizes.polynomials import Size, number
 from ..graph.fusion_groups import ALONG
 from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, Node as GraphNode, ReadNode, SizeNode, Structured
-from ..scalar.table import REDUCTIONS, TRANSCENDENTAL, has_meaning
+from ..scalar.function_table import REDUCTIONS, TRANSCENDENTAL, has_meaning
 from .kernel_ir import (
     FETCH,
     LANES,

@@ -19,7 +19,7 @@ from ...typechecker.core.blocks import CoreGuard
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable, number
 from ..graph import traverse
-from ..graph.bind import NOTHING_KNOWN, KnownValues
+from ..graph.bind_sizes import NOTHING_KNOWN, KnownValues
 from ..graph.fusion_groups import merge_loop, on_one_axis
 from ..graph.phases import (
     Affine,
@@ -42,7 +42,7 @@ from ..graph.phases import (
 from ..loopir.facts import points_inside
 from ..loopir.ir import ONE, ZERO, Fail, Index, LoopBuilder, LoopKind, LoopProgram, Statement, ViewRole, at, plus, times
 from .body import bits_of, build_body
-from .library import LAZY, box_of, call_routine, check_guards, define_size, hear, lower_library, writes_over
+from .library_loops import LAZY, box_of, call_routine, check_guards, define_size, hear, lower_library, writes_over
 from .phase import copy, lower_structured
 from .scope import (
     Check,

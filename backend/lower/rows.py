@@ -24,7 +24,7 @@ from ..graph.fusion_groups import ALONG, SHORTEST
 from ..jit.compiler import vector_bytes
 from ..loopir.ir import ZERO, Index, LoopKind, LoopProgram, View, ViewRole, at, plus, times
 from ..loopir.reductions import AccumulatorCells, Reduction, Threads, in_vectors, joined, ordered, together
-from ..scalar.table import weight_of
+from ..scalar.function_table import weight_of
 from .kernel_ir import BLOCK, Form, Kernel, KernelApply, KernelLoad, Node, VectorStride, kind_of
 from .phase import CardPhase, Lowering
 

@@ -21,7 +21,7 @@ from ...typechecker.core.arrays import Indexing
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import AtomKind, Opaque, Size, SizeVariable, number
 from ...typechecker.sizes.size import capacity
-from ..graph.bind import NOTHING_KNOWN, KnownValues
+from ..graph.bind_sizes import NOTHING_KNOWN, KnownValues
 from ..graph.phases import Affine, Constant, LibraryPhase, Projection, Reshaped, Structured, ValueId
 from ..loopir.ir import ONE, ZERO, Index, LoopBuilder, LoopKind, ViewRole, at, plus, times
 from .body import PART

@@ -25,7 +25,7 @@ from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ..io import cells as cells_of
 from ..vm import values
 from ..vm.backend_interface import CheckFailed
-from ..vm.size_binding import bind_sizes, broken_guard
+from ..vm.input_sizes import bind_sizes, broken_guard
 from ..vm.values import Array, Results, array, scalar
 from . import arrays, linear, reductions, scalars
 from .arrays import InternalError, assemble, cells, integers, offset, positions, stack

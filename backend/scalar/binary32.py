@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .elementary import by_quarter
-from .table import ScalarMachine
+from .function_table import ScalarMachine
 
 _SHIFT: Final = 12582912.0
 """1.5 × 2²³: added to a float below 2²² in magnitude, it leaves the nearest whole number in the low bits."""

@@ -12,8 +12,8 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-from .table import ScalarMachine
-from .tables import INTERVALS, STEPS_PER_UNIT
+from .coefficient_tables import INTERVALS, STEPS_PER_UNIT
+from .function_table import ScalarMachine
 
 # ---------------------------------------------------------------------------------------------------- elementary
 

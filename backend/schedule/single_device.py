@@ -16,8 +16,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import ArrayType
 from ...typechecker.sizes.polynomials import ZERO, Size, number
 from ..graph import traverse
-from ..graph.bind import BoundGraph
-from ..graph.cost_formulas import bytes_of, larger
+from ..graph.bind_sizes import BoundGraph
 from ..graph.phases import (
     Affine,
     Branch,
@@ -36,6 +35,7 @@ from ..graph.phases import (
     SubGraph,
     ValueId,
 )
+from ..graph.symbolic_costs import bytes_of, larger
 from ..lower.fusion_units import GroupUnit, RowsUnit, Unit, may_write_over, shape_of, units_of
 from .plan.plan import (
     ALIGNMENT,

@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 
 from ..jit import compiler
 from ..loopir.ir import LoopProgram
-from . import index_set_splitting, interchange, loop_fusion, redundancy, shapes, simplify, storage, time_tiling
+from . import index_set_splitting, interchange, loop_fusion, loop_shapes, redundancy, simplify, storage, time_tiling
 
 Transformation: TypeAlias = Callable[[LoopProgram], LoopProgram]
 Pipeline: TypeAlias = tuple[tuple[Transformation, tuple[Transformation, ...]], ...]
@@ -32,17 +32,17 @@ PIPELINE: Final[Pipeline] = (
     (redundancy.eliminate_common_subexpressions, ()),
     (redundancy.eliminate_dead_code, ()),
     (storage.forward_stores, (simplify.simplify, *_TIDY)),
-    (shapes.vectorise_loops, ()),
+    (loop_shapes.vectorise_loops, ()),
     (interchange.interchange_loops, (redundancy.hoist_invariants,)),
     (loop_fusion.fuse_loops, _TIDY),
     (storage.fold_storage, _TIDY),
     (simplify.narrow_integers, (simplify.simplify, *_TIDY)),
-    (shapes.unroll_loops, (simplify.simplify, *_TIDY)),
-    (index_set_splitting.split_index_sets, (simplify.simplify, shapes.unroll_loops, simplify.simplify, *_TIDY)),
+    (loop_shapes.unroll_loops, (simplify.simplify, *_TIDY)),
+    (index_set_splitting.split_index_sets, (simplify.simplify, loop_shapes.unroll_loops, simplify.simplify, *_TIDY)),
 )
 """Transformations in their order, each with what clears up after it."""
 ON_CARDS: Final = tuple(one for one in PIPELINE if one[0] not in (loop_fusion.fuse_loops, storage.fold_storage,
-    shapes.unroll_loops, index_set_splitting.split_index_sets))
+    loop_shapes.unroll_loops, index_set_splitting.split_index_sets))
 """On cards iterations do not wait for each other, as in loops that are fused, and choices take less than launches."""
 POINTWISE_ON_CARDS: Final = (*ON_CARDS, (loop_fusion.fuse_loops, _TIDY))
 """Points that see only themselves wait for nobody, whatever is fused."""

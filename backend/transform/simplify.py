@@ -44,7 +44,7 @@ from ..loopir.ir import (
     walk,
 )
 from ..lower.body import ARITHMETIC, COMPARISONS, SOURCES, Range, bits_of, combined, narrowest
-from ..scalar.table import REDUCTIONS
+from ..scalar.function_table import REDUCTIONS
 from .rewriting import FreshNames, rebuilt
 
 # ---------------------------------------------------------------------------------------------------- folding

@@ -15,7 +15,7 @@ from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ...typechecker.sizes.size import capacity
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
-from .size_binding import broken_guard
+from .input_sizes import broken_guard
 
 if TYPE_CHECKING:
     from ...lang.syntax.source import Span

@@ -18,7 +18,7 @@ from ...typechecker.sizes.size import capacity
 from ..cpu.backend import CpuBackend
 from ..cpu.views import DTYPES
 from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, Structured, ValueId
-from ..library.operations import bind_library
+from ..library.operation_table import bind_library
 from .backend_interface import CheckFailed
 from .bytecode import BytecodeProgram
 from .interpreter import Executed

@@ -16,7 +16,7 @@ from ...lang.syntax.source import Span
 from ..cpu.backend import CpuBackend
 from ..distributed.buffers import ALONE, Others, QueueClock
 from ..graph import traverse
-from ..graph.bind import BoundGraph
+from ..graph.bind_sizes import BoundGraph
 from ..graph.phases import Input, Output, Phase, Print
 from ..jit import tiering
 from ..jit.compiler import LruCache
@@ -43,7 +43,7 @@ def execute_plan(
     """Run a plan of `bound` on host arrays, or what of it is for the devices of this process; `backends`: theirs.  RunFailed: a
     run-time check, or memory."""
 
-    from ..graph.loop_iteration import with_arms_out
+    from ..graph.iteration_graph import with_arms_out
 
     graph = with_arms_out(bound.graph, plan.speculated)
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}

@@ -17,7 +17,7 @@ from numpy import ndarray
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ..graph.bind import BoundGraph
+from ..graph.bind_sizes import BoundGraph
 from ..graph.phases import Phase, PhaseId, ValueId
 from ..schedule.plan.plan import DeviceId, StreamStep, TransferStep
 from .backend_interface import Backend, Types

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .domains import RhoSpelling
+from .equivalence_domains import RhoSpelling
 
 PACKAGES: Final = ("np", "numpy", "math", "jnp", "jax", "torch", "scipy", "cmath", "statistics", "operator")
 SUBPACKAGES: Final = ("numpy", "linalg", "fft", "special", "nn", "functional", "lax")

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
 from ..syntax.source import Source, Span
-from .domains import Judge, Known
+from .equivalence_domains import Judge, Known
 from .function_names import KINDS_OF_WORDS, REMARKS, TOLD
 from .patterns import NAME, Habit, PatternGroups, by_name, expression, rows
 

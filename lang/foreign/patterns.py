@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from ..diagnostics.model import Code
 from ..support.records import dataclass
-from .domains import Known
+from .equivalence_domains import Known
 from .function_names import BUILTINS, CALLS, CONSTANTS, JOINED, PACKAGES, ROWS, SUBPACKAGES, TOLD, WORDS
 
 # ---------------------------------------------------------------------------------------------------- habits_spelling

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Final
 
-from .domains import KINDS, ArgumentFact, Known, RhoSpelling, described, kinds_of, spelling_for, without_ranks
+from .equivalence_domains import KINDS, ArgumentFact, Known, RhoSpelling, described, kinds_of, spelling_for, without_ranks
 from .function_names import BUILTINS, CALLS, CONSTANTS, FIRST, JOINED, KINDS_OF_WORDS, PACKAGES, ROWS, WORDS
 
 # ---------------------------------------------------------------------------------------------------- foreign_expressions

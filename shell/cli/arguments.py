@@ -458,11 +458,11 @@ MODULES: Final[Mapping[str, str]] = {
     "explain": "documentation",
     "search": "documentation",
     "info": "documentation",
-    "repl": "tools",
-    "lsp": "tools",
-    "kernel": "tools",
-    "init": "tools",
-    "completion": "tools",
+    "repl": "interactive",
+    "lsp": "interactive",
+    "kernel": "interactive",
+    "init": "interactive",
+    "completion": "interactive",
 }
 """The module of `shell.verbs` that has a verb's command, where it is not the verb's name."""
 

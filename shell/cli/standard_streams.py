@@ -18,8 +18,8 @@ from enum import Enum
 from io import UnsupportedOperation
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO
 
+from ...lang.support.bounded_parsing import natural
 from ...lang.support.files import read_stream
-from ...lang.support.parsing import natural
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import MAXIMUM_CHARACTERS
 from .arguments import UsageError, nearest

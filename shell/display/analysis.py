@@ -16,7 +16,7 @@ from ...backend.devices.phase_cost import step_ns, with_interval
 from ...backend.devices.profile import Profile
 from ...backend.devices.this_machine import READ, SCRATCH_READ, SCRATCH_WRITE, WRITE, disk_ns
 from ...backend.graph import traverse
-from ...backend.graph.bind import BoundGraph, bind
+from ...backend.graph.bind_sizes import BoundGraph, bind
 from ...backend.graph.lowering.blocks import lower
 from ...backend.graph.passes.contractions import REGROUPED
 from ...backend.graph.passes.fusion import kept_values

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ...backend.graph.bind import in_terms_of
-from ...backend.graph.cost_formulas import CriticalPath, graph_cost, graph_span
+from ...backend.graph.bind_sizes import in_terms_of
 from ...backend.graph.lowering.blocks import lower
 from ...backend.graph.passes.pipeline import optimise
 from ...backend.graph.phases import Graph
+from ...backend.graph.symbolic_costs import CriticalPath, graph_cost, graph_span
 from ...backend.schedule.single_device import peak_bound
 from ...lang.support.records import dataclass
 from ...typechecker.core.blocks import Core
@@ -146,7 +146,7 @@ def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> O
     further runs, with every kernel as warm as it gets: at most `RUNS`, in at most `MOST_SECONDS` or half the time allowed."""
     from ...backend.calibration.probes import warm_kernels
     from ...backend.jit.compiler import compilation_totals
-    from ...backend.library import operations  # noqa: F401
+    from ...backend.library import operation_table  # noqa: F401
     from ...backend.schedule.program_facts.partitioning import stores_of
     from ...backend.vm import executor  # noqa: F401
     from ..execution.stored_plans import this_machine

@@ -17,7 +17,7 @@ from ..pipeline_types import Checked
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import DeviceProfile, Profile
-    from ...backend.graph.bind import BoundGraph
+    from ...backend.graph.bind_sizes import BoundGraph
     from ...typechecker.core.blocks import Core
     from ...typechecker.elaborate.infer_signature import Instance
 
@@ -132,7 +132,7 @@ def time_of_program(core: Core, folder: str) -> str:
 
 def bound_at_assumed_sizes(core: Core) -> BoundGraph:
     """The program with every size `ASSUMED`, params as they are given.  Refused: its facts forbid that."""
-    from ...backend.graph.bind import bind
+    from ...backend.graph.bind_sizes import bind
     from ...backend.graph.lowering.blocks import lower
     from ...backend.graph.passes.pipeline import optimise, settle
 
@@ -148,7 +148,7 @@ def _assumed(core: Core, params: Mapping[str, int]) -> dict[SizeVariable, int]:
 
 def time_at_assumed_sizes(instance: Instance, params: Mapping[str, int]) -> str:
     """`~12 µs at n=1000` for a way to apply a function, `params` as they are given; empty where its facts forbid such sizes."""
-    from ...backend.graph.bind import bind, in_terms_of
+    from ...backend.graph.bind_sizes import bind, in_terms_of
     from ...backend.graph.lowering.blocks import lower
     from ...backend.graph.passes.pipeline import optimise
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...lang.diagnostics.model import RhoError
 from ..cli.standard_streams import Console
-from ..execution.watching import UNWATCHED, Stage, Watch
+from ..execution.progress_events import UNWATCHED, Stage, Watch
 from .estimates import waiting
 
 if TYPE_CHECKING:

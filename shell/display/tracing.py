@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from ...backend.schedule.plan.plan import DeviceId, TransferStep
 from ...lang.diagnostics.model import RhoError
 from ...lang.support.records import dataclass
-from ..execution.watching import StageTimes
+from ..execution.progress_events import StageTimes
 
 if TYPE_CHECKING:
     from ...backend.schedule.rendering.gantt_model import Bar, GanttChart, Lane

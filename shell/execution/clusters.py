@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics.model import RhoError
-from ...lang.support.parsing import natural
+from ...lang.support.bounded_parsing import natural
 from ...lang.support.records import cached_property
 from ..cli.arguments import Arguments, UsageError
 from ..cli.process_exit import is_command
@@ -17,7 +17,7 @@ from ..cli.standard_streams import stream_of
 if TYPE_CHECKING:
     from ...backend.cluster.client import ClusterClient
     from ...backend.devices.profile import Profile
-    from ...backend.graph.bind import BoundGraph
+    from ...backend.graph.bind_sizes import BoundGraph
     from ...backend.io.external_arrays import StoredInput, StoredOutput
     from ...backend.vm.run_state import Observer, RunResults
     from ...typechecker.core.blocks import Core

@@ -19,8 +19,8 @@ from ...backend.io.cells import DATE_PATTERNS, MISSING, SEPARATORS, Unsuitable, 
 from ...backend.io.csv import Table, may_be_years
 from ...backend.io.reading import Wanted, check_declared, read_shape, read_values, reading_bytes, split_member
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
+from ...lang.support.bounded_parsing import file_of, is_file_url, is_url, trouble_of
 from ...lang.support.files import Pipes, TooLarge, is_pipe, read_bytes
-from ...lang.support.parsing import file_of, is_file_url, is_url, trouble_of
 from ...lang.support.records import dataclass
 from ...lang.syntax.lexer import NAME, RESERVED
 from ...lang.tree.program import CellFormat, ColumnFormat

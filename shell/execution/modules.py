@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from ...lang.bind.names import LIBRARY_PREFIX, module_name
 from ...lang.diagnostics.model import Refused
+from ...lang.support.bounded_parsing import is_url
 from ...lang.support.files import Pipes
-from ...lang.support.parsing import is_url
 from ...lang.syntax.source import Source, Span
 from ...typechecker.core.blocks import Core, CoreInput
 from ...typechecker.sizes.polynomials import SizeVariable
@@ -23,7 +23,7 @@ from ..cli.messages import read_source
 from .params import Permissions, settings_of
 
 if TYPE_CHECKING:
-    from ...backend.graph.bind import BoundGraph
+    from ...backend.graph.bind_sizes import BoundGraph
 
 
 # ---------------------------------------------------------------------------------------------------- modules
@@ -110,7 +110,7 @@ def sized(
 
     LackingSizes.  Refused: facts that do not hold, shapes that disagree.  RunFailed: a header cannot be read."""
     from ...backend import bind_shapes
-    from ...backend.vm.size_binding import sizes_from
+    from ...backend.vm.input_sizes import sizes_from
 
     shapes = {name: array.shape for name, array in settings_of(core, {}).arrays.items()} | dict(shapes)
     known = {param.variable: param.default for param in core.params}

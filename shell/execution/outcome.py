@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any
 
-from ...backend.graph.bind import BoundGraph
+from ...backend.graph.bind_sizes import BoundGraph
 from ...backend.graph.phases import Constant, Output, Print as PhasesPrint, ValueId as PhasesValueId
 from ...backend.vm.values import Array, array, from_numpy, kind_of_dtype, nested, to_numpy
 from ...lang.support.records import dataclass

@@ -13,8 +13,8 @@ from dataclasses import field
 from typing import Any
 
 from ...lang.diagnostics.model import Code, Diagnostic
-from ...lang.support import parsing
-from ...lang.support.parsing import above, file_of, is_below, is_file_url, is_url
+from ...lang.support import bounded_parsing
+from ...lang.support.bounded_parsing import above, file_of, is_below, is_file_url, is_url
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...typechecker.core.arrays import Payload
@@ -46,7 +46,7 @@ def settings_of(core: Core, texts: Mapping[str, str]) -> Settings:
 def natural(option: str, name: str, text: str) -> int:
     """A size, of a param or of data.  UsageError: it is not a natural number, or too large."""
     digits = text.replace("_", "")
-    if (number := parsing.natural(digits, _LARGEST)) is not None:
+    if (number := bounded_parsing.natural(digits, _LARGEST)) is not None:
         return number
     what = "this param is a size," if option == "--set" else "a size is"
     which = f"at most {_LARGEST:,}" if digits.isascii() and digits.isdigit() else "a natural number such as 3"

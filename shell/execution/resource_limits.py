@@ -5,7 +5,8 @@ could be smaller, the largest number that would fit.  That is found by planning 
 every size, so bisection finds it.  All of it is read off the graph that runs.
 
 Note [The rate].  Time is refused at 10¹¹ operations a second on each core, which no processor exceeds on 64-bit numbers: what is
-refused could not have ended in time.  A run that takes longer than its estimate is stopped by `shell.execution.watching` instead.
+refused could not have ended in time.  A run that takes longer than its estimate is stopped by `shell.execution.progress_events`
+instead.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Never
 
 from ...backend.graph import traverse
-from ...backend.graph.bind import BoundGraph, bind
-from ...backend.graph.cost_formulas import cost_of, graph_cost
+from ...backend.graph.bind_sizes import BoundGraph, bind
 from ...backend.graph.lowering.blocks import lower
 from ...backend.graph.passes.pipeline import optimise, settle
 from ...backend.graph.phases import LibraryPhase, Loop, Output, PhaseId, Structured, ValueId
+from ...backend.graph.symbolic_costs import cost_of, graph_cost
 from ...backend.schedule.plan.plan import BranchStep, Buffer, CellsStep, ExecutionPlan, LoopStep, Role, SubPlan
 from ...backend.schedule.program_facts.scratch_memory import Numbers, workspace
 from ...backend.schedule.single_device import Detail, plan_one_device

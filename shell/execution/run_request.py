@@ -9,7 +9,7 @@ from dataclasses import field
 from enum import Enum
 from typing import Any, TextIO
 
-from ...lang.support.parsing import is_url, trouble_of
+from ...lang.support.bounded_parsing import is_url, trouble_of
 from ...lang.support.records import dataclass
 from ...typechecker.core.blocks import Core
 from ..cli.arguments import Arguments, UsageError, near, seconds

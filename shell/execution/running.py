@@ -19,9 +19,9 @@ from ..cli.standard_streams import DEFAULT_DIGITS, Console
 from ..pipeline import Session
 from ..pipeline_types import Checked, Engine, Loaded
 from .outcome import DisplayedValue, Outcome, nothing
+from .progress_events import UNWATCHED, Stage, Watch, time_limit
 from .run_request import RunRequest, check_names
 from .scheduling import Scheduling
-from .watching import UNWATCHED, Stage, Watch, time_limit
 
 # ---------------------------------------------------------------------------------------------------- running
 

@@ -17,7 +17,7 @@ from .stored_plans import read_plan, require_right
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
-    from ...backend.graph.bind import BoundGraph
+    from ...backend.graph.bind_sizes import BoundGraph
     from ...backend.io.external_arrays import StoredInput, StoredOutput
     from ...backend.schedule.plan.plan import ExecutionPlan
     from ...backend.schedule.problem import Objective

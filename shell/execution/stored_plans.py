@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
+from ...lang.support.bounded_parsing import natural
 from ...lang.support.files import KERNEL_TEXT, Pipes, read_bytes, read_text
-from ...lang.support.parsing import natural
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source, Span
 

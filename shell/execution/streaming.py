@@ -20,7 +20,7 @@ from .params import settings_of
 from .stored_plans import StoredPlan, require_right
 
 if TYPE_CHECKING:
-    from ...backend.graph.bind import BoundGraph
+    from ...backend.graph.bind_sizes import BoundGraph
     from ...backend.io.reading import RowSource
     from ...backend.io.row_sinks import RowSink
     from ...backend.schedule.plan.plan import Device, ExecutionPlan, PlannedFile, StreamStep

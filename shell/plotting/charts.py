@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, Final
 
-from ...lang.support.parsing import natural
+from ...lang.support.bounded_parsing import natural
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..cli.standard_streams import Console

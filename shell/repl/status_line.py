@@ -17,9 +17,9 @@ from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from ...lang.diagnostics.model import RhoError
+from ...lang.support.bounded_parsing import decode, natural
 from ...lang.support.caches import state_folder
 from ...lang.support.files import read_text
-from ...lang.support.parsing import decode, natural
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..cli.messages import write_whole

@@ -81,7 +81,7 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
 def _of_cluster(attachment: Attachment) -> Profile:
     """With the working folder as a store, if all workers see in it what home writes."""
     from ...backend.cluster.client import seen_by_all
-    from ...backend.cluster.profile import with_store
+    from ...backend.cluster.link_calibration import with_store
 
     cluster, folder = attachment.cluster, os.path.realpath(".")
     _, shared = seen_by_all(cluster, {}, [folder])

@@ -13,9 +13,9 @@ from ..cli.process_exit import Exit
 from ..cli.standard_streams import Console, Volume
 from ..display.progress import RunProgress
 from ..execution.outcome import nothing
+from ..execution.progress_events import StageTimes
 from ..execution.run_request import RunRequest, permissions_of, request_of
 from ..execution.running import RunReport, run_program
-from ..execution.watching import StageTimes
 from ..pipeline import Session
 from ..pipeline_types import Strictness
 

@@ -14,8 +14,8 @@ from ...backend.schedule.instances.solve_instance import Solved, gap_of, read_in
 from ...backend.schedule.problem import Contention, Objective, Problem
 from ...backend.schedule.solution import Conflict, Status
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, about
+from ...lang.support.bounded_parsing import natural
 from ...lang.support.files import Pipes, read_text
-from ...lang.support.parsing import natural
 from ...lang.syntax.source import Source, Span
 from ..cli import messages
 from ..cli.arguments import Arguments, UsageError, nearest
@@ -53,7 +53,7 @@ TOGETHER = "several devices can run this loop together; its iterations are plann
 
 def explain_cut(arguments: Arguments, loaded: Loaded, scheduling: Scheduling) -> str:
     """A table for each phase that is meant.  UsageError: none is.  Refused: as `cut_costs`."""
-    from ...backend.graph.loop_iteration import can_turn_together
+    from ...backend.graph.iteration_graph import can_turn_together
     from ...backend.graph.phases import Loop
     from ...backend.schedule.plan.plan_text import label
     from ...backend.schedule.program.problem_from_program import cut_costs

@@ -23,17 +23,17 @@ from ..display.progress import RunProgress, planning, progress
 from ..execution.modules import headers_in, sized
 from ..execution.outcome import Outcome
 from ..execution.params import Permissions, settings_of
+from ..execution.progress_events import StageTimes
 from ..execution.run_request import RunRequest, check_given, permissions_of, request_of
 from ..execution.running import run_program
 from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling, require_optimal, scheduling_of, simulation_lines
 from ..execution.stored_plans import program_in, read_plan
-from ..execution.watching import StageTimes
 from ..pipeline import Session
 from ..pipeline_types import Checked, Loaded, Strictness
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
-    from ...backend.graph.bind import BoundGraph
+    from ...backend.graph.bind_sizes import BoundGraph
     from ...backend.io.writing import PendingWrite
     from ...typechecker.core.blocks import Core, CoreOutput
     from ..execution.doctest import DoctestFailure

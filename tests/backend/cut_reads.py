@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
-from rho.backend.graph.cost_formulas import Types
 from rho.backend.graph.phases import Phase, ValueId
+from rho.backend.graph.symbolic_costs import Types
 from rho.backend.schedule.plan.plan import Box
 from rho.backend.schedule.program_facts.partitioning import full_box, operand_boxes, reads_of, space_of
 from rho.backend.schedule.verify.judge import volume

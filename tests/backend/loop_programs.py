@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from rho.backend.devices.profile import Profile
-from rho.backend.graph.bind import BoundGraph
-from rho.backend.graph.loop_iteration import can_turn_together
+from rho.backend.graph.bind_sizes import BoundGraph
+from rho.backend.graph.iteration_graph import can_turn_together
 from rho.backend.graph.phases import Loop
 from rho.backend.schedule.plan.plan import ExecutionPlan
 from rho.backend.schedule.program.distributed_loop import DistributedLoop, ProgramProblem
-from rho.backend.schedule.program.distributed_loops import _axes
-from rho.backend.schedule.program.loop_iteration import gang_of, turning
+from rho.backend.schedule.program.distributed_loop_search import _axes
+from rho.backend.schedule.program.iteration_plan import gang_of, turning
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.problem_from_program import problem_of, setting_of
 from rho.backend.schedule.solution import Mode

@@ -9,7 +9,7 @@ import numpy as np
 from rho import backend
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import Loop, Phase
 from rho.backend.schedule.plan.plan import ExecutionPlan, LoopStep
 from rho.backend.schedule.problem import DeviceGroup

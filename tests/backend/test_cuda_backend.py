@@ -16,14 +16,14 @@ from rho.backend.codegen import cuda_support
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.cpu.views import reshaped_strides
 from rho.backend.cuda import bindings
+from rho.backend.cuda.cuda_library import IMPLEMENTATIONS
 from rho.backend.cuda.device import CudaBackend
-from rho.backend.cuda.library import IMPLEMENTATIONS
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.phase_cost import missing_operation
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.graph import traverse
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import Structured
 from rho.backend.graph.registry import LIBRARY as OPS
 from rho.backend.schedule.plan.plan import Device, DeviceId, RunStep

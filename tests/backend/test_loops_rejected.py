@@ -9,7 +9,7 @@ import pytest
 
 from rho import backend
 from rho.backend.devices.this_machine import load_profile
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import Structured, ValueId
 from rho.backend.schedule.plan.plan import (
     ExecutionPlan,

@@ -19,7 +19,7 @@ from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.phases import Loop, Phase
 from rho.backend.schedule.plan.plan import TransferStep, decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup
-from rho.backend.schedule.program.distributed_loops import _gangs, _options, _turns, bound_together
+from rho.backend.schedule.program.distributed_loop_search import _gangs, _options, _turns, bound_together
 from rho.backend.schedule.program.plan_program import plan_program
 from rho.backend.schedule.program.problem_from_program import problem_of, setting_of
 from rho.backend.schedule.program_facts.partitioning import Cut

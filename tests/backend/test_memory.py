@@ -17,7 +17,7 @@ from share import SEED, SHARE
 from rho import backend
 from rho.backend.cpu import regions
 from rho.backend.graph import traverse
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import LibraryPhase
 from rho.backend.graph.registry import LIBRARY
 from rho.backend.schedule.plan.plan import RowsStep

@@ -10,7 +10,7 @@ import pytest
 
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import Structured
 from rho.backend.schedule.plan.plan import (
     Device,

@@ -10,7 +10,7 @@ from share import SEED, repeats
 
 from rho import backend
 from rho.backend.devices.profile import Profile
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.schedule.program.distributed_loop import TicksOf
 from rho.backend.schedule.program.plan_program import plan_program
 from rho.backend.schedule.program.problem_from_program import problem_of

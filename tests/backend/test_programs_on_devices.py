@@ -16,8 +16,8 @@ from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.distributed.buffers import QueueClock
-from rho.backend.graph.bind import BoundGraph
-from rho.backend.graph.loop_iteration import branches_of, taken_apart
+from rho.backend.graph.bind_sizes import BoundGraph
+from rho.backend.graph.iteration_graph import branches_of, taken_apart
 from rho.backend.graph.phases import Phase
 from rho.backend.schedule.plan.plan import (
     ExecutionPlan,
@@ -33,7 +33,7 @@ from rho.backend.schedule.plan.plan import (
 )
 from rho.backend.schedule.problem import DeviceGroup, Problem
 from rho.backend.schedule.program.distributed_loop import ProgramProblem
-from rho.backend.schedule.program.loop_iteration import speculated
+from rho.backend.schedule.program.iteration_plan import speculated
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.plan_program import plan_program
 from rho.backend.schedule.program.problem_from_program import problem_of

@@ -18,61 +18,61 @@ from rho.backend.cpu.numpy_scalars import machine
 from rho.backend.cpu.views import DTYPES
 from rho.backend.lower.kernel_ir import KernelApply
 from rho.backend.reference.scalars import evaluate
-from rho.backend.scalar import elementary, table
+from rho.backend.scalar import elementary, function_table
 from rho.typechecker import scalars
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS
 
 
 def test_the_same_names() -> None:
-    assert FUNCTIONS.keys() == table.VOCABULARY
-    assert not (table.ROWS.keys() - table.VOCABULARY) & FUNCTIONS.keys()
+    assert FUNCTIONS.keys() == function_table.VOCABULARY
+    assert not (function_table.ROWS.keys() - function_table.VOCABULARY) & FUNCTIONS.keys()
 
 
 def test_no_fact_in_both() -> None:
     of_checker = {field.name for field in dataclasses.fields(scalars.ScalarFunction)}
-    assert of_checker & {field.name for field in dataclasses.fields(table.ScalarRow)} == {"name"}
+    assert of_checker & {field.name for field in dataclasses.fields(function_table.ScalarRow)} == {"name"}
 
 
 def test_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     """`docs/contributing.md`: each place that it names exists, and a row with a meaning is all that machines want."""
-    root = Path(table.__file__).parents[2]
+    root = Path(function_table.__file__).parents[2]
     recipe = (root / "docs" / "contributing.md").read_text().split("**A new scalar function**")[1].split("\n\n")[0]
     places = re.findall(r"`([a-z_/]+\.py)`", recipe)
     assert len(places) > 6
     assert all((root / place).exists() or (root / "backend/scalar" / place).exists()
                or (root / "backend/reference" / place).exists() for place in places), places  # fmt: skip
-    made = table.ScalarRow("middle", weight=3, meanings={0: table.Meaning("elementary.middle")})
-    monkeypatch.setitem(table.ROWS, "middle", made)
+    made = function_table.ScalarRow("middle", weight=3, meanings={0: function_table.Meaning("elementary.middle")})
+    monkeypatch.setitem(function_table.ROWS, "middle", made)
     monkeypatch.setattr(elementary, "middle", lambda x, y, m: (x + y) * 0.5, raising=False)
     node = KernelApply("middle", (0, 1), Kind.F64, Kind.F64)
     v = Vectors(IrBuilder(), 4)
     assert vectors_apply(v, 0, node, ["%x", "%y"]) and "fmul <4 x double>" in "".join(v.w.lines)
     assert card_apply(Functions(), node, ["x", "y"]) == "(x + y) * 0x1.0000000000000p-1"
-    steps, meaning = machine(Kind.F64), table.definition("middle", 0, Kind.F64)
+    steps, meaning = machine(Kind.F64), function_table.definition("middle", 0, Kind.F64)
     assert meaning is not None and meaning.compute(np.float64(1), np.float64(4), steps) == 2.5
 
 
-@pytest.mark.parametrize("name", sorted(table.ROWS))
+@pytest.mark.parametrize("name", sorted(function_table.ROWS))
 def test_a_row(name: str) -> None:
     """Its ufunc is one, with as many operands; its meanings are there."""
-    row = table.ROWS[name]
+    row = function_table.ROWS[name]
     if row.numpy:
         ufunc = getattr(np, row.numpy)
         assert isinstance(ufunc, np.ufunc) and ufunc.nin == FUNCTIONS[name].arity
     for parameter, meaning in row.meanings.items():
         for kind in (Kind.F64, Kind.F32):
-            assert table.definition(name, parameter, kind) is not None
+            assert function_table.definition(name, parameter, kind) is not None
         assert meaning.series == (meaning.within is not None)
     assert (name == "circular") == (len(row.meanings) > 1)
 
 
 def test_derived_sets() -> None:
     """A light function is one that reductions and recomputed phases may hold; what is many operations is not."""
-    assert {"add", "mul", "min", "max", "and", "or", "band", "bor", "bxor"} == table.REDUCTIONS
-    assert not table.LIGHT & table.TRANSCENDENTAL
-    assert not any(FUNCTIONS[name].partial for name in table.MODERATE)
-    assert table.LIGHT < table.MODERATE
+    assert {"add", "mul", "min", "max", "and", "or", "band", "bor", "bxor"} == function_table.REDUCTIONS
+    assert not function_table.LIGHT & function_table.TRANSCENDENTAL
+    assert not any(FUNCTIONS[name].partial for name in function_table.MODERATE)
+    assert function_table.LIGHT < function_table.MODERATE
 
 
 HARD: dict[Kind, list[Any]] = {
@@ -83,7 +83,7 @@ HARD: dict[Kind, list[Any]] = {
 }
 IN_PLACE = [
     (name, kind) for name, row in sorted(FUNCTIONS.items()) for kind in HARD
-    if kind in row.kinds and not row.partial and name != "convert" and table.is_plain(name, 0) and name != "circular"
+    if kind in row.kinds and not row.partial and name != "convert" and function_table.is_plain(name, 0) and name != "circular"
 ]  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def test_meanings_on_single_items(name: str, kind: Kind) -> None:
     row = FUNCTIONS[name]
     result = row.result_kind(kind)
     steps = machine(kind)
-    meaning = table.definition(name, 0, kind)
+    meaning = function_table.definition(name, 0, kind)
     assert meaning is not None and result is not None
     if steps is None:
         pytest.skip("no C library")

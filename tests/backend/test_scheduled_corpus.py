@@ -11,8 +11,8 @@ from share import drawing, share
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.distributed.buffers import QueueClock
-from rho.backend.graph.loop_iteration import branches_of, taken_apart
-from rho.backend.schedule.program.loop_iteration import speculated
+from rho.backend.graph.iteration_graph import branches_of, taken_apart
+from rho.backend.schedule.program.iteration_plan import speculated
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.schedule.verify.plan_checks import check_plan

@@ -13,7 +13,7 @@ from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.distributed.buffers import QueueClock
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import AxisKind, LibraryPhase, Phase, Structured
 from rho.backend.schedule.plan.plan import CombineStep, ExecutionPlan, RunStep, TransferStep
 from rho.backend.schedule.program.distributed_loop import ProgramProblem

@@ -15,14 +15,14 @@ from rho.backend.cpu.backend import CpuBackend
 from rho.backend.cpu.views import DTYPES
 from rho.backend.distributed.steps import Known, Makes, combine, compile_shard
 from rho.backend.graph import traverse
-from rho.backend.graph.bind import bind
+from rho.backend.graph.bind_sizes import bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import Graph, LibraryPhase, Structured
 from rho.backend.schedule.program_facts.partitioning import Cut, box_of, cuts_of, shape_of, space_of
 from rho.backend.schedule.verify.judge import tiled
 from rho.backend.vm.backend_interface import Types
-from rho.backend.vm.size_binding import bind_sizes
+from rho.backend.vm.input_sizes import bind_sizes
 from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend.cut_reads import boxes_of
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS

@@ -15,13 +15,13 @@ from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.distributed.buffers import QueueClock
-from rho.backend.graph.bind import BoundGraph
-from rho.backend.graph.loop_iteration import branches_of, taken_apart, with_arms_out
+from rho.backend.graph.bind_sizes import BoundGraph
+from rho.backend.graph.iteration_graph import branches_of, taken_apart, with_arms_out
 from rho.backend.graph.phases import Branch, Phase, Structured
 from rho.backend.graph.verify import verify as verify_graph
 from rho.backend.schedule.plan.plan import BranchStep, ExecutionPlan, RunStep, TransferStep, WaitStep, decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup
-from rho.backend.schedule.program.loop_iteration import speculated
+from rho.backend.schedule.program.iteration_plan import speculated
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.plan_program import PlannedProgram, faults_of_stored, plan_program, reproved
 from rho.backend.schedule.program.problem_from_program import problem_of

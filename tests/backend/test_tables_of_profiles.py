@@ -10,7 +10,7 @@ from rho import backend
 from rho.backend.devices.phase_cost import missing_operation
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.graph import traverse
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Structured
 from rho.tests.backend.test_memory import INPUTS, PROGRAMS
 from rho.tests.harness.tiers import checked

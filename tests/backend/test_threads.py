@@ -18,7 +18,7 @@ from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.distributed import steps
 from rho.backend.distributed.buffers import QueueClock
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.schedule.plan.plan import ExecutionPlan, FenceStep, Step, WaitStep
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.problem_from_program import problem_of

@@ -14,8 +14,8 @@ from share import share
 
 import rho
 from rho.backend.cpu import regions
+from rho.lang.support.bounded_parsing import TooManyValues, decode
 from rho.lang.support.files import KERNEL_TEXT, NotRegular, Pipes, TooLarge, open_beneath, open_regular, read_bytes, read_text
-from rho.lang.support.parsing import TooManyValues, decode
 
 PACKAGE = Path(rho.__file__).parent
 PACKAGES = ("lang", "typechecker", "backend", "shell")

@@ -15,7 +15,7 @@ from rho.backend.cluster.membership import ClusterMember, Membership
 from rho.backend.cluster.wire import shipment, version
 from rho.backend.cluster.worker import Resident
 from rho.backend.devices.profile import DeviceProfile, Profile
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.schedule.plan.plan import ExecutionPlan, PlannedFile, decode_plan, encode_plan
 from rho.backend.vm.run_state import Observer, RunResults
 from rho.shell.execution.clusters import Attachment

@@ -22,7 +22,7 @@ from rho.backend.cluster.client import ClusterClient
 from rho.backend.cluster.membership import Worker, Workers
 from rho.backend.cluster.wire import Message
 from rho.backend.devices.profile import Profile
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.schedule.plan.plan import ExecutionPlan, PlannedFile
 from rho.backend.vm.run_state import RunResults
 from rho.lang.diagnostics.model import RunFailed

@@ -11,11 +11,11 @@ import pytest
 
 from rho import backend
 from rho.backend.cluster.client import ClusterClient
+from rho.backend.cluster.link_calibration import profile_of
 from rho.backend.cluster.membership import Membership
-from rho.backend.cluster.profile import profile_of
 from rho.backend.cluster.wire import Connection, MessageKind
 from rho.backend.devices.profile import Profile
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.schedule.plan.plan import ExecutionPlan
 from rho.backend.schedule.program.plan_program import plan_program
 from rho.shell.execution.stored_plans import this_machine

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from rho import backend
-from rho.backend.cluster import journal
+from rho.backend.cluster import step_times
 from rho.backend.cluster.cluster_transport import HOME, Process, Shares
-from rho.backend.cluster.journal import Journal, Seen
+from rho.backend.cluster.step_times import Journal, Seen
 from rho.backend.graph.phases import PhaseId
 from rho.backend.schedule.plan.plan import LoopStep, TransferStep, phases_of
 from rho.backend.vm.run_state import Took
@@ -56,7 +56,7 @@ def test_queues_that_run_a_loop_together_tell_it_each(threads: Threads) -> None:
 
 
 def test_executions_beyond_the_most_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "MOST", 2)
+    monkeypatch.setattr(step_times, "MOST", 2)
     plan, bound, _ = prepared(2, 0)
     shares = Shares(plan, {device.id: HOME if device.id == plan.home else Process(1) for device in plan.devices})
     phase = bound.graph.phases[0]

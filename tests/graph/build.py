@@ -10,7 +10,7 @@ from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import Graph
 from rho.backend.graph.verify import verify
 from rho.backend.reference.interpreter import interpret
-from rho.backend.vm.size_binding import bind_sizes
+from rho.backend.vm.input_sizes import bind_sizes
 from rho.backend.vm.values import Array, array
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from rho.backend.graph.bind import BoundGraph, bind
-from rho.backend.graph.cost_formulas import cost_of, graph_cost
+from rho.backend.graph.bind_sizes import BoundGraph, bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import LibraryPhase, Loop, Structured
+from rho.backend.graph.symbolic_costs import cost_of, graph_cost
 from rho.backend.graph.traverse import all_phases, sizes
 from rho.backend.graph.verify import verify
 from rho.backend.schedule.single_device import plan_one_device

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.graph.cost_formulas import graph_cost
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes.pipeline import optimise
+from rho.backend.graph.symbolic_costs import graph_cost
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.core.blocks import Core

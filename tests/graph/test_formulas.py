@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 from share import seeds
 
-from rho.backend.graph.bind import bind
-from rho.backend.graph.cost_formulas import Logarithms, ceiling_log2, graph_cost, graph_span, larger
+from rho.backend.graph.bind_sizes import bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import Graph
+from rho.backend.graph.symbolic_costs import Logarithms, ceiling_log2, graph_cost, graph_span, larger
 from rho.backend.schedule.single_device import Detail, peak_bound, plan_one_device
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS
 from rho.tests.graph.test_random import program

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 from share import seeds
 
-from rho.backend.graph.bind import bind
+from rho.backend.graph.bind_sizes import bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes.pipeline import optimise, settle
 from rho.backend.graph.passes.redundancy import drop_dead
@@ -16,7 +16,7 @@ from rho.backend.graph.passes.usage import quantities_of
 from rho.backend.graph.phases import Choice, Graph, Input, LibraryPhase, Output, Print, Structured, ValueId
 from rho.backend.graph.traverse import all_phases, operands, results, subgraphs
 from rho.backend.reference.arrays import positions
-from rho.backend.vm.size_binding import bind_sizes
+from rho.backend.vm.input_sizes import bind_sizes
 from rho.backend.vm.values import Array
 from rho.tests.graph.oracle import Failed, Machine
 from rho.tests.graph.test_random import program

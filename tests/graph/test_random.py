@@ -7,12 +7,12 @@ import random
 from hypothesis import HealthCheck, given, settings, strategies as st
 from share import repeats
 
-from rho.backend.graph.bind import bind
+from rho.backend.graph.bind_sizes import bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes.pipeline import PASS_NAMES, optimise
 from rho.backend.graph.verify import verify
 from rho.backend.reference.interpreter import interpret
-from rho.backend.vm.size_binding import bind_sizes
+from rho.backend.vm.input_sizes import bind_sizes
 from rho.tests.graph.build import BOOL, F64, I64, Build, outcome
 from rho.tests.graph.oracle import run_graph
 from rho.typechecker.core import arrays as c, blocks

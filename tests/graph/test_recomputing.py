@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.graph.bind import bind
+from rho.backend.graph.bind_sizes import bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes import sink_into_maps
 from rho.backend.graph.passes.pipeline import optimise, settle
 from rho.backend.graph.phases import Structured
 from rho.backend.jit import tiering
-from rho.backend.vm.size_binding import bind_sizes
+from rho.backend.vm.input_sizes import bind_sizes
 from rho.tests.harness.tiers import agree, checked, run_plan
 
 DECLARED = "input x : f64[n]\ninput y : f64[n]\ninput A : f64[n 7]\ninput z : c128[n]\n"

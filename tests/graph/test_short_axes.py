@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.graph.bind import bind
+from rho.backend.graph.bind_sizes import bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes import algebraic_rules as places, unroll_short_axes
 from rho.backend.graph.passes.pipeline import optimise, settle
 from rho.backend.graph.phases import Affine, LibraryPhase, Structured
 from rho.backend.jit import tiering
-from rho.backend.vm.size_binding import bind_sizes
+from rho.backend.vm.input_sizes import bind_sizes
 from rho.tests.harness.tiers import agree, checked
 
 DECLARED = """input p : f64[n 3]

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 from unittest import mock
 
-from rho.backend.graph.bind import BoundGraph, bind
+from rho.backend.graph.bind_sizes import BoundGraph, bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes import algebraic_rules, contractions, masked_reductions, pipeline, sink_into_maps, unroll_short_axes
 from rho.backend.graph.passes.folding import fold_views
@@ -20,7 +20,7 @@ from rho.backend.graph.passes.rewrite_rules import RewriteRule, apply_rules
 from rho.backend.graph.phases import Graph
 from rho.backend.graph.verify import verify
 from rho.backend.library import sort
-from rho.backend.vm.size_binding import bind_sizes
+from rho.backend.vm.input_sizes import bind_sizes
 from rho.typechecker.core.blocks import Core
 
 THRESHOLDS: tuple[tuple[Any, str, Any], ...] = (

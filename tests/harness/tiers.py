@@ -19,7 +19,7 @@ import numpy as np
 
 from rho import backend
 from rho.backend.reference.interpreter import interpret
-from rho.backend.scalar.table import ROWS, CostClass
+from rho.backend.scalar.function_table import ROWS, CostClass
 from rho.backend.vm.run_state import RunResults
 from rho.backend.vm.values import from_numpy, to_numpy
 from rho.lang.diagnostics.model import RhoError

@@ -20,7 +20,7 @@ from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured
 from rho.backend.jit import compiler
 from rho.backend.lower.kernel_ir import Form, Kernel, KernelApply, KernelLoad, KernelOperand, KernelResult, VectorStride
 from rho.backend.lower.phase import program_of
-from rho.backend.scalar import table as rows, tables
+from rho.backend.scalar import coefficient_tables, function_table as rows
 from rho.tests.kernels.phases import both, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -284,9 +284,9 @@ def test_plain_circular_functions(parameter: int, kind: Kind) -> None:
 
 def test_table_of_erf() -> None:
     for table, exact in (("erf", mpmath.erf), ("erf_slope", lambda r: 2 / mpmath.sqrt(mpmath.pi) * mpmath.exp(-r * r))):
-        found = tables.entries(table)
-        assert len(found) == 6 * tables.STEPS_PER_UNIT + 1
-        assert all(float(exact(mpmath.mpf(k) / tables.STEPS_PER_UNIT)) == found[k] for k in range(0, len(found), 7))
+        found = coefficient_tables.entries(table)
+        assert len(found) == 6 * coefficient_tables.STEPS_PER_UNIT + 1
+        assert all(float(exact(mpmath.mpf(k) / coefficient_tables.STEPS_PER_UNIT)) == found[k] for k in range(0, len(found), 7))
 
 
 def test_the_angle_of_a_point() -> None:

@@ -13,7 +13,7 @@ import pytest
 from rho.backend.cpu.numpy_scalars import own_function
 from rho.backend.cpu.views import DTYPES
 from rho.backend.reference.scalars import power as exactly
-from rho.backend.scalar import tables
+from rho.backend.scalar import coefficient_tables
 from rho.tests.kernels.phases import apply, both, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -92,12 +92,13 @@ def test_tiers_agree(kind: Kind) -> None:
 
 
 def test_tables() -> None:
-    inverse, high, low = (tables.entries(name) for name in ("inverse", "log_high", "log_low"))
+    inverse, high, low = (coefficient_tables.entries(name) for name in ("inverse", "log_high", "log_low"))
     with mpmath.workprec(200):
         for place, (c, a, b) in enumerate(zip(inverse, high, low, strict=True)):
             assert (c * 128).is_integer() and (a * 2.0**40).is_integer()
             assert float(-mpmath.log(mpmath.mpf(c)) - mpmath.mpf(a)) == b
-            ends = np.array([tables.INTERVALS + (place << 45), tables.INTERVALS + (place + 1 << 45) - 1]).view(float)
+            ends = np.array([coefficient_tables.INTERVALS + (place << 45),
+                coefficient_tables.INTERVALS + (place + 1 << 45) - 1]).view(float)
             for end in ends.tolist():  # the product less 1 is a number of binary64
                 r = mpmath.mpf(end) * mpmath.mpf(c) - 1
                 assert abs(r) < 0.008 and mpmath.mpf(float(r)) == r

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rho.lang.support.parsing import above, file_of, is_below, is_url, trouble_of
+from rho.lang.support.bounded_parsing import above, file_of, is_below, is_url, trouble_of
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ from rho.backend.cpu.backend import CpuBackend
 from rho.backend.cpu.views import DTYPES
 from rho.backend.graph.phases import Structured
 from rho.backend.jit.compiler import LruCache
-from rho.backend.library import operations
+from rho.backend.library import operation_table
 from rho.backend.loopir import interpreter
 from rho.backend.loopir.ir import ViewRole
 from rho.backend.loopir.text import parse, show
 from rho.backend.loopir.verifier import verify
-from rho.backend.lower.library import with_numbers
+from rho.backend.lower.library_loops import with_numbers
 from rho.backend.lower.scope import InitialState, Routine, StateView
 from rho.backend.transform.pipeline import optimise
 
@@ -42,7 +42,7 @@ class Called:
     def __call__(self, number: int, reads: Sequence[interpreter.Items], writes: Sequence[tuple[int, ...]], numbers: Sequence[int]
                  ) -> list[list[Any]]:  # fmt: skip
         routine = self.routines[number]
-        types = operations._Sizes(self.around, routine.numbers)
+        types = operation_table._Sizes(self.around, routine.numbers)
         sizes = types.sizes
         sizes.update(zip(routine.sizes, numbers, strict=True))
         if routine.phase is None:
@@ -57,7 +57,7 @@ class Called:
             backend.library(phase, types))  # fmt: skip
         made = [np.asarray(array) for array in kernel(memory, None)]
         made += [np.array(sizes[variable]) for variable in routine.defines]
-        return [_padded(operations.in_parts(array), shape) for array, shape in zip(made, writes, strict=True)]
+        return [_padded(operation_table.in_parts(array), shape) for array, shape in zip(made, writes, strict=True)]
 
 
 def _array(dtype: Any, shape: tuple[int, ...], items: Sequence[Any]) -> Any:

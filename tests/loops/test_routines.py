@@ -15,7 +15,7 @@ import rho
 from rho import backend
 from rho.backend.cpu import regions, regions as ranges
 from rho.backend.jit.compiler import LruCache
-from rho.backend.library import operations
+from rho.backend.library import operation_table
 from rho.backend.lower import region as control
 from rho.backend.lower.region import Region
 from rho.backend.schedule.program_facts.partitioning import lowered_loops
@@ -33,7 +33,7 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
 def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException, at: int) -> list[int]:
     """Call number `at` raises an error."""
     calls: list[int] = []
-    real = operations._OperationSite.run
+    real = operation_table._OperationSite.run
 
     def run(self: Any) -> None:
         calls.append(len(calls))
@@ -41,7 +41,7 @@ def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException, at: int) -> l
             raise error
         real(self)
 
-    monkeypatch.setattr(operations._OperationSite, "run", run)
+    monkeypatch.setattr(operation_table._OperationSite, "run", run)
     return calls
 
 
@@ -110,13 +110,13 @@ def test_cells_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_index_makes_no_routine_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """What items are made of is an operand; only what space there is makes a routine."""
     made: list[int] = []
-    real = operations._OperationSite.kernel
+    real = operation_table._OperationSite.kernel
 
     def kernel(self: Any) -> Any:
         made.append(1)
         return real(self)
 
-    monkeypatch.setattr(operations._OperationSite, "kernel", kernel)
+    monkeypatch.setattr(operation_table._OperationSite, "kernel", kernel)
     text = "{x←⍵ ⋄ {⍵+x*0.5J1×i←⍺}⍣(⍳40)⊢ x}"
     x = np.random.default_rng(1).random(50) + 0.5j
     value = rho.compile(text)(x)

@@ -7,7 +7,7 @@ import pytest
 from rho.backend.loopir.ir import For, LoopKind, walk
 from rho.backend.loopir.text import parse, show, show_statement
 from rho.backend.loopir.verifier import problems
-from rho.backend.transform import shapes, simplify
+from rho.backend.transform import loop_shapes, simplify
 from rho.backend.transform.pipeline import optimise
 from rho.backend.transform.simplify import Direction, Progression
 
@@ -104,7 +104,7 @@ def test_rows_that_lie_one_after_the_other_are_one_axis() -> None:
           call 0 () into (called[0:n, 0:2])
         }
         """)
-    collapsed = shapes.collapse_loops(program, {"z", "long", "y", "called"})
+    collapsed = loop_shapes.collapse_loops(program, {"z", "long", "y", "called"})
     assert show(collapsed) == parsed_and_shown("""
         program p(n) {
           input z: f64[2*n] input far: f64[n, 2] input long: f64[n, 9] output y: f64[n, 3*n] output called: f64[n, 2]
@@ -112,4 +112,4 @@ def test_rows_that_lie_one_after_the_other_are_one_axis() -> None:
           call 0 () into (called[0:n, 0:2])
         }
         """)
-    assert shapes.collapse_loops(program, set()) is program
+    assert loop_shapes.collapse_loops(program, set()) is program

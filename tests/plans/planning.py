@@ -10,7 +10,7 @@ from typing import Any
 
 from rho import backend
 from rho.backend.devices.profile_toml import read_profile
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import Graph
 from rho.backend.schedule.plan.plan import encode_plan
 from rho.backend.schedule.problem import Objective

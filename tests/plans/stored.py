@@ -8,7 +8,7 @@ from functools import cache
 from rho import backend
 from rho.backend.devices.profile import Profile
 from rho.backend.devices.this_machine import load_profile
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.schedule.plan.plan import ExecutionPlan, PlanFormatError, decode_plan, encode_plan
 from rho.backend.schedule.problem import Objective
 from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program, require_current, texts_of

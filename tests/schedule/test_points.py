@@ -16,7 +16,7 @@ from rho.backend.devices.op_tables import Around, Rates
 from rho.backend.devices.phase_cost import numbers_of, step_ns
 from rho.backend.devices.profile import Calibration, CostTable, DeviceProfile
 from rho.backend.graph import traverse
-from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Loop, Structured
 from rho.backend.jit import tiering
 from rho.backend.lower.fusion_units import shape_of

@@ -114,7 +114,7 @@ def test_run_again_when_a_file_changes(rho: Rho, tmp_path: Path, monkeypatch: py
         written(tmp_path, *change)
         assert check.stamps(before) != before
 
-    monkeypatch.setattr("rho.shell.verbs.run.wait_for_change", wait)
+    monkeypatch.setattr("rho.shell.verbs.check.wait_for_change", wait)
     done = rho("run", file, "--watch")
     assert (done.out, done.code) == ("3\n42\n78\n", 130)
 

@@ -16,8 +16,8 @@ from rho.shell.cli.standard_streams import Console
 from rho.shell.display import progress as module
 from rho.shell.display.estimates import waiting
 from rho.shell.display.progress import Phases, ProgressLine, RunProgress, planning, progress, search_text
+from rho.shell.execution.progress_events import Stage
 from rho.shell.execution.run_request import RunRequest
-from rho.shell.execution.watching import Stage
 from rho.shell.main import main
 from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import Loaded

@@ -15,7 +15,7 @@ from ..core.blocks import Block, CoreBranch, defined_sizes
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, held, promote
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..rules.common import static_sizes
+from ..rules.argument_checks import static_sizes
 from ..sizes.polynomials import ONE, Size, SizeVariable, product, variable
 from ..sizes.size import capacity, maximum, quotient, remainder
 from ..values.facts import Operand, Value, is_poisoned, leaves

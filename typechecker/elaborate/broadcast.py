@@ -16,7 +16,7 @@ from ..core.arrays import Broadcast
 from ..diagnostics import show_type
 from ..elements import ArrayType
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..rules.common import check_axis, static_integer, transposed
+from ..rules.argument_checks import check_axis, static_integer, transposed
 from ..sizes.polynomials import Size
 from ..values.facts import Operand, TupleOperand, Value
 from .context import Context, DerivedFunction, FunctionValue, PrimitiveFunction, static_vector

@@ -16,7 +16,7 @@ from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, limits
 from ..proof.obligations import Obligation, SizeFact
 from ..proof.report_unproved import clause_site
-from ..rules.common import static_integer
+from ..rules.argument_checks import static_integer
 from ..signatures.unify import solved
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import least, maximum

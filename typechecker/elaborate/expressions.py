@@ -17,7 +17,7 @@ from ...lang.syntax.source import Span
 from ...lang.tree import expressions
 from ..core.arrays import Payload, Stack
 from ..elements import ArrayType, Element, Kind, held, joint, strong
-from ..rules.common import common, static_sizes
+from ..rules.argument_checks import common, static_sizes
 from ..sizes.polynomials import Size, number as size
 from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned, leaves
 from . import branches, indexing, names

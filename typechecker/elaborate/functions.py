@@ -14,7 +14,7 @@ from ...lang.tree.expressions import Argument
 from ..core.blocks import Lift, defined_sizes
 from ..elements import ArrayType, Element, Kind, held, strong
 from ..frame_agreement import agree
-from ..rules.common import is_boolean, static_integer
+from ..rules.argument_checks import is_boolean, static_integer
 from ..sizes.polynomials import ZERO, Size, product
 from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned, leaves
 from . import branches, expressions, names

@@ -15,7 +15,7 @@ from ...lang.tree import expressions
 from ..core.arrays import Indexing, Slice, Update
 from ..diagnostics import show_type
 from ..elements import ArrayType, held
-from ..rules.common import common, item_of, joint_element, require_equal
+from ..rules.argument_checks import common, item_of, joint_element, require_equal
 from ..rules.index import IndexPosition, index_operand, select_at
 from ..sizes.polynomials import ZERO, Size, number
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned

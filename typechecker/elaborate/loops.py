@@ -15,7 +15,7 @@ from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, integer_range, plain, promote, ranged, strong
 from ..proof.constraints import LoopIndex
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..rules.common import bounded_fix, is_boolean, whole_numbers
+from ..rules.argument_checks import bounded_fix, is_boolean, whole_numbers
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, variable
 from ..sizes.size import surely_machine
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves

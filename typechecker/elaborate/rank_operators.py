@@ -9,7 +9,7 @@ from ..diagnostics import show_type
 from ..elements import ArrayType, Element, joint, promote, strong
 from ..frame_agreement import turned
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..rules.common import static_sizes
+from ..rules.argument_checks import static_sizes
 from ..sizes.polynomials import ONE, Size, number
 from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value
 from . import reductions

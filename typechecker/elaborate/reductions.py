@@ -20,7 +20,7 @@ from ..core.blocks import CoreFold, FoldScan
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, plain, ranged
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..rules.common import is_boolean, item_of
+from ..rules.argument_checks import is_boolean, item_of
 from ..sizes.polynomials import ONE, Size, number, product
 from ..sizes.size import maximum, minimum
 from ..values.constant_folding import MOST_ITEMS, refused, summed

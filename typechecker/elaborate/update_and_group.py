@@ -12,7 +12,7 @@ from ..core.builder import Builder
 from ..diagnostics import show_type
 from ..elements import ArrayType, Kind, held
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..rules.common import common, is_boolean, joint_element, require_equal, reshaped
+from ..rules.argument_checks import common, is_boolean, joint_element, require_equal, reshaped
 from ..rules.index import index_operand
 from ..sizes.polynomials import ZERO, Size, product
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned

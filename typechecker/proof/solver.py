@@ -13,8 +13,8 @@ from enum import Enum
 from typing import Any
 
 from ...lang.diagnostics.model import Verdict
+from ...lang.support.bounded_parsing import decode
 from ...lang.support.caches import Cache
-from ...lang.support.parsing import decode
 from ...lang.support.records import dataclass
 from ..sizes.polynomials import AtomKind, Opaque, Size, SizeVariable
 from . import z3_process

@@ -32,7 +32,7 @@ from ..scalars import FUNCTIONS
 from ..sizes.polynomials import ONE, ZERO, Size, number
 from ..sizes.size import maximum, minimum, quotient, remainder, surely_machine
 from ..values.facts import Operand, TupleOperand, Value
-from .common import (
+from .argument_checks import (
     constant_array,
     fit_weak,
     is_boolean,

@@ -15,7 +15,7 @@ from ..proof.obligations import Obligation, Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, product, variable
 from ..sizes.size import capacity
 from ..values.facts import Operand, Value
-from .common import axis_index, item_of, label, no_axis, require_rank, show_number, whole_numbers, with_static
+from .argument_checks import axis_index, item_of, label, no_axis, require_rank, show_number, whole_numbers, with_static
 
 
 class IndexPosition(NamedTuple):

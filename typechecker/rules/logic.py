@@ -14,8 +14,7 @@ from ..frame_agreement import principal_frame
 from ..scalars import FUNCTIONS
 from ..sizes.polynomials import ONE, ZERO, Size, number, product, variable
 from ..values.facts import Operand, TupleOperand, Value
-from .arithmetic import comparable, compared_exactly, compared_turned, rounds
-from .common import (
+from .argument_checks import (
     as_bool,
     axis_index,
     common,
@@ -43,6 +42,7 @@ from .common import (
     whole_numbers,
     with_static,
 )
+from .arithmetic import comparable, compared_exactly, compared_turned, rounds
 from .shape import fill_of
 
 # ---------------------------------------------------------------------------------------------------- logic

@@ -22,9 +22,8 @@ from ..scalars import real_kind
 from ..sizes.polynomials import ONE, Size, number, product, variable
 from ..sizes.size import minimum, monus, quotient
 from ..values.facts import Operand, TupleOperand, Value
-from . import common
-from .arithmetic import comparable, floats
-from .common import (
+from . import argument_checks
+from .argument_checks import (
     constant_array,
     label,
     one_item,
@@ -38,6 +37,7 @@ from .common import (
     text_and_numbers,
     to_vector,
 )
+from .arithmetic import comparable, floats
 from .logic import BOOL, add_origin, by_mask, pick_cells
 from .shape import join_along
 
@@ -256,14 +256,14 @@ def has_signature(row: Primitive) -> bool:
     return row.monadic is not None and Trait.SCALAR not in row.monadic.traits
 
 
-def by_signature(use: PrimitiveUse) -> common.MonadicRule:
+def by_signature(use: PrimitiveUse) -> argument_checks.MonadicRule:
     """The rule that follows from its type."""
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         signature = _signature(use.type)
         parameter, results = _array(signature.right.type), _arrays(signature.result)
         rank = len(parameter.shape)
-        if not (_has_elements(b, x, parameter.element.name, span) and common.require_rank(b, x, rank, span)):
+        if not (_has_elements(b, x, parameter.element.name, span) and argument_checks.require_rank(b, x, rank, span)):
             return b.poison(span)
         y = _converted(b, x, parameter.element.name, Trait.FLOAT_RESULT in use.traits, span)
         depth = y.type.rank - rank
@@ -272,7 +272,7 @@ def by_signature(use: PrimitiveUse) -> common.MonadicRule:
         for part, size in zip(parameter.shape, cell, strict=True):
             assert isinstance(part, SizeName)
             message = f"`{b.glyph}` needs a square matrix, but this is {' by '.join(map(str, cell))}"
-            if not common.require_equal(b, sizes.setdefault(part.name, size), size, Code.E101, span, message, x):
+            if not argument_checks.require_equal(b, sizes.setdefault(part.name, size), size, Code.E101, span, message, x):
                 return b.poison(span)
         if not all(_holds(b, fact, sizes, x, span) for fact in signature.where):
             return b.poison(span)
@@ -308,14 +308,15 @@ def _arrays(type_: TypeExpression) -> list[ArrayTypeExpression]:
 def _has_elements(b: Builder, x: Operand, element: str, span: Span) -> bool:
     """E300 unless the argument has such elements, or some that become such ones."""
     if element != Kind.CHAR.value:
-        if not common.require_numbers(b, x, span):
+        if not argument_checks.require_numbers(b, x, span):
             return False
         if element != Kind.F64.value or not x.type.element.kind.is_complex:
             return True
     elif x.type.element.kind is Kind.CHAR:
         return True
     needed = "text" if element == Kind.CHAR.value else "real numbers"
-    b.error(Code.E300, f"`{b.glyph}` needs {needed}, but this is {show_type(x.type)}", span, labels=(common.label(b, x),))
+    b.error(Code.E300, f"`{b.glyph}` needs {needed}, but this is {show_type(x.type)}", span, labels=(argument_checks.label(b, x),
+        ))
     return False
 
 
@@ -361,7 +362,7 @@ def _holds(b: Builder, fact: Fact, sizes: Mapping[str, Size], x: Operand, span: 
     size, least = _size(fact.left, sizes), _size(fact.right, sizes)
     message = f"`{b.glyph}` needs at least {least} item" + (f", but {size} may be less" if size.constant is None else "")
     needed = SizeFact(Relation.AT_MOST, least, size)
-    return b.require(Obligation(needed, Code.E204, span, message, (common.label(b, x),)))
+    return b.require(Obligation(needed, Code.E204, span, message, (argument_checks.label(b, x),)))
 
 
 # ---------------------------------------------------------------------------------------------------- text

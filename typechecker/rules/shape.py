@@ -18,7 +18,7 @@ from ..sizes.polynomials import ONE, ZERO, Size, product
 from ..sizes.size import minimum, monus
 from ..values.constant_folding import MOST_ITEMS
 from ..values.facts import Operand, Value
-from .common import (
+from .argument_checks import (
     axis_index,
     check_axis,
     common,

@@ -29,7 +29,7 @@ from . import (
     shape as join,
     shape as take,
 )
-from .common import DyadicRule, MonadicRule
+from .argument_checks import DyadicRule, MonadicRule
 
 
 def _gives_floats(use: PrimitiveUse | None) -> bool:

@@ -19,7 +19,7 @@ from ....typechecker.core.blocks import defined_sizes, results_of
 from ....typechecker.elements import ArrayType
 from ....typechecker.sizes.polynomials import SizeVariable
 from ..phases import Branch, Fold, Graph, Input, Loop, Map, Output, Phase, Print, SubGraph, ValueId
-from . import library, state as blocks, structured
+from . import library_phases, state as blocks, structured
 from .state import BlockFacts, CarriedValue, FrameAxes, LoweringState
 
 # ----------------------------------------------------------------------------------------------- control flow
@@ -87,7 +87,7 @@ def _lower_part(state: LoweringState, op: core_blocks.Op) -> None:
         case arrays.CorePrint():
             state.emit(Print(state.phase_id(), state.span(op.arg), state.get(op.arg).value))
         case _:
-            if not library.lower_library(state, op):
+            if not library_phases.lower_library(state, op):
                 raise AssertionError(f"no lowering for {type(op).__name__}")
 
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from ....typechecker.elements import ArrayType, Element, Kind
 from ....typechecker.sizes.polynomials import number
-from ..bind import KnownValues
+from ..bind_sizes import KnownValues
 from ..phases import (
     Affine,
     ApplyNode,

@@ -16,7 +16,6 @@ from ....lang.support.records import dataclass
 from ....typechecker.elements import ArrayType, Element, Kind
 from ....typechecker.sizes.polynomials import Size, number
 from .. import traverse
-from ..cost_formulas import cost_of
 from ..phases import (
     OFFER,
     Affine,
@@ -41,6 +40,7 @@ from ..phases import (
 )
 from ..projections import affine, axis_index, frame_of
 from ..registry import signature_of
+from ..symbolic_costs import cost_of
 from ..traverse import all_phases, operands, results, subgraphs, with_subgraphs
 
 # ------------------------------------------------------------------------------------------------ index-set form

@@ -20,7 +20,7 @@ from ....typechecker.core.arrays import Payload
 from ....typechecker.elements import Kind
 from ....typechecker.sizes.polynomials import Size, number
 from ....typechecker.values.constant_folding import fold, settle
-from ..bind import KnownValues
+from ..bind_sizes import KnownValues
 from ..phases import (
     Affine,
     ApplyNode,

@@ -24,7 +24,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import is_sequential
 from ....typechecker.sizes.polynomials import SizeVariable
 from ....typechecker.usage.check_moves import times
-from ...scalar.table import LIGHT
+from ...scalar.function_table import LIGHT
 from ..phases import (
     Affine,
     AffineIndex,

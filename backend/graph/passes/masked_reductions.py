@@ -18,7 +18,7 @@ from ....typechecker.core.arrays import Payload
 from ....typechecker.elements import ArrayType, Element, Kind
 from ....typechecker.scalars import FUNCTIONS, is_ordered, neutral
 from ....typechecker.sizes.polynomials import Size, SizeVariable, variable as size_of
-from ...scalar.table import LIGHT, REDUCTIONS
+from ...scalar.function_table import LIGHT, REDUCTIONS
 from ..phases import (
     Affine,
     ApplyNode,

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final
 
 from ....lang.support.records import dataclass
-from ..bind import BoundGraph
+from ..bind_sizes import BoundGraph
 from ..phases import Graph
 from .algebraic_rules import (
     are_digits,

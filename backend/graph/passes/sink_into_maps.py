@@ -17,7 +17,7 @@ from typing import Final
 
 from ....lang.support.records import dataclass
 from ....typechecker.elements import ArrayType, Element, Kind
-from ...scalar.table import LIGHT, MODERATE
+from ...scalar.function_table import LIGHT, MODERATE
 from ..phases import (
     Affine,
     ApplyNode,

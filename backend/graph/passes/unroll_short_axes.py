@@ -21,7 +21,7 @@ from typing import Final
 from ....typechecker.elements import ArrayType, Kind
 from ....typechecker.scalars import FUNCTIONS, SELECTIVE, is_sequential
 from ....typechecker.sizes.polynomials import Size, number
-from ...scalar.table import REDUCTIONS
+from ...scalar.function_table import REDUCTIONS
 from ..phases import (
     Affine,
     AffineIndex,

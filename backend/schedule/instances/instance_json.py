@@ -14,8 +14,8 @@ from typing import Final, TypeAlias, TypeVar
 
 from ....lang.diagnostics.model import Code
 from ....lang.primitives.table import nearest
+from ....lang.support.bounded_parsing import TooManyValues, natural, require_few
 from ....lang.support.files import Pipes, read_text
-from ....lang.support.parsing import TooManyValues, natural, require_few
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Duplex, Ticks
 from ...devices.profile import Profile

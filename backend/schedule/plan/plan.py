@@ -32,7 +32,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Never, NewType, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from ....lang.support.parsing import decode
+from ....lang.support.bounded_parsing import decode
 from ....lang.support.records import dataclass
 from ...graph.phases import PhaseId, ValueId
 from ..solution import Baseline, BoundCertificate, QueueKind, Status

@@ -17,7 +17,6 @@ from typing import Final, TypeAlias
 
 from ....typechecker.sizes.polynomials import Size
 from ...graph import traverse
-from ...graph.cost_formulas import Types, cost_of
 from ...graph.phases import (
     Affine,
     AffineIndex,
@@ -37,6 +36,7 @@ from ...graph.phases import (
     ValueId,
 )
 from ...graph.projections import is_unread
+from ...graph.symbolic_costs import Types, cost_of
 from ..solution import QueueKind, Status
 from .plan import (
     BranchStep,

@@ -15,8 +15,8 @@ from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass
 from ...graph import traverse
-from ...graph.cost_formulas import Types
 from ...graph.phases import Affine, AffineIndex, Graph, Input, LibraryPhase, Phase, PhaseId, Projection, Structured, ValueId
+from ...graph.symbolic_costs import Types
 from ..program_facts.partitioning import Cut, as_one, cuts_of, most_subtrees, shape_of, space_of
 
 # ---------------------------------------------------------------------------------------------------- access relations

@@ -16,10 +16,10 @@ from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ...devices.profile import Profile
 from ...graph import traverse
-from ...graph.bind import BoundGraph
-from ...graph.cost_formulas import Types
-from ...graph.loop_iteration import LoopIteration
+from ...graph.bind_sizes import BoundGraph
+from ...graph.iteration_graph import LoopIteration
 from ...graph.phases import Input, Loop, Phase, PhaseId, ValueId
+from ...graph.symbolic_costs import Types
 from ..plan.plan import ALIGNMENT, Box, DeviceId, Spread, SubPlan
 from ..problem import DeviceGroup, DeviceIndex, Edge, Link, PhaseIndex, PhaseTask, Problem, Replicate, SourceLine, Together
 from ..program_facts.partitioning import Cut, box_of, reads_of, result_boxes, shape_of, slab, space_of

@@ -23,8 +23,8 @@ from ....typechecker.core.blocks import Core, blocks_of, captured, operands_of, 
 from ...devices.cost_functions import Ticks
 from ...devices.profile import Profile
 from ...devices.profile_toml import fingerprint
-from ...graph.bind import BoundGraph
-from ...graph.loop_iteration import branches_of
+from ...graph.bind_sizes import BoundGraph
+from ...graph.iteration_graph import branches_of
 from ...graph.phases import Input, Output, PhaseId, Print
 from ..bounds.bound_strategies import value, values
 from ..bounds.head_tail_bounds import Costs
@@ -45,8 +45,8 @@ from ..verify.plan_checks import check_plan
 from ..verify.schedule_checks import verify
 from .axis_choice import Axes
 from .distributed_loop import DistributedLoop, ProgramProblem, TicksOf
-from .distributed_loops import bound_together, dealable, plan_together
-from .loop_iteration import Formed, arms_in, every_form, plan_forms, relaxed, speculated, with_arms
+from .distributed_loop_search import bound_together, dealable, plan_together
+from .iteration_plan import Formed, arms_in, every_form, plan_forms, relaxed, speculated, with_arms
 from .plan_from_schedule import plan_of
 from .problem_from_program import CHUNKS, axes_in, cuts_in, names_in, problem_of, setting_of
 from .schedule_from_plan import (

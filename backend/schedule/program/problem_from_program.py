@@ -25,8 +25,8 @@ from ...devices.cost_functions import Ticks
 from ...devices.phase_cost import ExecutionKind, combine_ticks, making_ticks, missing_operation, phase_ticks
 from ...devices.profile import DeviceProfile, Profile
 from ...graph import traverse
-from ...graph.bind import BoundGraph
-from ...graph.loop_iteration import LoopIteration, with_arms_out
+from ...graph.bind_sizes import BoundGraph
+from ...graph.iteration_graph import LoopIteration, with_arms_out
 from ...graph.phases import Constant, Graph, Input, Output, Phase, PhaseId, Print, ValueId
 from ..bounds.bound_strategies import energy_of_schedule
 from ..instances.instance_json import to_devices

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ...graph import traverse
-from ...graph.bind import BoundGraph
-from ...graph.loop_iteration import branches_of, with_arms_out
+from ...graph.bind_sizes import BoundGraph
+from ...graph.iteration_graph import branches_of, with_arms_out
 from ...graph.phases import Input, Loop, Output, PhaseId
 from ..bounds.head_tail_bounds import Costs
 from ..plan.plan import (
@@ -40,7 +40,7 @@ from ..timeline.problem_index import Routes
 from ..timeline.serial_sgs import Timer
 from ..verify.schedule_checks import verify_schedule
 from .distributed_loop import CostContext, DistributedLoop, PlannedIteration, ProgramProblem
-from .loop_iteration import left_by, turning
+from .iteration_plan import left_by, turning
 from .plan_from_schedule import plan_of, sub_plan_of
 from .problem_from_program import CHUNKS, faults_of_axes
 

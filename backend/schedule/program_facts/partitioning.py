@@ -21,8 +21,7 @@ from ....lang.support.records import dataclass
 from ....typechecker import scalars
 from ....typechecker.sizes.polynomials import Size
 from ...graph import traverse
-from ...graph.bind import BoundGraph, KnownValues
-from ...graph.cost_formulas import Types
+from ...graph.bind_sizes import BoundGraph, KnownValues
 from ...graph.fusion_groups import merge_loop
 from ...graph.phases import (
     AxisKind,
@@ -43,7 +42,8 @@ from ...graph.phases import (
     ValueId,
 )
 from ...graph.projections import IDENTITY, box_needed, frame_of
-from ...scalar.table import REDUCTIONS
+from ...graph.symbolic_costs import Types
+from ...scalar.function_table import REDUCTIONS
 from ..plan.plan import (
     Box,
     DeviceId,
@@ -59,7 +59,7 @@ from ..plan.plan import (
 )
 
 if TYPE_CHECKING:
-    from ...graph.loop_iteration import LoopIteration
+    from ...graph.iteration_graph import LoopIteration
     from ...lower.region import Region
     from ...lower.scope import NotLowerable
 
@@ -331,7 +331,7 @@ def is_shared(step: Step) -> bool:
 def shared_loops(plan: ExecutionPlan, bound: BoundGraph) -> dict[PhaseId, Shared]:
     """The loops that queues of the plan run together."""
 
-    from ...graph.loop_iteration import leaving, turn_of
+    from ...graph.iteration_graph import leaving, turn_of
 
     parts_of_loop: dict[PhaseId, list[Part]] = {}
     for which, queue in enumerate(plan.main.queues):

@@ -19,7 +19,6 @@ from ....typechecker.elements import ArrayType, Kind
 from ....typechecker.scalars import is_sequential
 from ....typechecker.sizes.polynomials import ZERO, Size, product
 from ....typechecker.sizes.size import capacity, minimum, quotient
-from ...graph.cost_formulas import cost_of, larger
 from ...graph.phases import (
     Affine,
     ApplyNode,
@@ -36,7 +35,8 @@ from ...graph.phases import (
 )
 from ...graph.projections import frame_of
 from ...graph.scratch import from_the_right
-from ...scalar.table import ROWS
+from ...graph.symbolic_costs import cost_of, larger
+from ...scalar.function_table import ROWS
 from ..plan.plan import ALIGNMENT, Step, SubPlan, inside
 
 TEAM_POINTS: Final = 1 << 18

@@ -18,8 +18,8 @@ from ....lang.syntax.source import Span
 from ....typechecker.elements import ArrayType, Kind
 from ....typechecker.sizes.polynomials import Size, SizeVariable, number
 from ...graph import traverse
-from ...graph.bind import BoundGraph, in_terms_of
-from ...graph.loop_iteration import hindrance, renamed, unrolled
+from ...graph.bind_sizes import BoundGraph, in_terms_of
+from ...graph.iteration_graph import hindrance, renamed, unrolled
 from ...graph.passes.redundancy import drop_dead
 from ...graph.phases import Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Print, ValueId
 from ...graph.projections import frame_of, is_unread

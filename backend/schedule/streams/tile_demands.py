@@ -13,10 +13,10 @@ from typing import Final, TypeAlias, TypeGuard
 from ....lang.support.records import dataclass
 from ....typechecker import scalars
 from ...graph import traverse
-from ...graph.cost_formulas import Types
 from ...graph.phases import PLACES, Graph, LibraryPhase, Phase, PhaseId, Structured, ValueId
 from ...graph.projections import frame_of
-from ...scalar.table import REDUCTIONS
+from ...graph.symbolic_costs import Types
+from ...scalar.function_table import REDUCTIONS
 from ..plan.plan import Box
 from ..program_facts.partitioning import (
     BLOCK,

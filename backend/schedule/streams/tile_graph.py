@@ -17,8 +17,7 @@ from ....typechecker.elements import ArrayType, Element, Kind
 from ....typechecker.scalars import neutral
 from ....typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable
 from ...graph import traverse
-from ...graph.bind import BoundGraph
-from ...graph.cost_formulas import Types
+from ...graph.bind_sizes import BoundGraph
 from ...graph.phases import (
     PLACES,
     ApplyNode,
@@ -44,6 +43,7 @@ from ...graph.phases import (
 )
 from ...graph.registry import signature_of
 from ...graph.shard_of_phase import restrict, view_of
+from ...graph.symbolic_costs import Types
 from ..plan.plan import Box
 from ..program_facts.partitioning import BLOCK, as_one, full_box, operand_boxes, reads_of, shape_of, slab, space_of
 from .tile_demands import (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ...graph import traverse
-from ...graph.bind import BoundGraph
+from ...graph.bind_sizes import BoundGraph
 from ...graph.phases import Input, Phase, PhaseId, ValueId
 from ..plan.plan import Access, BranchStep, CellsStep, ExecutionPlan, FreeStep, LoopStep, RunStep, StreamStep
 from ..program_facts.partitioning import reads_of

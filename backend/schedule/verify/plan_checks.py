@@ -21,8 +21,8 @@ from math import prod
 
 from ....lang.support.records import dataclass
 from ...graph import traverse
-from ...graph.bind import BoundGraph
-from ...graph.loop_iteration import LoopIteration, with_arms_out
+from ...graph.bind_sizes import BoundGraph
+from ...graph.iteration_graph import LoopIteration, with_arms_out
 from ...graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Output, Phase, PhaseId, Print, Structured, ValueId
 from ...lower.fusion_units import GroupUnit, RowsUnit, may_write_over, units_of
 from ..plan.plan import (

@@ -16,7 +16,7 @@ from rho.backend.cpu.views import DTYPES
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.graph.registry import LIBRARY
 from rho.backend.library.operation import OperationContext
-from rho.backend.library.operations import OPERATIONS
+from rho.backend.library.operation_table import OPERATIONS
 from rho.backend.reference.arrays import assemble, cells
 from rho.backend.vm.backend_interface import CheckFailed
 from rho.backend.vm.values import Array, array, to_numpy

@@ -7,7 +7,7 @@ import pytest
 
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.library.operation import OperationContext
-from rho.backend.library.operations import OPERATIONS
+from rho.backend.library.operation_table import OPERATIONS
 from rho.backend.reference import arrays
 from rho.backend.vm.values import array, scalar
 from rho.lang.diagnostics.model import RunFailed

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from rho.backend.graph.registry import LIBRARY
-from rho.backend.library.operations import OPERATIONS
+from rho.backend.library.operation_table import OPERATIONS
 from rho.backend.reference import arrays
 from rho.backend.vm.values import array, scalar
 from rho.tests.backend.library.agreeing import ALL, SHAPES, agree, compare, fresh, indices, lifted, run

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rho.backend.cpu.views import DTYPES
-from rho.backend.library import misc
+from rho.backend.library import scans_and_generators
 from rho.backend.reference import reductions
 from rho.backend.vm.backend_interface import CheckFailed
 from rho.backend.vm.values import Array, array, scalar
@@ -112,7 +112,7 @@ def test_keyed_reductions(function: str, kind: Kind) -> None:
 
 @pytest.mark.parametrize("block", [7, 1 << 16])
 def test_keyed_sums_keep_order_and_signs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(misc, "BINNED", block)
+    monkeypatch.setattr(scans_and_generators, "BINNED", block)
     draw = random.Random(5)
     for cell in ((2,), (20,)):
         values = array(

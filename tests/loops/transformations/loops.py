@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rho.backend.transform import index_set_splitting, interchange, shapes
+from rho.backend.transform import index_set_splitting, interchange, loop_shapes
 
 CASES = {
     # ---------------------------------------------------------------------------------------- splitting
@@ -53,35 +53,35 @@ CASES = {
         for i in 0..n serial until b { b: bool = lt:i64(i, m) y[i] = one if b }
         """, None),
     # -------------------------------------------------------------------------------------- vectorising
-    "item by item": (shapes.vectorise_loops, """
+    "item by item": (loop_shapes.vectorise_loops, """
         input x: f64[n, m] output y: f64[n, m]
         for i in 0..n serial { for j in 0..m serial { v = x[i, j] y[i, j] = v } }
         """, """
         input x: f64[n, m] output y: f64[n, m]
         for i in 0..n serial { for j in 0..m vector { v = x[i, j] y[i, j] = v } }
         """),
-    "from the row before": (shapes.vectorise_loops, """
+    "from the row before": (loop_shapes.vectorise_loops, """
         output y: f64[n, m]
         for i in 1..n serial { for j in 0..m serial { v = y[i - 1, j] y[i, j] = v } }
         """, """
         output y: f64[n, m]
         for i in 1..n serial { for j in 0..m vector { v = y[i - 1, j] y[i, j] = v } }
         """),
-    "not from the item before": (shapes.vectorise_loops, """
+    "not from the item before": (loop_shapes.vectorise_loops, """
         output y: f64[n, m]
         for i in 0..n serial { for j in 1..m serial { v = y[i, j - 1] y[i, j] = v } }
         """, None),
-    "not down a column": (shapes.vectorise_loops, """
+    "not down a column": (loop_shapes.vectorise_loops, """
         output y: f64[n, m] one: f64 = 1.0
         for j in 0..m serial { for i in 0..n serial { y[i, j] = one } }
         """, None),
-    "not by data": (shapes.vectorise_loops, """
+    "not by data": (loop_shapes.vectorise_loops, """
         input k: i64[m] output y: f64[n, m] one: f64 = 1.0
         for i in 0..n serial { for j in 0..m serial { p = k[j] c: bool = lt:i64(p, m) z: i64 = 0 d: bool = ge:i64(p, z)
             b: bool = and(c, d) y[i, p] = one if b } }
         """, None),
     # ---------------------------------------------------------------------------------------- unrolling
-    "three iterations": (shapes.unroll_loops, """
+    "three iterations": (loop_shapes.unroll_loops, """
         output y: f64[4] one: f64 = 1.0
         for i in 0..5 step 2 serial carried (s: f64 = one -> t => r) { t: f64 = neg(s) y[i] = t }
         y[1] = r
@@ -93,19 +93,19 @@ CASES = {
         r: f64 = convert(t.3)
         y[1] = r
         """),
-    "a triangle": (shapes.unroll_loops, """
+    "a triangle": (loop_shapes.unroll_loops, """
         output y: f64[2, 2] one: f64 = 1.0
         for i in 0..2 serial { for j in 0..i serial { y[i, j] = one } }
         """, """
         output y: f64[2, 2] one: f64 = 1.0
         i.1 = index 0 i.2 = index 1 j.3 = index 0 y[i.2, j.3] = one
         """),
-    "not a loop around a loop": (shapes.unroll_loops, """
+    "not a loop around a loop": (loop_shapes.unroll_loops, """
         output y: f64[3, n] one: f64 = 1.0
         for i in 0..3 serial { for j in 0..n vector { y[i, j] = one } }
         """, None),
-    "not many": (shapes.unroll_loops, "output y: f64[99] one: f64 = 1.0 for i in 0..99 serial { y[i] = one }", None),
-    "not lanes": (shapes.unroll_loops, "output y: f64[4] one: f64 = 1.0 for i in 0..4 vector { y[i] = one }", None),
+    "not many": (loop_shapes.unroll_loops, "output y: f64[99] one: f64 = 1.0 for i in 0..99 serial { y[i] = one }", None),
+    "not lanes": (loop_shapes.unroll_loops, "output y: f64[4] one: f64 = 1.0 for i in 0..4 vector { y[i] = one }", None),
     # -------------------------------------------------------------------------------------- interchanging
     "points that see only themselves": (interchange.interchange_loops, """
         input c: f64[n] output x: f64[n, n]

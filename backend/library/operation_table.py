@@ -19,9 +19,9 @@ from ..loopir.ir import Call, LoopProgram
 from ..vm.backend_interface import Backend, CheckFailed, Kernel, Types
 from ..vm.specialization import Later, Specialization, Unbound
 from .linear import LINEAR, TRANSFORMS
-from .misc import KEYED, MAKING, RADIX, SCANS
 from .operation import Operation
 from .products import CONTRACTING, product_into
+from .scans_and_generators import KEYED, MAKING, RADIX, SCANS
 from .search import FINDING, SEARCHING
 from .select import MASKING, MOVING, SELECTING
 from .sort import GRADING
@@ -205,7 +205,7 @@ class _OperationSite:
             target[...] = sizes[variable]
 
     def kernel(self) -> Kernel:
-        from ..lower.library import with_numbers
+        from ..lower.library_loops import with_numbers
 
         phase = self.routine.phase
         assert phase is not None

@@ -19,9 +19,9 @@ from ...typechecker.elements import ArrayType
 from ...typechecker.scalars import is_sequential
 from ...typechecker.sizes.polynomials import ONE, ZERO, Monomial, Size, SizeOrigin, SizeVariable, number, product, variable
 from ...typechecker.sizes.size import at_most_summed, capacity, maximum, stand_in
-from ..scalar.table import class_of
+from ..scalar.function_table import class_of
 from . import traverse
-from .bind import in_terms_of
+from .bind_sizes import in_terms_of
 from .phases import (
     ApplyNode,
     AxisKind,

@@ -13,11 +13,11 @@ from ...typechecker.core.arrays import Indexing
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable, number
 from ..graph import traverse
-from ..graph.bind import IndexSteps, KnownValues
+from ..graph.bind_sizes import IndexSteps, KnownValues
 from ..graph.phases import Affine, LibraryPhase, Projection, Read, ReadNode, SizeNode, Structured, ValueId
 from ..graph.projections import is_summed, is_unread, sum_of_products
 from ..loopir.ir import MOST_VALUES, ZERO, Box, Call, Fail, Index, LoopKind, at, plus, times
-from ..scalar.table import REDUCTIONS
+from ..scalar.function_table import REDUCTIONS
 from .phase import copy, lower_structured
 from .scope import Check, LoweringScope, NotLowerable, Registers, Routine, ValueLocation
 

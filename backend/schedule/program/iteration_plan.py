@@ -19,8 +19,8 @@ from typing import Final, TypeAlias
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ...graph import traverse
-from ...graph.bind import BoundGraph
-from ...graph.loop_iteration import Axes, LoopIteration, branches_of, leaving, taken_apart, turn_of, with_arms_out
+from ...graph.bind_sizes import BoundGraph
+from ...graph.iteration_graph import Axes, LoopIteration, branches_of, leaving, taken_apart, turn_of, with_arms_out
 from ...graph.phases import Branch, Loop, Phase, PhaseId, SubGraph, ValueId
 from ..plan.plan import Spread
 from ..problem import (

@@ -28,7 +28,6 @@ from ..repl.status_line import ReplSettings
 if TYPE_CHECKING:
     from ..workspace.workspace import Workspace
 
-
 # ---------------------------------------------------------------------------------------------------- repl
 
 def repl_command(arguments: Arguments, console: Console) -> Exit:

@@ -22,7 +22,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, number
 from . import traverse
-from .bind import BoundGraph
+from .bind_sizes import BoundGraph
 from .passes.pipeline import optimise
 from .passes.rewriting import phase_may_fail
 from .phases import (

@@ -1,5 +1,6 @@
 """Callbacks for the progress of a run (its stages, on request its phases) and its deadline.  Imports nothing, so that every
-verb may."""
+verb may.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,6 @@ from ..cli.process_exit import Alarm, LastWords, limited
 if TYPE_CHECKING:
     from ...backend.vm.run_state import Observer
     from ..pipeline_types import Loaded
-
 
 # ---------------------------------------------------------------------------------------------------- watching
 

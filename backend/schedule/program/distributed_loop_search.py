@@ -23,8 +23,8 @@ from typing import Final, TypeAlias
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Ticks
 from ...graph import traverse
-from ...graph.bind import BoundGraph
-from ...graph.loop_iteration import Axes, can_turn_together
+from ...graph.bind_sizes import BoundGraph
+from ...graph.iteration_graph import Axes, can_turn_together
 from ...graph.phases import Loop, PhaseId
 from ..bounds.bound_strategies import best_bound, floor_of
 from ..bounds.head_tail_bounds import BoundSet, Costs, fill, least, most
@@ -39,7 +39,7 @@ from ..solution import Answer, BoundCertificate, Conflict, Mode, Status
 from ..timeline.serial_sgs import FOREVER, Timer
 from .axis_choice import Aligned
 from .distributed_loop import CostContext, DistributedLoop, ProgramProblem
-from .loop_iteration import Turning, gang_of, turning
+from .iteration_plan import Turning, gang_of, turning
 
 # ---------------------------------------------------------------------------------------------------- loop round trip bound
 #
