@@ -40,10 +40,10 @@ def bind_value(binding: BindContext, tokens: Tokens, blame: tuple[int, int]) -> 
             unit, at = _assign(binding, tokens, at, value)
             units = [unit]
         elif token.kind is TokenKind.NAME and is_member(binding, tokens, at):
-            units.append(bind_member(binding, tokens[at - 2], token))
+            units.append(bind_member(binding, tokens, at))
             at -= 3
         else:
-            units.append(_unit(binding, token))
+            units.append(bind_name(binding, tokens, at) if token.kind is TokenKind.NAME else _unit(binding, token))
             at -= 1
     units.reverse()
     return apply_all(binding, units)
@@ -79,8 +79,6 @@ def _unit(binding: BindContext, token: Token) -> Unit:
     match token.kind:
         case TokenKind.NUMBERS:
             return Unit(UnitKind.ARRAY, start, end, "", applications.number(binding, token), 1, token=token)
-        case TokenKind.NAME:
-            return bind_name(binding, token)
         case TokenKind.GLYPH:
             return _glyph(binding, token)
         case TokenKind.PARENTHESES:
@@ -224,7 +222,7 @@ def _assign(binding: BindContext, tokens: Tokens, at: int, value: Unit) -> tuple
         first = start - 1
         name = tokens[first]
         function = _modifier(binding, tokens[start:at])
-        array, span = _array_name(binding, name), binding.span(name.start, value.end)
+        array, span = _array_name(binding, tokens, first), binding.span(name.start, value.end)
         node = expressions.Modify(span, array, function_of(function), expression_of(value))
         return _made(node, name.start, value, function.depth), first - 1
     left = tokens[at - 1]
@@ -259,8 +257,9 @@ def _modifier(binding: BindContext, tokens: Tokens) -> Unit:
     return function
 
 
-def _array_name(binding: BindContext, token: Token) -> expressions.Name:
-    unit = bind_name(binding, token)
+def _array_name(binding: BindContext, tokens: Tokens, at: int) -> expressions.Name:
+    token = tokens[at]
+    unit = bind_name(binding, tokens, at)
     if not isinstance(unit.node, expressions.Name):
         raise binding.problem(Code.E010, f"`{token.text}` is not an array, so no part of it can be replaced", binding.of(token))
     return unit.node
@@ -272,7 +271,7 @@ def _replace_items(binding: BindContext, tokens: Tokens, first: int, at: int, va
     if not brackets.items or has_diamond(brackets):
         raise binding.problem(Code.E010, "the brackets before `←` must say which items are replaced", binding.of(brackets))
     axes, depth = bind_axes(binding, brackets)
-    target = _array_name(binding, name)
+    target = _array_name(binding, tokens, first)
     span = binding.span(name.start, value.end)
     if function is None:
         return _made(expressions.Replace(span, target, axes, None, expression_of(value)), name.start, value, depth)

@@ -5,12 +5,25 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..diagnostics.model import Code, Diagnostic, Label
 from ..primitives.table import by_name, edits, nearest, rows as rows_of, suggest
 from ..syntax.lex_errors import LOOKALIKES
-from ..syntax.lexer import ARGUMENTS, CONVERSIONS, FUNCTIONS, RESERVED, SYSTEM_CONSTANTS, TokenKind
+from ..syntax.lexer import (
+    ARGUMENTS,
+    ARRAY_LEFT_OPERANDS,
+    ARRAY_RIGHT_OPERANDS,
+    CONVERSIONS,
+    DYADIC_OPERATORS,
+    FUNCTIONS,
+    MONADIC_OPERATORS,
+    OUTER,
+    RESERVED,
+    SLASHES,
+    SYSTEM_CONSTANTS,
+    TokenKind,
+)
 from ..syntax.source import Span, Token, names_in, read
 from ..tree import expressions
 from ..tree.expressions import Argument, Definition, NameClass, Symbol
@@ -53,8 +66,9 @@ _ARGUMENTS = {"⍺": "left argument", "⍵": "right argument", "⍺⍺": "left o
 _MOST_SUGGESTIONS = 50
 
 
-def bind_name(binding: BindContext, token: Token) -> Unit:
-    """A unit for a name that is not a member of a module."""
+def bind_name(binding: BindContext, tokens: tuple[Token, ...], at: int) -> Unit:
+    """A unit for the name at `at` that is not a member of a module."""
+    token = tokens[at]
     name = token.text
     if name in CONVERSIONS:
         return Unit(UnitKind.FUNCTION, token.start, token.end, name, expressions.GlyphFunction(binding.of(token), name), 1)
@@ -66,7 +80,7 @@ def bind_name(binding: BindContext, token: Token) -> Unit:
     if name in binding.broken:
         raise BindError(None)
     if meaning is None:
-        raise _unknown_name(binding, token)
+        raise _unknown_name(binding, tokens, at)
     if meaning.is_recursive and meaning.symbol is not None:
         raise _calls_itself(binding, token, meaning.symbol)
     if meaning.symbol is None or meaning.name_class is None:
@@ -110,8 +124,9 @@ def _argument(binding: BindContext, token: Token) -> Unit:
     return _unit(binding, token, meaning.name_class, Argument(name))
 
 
-def _unknown_name(binding: BindContext, token: Token) -> BindError:
+def _unknown_name(binding: BindContext, tokens: tuple[Token, ...], at: int) -> BindError:
     """E001, with the name that was probably meant."""
+    token = tokens[at]
     name, span, quiet = token.text, binding.of(token), binding.names.top.quiet
     if name in quiet:
         return BindError(None)
@@ -129,11 +144,13 @@ def _unknown_name(binding: BindContext, token: Token) -> BindError:
     if _is_bound_later(binding, name, span):
         message = f"`{name}` is used before it gets a value in these braces"
         return binding.problem(Code.E001, message, span, notes=("a statement sees only the names before it",))
-    meant = _meant(binding, token)
+    meant = _meant(binding, tokens, at)
     if meant is None:
         return binding.problem(Code.E001, f"`{name}` has no value here", span, notes=_explained(binding, name, module, before))
-    return binding.problem(Code.E001, f"`{name}` has no value here; did you mean `{meant}`?", span,
-                           fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
+    said = f"`{name}` has no value here; did you mean `{meant.text}`?"
+    if meant.note:
+        return binding.problem(Code.E001, said, span, notes=(meant.note,))
+    return binding.problem(Code.E001, said, span, fixes=replacing(f"write `{meant.text}`", span, meant.text))
 
 
 def _is_bound_later(binding: BindContext, name: str, span: Span) -> bool:
@@ -161,7 +178,7 @@ def _misspelt(binding: BindContext, token: Token) -> BindError | None:
 def _explained(binding: BindContext, name: str, module: re.Match[str] | None, before: str) -> tuple[str, ...]:
     """What an unknown name may have been taken for: a member of a module, or a size."""
     if module is not None:
-        if module[1] in binding.names.top.names():
+        if module[1] in {symbol.name for symbol in binding.names.top.named()}:
             return (f"`{module[1]}` is a value, which has no members",)
         if binding.modules is None or binding.modules(module[1]) is None:
             return (f"`{module[1]}` is not a module in use, nor one of the standard library",)
@@ -172,17 +189,67 @@ def _explained(binding: BindContext, name: str, module: re.Match[str] | None, be
     return ()
 
 
-def _meant(binding: BindContext, token: Token) -> str | None:
+class _Suggestion(NamedTuple):
+    """What was probably meant; with a `note` of its kind where other kinds fit as well, so that it is no fix."""
+
+    text: str
+    note: str = ""
+
+
+def _meant(binding: BindContext, tokens: tuple[Token, ...], at: int) -> _Suggestion | None:
     """The name or glyph probably meant; asked only so often, for every answer reads every name in scope."""
-    name = token.text
-    glyph = LOOKALIKES.get(name)
-    if glyph is None and len(binding.diagnostics) < _MOST_SUGGESTIONS:
-        spelt = by_name(name)
-        unseen = binding.unseen(token)
-        later = binding.names.new[unseen.new :]
-        known = dict.fromkeys((*unseen.names, *[one for one in binding.names.top.names() if one not in later]))
-        glyph = nearest(name, known) or (spelt.glyph if spelt is not None else None)
-    return glyph
+    token = tokens[at]
+    glyph = LOOKALIKES.get(token.text)
+    if glyph is not None or len(binding.diagnostics) >= _MOST_SUGGESTIONS:
+        return None if glyph is None else _Suggestion(glyph)
+    unseen = binding.unseen(token)
+    later = binding.names.new[unseen.new :]
+    known: dict[str, NameClass] = {}
+    for symbol in (*unseen.symbols, *[one for one in binding.names.top.named() if one.name not in later]):
+        known.setdefault(symbol.name, symbol.name_class)
+    classes = _classes_that_fit(binding, tokens, at)
+    near = nearest(token.text, [name for name, name_class in known.items() if name_class in classes])
+    if near is not None:
+        return _Suggestion(near, f"`{near}` is {_CLASSES[known[near]]}" if len(classes) > 1 else "")
+    spelt = by_name(token.text)
+    return None if spelt is None else _Suggestion(spelt.glyph)
+
+
+_CLASSES: Final = {
+    NameClass.ARRAY: "an array", NameClass.FUNCTION: "a function", NameClass.MONADIC_OPERATOR: "an operator",
+    NameClass.DYADIC_OPERATOR: "an operator", NameClass.MODULE: "a module",
+}  # fmt: skip
+_AN_ARRAY: Final = frozenset({NameClass.ARRAY})
+_A_FUNCTION: Final = frozenset({NameClass.FUNCTION})
+_OPERAND: Final = _AN_ARRAY | _A_FUNCTION
+_APPLIED: Final = _A_FUNCTION | {NameClass.MONADIC_OPERATOR, NameClass.DYADIC_OPERATOR}
+
+
+def _classes_that_fit(binding: BindContext, tokens: tuple[Token, ...], at: int) -> frozenset[NameClass]:
+    """The classes that a name may have by what stands beside it; more than one where that does not decide."""
+    left, right = tokens[at - 1] if at else None, tokens[at + 1] if at + 1 < len(tokens) else None
+    if left is not None and left.kind is TokenKind.GLYPH and (left.text == OUTER or left.text in DYADIC_OPERATORS):
+        return _OPERAND if left.text in ARRAY_RIGHT_OPERANDS else _A_FUNCTION
+    if right is None:
+        return _AN_ARRAY if left is not None and left.kind is not TokenKind.GETS else _OPERAND
+    after = right.text
+    match right.kind:
+        case TokenKind.GLYPH if after == "." and at + 2 < len(tokens) and tokens[at + 2].kind is TokenKind.NAME:
+            return frozenset({NameClass.MODULE})
+        case TokenKind.GLYPH if after in SLASHES:
+            return _OPERAND
+        case TokenKind.GLYPH if after in MONADIC_OPERATORS or after in DYADIC_OPERATORS:
+            return _OPERAND if after in ARRAY_LEFT_OPERANDS else _A_FUNCTION
+        case TokenKind.GLYPH | TokenKind.BRACES | TokenKind.BRACKETS:
+            return _AN_ARRAY
+        case TokenKind.QUAD:
+            return _AN_ARRAY if after in FUNCTIONS else _APPLIED
+        case TokenKind.NAME:
+            meaning = binding.meaning(right)
+            is_applied = after in CONVERSIONS or (meaning is not None and meaning.name_class is NameClass.FUNCTION)
+            is_operator = meaning is not None and meaning.name_class in (NameClass.MONADIC_OPERATOR, NameClass.DYADIC_OPERATOR)
+            return _AN_ARRAY if is_applied else _OPERAND if is_operator else _APPLIED
+    return _APPLIED
 
 
 def _defined_below(binding: BindContext, token: Token) -> BindError:
@@ -217,8 +284,9 @@ def is_member(binding: BindContext, tokens: tuple[Token, ...], at: int) -> bool:
     return module is not None and module.name_class is NameClass.MODULE
 
 
-def bind_member(binding: BindContext, module: Token, member: Token) -> Unit:
-    """`module.member`."""
+def bind_member(binding: BindContext, tokens: tuple[Token, ...], at: int) -> Unit:
+    """`module.member`, the member at `at`."""
+    module, member = tokens[at - 2], tokens[at]
     span = binding.span(module.start, member.end)
     start, end, text = module.start, member.end, f"{module.text}.{member.text}"
     qualifier, meaning = binding.meaning(module), binding.meaning(member)
@@ -234,10 +302,18 @@ def bind_member(binding: BindContext, module: Token, member: Token) -> Unit:
         case NameClass.DYADIC_OPERATOR:
             return Unit(UnitKind.OPERATOR, start, end, "dyadic", expressions.OperatorMember(*name), 1)
     path = qualifier.symbol.path
-    meant = nearest(member.text, (binding.modules(path) if binding.modules is not None else None) or ())
-    hint = f"; did you mean `{module.text}.{meant}`?" if meant else ""
-    fixes = replacing(f"write `{meant}`", binding.of(member), meant) if meant else ()
-    raise binding.problem(Code.E001, f"module `{module.text}` has no `{member.text}`{hint}", binding.of(member), fixes=fixes)
+    exported = (binding.modules(path) if binding.modules is not None else None) or {}
+    classes = _classes_that_fit(binding, (*tokens[: at - 2], *tokens[at:]), at - 2)
+    meant = nearest(member.text, [name for name, name_class in exported.items() if name_class in classes])
+    message = f"module `{module.text}` has no `{member.text}`"
+    if meant is None:
+        raise binding.problem(Code.E001, message, binding.of(member))
+    message += f"; did you mean `{module.text}.{meant}`?"
+    if len(classes) > 1:
+        note = f"`{module.text}.{meant}` is {_CLASSES[exported[meant]]}"
+        raise binding.problem(Code.E001, message, binding.of(member), notes=(note,))
+    fixes = replacing(f"write `{meant}`", binding.of(member), meant)
+    raise binding.problem(Code.E001, message, binding.of(member), fixes=fixes)
 
 
 _ELSEWHERE = {

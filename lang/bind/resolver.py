@@ -146,7 +146,7 @@ class Resolver:
     ) -> Symbol | None:  # fmt: skip
         """Note what a name stands for, and where it is mentioned."""
         if meaning is None:
-            inner = scope.names(self.resolution.top)
+            inner = scope.named(self.resolution.top)
             self.resolution.unseen[self.at(token)] = Unseen(scope.depth > 0, tuple(inner), len(self.resolution.new))
             return None
         self.resolution.meanings[self.at(token)] = meaning

@@ -58,11 +58,11 @@ class ResolvedName(NamedTuple):
 
 
 class Unseen(NamedTuple):
-    """Where a name is written that is not in scope: inside a dfn or not, the names that dfns around have given a value, and how
+    """Where a name is written that is not in scope: inside a dfn or not, the bindings of dfns around, and how
     many names the statement has brought in before."""
 
     in_dfn: bool
-    names: tuple[str, ...]
+    symbols: tuple[Symbol, ...]
     new: int
 
 
@@ -124,11 +124,11 @@ class NameScope:
         meaning = self.find(name)
         return self.operands.get(name) if meaning is None else meaning.name_class
 
-    def names(self, until: NameScope | None = None) -> Iterator[str]:
-        """Every name that has a value here, those of the scope `until` left out."""
+    def named(self, until: NameScope | None = None) -> Iterator[Symbol]:
+        """The binding of every name that has a value here, inner ones first, those of the scope `until` left out."""
         scope: NameScope | None = self
         while scope is not until and scope is not None:
-            yield from [name for name in scope.symbols if name not in scope.quiet]
+            yield from [symbol for name, symbol in scope.symbols.items() if name not in scope.quiet]
             scope = scope.parent
 
     def only(self, names: frozenset[str]) -> NameScope:
