@@ -222,6 +222,29 @@ class TestMemory:
         assert found.facts == ("`m` needs 200 MB with its operands", "memory is 90 MB on a + 100 MB on b", "short 10 MB")
         assert plan_problem(self.sharded(90, 100)).conflict.hint == "`a` with 100 MB would fit"
 
+    @pytest.mark.parametrize(
+        ("a", "b", "facts"),
+        [
+            (30, 40, ("`m` needs 250 MB with its operands", "memory is 40 MB on b", "short 210 MB")),
+            (80, 40, ("`m` needs 250 MB with its operands", "memory is 80 MB on a", "short 170 MB")),
+            (80, 90, (
+                "`m` needs 210 MB on a + 90 MB on b with its operands", "memory is 80 MB on a + 90 MB on b", "short 130 MB",
+            )),
+        ],
+    )
+    def test_an_operand_that_each_device_needs(self, a: int, b: int, facts: tuple[str, ...]) -> None:
+        """Parts add up, and with as much more there is a plan."""
+        plain = self.sharded(a, b)
+        whole = PhaseTask("x", {"h": Ticks(((1, 1),))}, out_bytes=50 * MB)
+        devices = (DeviceGroup("h", "h", home=True), *(replace(one, home=False) for one in plain.devices))
+        links = tuple(Link(f"h{one.id}", "h", one.id) for one in plain.devices)
+        problem = Problem(devices, links, (whole, *plain.phases), (Edge(*p(0, 1), whole=True),))
+        assert conflict(problem).facts == facts
+        (last,) = [at for at, one in enumerate(devices) if one.id == facts[1].split()[-1]]
+        short = int(facts[2].split()[1]) * MB
+        more = [replace(one, memory=(one.memory or 0) + short) if at == last else one for at, one in enumerate(devices)]
+        assert find_conflict(replace(problem, devices=tuple(more))) is None
+
     def test_enough(self) -> None:
         assert find_conflict(self.sharded(120, 150)) is None
 

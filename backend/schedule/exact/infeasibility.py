@@ -100,14 +100,31 @@ def _shortage(problem: Problem) -> Conflict | None:
         room = [most(rows, _within(timer, p, device)) for device in devices]
         if (sum(room) if cut else max(room)) >= rows:
             continue
-        need, device = min((least_bytes(timer, p, device, rows), device) for device in devices)
         parts = f" in {_chunks(timer, p)} parts" if _chunks(timer, p) > 1 else ""
-        words = f"`{phase.id}` needs {bytes_text(need)} with its operands{parts}"
         if cut and len(devices) > 1:
-            missing = -(-need * (rows - sum(room)) // rows)
-            return _conflict(problem, timer, (words,), devices, missing, p)
+            return _short_of_rows(problem, timer, p, dict(zip(devices, room, strict=True)), parts)
+        need, device = min((least_bytes(timer, p, device, rows), device) for device in devices)
+        words = f"`{phase.id}` needs {bytes_text(need)} with its operands{parts}"
         return _conflict(problem, timer, (words,), [device], need - (timer.caps[device] or 0), p)
     return None
+
+
+def _short_of_rows(problem: Problem, timer: Timer, p: int, room: dict[int, int], parts: str) -> Conflict:
+    """The rows for which there is no room, on the device that lacks least for them.  `room`: rows that fit, by device."""
+    phase, caps = problem.phases[p], {device: timer.caps[device] or 0 for device in room}
+    left = phase.units - sum(room.values())
+    needs = {device: least_bytes(timer, p, device, rows + left) for device, rows in room.items()}
+    missing, short = min((needs[device] - caps[device], device) for device in room)
+    used = [device for device in room if room[device] or device == short]
+    need = min(least_bytes(timer, p, device, phase.units) for device in used)
+    if need - sum(caps[device] for device in used) == missing:
+        words = f"`{phase.id}` needs {bytes_text(need)} with its operands{parts}"
+    else:  # each device has operands of its own
+        names, shares = problem.device_names(), {device: least_bytes(timer, p, device, room[device]) for device in used}
+        shares[short] = needs[short]
+        shown = " + ".join(f"{bytes_text(size)} on {names[device]}" for device, size in shares.items())
+        words = f"`{phase.id}` needs {shown} with its operands{parts}"
+    return _conflict(problem, timer, (words,), used, missing, p)
 
 
 def _staying(problem: Problem) -> Conflict | None:
