@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from ...lang.diagnostics.model import Code, Diagnostic, Label, Refused
 from ...lang.support.records import dataclass
@@ -61,13 +62,17 @@ def broken_guard(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnos
     )  # fmt: skip
 
 
+_GREATEST: Final = 2**63 - 1
+
+
 def _bind_params(core: Core, params: Mapping[str, int], problems: list[Diagnostic]) -> dict[SizeVariable, int]:
     sizes: dict[SizeVariable, int] = {}
     for param in core.params:
         value = params.get(param.name, param.default)
-        if value < 0:
-            problems.append(Diagnostic(Code.E701, f"param {param.name} is a natural number, not {value}", param.span))
-        sizes[param.variable] = max(0, value)
+        if not 0 <= value <= _GREATEST:
+            of = f" of i64 (up to {_GREATEST})" if value > 0 else ""
+            problems.append(Diagnostic(Code.E701, f"param {param.name} is a natural number{of}, not {value}", param.span))
+        sizes[param.variable] = min(max(0, value), _GREATEST)
     return sizes
 
 
