@@ -184,7 +184,7 @@ def test_a_fix_that_is_not_applied_is_named_with_its_reason(
     assert (after.source.text, after.count) == ("a", 0)
     (refused,) = after.refused
     assert (refused.diagnostic.message, refused.errors) == ("first", 2) and refused.first == found["b"][0]
-    monkeypatch.setattr("rho.shell.cli.apply_fixes.fixed", lambda source, check: after)
+    monkeypatch.setattr("rho.shell.verbs.check.fixed", lambda source, check: after)
     (tmp_path / "p.rho").write_text("a", encoding="utf-8")
     main(["check", "--fix", str(tmp_path / "p.rho")])
     said = capsys.readouterr().err

@@ -37,3 +37,14 @@ def test_a_param_beyond_i64_is_refused(program: rho.Program, k: int) -> None:
 
 def test_a_default_is_not_warned_of_as_it_can_be_set(program: rho.Program) -> None:
     assert not program.diagnostics
+
+
+@pytest.mark.parametrize("number", ["9223372036854775807", "9223372036854775808", "99999999999999999999999999"])
+@pytest.mark.parametrize("directive", ["deadline {}ns", "deadline {}s", "deadline {}", "split r rows over cpu0 cpu1 {}:1"])
+def test_a_number_of_a_schedule_block_beyond_i64_has_an_answer(tmp_path: Path, directive: str, number: str) -> None:
+    block = f"schedule {{\n  {directive.format(number)}\n}}\n"
+    (tmp_path / "p.rho").write_text(f"input x : f64[n]\nr ← x×2\noutput r\n{block}", encoding="utf-8")
+    try:
+        assert rho.load(tmp_path / "p.rho").plan(n=4).seconds > 0
+    except (rho.Refused, rho.Rejected) as refusal:
+        assert refusal.diagnostics
