@@ -124,7 +124,7 @@ def test_typing_a_program(client: Client) -> None:
     client.change(URI, 4, edit(0, 11, 11, "10\ntot"))
     items = client.ask("completion", URI, (1, 3))["items"]
     assert "total" in [item["label"] for item in items]
-    client.change(URI, 5, edit(1, 0, 3, "totl"))
+    client.change(URI, 5, edit(1, 0, 3, "totl×2"))
     (found,) = client.diagnostics(URI, 5)
     actions = client.ask("codeAction", URI, range=found["range"], context={"diagnostics": [found]})
     (repair,) = [one for one in actions if one["kind"] == "quickfix"]
