@@ -197,7 +197,6 @@ class Judging:
 
     def __call__(self, before: str, texts: Sequence[str]) -> list[ArgumentFact | None]:
         """The facts of some expressions after a text; None for what has an error or is no array."""
-
         from ..lang.foreign.equivalence_domains import literal
 
         asked = [text for text in dict.fromkeys(texts) if (before, text) not in self._known]

@@ -233,7 +233,6 @@ class CompiledRun:
 
     def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> KernelCode | RowsCode | None:
         """The kernel for operands like these; None where an array is not what the phase says."""
-
         from ..lower.phase import KernelCode
 
         for array, kind in zip(arrays, self.operands, strict=True):

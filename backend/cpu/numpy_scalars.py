@@ -352,7 +352,6 @@ def _first(meaning: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
 @cache
 def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> int | None:
     """Where the kernel of a function is."""
-
     from ..lower.phase import KernelCode
 
     operand = KernelOperand(kind, VectorStride.UNIT, (True,))

@@ -108,7 +108,6 @@ _kept: Final[LruCache[Draft | Pieces | None]] = LruCache(256)
 
 def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> Draft | None:
     """The copy between such layouts; None where NumPy has to do it."""
-
     from ..lower.phase import KernelCode
 
     kind = _KINDS.get(target.itemsize)

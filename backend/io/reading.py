@@ -481,7 +481,6 @@ class RowSource(Protocol):
 def row_source(path: str, wanted: Wanted, shape: tuple[int, ...], places: tuple[Place, ...] = ()) -> RowSource | None:
     """The rows of a file whose header was read, which gave it this shape; None where they cannot be read some at a time.
     `places`: those of a table, if it was measured elsewhere."""
-
     from . import npy, parquet, zarr
     from .npy import npy_source
 
@@ -542,7 +541,6 @@ def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, 
 
 def writing_bytes(path: str, kind: Kind, shape: tuple[int, ...]) -> int:
     """Beside the array, of an output."""
-
     from . import parquet, zarr
 
     items, most = math.prod(shape), bytes_of(kind, shape)

@@ -236,7 +236,6 @@ def prepare_values(
     """What fills the file.  All that its format can refuse is refused here, so several outputs are refused together.
 
     `shown` is how messages name it where it is not a file and `path` tells only the format; `name` is the header of a text."""
-
     from . import parquet
 
     with located(shown or path, span):
@@ -313,7 +312,6 @@ def write_together(prepared: Sequence[PendingWrite]) -> None:
 
 def check_writable(path: str, span: Span) -> None:
     """E708 before anything runs where the suffix is unknown, the folder is missing or the path is one."""
-
     from . import parquet, zarr
 
     with located(path, span):
@@ -343,7 +341,6 @@ def _suffix(path: str) -> str:
 
 def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
     """What fills the file, block by block; everything that can be refused is refused here, before a file exists."""
-
     from . import npy, png, zarr
 
     suffix = _suffix(path)
@@ -404,7 +401,6 @@ def system_trouble() -> Iterator[None]:
 
 def sink_type(path: str, kind: Kind, reading: ColumnFormat) -> type[RowSink] | None:
     """What takes the rows of an output to a file of this name; None where its format takes it only as a whole."""
-
     from .npy import NpySink
     from .parquet import ParquetSink
     from .zarr import ZarrSink

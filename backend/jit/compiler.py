@@ -504,7 +504,6 @@ _stages: dict[LoopProgram, list[str]] = {}
 
 def stage(before: LoopProgram, after: LoopProgram, name: str) -> None:
     """A transformation has made `after` of `before`."""
-
     from ..loopir.text import show
 
     if is_wanted():
@@ -515,7 +514,6 @@ def stage(before: LoopProgram, after: LoopProgram, name: str) -> None:
 
 def code(program: LoopProgram, text: str) -> None:
     """LLVM text has been made of a program."""
-
     from ..loopir.text import show
 
     if is_wanted():

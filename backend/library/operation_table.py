@@ -264,7 +264,6 @@ class _OperationSite:
 
 def _strides(program: LoopProgram, block: Any) -> dict[str, list[int]]:
     """Of each view, in bytes."""
-
     from ..codegen.llvm_registers import strides_of
 
     strides, offset = {}, len(program.parameters)

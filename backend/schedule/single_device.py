@@ -317,7 +317,6 @@ def plan_one_device(bound: BoundGraph, device: Device | None = None, program: tu
 
 def described(phase: Phase, graph: Graph, numbers: Numbers, device: DeviceId) -> PlannedPhase:
     """A phase in numbers and words, with what its step needs."""
-
     from .plan.plan_text import describe
 
     return describe(phase, graph, numbers.cap, device, needed_within(phase, graph, numbers))

@@ -42,7 +42,6 @@ def execute_plan(
 ) -> RunResults:  # fmt: skip
     """Run a plan of `bound` on host arrays, or what of it is for the devices of this process; `backends`: theirs.  RunFailed: a
     run-time check, or memory."""
-
     from ..graph.iteration_graph import with_arms_out
 
     graph = with_arms_out(bound.graph, plan.speculated)
@@ -84,7 +83,6 @@ def _run(machine: RunState, plan: ExecutionPlan, pace: QueueClock, others: Other
 
 def _is_parallel(plan: ExecutionPlan) -> bool:
     """Do several devices have work, and not so many that threads would be too many?"""
-
     from ..distributed.queues import MOST_THREADS
 
     busy = [queue.kind for queue in plan.main.queues if queue.steps]
@@ -176,7 +174,6 @@ def native_program(
     exhausted: Callable[[Phase | None], RunFailed], reset: Callable[[], int] | None,
 ) -> BytecodeProgram | None:  # fmt: skip
     """None where there is no native code, or it is no program for it."""
-
     from .encoder import NotEncoded, encoded
 
     library = None if tiering.mode() is tiering.Mode.OFF else native()

@@ -419,8 +419,8 @@ class _Calls(Expressions):
         facts = self.known.facts([operand])
         self.require(_ALONG[axis == "1"], facts)
         kind = RhoSpelling(function, "", "+" if glyph[1] in "+×" else "=")
-        return self.typed(kind, f"{glyph[1]}{self.certain(folds_of_axis.get(axis))['ra'.index(method[0])]}{operand}", facts,
-            False)
+        folded = f"{glyph[1]}{self.certain(folds_of_axis.get(axis))['ra'.index(method[0])]}{operand}"
+        return self.typed(kind, folded, facts, False)
 
     def along(self, word: str, given: Sequence[ast.expr], axis: str) -> str:
         """A function along an axis: the first, or the last, which the second of a matrix is."""

@@ -159,7 +159,6 @@ def _work(bound: BoundGraph) -> int:
 
 def _exact(count: int) -> str:
     """`15.3 MB (15,278,592 bytes)`."""
-
     from ...backend.schedule.plan.plan_text import bytes_text
 
     return f"{bytes_text(count)} ({count:,} bytes)" if count >= 1000 else f"{count} bytes"

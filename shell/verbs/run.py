@@ -61,7 +61,6 @@ def run_command(arguments: Arguments, console: Console) -> Exit:
 
 def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     """Run the script; the files that were read are added to `read`."""
-
     from ..plotting.figures import drawings_of
     from .eval import show_report
 

@@ -330,7 +330,6 @@ def is_shared(step: Step) -> bool:
 
 def shared_loops(plan: ExecutionPlan, bound: BoundGraph) -> dict[PhaseId, Shared]:
     """The loops that queues of the plan run together."""
-
     from ...graph.iteration_graph import leaving, turn_of
 
     parts_of_loop: dict[PhaseId, list[Part]] = {}
@@ -413,7 +412,6 @@ def regions_of(graph: Graph, spread: Container[PhaseId] = ()) -> tuple[PlannedRe
 
 def lowered_loops(graph: Graph) -> Iterator[tuple[Loop | Fold | Map, Region | NotLowerable]]:
     """Each with its region, or what is in the way of one."""
-
     from ...loopir.facts import iteration_of
     from ...lower.region import lower_region
     from ...lower.scope import NotLowerable
