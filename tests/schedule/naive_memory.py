@@ -110,12 +110,9 @@ class Memory(Parts):
                 named = self.devices_called(directive.device) if isinstance(directive, Keep) else everywhere
                 there = [d for d in sorted(named) if self.holds(directive.phase, d)]
                 for device in there[:1] if isinstance(directive, Keep) else there:
-                    latest: dict[frozenset[int], Buffer] = {}
-                    for b in sorted(buffers, key=lambda b: b.start):
+                    for b in buffers:
                         if (b.phase, b.device) == (directive.phase, device):
-                            latest[frozenset(b.units)] = b
-                    for b in latest.values():
-                        b.uses.append((self.last, None))
+                            b.uses.append((self.last, None))
 
     def is_inside(self, result: Buffer, buffers: list[Buffer]) -> bool:
         """Does what an in-place shard makes lie inside an operand that nobody else needs any more?"""

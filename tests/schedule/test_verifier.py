@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 from following import followed
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from rho.backend.devices.cost_functions import Duplex, Ticks
 from rho.backend.schedule.instances.directive_resolution import DirectivesRejected, resolve_texts
@@ -82,6 +82,7 @@ def test_every_plan_is_accepted(seed: int) -> None:
         assert verify(problem, answer, synchronise(problem, answer.schedule)) == ()
 
 
+@example(14433)  # copies of a part and of all of what is replicated on one device, both to the end
 @given(SEEDS)
 @settings(max_examples=60, deadline=None)
 def test_every_plan_under_directives_is_accepted(seed: int) -> None:

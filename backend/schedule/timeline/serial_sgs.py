@@ -440,18 +440,17 @@ class Simulation(Resources):
         levels = self._memory(home)
         size = prepared.grain(combine.bytes)
         arrivals: list[int] = []
-        copies = 0
+        copied: list[int] = []  # starts of the partials that are at home
         for slot, ended in self._made[phase].items():
             device = slot % prepared.devices
             if device == home:
                 arrivals.append(ended)
-                if levels is not None:
-                    copies += size
+                copied.append(0)
                 continue
             start, landed = self._carry(phase, output.partials[slot], ended, partial=True)
             arrivals.append(landed + prepared.syncs[home])
+            copied.append(start)
             if levels is not None:
-                copies += size
                 levels.add(size, start)
             source = self._memory(device)
             if source is not None:
@@ -476,7 +475,8 @@ class Simulation(Resources):
         self._occupy(home, start, end)
         self._combines.append((phase, start, end))
         if levels is not None:
-            levels.add(-copies, max(end, start + 1))
+            for begun in copied:
+                levels.add(-size, max(end, start + 1, begun + 1))
             levels.add(grown, start)
             self._hold(phase, home, grown, max(end, start + 1))
         return end
@@ -506,7 +506,8 @@ class Simulation(Resources):
         levels = self._memory(send.target)
         if levels is not None:
             levels.add(send.memory, start)
-            self._held[phase][key] = LiveBuffer(send.memory, max(landed, start + 1), send.uses)
+            uses = send.uses + (send.target in self._steps.outputs[phase].kept)  # a use that never comes
+            self._held[phase][key] = LiveBuffer(send.memory, max(landed, start + 1), uses)
         levels = self._memory(send.source)
         if levels is not None:
             self._use(self._held[phase][key[0] if send.relay is None else send.relay], levels, max(landed, start + 1))

@@ -561,15 +561,14 @@ class ScheduleTranslation:
         return bool(there) and covered(self.box(phase, 0, self.facts.units(phase)), there)
 
     def wanted(self) -> None:
-        """What is kept is used to the end; of equal copies one is enough."""
+        """Every copy of what is kept is used to the end."""
         facts, last = self.facts, self.facts.schedule.makespan + 1
         for directive in facts.problem.directives:
             if isinstance(directive, Keep | Replicate):
                 named = facts.named(directive.device) if isinstance(directive, Keep) else facts.used
                 there = [device for device in sorted(named) if self.holds(directive.phase, device)]
                 for device in there[:1] if isinstance(directive, Keep) else there:
-                    pieces = sorted(self.execution.pieces[device, directive.phase], key=lambda piece: piece.start)
-                    for piece in {piece.box: piece for piece in pieces}.values():
+                    for piece in self.execution.pieces[device, directive.phase]:
                         piece.uses.append((last, None))
 
     def orders(self) -> None:
