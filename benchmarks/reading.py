@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 import rho
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.main import main as run_command
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "harness"))

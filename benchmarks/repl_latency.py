@@ -20,7 +20,7 @@ import time
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.execution.params import Permissions
 from rho.shell.pipeline import Session
 from rho.shell.repl.commands import Desk

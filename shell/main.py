@@ -17,9 +17,10 @@ from typing import cast
 from .. import __version__
 from ..lang.support.bounded_parsing import natural
 from .cli import arguments as command_line
-from .cli.arguments import Arguments, FileUse, UsageError
-from .cli.process_exit import Exit, Terminated, guard, hearing, leave
-from .cli.standard_streams import Colour, Console, ReaderLeft, Volume
+from .cli.arguments import Arguments, FileUse
+from .console.process_exit import Exit, Terminated, guard, hearing, leave
+from .console.standard_streams import Colour, Console, ReaderLeft, Volume
+from .console.usage_errors import UsageError, nearest
 
 _NO_MEMORY = "error[E703]: there is not enough memory to go on; nothing was saved"
 
@@ -78,7 +79,7 @@ def _print_usage_json(words: list[str], error: UsageError, console: Console) -> 
     from ..lang.diagnostics.model import Code, Diagnostic
     from ..lang.diagnostics.render import diagnostic_json
     from ..lang.syntax.source import Span
-    from .cli.messages import print_json
+    from .console.messages import print_json
 
     notes = (error.hint,) if error.hint else ()
     code = Code.USAGE if error.exit is Exit.USAGE else Code.E708
@@ -114,7 +115,7 @@ def _guarded(words: list[str], console: Console) -> Exit:
         console.note("terminated")
         return Exit.TERMINATED
     except OSError as error:
-        from .cli.error_boundary import exit_for, lacks_memory
+        from .console.error_boundary import exit_for, lacks_memory
 
         if not lacks_memory(error):
             raise  # of a stream: files are handled where they are used
@@ -126,7 +127,7 @@ def _guarded(words: list[str], console: Console) -> Exit:
         console.note(_NO_MEMORY)
         return Exit.FAILED
     except Exception as error:  # the one place that catches everything: exit 70 with a reproducer, if it is a bug
-        from .cli.error_boundary import exit_for
+        from .console.error_boundary import exit_for
 
         return exit_for(error, words, console)
 
@@ -173,9 +174,9 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
     except UsageError:
         raise
     except Exception as error:
-        from .cli.error_boundary import refused
+        from .cli.results import refuse_or_raise
 
-        return refused(error, arguments, console)
+        return refuse_or_raise(error, arguments, console)
 
 
 def _as_asked(console: Console, arguments: Arguments) -> Console:
@@ -209,6 +210,6 @@ def _unknown_verb(name: str) -> UsageError:
 
     if name.endswith(".rho"):
         return UsageError(f"`{name}` is a file, not a verb", f"did you mean `rho run {name}`?")
-    guess = command_line.nearest(name, [verb.name for verb in registry.VERBS])
+    guess = nearest(name, [verb.name for verb in registry.VERBS])
     hint = f"did you mean `rho {guess}`?" if guess else "rho --help lists the verbs; rho eval EXPR runs an expression"
     return UsageError(f"unknown verb `{name}`", hint)

@@ -1,4 +1,1 @@
-"""The command line: its options and pages, streams and exit codes, and how a command ends.
-
-`registry` lists the verbs, which live in `shell.verbs`; `main` beside this room picks one.
-"""
+"""The command line: the table of verbs and options, their parser and help pages, and how a verb gives its results."""

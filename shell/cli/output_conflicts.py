@@ -10,9 +10,10 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from ..console.standard_streams import stream_of
+from ..console.usage_errors import UsageError
 from . import arguments as registry
-from .arguments import Arguments, FileUse, Option, Takes, UsageError
-from .standard_streams import stream_of
+from .arguments import Arguments, FileUse, Option, Takes
 
 if TYPE_CHECKING:
     from ..pipeline_types import Loaded

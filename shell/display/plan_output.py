@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from ...lang.diagnostics.model import RhoError
-from ..cli.arguments import Arguments
 from ..execution.modules import sized_by_headers
 from .estimates import bound_at_assumed_sizes
 
@@ -20,13 +19,7 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------------------------- plan_output
 
-_PICTURES: Final = ("dot", "svg", "html", "trace", "gantt")
-
-
-def picture_asked(arguments: Arguments) -> str | None:
-    """The picture that `--format` asks for."""
-    asked = arguments.value("--format")
-    return asked if asked in _PICTURES else None
+PICTURES: Final = ("dot", "svg", "html", "trace", "gantt")
 
 
 def picture(chart: GanttChart, format: str) -> str:

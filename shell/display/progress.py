@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from ...lang.diagnostics.model import RhoError
-from ..cli.standard_streams import Console
+from ..console.standard_streams import Console
 from ..execution.progress_events import UNWATCHED, Stage, Watch
 from .estimates import waiting
 

@@ -118,6 +118,6 @@ def _predicted(loaded: Loaded, name: str) -> GanttChart:
 
 
 def write_trace(recorder: Recorder, path: str) -> None:
-    from ..cli.messages import rewrite
+    from ..console.messages import rewrite
 
     rewrite(path, recorder.text() + "\n", f"--trace {path}: this file")

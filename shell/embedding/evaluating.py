@@ -26,7 +26,7 @@ from ...lang.tree.program import AS_WRITTEN, ColumnFormat
 from ...typechecker.core.arrays import CorePrint
 from ...typechecker.core.blocks import Core
 from ...typechecker.elements import Kind
-from ..cli.messages import EVAL
+from ..console.messages import EVAL
 from ..execution.outcome import as_numpy, folded_results
 from ..execution.run_request import RunRequest
 from ..pipeline import Session

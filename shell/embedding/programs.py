@@ -24,8 +24,8 @@ from ...typechecker.core.blocks import CoreInput
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import SizeVariable
-from ..cli.arguments import UsageError
-from ..cli.messages import read_source, write_whole
+from ..console.messages import read_source, write_whole
+from ..console.usage_errors import UsageError
 from ..execution.clusters import RESTARTS, Attachment
 from ..execution.loading import InputFile, common_widths, find_inputs, read_inputs, widened
 from ..execution.modules import LackingSizes, headers_in, only, sized, sizes_of

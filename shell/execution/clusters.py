@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics.model import RhoError
-from ...lang.support.bounded_parsing import natural
 from ...lang.support.records import cached_property
-from ..cli.arguments import Arguments, UsageError
-from ..cli.process_exit import is_command
-from ..cli.standard_streams import stream_of
+from ..console.process_exit import is_command
+from ..console.standard_streams import stream_of
+from ..console.usage_errors import UsageError
 
 if TYPE_CHECKING:
     from ...backend.cluster.client import ClusterClient
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------------------------------------------- clusters
 
 RESTARTS = 3
-_MOST_RESTARTS = 1000
 
 
 class Attachment:
@@ -80,21 +78,6 @@ def _no_words_of_semaphores() -> None:
             del os.environ["PYTHONWARNINGS"]
         else:
             os.environ["PYTHONWARNINGS"] = before
-
-
-def attachment_of(arguments: Arguments) -> Attachment | None:
-    """What `--cluster` asks.  UsageError: beside what it has no use for."""
-    where = arguments.value("--cluster")
-    if where is None:
-        if arguments.has("--restarts"):
-            raise UsageError("--restarts is for --cluster")
-        return None
-    if unfit := [name for name in ("--devices", "--simulate", "--plan") if arguments.has(name)]:
-        raise UsageError(f"--cluster has its own devices: it goes without {unfit[0]}")
-    text = arguments.value("--restarts") or str(RESTARTS)
-    if (restarts := natural(text, _MOST_RESTARTS)) is None:
-        raise UsageError(f"--restarts {text}: write a number from 0 to {_MOST_RESTARTS}")
-    return Attachment(where, restarts)
 
 
 @contextmanager

@@ -14,9 +14,9 @@ from ...lang.syntax.parser import parse_program
 from ...lang.syntax.source import Source
 from ...lang.tree import expressions, program as program_tree
 from ...typechecker.usage.check_moves import written
-from ..cli.apply_fixes import applied
-from ..cli.arguments import UsageError
-from ..cli.process_exit import Exit
+from ..console.apply_fixes import applied
+from ..console.process_exit import Exit
+from ..console.usage_errors import UsageError
 from ..pipeline import Session
 from ..pipeline_types import Checked, PlanDetail
 from .doctest_parser import (

@@ -26,7 +26,7 @@ from ...lang.syntax.lexer import NAME, RESERVED
 from ...lang.tree.program import CellFormat, ColumnFormat
 from ...typechecker.core.blocks import Core, CoreInput
 from ...typechecker.elements import Kind
-from ..cli.standard_streams import read_standard_input, stream_of
+from ..console.standard_streams import read_standard_input, stream_of
 from . import stored_plans
 from .params import Permissions
 

@@ -18,8 +18,8 @@ from ...lang.support.files import Pipes
 from ...lang.syntax.source import Source, Span
 from ...typechecker.core.blocks import Core, CoreInput
 from ...typechecker.sizes.polynomials import SizeVariable
-from ..cli.arguments import UsageError
-from ..cli.messages import read_source
+from ..console.messages import read_source
+from ..console.usage_errors import UsageError
 from .params import Permissions, settings_of
 
 if TYPE_CHECKING:

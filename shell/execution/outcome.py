@@ -18,7 +18,7 @@ from ...typechecker.core.arrays import CorePrint, ValueId
 from ...typechecker.core.blocks import Core
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
-from ..cli.standard_streams import DEFAULT_DIGITS, Console, plain_data
+from ..console.standard_streams import DEFAULT_DIGITS, Console, plain_data
 from ..display.values import LIMIT, display
 
 # ---------------------------------------------------------------------------------------------------- outcome

@@ -21,7 +21,7 @@ from ...typechecker.core.arrays import Payload
 from ...typechecker.core.blocks import Core, CoreInput
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
-from ..cli.arguments import UsageError
+from ..console.usage_errors import UsageError
 
 # ---------------------------------------------------------------------------------------------------- params
 
@@ -39,11 +39,11 @@ class Settings:
 
 def settings_of(core: Core, texts: Mapping[str, str]) -> Settings:
     """The params of a program, as set on the command line or by default.  UsageError: a text that is not of the type."""
-    sizes = {param.name: natural("--set", param.name, texts[param.name]) for param in core.params if param.name in texts}
+    sizes = {param.name: parse_size("--set", param.name, texts[param.name]) for param in core.params if param.name in texts}
     return Settings(sizes, {entry.name: _array(core, entry, texts.get(entry.name)) for entry in core.settings})
 
 
-def natural(option: str, name: str, text: str) -> int:
+def parse_size(option: str, name: str, text: str) -> int:
     """A size, of a param or of data.  UsageError: it is not a natural number, or too large."""
     digits = text.replace("_", "")
     if (number := bounded_parsing.natural(digits, _LARGEST)) is not None:

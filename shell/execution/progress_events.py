@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ...lang.diagnostics.model import Code, Diagnostic, RhoError
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source, Span
-from ..cli.process_exit import Alarm, LastWords, limited
+from ..console.process_exit import Alarm, LastWords, limited
 
 if TYPE_CHECKING:
     from ...backend.vm.run_state import Observer

@@ -3,19 +3,15 @@ suggestion."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import Enum
 from typing import Any, TextIO
 
-from ...lang.support.bounded_parsing import is_url, trouble_of
 from ...lang.support.records import dataclass
 from ...typechecker.core.blocks import Core
-from ..cli.arguments import Arguments, UsageError, near, seconds
-from ..cli.standard_streams import Console, check_streams, stream_of
+from ..console.usage_errors import UsageError, near
 from .modules import options_of, sizes_of
-from .params import Permissions, natural
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,50 +48,6 @@ class RunRequest:
     grouping: Grouping = Grouping.CHEAPEST
     sizes: Mapping[str, int] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
-
-
-def request_of(arguments: Arguments, console: Console) -> RunRequest:
-    """The request of `run`, `eval`, `plan` and `estimate`."""
-    params = arguments.pairs("--set", "PARAM=VALUE")
-    inputs, given = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
-    outputs = _each(given)
-    check_streams(inputs, given, terminal=console.out.isatty(), program="-" in arguments.positional[:1])
-    limits = Limits(_bytes(arguments.value("--max-memory")), seconds("--max-time", arguments.value("--max-time")))
-    grouping = Grouping.AS_WRITTEN if arguments.has("--exact") else Grouping.CHEAPEST
-    sizes = {name: natural("--size", name, text) for name, text in arguments.pairs("--size", "NAME=N").items()}
-    return RunRequest(inputs, params, outputs, limits, console.input, grouping, sizes)
-
-
-def _each(given: Mapping[str, str]) -> dict[str, str]:
-    """`day,mean=report.csv` names one file for several outputs."""
-    paths: dict[str, str] = {}
-    for names, path in given.items():
-        for name in map(str.strip, names.split(",")):
-            if name in paths:
-                raise UsageError(f"--out names `{name}` twice (`{paths[name]}` and `{path}`)", "give each name once")
-            paths[name] = path
-    return paths
-
-
-def permissions_of(arguments: Arguments, request: RunRequest, script: str, folder: str) -> Permissions:
-    """The script's folder, the files named on the command line, and what is allowed beside them."""
-    named = [script, *(data_file(path) for path in request.inputs.values() if stream_of(path) is None)]
-    writable = arguments.values("--allow-write")
-    for option in ("--allow-read", "--allow-write"):
-        for given in arguments.values(option):
-            if option == "--allow-read" and is_url(given):
-                if (trouble := trouble_of(given)) is not None:
-                    raise UsageError(f"{option} {given} {trouble}")
-            elif not os.path.isdir(given):
-                raise UsageError(f"{option} {given}: there is no such folder")
-    return Permissions.of([folder or ".", *arguments.values("--allow-read")], named, writable or None)
-
-
-def data_file(path: str) -> str:
-    """The file of `path` or `archive.npz:member`."""
-    from ...backend.io.reading import split_member
-
-    return split_member(path)[0]
 
 
 def check_names(core: Core, request: RunRequest, *, planned: bool = False) -> None:
@@ -145,13 +97,3 @@ def _inventory(what: str, known: Sequence[str]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def _bytes(text: str | None) -> int | None:
-    if text is None:
-        return None
-    from ...lang.bind.directives import bytes_of
-
-    if (count := bytes_of("".join(text.split()))) is None:
-        raise UsageError(f"--max-memory {text}: write a number of bytes such as 500MB or 2GiB")
-    return count

@@ -13,9 +13,9 @@ from ...lang.diagnostics.model import Code, Diagnostic, RhoError, RunFailed
 from ...lang.diagnostics.render import diagnostic_json
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source, Span
-from ..cli.messages import exit_of, print_json, show, with_options
-from ..cli.process_exit import Exit, LastWords
-from ..cli.standard_streams import DEFAULT_DIGITS, Console
+from ..console.messages import exit_of, print_json, show, with_options
+from ..console.process_exit import Exit, LastWords
+from ..console.standard_streams import DEFAULT_DIGITS, Console
 from ..pipeline import Session
 from ..pipeline_types import Checked, Engine, Loaded
 from .outcome import DisplayedValue, Outcome, nothing

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from ..cli.arguments import Arguments, UsageError, seconds
 from .stored_plans import read_plan, require_right
 
 if TYPE_CHECKING:
@@ -29,10 +28,6 @@ if TYPE_CHECKING:
     from .clusters import Attachment
     from .loading import InputFile
     from .params import Permissions
-
-OPTIONS = ("--devices", "--objective", "--deadline", "--budget", "--prove", "--fast", "--without", "--require-optimal")
-"""Any of these plans with the scheduler."""
-
 
 class PlanningEffort(Enum):
     FAST = "baselines, annealing and bounds"
@@ -78,41 +73,6 @@ class Scheduling:
     def is_held_elsewhere(self) -> bool:
         """Are values held by the devices of a profile or of a cluster, and not by this process alone?"""
         return self.cluster is not None or (self.devices is not None and self.use in (PlanPurpose.LOOK, PlanPurpose.CHECK))
-
-
-def scheduling_of(arguments: Arguments, use: PlanPurpose) -> Scheduling | None:
-    """What the options ask; None if nothing does."""
-    if not any(arguments.has(name) for name in (*OPTIONS, "--plan", "--simulate", "--cluster", "--restarts")):
-        return None
-    from .clusters import attachment_of
-
-    given = [option for option in ("--budget", "--prove", "--fast") if arguments.has(option)]
-    if len(given) > 1:
-        raise UsageError(f"{given[0]} and {given[1]} say how long to search, each another way", "give one of them")
-    effort = PlanningEffort.PROVE if arguments.has("--prove") else PlanningEffort.DEFAULT
-    if arguments.has("--fast"):
-        effort = PlanningEffort.FAST
-    if arguments.value("--plan") is not None and any(arguments.has(name) for name in OPTIONS if name != "--devices"):
-        raise UsageError("--plan runs a plan as it is stored", "options of the planner have no use beside it")
-    budget = seconds("--budget", arguments.value("--budget"), 86_400)
-    return Scheduling(
-        PlanPurpose.SIMULATE if arguments.has("--simulate") else use, arguments.value("--devices"),
-        arguments.values("--objective"),
-        effort, budget, arguments.value("--plan"), arguments.values("--without"),
-        attachment_of(arguments), _nanoseconds(arguments.value("--deadline")),
-    )  # fmt: skip
-
-
-def _nanoseconds(text: str | None) -> int | None:
-    """`20ms`.  UsageError: no time."""
-    if text is None:
-        return None
-    from ...lang.bind.directives import ticks_of
-
-    nanoseconds = None if text[-1:].isdigit() else ticks_of(text, 1)
-    if not nanoseconds:
-        raise UsageError(f"--deadline {text}: write a time such as 20ms (ns, us, ms or s)")
-    return nanoseconds
 
 
 def stored_for(
@@ -285,11 +245,11 @@ def load_scheduled(loaded: Loaded, scheduling: Scheduling, permissions: Permissi
 
 def summary(plan: ExecutionPlan, held: Mapping[str, int]) -> dict[str, Any]:
     """What `--json` says of a prediction."""
-    from ...backend.schedule.plan.plan_text import busy_of, space_lines
-
     prediction = plan.prediction
     if prediction is None:
         return {}
+    from ...backend.schedule.plan.plan_text import busy_of, space_lines
+
     return {
         "tick_ns": plan.tick_ns,
         "makespan": prediction.makespan,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
 from ...lang.support.records import certain
 from ...lang.syntax.source import Span
-from ..cli.standard_streams import stream_of
+from ..console.standard_streams import stream_of
 from ..display.estimates import duration
 from ..pipeline_types import Loaded, StreamRequest
 from . import stored_plans

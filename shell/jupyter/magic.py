@@ -15,8 +15,8 @@ from IPython.core.error import UsageError as MagicUsage
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.display import display
 
-from ..cli.arguments import UsageError, near
-from ..cli.process_exit import Exit
+from ..console.process_exit import Exit
+from ..console.usage_errors import UsageError, near
 from ..repl.loop import interruptible
 from ..workspace.exchange import bind, fetch, result_of
 from .notebook import CellFailure, CellText, Notebook

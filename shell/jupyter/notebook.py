@@ -23,8 +23,8 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.lexer import NAME, lexemes
 from ...lang.syntax.source import Source
 from ...typechecker.elements import Kind
-from ..cli.process_exit import Exit
-from ..cli.standard_streams import Console
+from ..console.process_exit import Exit
+from ..console.standard_streams import Console
 from ..display import documentation, documentation as library
 from ..display.values import LIMIT, display, matrix_cells
 from ..execution.outcome import WHOLE_TEXT_LIMIT, DisplayedValue
@@ -274,7 +274,7 @@ def _failure(name: str, message: str) -> CellFailure:
 
 
 def _bug(error: Exception, code: str) -> CellFailure:
-    from ..cli.error_boundary import report
+    from ..console.error_boundary import report
 
     err = io.StringIO()
     report(error, ["eval", code], Console(io.StringIO(), err, io.StringIO(), {}), traceback=False)

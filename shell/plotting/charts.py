@@ -14,7 +14,7 @@ from typing import Any, Final
 from ...lang.support.bounded_parsing import natural
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ..cli.standard_streams import Console
+from ..console.standard_streams import Console
 from ..execution.outcome import DisplayedValue, as_numpy
 
 # ---------------------------------------------------------------------------------------------------- drawable

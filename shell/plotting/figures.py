@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 from ...lang.diagnostics.model import Refused
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source
-from ..cli.arguments import Arguments, UsageError, near
-from ..cli.messages import require_place
-from ..cli.standard_streams import Console
+from ..console.messages import require_place
+from ..console.standard_streams import Console
+from ..console.usage_errors import UsageError, near
 from ..execution.outcome import Outcome
 from ..execution.params import Permissions
 from ..pipeline import Session
 from ..pipeline_types import Loaded
-from .charts import Chart, NotDrawable, Picture, bins, chart_of, draw, require_chart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ...backend.io.writing import PendingWrite
+    from .charts import Chart, Picture
 
 
 # ---------------------------------------------------------------------------------------------------- figures
@@ -48,6 +48,8 @@ def figure(picture: Picture, format: str, size: tuple[int, int] | None = None) -
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
+
+    from .charts import Chart
 
     width, height = size or (840, 480)
     drawn = Figure(figsize=(width / 120, height / 120), dpi=120, layout="constrained")
@@ -77,9 +79,9 @@ def figure(picture: Picture, format: str, size: tuple[int, int] | None = None) -
 
 def _chart(picture: Picture, axes: Axes) -> None:
     """Bars, a histogram, points or lines over the x axis."""
-
     import numpy as np
 
+    from .charts import Chart, bins
 
     places, count = picture.places(), len(picture.series)
     for number, (name, values) in enumerate(picture.series):
@@ -120,16 +122,18 @@ class Drawing:
 
     names: tuple[str, ...]
     path: str | None
-    chart: Chart = Chart.PLAIN
+    chart: Chart
 
     @property
     def option(self) -> str:
+        from .charts import Chart
+
         kind = "" if self.chart is Chart.PLAIN else f"{self.chart.value}:"
         return f"--plot {kind}{','.join(self.names)}" + (f"={self.path}" if self.path else "")
 
     def picture(self, outcome: Outcome) -> Picture:
         """UsageError: the values do not go together."""
-
+        from .charts import NotDrawable, chart_of
 
         try:
             return chart_of(self.chart, [outcome.outputs[name] for name in self.names], self.names)
@@ -174,7 +178,9 @@ class Drawings:
 
     def check(self, loaded: Loaded, permissions: Permissions) -> None:
         """UsageError, Refused: what cannot be drawn, or not there.  Called before any data is read."""
-
+        if not self.wanted:
+            return
+        from .charts import NotDrawable, require_chart
 
         core = loaded.core
         values = {entry.name: entry for entry in core.outputs}
@@ -196,6 +202,8 @@ class Drawings:
 
     def files(self, loaded: Loaded, outcome: Outcome) -> list[PendingWrite]:
         """Pictures made, to be written with the outputs."""
+        if not self.wanted:
+            return []
         from ...backend.io.writing import PendingWrite
 
         spans = {entry.name: entry.span for entry in loaded.core.outputs}
@@ -208,6 +216,10 @@ class Drawings:
 
     def show(self, outcome: Outcome, console: Console, write: Callable[[str], None]) -> None:
         """What goes to the terminal."""
+        if not self.wanted:
+            return
+        from .charts import draw
+
         for one in self.wanted:
             if one.path is None:
                 for line in draw(one.picture(outcome), console, self.size):
@@ -217,10 +229,14 @@ class Drawings:
 _NO_ARRAYS = ("function", "operator", "module")
 
 
-def drawings_of(arguments: Arguments) -> Drawings:
-    """What the options ask; UsageError for files that cannot be drawn."""
+def drawings_of(options: Sequence[str], size: str | None) -> Drawings:
+    """What the values of `--plot` and `--plot-size` ask; UsageError for files that cannot be drawn."""
+    if not options:
+        return Drawings(size=_size_of(size))
+    from .charts import Chart
+
     wanted = []
-    for text in arguments.values("--plot"):
+    for text in options:
         asked, equals, path = text.partition("=")
         kind, colon, listed = asked.rpartition(":")
         names = tuple([name.strip() for name in listed.split(",")])
@@ -233,7 +249,7 @@ def drawings_of(arguments: Arguments) -> Drawings:
         if one.path is not None:
             _check_file(one, one.path)
         wanted.append(one)
-    return Drawings(tuple(wanted), size=_size_of(arguments.value("--plot-size")))
+    return Drawings(tuple(wanted), size=_size_of(size))
 
 
 _SIZE = re.compile(r"([0-9]{1,4})x([0-9]{1,4})", re.ASCII)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from ...lang.diagnostics.help_pages import did_you_mean, explain
 from ...lang.diagnostics.model import Rejected, RhoError, about
 from ...lang.primitives.table import meant
-from ..cli import messages
-from ..cli.arguments import UsageError, nearest
-from ..cli.messages import read_source, rewrite
-from ..cli.process_exit import Exit
-from ..cli.standard_streams import Console
+from ..console import messages
+from ..console.messages import read_source, rewrite
+from ..console.process_exit import Exit
+from ..console.standard_streams import Console
+from ..console.usage_errors import UsageError, nearest
 from ..display.estimates import duration, predicted_ns, unmeasured
 from . import status_line as setting
 from .status_line import ReplSettings, show

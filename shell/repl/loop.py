@@ -14,9 +14,9 @@ from typing import Final, Generic, TypeVar
 
 from ...lang.support.processes import LISTENING
 from ...lang.support.records import dataclass
-from ..cli import messages
-from ..cli.process_exit import Exit
-from ..cli.standard_streams import Console
+from ..console import messages
+from ..console.process_exit import Exit
+from ..console.standard_streams import Console
 from ..workspace.exchange import CONTINUED
 from .commands import CommandResult, Desk, perform
 from .status_line import folder

@@ -22,8 +22,8 @@ from ...lang.support.caches import state_folder
 from ...lang.support.files import read_text
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
-from ..cli.messages import write_whole
-from ..cli.standard_streams import Console
+from ..console.messages import write_whole
+from ..console.standard_streams import Console
 from ..display.estimates import duration, predicted_ns
 from ..display.values import LIMIT, ROWS_CUT, display
 from ..execution.outcome import PIPE_LIMIT, WHOLE_TEXT_LIMIT, DisplayedValue

@@ -17,12 +17,13 @@ from ...lang.foreign import hints
 from ...lang.syntax.formatter import format_source
 from ...lang.syntax.source import Source
 from ...typechecker.check import Checker
-from ..cli import messages
-from ..cli.apply_fixes import FixRefused as NotApplied, difference, fixed
-from ..cli.arguments import Arguments, UsageError
-from ..cli.messages import STANDARD_INPUT, find_files, read_source, rewrite, to_json
-from ..cli.process_exit import Exit
-from ..cli.standard_streams import Console, reporting
+from ..cli.arguments import Arguments
+from ..console import messages
+from ..console.apply_fixes import FixRefused as NotApplied, difference, fixed
+from ..console.messages import STANDARD_INPUT, find_files, read_source, rewrite, to_json
+from ..console.process_exit import Exit
+from ..console.standard_streams import Console, reporting
+from ..console.usage_errors import UsageError
 from ..display import estimates
 from ..display.progress import progress
 from ..pipeline import Session

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...lang.diagnostics.model import Refused, about
 from ...lang.syntax.source import Source
-from ..cli.arguments import Arguments, UsageError
-from ..cli.messages import give, print_json, to_json, wants_json
-from ..cli.process_exit import Exit
-from ..cli.standard_streams import Console
+from ..cli.arguments import Arguments
+from ..cli.results import give, wants_json
+from ..console.messages import print_json, to_json
+from ..console.process_exit import Exit
+from ..console.standard_streams import Console
+from ..console.usage_errors import UsageError
 from ..display.progress import progress
 from ..execution import stored_plans
 from ..execution.clusters import Attachment

@@ -11,10 +11,12 @@ from ... import __version__
 from ...lang.diagnostics.help_pages import did_you_mean, explain, primitive_text
 from ...lang.primitives import table
 from ...lang.primitives.table import meant
-from ..cli.arguments import Arguments, UsageError, nearest
-from ..cli.messages import print_json, wants_json
-from ..cli.process_exit import Exit
-from ..cli.standard_streams import Console
+from ..cli.arguments import Arguments
+from ..cli.results import wants_json
+from ..console.messages import print_json
+from ..console.process_exit import Exit
+from ..console.standard_streams import Console
+from ..console.usage_errors import UsageError, nearest
 from ..display import documentation, documentation as library
 from ..display.estimates import gpu_tier, kernel_tier
 from ..searching.catalogue import CatalogueEntry
@@ -85,8 +87,8 @@ def search_command(arguments: Arguments, console: Console) -> Exit:
 def _own(file: str, console: Console) -> tuple[CatalogueEntry, ...]:
     """The definitions of a file, as far as checking got."""
     from ...lang.diagnostics.model import Rejected
-    from ..cli import messages
-    from ..cli.messages import read_source
+    from ..console import messages
+    from ..console.messages import read_source
     from ..pipeline import Session
     from ..searching.catalogue import yours
 

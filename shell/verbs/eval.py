@@ -6,15 +6,18 @@ from dataclasses import replace
 
 from ...lang.diagnostics.model import Code, Diagnostic
 from ...lang.syntax.source import MAXIMUM_CHARACTERS, Source, Span
-from ..cli import messages
-from ..cli.arguments import Arguments, UsageError
-from ..cli.messages import EVAL, print_json, read_source, wants_json
-from ..cli.process_exit import Exit
-from ..cli.standard_streams import Console, Volume
+from ..cli.arguments import Arguments
+from ..cli.request_options import permissions_of, request_of
+from ..cli.results import show_report, wants_json
+from ..console import messages
+from ..console.messages import EVAL, print_json, read_source
+from ..console.process_exit import Exit
+from ..console.standard_streams import Console, Volume
+from ..console.usage_errors import UsageError
 from ..display.progress import RunProgress
 from ..execution.outcome import nothing
 from ..execution.progress_events import StageTimes
-from ..execution.run_request import RunRequest, permissions_of, request_of
+from ..execution.run_request import RunRequest
 from ..execution.running import RunReport, run_program
 from ..pipeline import Session
 from ..pipeline_types import Strictness
@@ -48,19 +51,6 @@ def eval_command(arguments: Arguments, console: Console) -> Exit:
         console.note(line)
     remarks = hints.notes(source, report.diagnostics)
     return show_report(replace(report, diagnostics=(*report.diagnostics, *remarks)), console, json=json)
-
-
-def show_report(report: RunReport, console: Console, *, json: bool) -> Exit:
-    """Results to standard output, messages to standard error; with `json` the JSON object, messages in it too."""
-    from ..cli import messages
-
-    messages.show(console, report.diagnostics, report.sources)
-    if json:
-        print_json(console, report.json(console.digits))
-    else:
-        for shown in report.outcome.printed:
-            console.print("\n".join(shown.lines(console)))
-    return report.exit
 
 
 # ---------------------------------------------------------------------------------------------------- lines

@@ -15,10 +15,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..cli.arguments import COMMON, VERBS, Arguments, NotWritten, Option, Takes, UsageError, near
-from ..cli.messages import rewrite
-from ..cli.process_exit import Exit, raise_heard, release
-from ..cli.standard_streams import Console
+from ..cli.arguments import COMMON, VERBS, Arguments, Option, Takes
+from ..console.messages import rewrite
+from ..console.process_exit import Exit, raise_heard, release
+from ..console.standard_streams import Console
+from ..console.usage_errors import NotWritten, UsageError, near
 from ..execution.params import Permissions
 from ..repl import status_line
 from ..repl.commands import Desk, load

@@ -17,18 +17,21 @@ from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, about
 from ...lang.support.bounded_parsing import natural
 from ...lang.support.files import Pipes, read_text
 from ...lang.syntax.source import Source, Span
-from ..cli import messages
-from ..cli.arguments import Arguments, UsageError, nearest
-from ..cli.messages import give, read_source, to_json, wants_json
+from ..cli.arguments import Arguments
 from ..cli.output_conflicts import require_unread
-from ..cli.process_exit import Exit
-from ..cli.standard_streams import Console
+from ..cli.request_options import permissions_of, request_of, scheduling_of
+from ..cli.results import give, refuse, wants_json
+from ..console import messages
+from ..console.messages import read_source, to_json
+from ..console.process_exit import Exit
+from ..console.standard_streams import Console
+from ..console.usage_errors import UsageError, nearest
 from ..display.estimates import duration
-from ..display.plan_output import picture, picture_asked, plan_lines
+from ..display.plan_output import PICTURES, picture, plan_lines
 from ..display.progress import planning
 from ..execution.clusters import let_go
-from ..execution.run_request import RunRequest, check_names, permissions_of, request_of
-from ..execution.scheduling import PlanPurpose, Scheduling, budget_of, profile_of, require_optimal, scheduling_of
+from ..execution.run_request import RunRequest, check_names
+from ..execution.scheduling import PlanPurpose, Scheduling, budget_of, profile_of, require_optimal
 from ..execution.stored_plans import read_plan
 from ..pipeline import Session
 from ..pipeline_types import Loaded, PlanDetail, Strictness
@@ -313,6 +316,12 @@ ONE_PLAN = ("--objective", "--deadline", "--diff", "--require-optimal", "--loops
 """Options for which there is one plan."""
 
 
+def _picture_format(arguments: Arguments) -> str | None:
+    """The format of `--format` if it is a picture."""
+    format = arguments.value("--format")
+    return format if format in PICTURES else None
+
+
 def plan_command(arguments: Arguments, console: Console) -> Exit:
     if arguments.has("--instance"):
 
@@ -324,7 +333,7 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
         raise UsageError("rho plan: needs a FILE, or --instance FILE", "for example: rho plan examples/kmeans.rho")
     if arguments.has("--contention"):
         raise UsageError("rho plan: --contention is for --instance FILE", "a profile's link groups say it for programs")
-    drawn = picture_asked(arguments)
+    drawn = _picture_format(arguments)
     scheduling = scheduling_of(arguments, PlanPurpose.LOOK)
     stored = arguments.has("-o") and (arguments.value("--format") is None or wants_json(arguments))
     if scheduling is None and (drawn is not None or stored or arguments.has("--diff")):
@@ -393,7 +402,7 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
     from ..execution.streaming import require_one_run, require_sizes_known
 
     plan = loaded.plan
-    older, drawn = arguments.value("--diff"), picture_asked(arguments)
+    older, drawn = arguments.value("--diff"), _picture_format(arguments)
     if drawn is not None:
         require_one_run(loaded, "a picture of its plan")
     is_json = wants_json(arguments) or (scheduling is not None and arguments.has("-o") and arguments.value("--format") is None)
@@ -556,11 +565,11 @@ def plan_instance_command(arguments: Arguments, console: Console) -> Exit:
     try:
         problem = _problem(file, arguments)
     except RhoError as error:
-        code = messages.refuse(arguments, console, error)
+        code = refuse(arguments, console, error)
         return code if isinstance(error, DirectivesRejected) else Exit.USAGE
     with planning(console):
         solved = solve(problem, budget)
-    drawn = picture_asked(arguments)
+    drawn = _picture_format(arguments)
     if drawn is not None and solved.answer.schedule is not None:
         from ...backend.schedule.rendering.gantt_model import chart_of_answer
 

@@ -12,21 +12,24 @@ from ...lang.diagnostics.model import Refused, Rejected, RhoError, about
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source, Span
 from ...typechecker.elements import Kind
-from ..cli import messages
-from ..cli.arguments import Arguments, NotWritten, UsageError, nearest
-from ..cli.messages import EVAL, STANDARD_INPUT, find_files, print_json, read_source, require_place, wants_json
+from ..cli.arguments import Arguments
 from ..cli.output_conflicts import require_unread
-from ..cli.process_exit import Exit
-from ..cli.standard_streams import Console, Volume, bytes_out, reporting, stream_of
+from ..cli.request_options import permissions_of, request_of, scheduling_of
+from ..cli.results import wants_json
+from ..console import messages
+from ..console.messages import EVAL, STANDARD_INPUT, find_files, print_json, read_source, require_place
+from ..console.process_exit import Exit
+from ..console.standard_streams import Console, Volume, bytes_out, reporting, stream_of
+from ..console.usage_errors import NotWritten, UsageError, nearest
 from ..display import estimates
 from ..display.progress import RunProgress, planning, progress
 from ..execution.modules import headers_in, sized
 from ..execution.outcome import Outcome
 from ..execution.params import Permissions, settings_of
 from ..execution.progress_events import StageTimes
-from ..execution.run_request import RunRequest, check_given, permissions_of, request_of
+from ..execution.run_request import RunRequest, check_given
 from ..execution.running import run_program
-from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling, require_optimal, scheduling_of, simulation_lines
+from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling, require_optimal, simulation_lines
 from ..execution.stored_plans import program_in, read_plan
 from ..pipeline import Session
 from ..pipeline_types import Checked, Loaded, Strictness
@@ -61,8 +64,8 @@ def run_command(arguments: Arguments, console: Console) -> Exit:
 
 def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     """Run the script; the files that were read are added to `read`."""
+    from ..cli.results import show_report
     from ..plotting.figures import drawings_of
-    from .eval import show_report
 
     request = request_of(arguments, console)
     json = wants_json(arguments)
@@ -87,7 +90,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     scheduling = scheduling_of(arguments, PlanPurpose.RUN)
     if scheduling is not None and scheduling.cluster is not None:
         scheduling.cluster.tell = console.note
-    drawings = drawings_of(arguments)
+    drawings = drawings_of(arguments.values("--plot"), arguments.value("--plot-size"))
     if scheduling is not None and not (json or drawings.wanted):
         scheduling = replace(scheduling, in_place=scheduling.cluster is not None)
     traced = arguments.value("--trace")
@@ -215,9 +218,11 @@ def _silent(outcome: Outcome, program: Source) -> list[str]:
 
 def _check_outputs(loaded: Loaded, request: RunRequest, permissions: Permissions) -> None:
     """Refuse outputs that cannot be written, before anything is computed."""
+    targets = {name: target for name, target in request.outputs.items() if stream_of(target) is None}
+    if not targets:
+        return
     from ...backend.io.writing import check_writable
 
-    targets = {name: target for name, target in request.outputs.items() if stream_of(target) is None}
     for entry in loaded.core.outputs:
         path = targets.get(entry.name)
         if path is not None:
@@ -239,11 +244,13 @@ def _save(
     loaded: Loaded, request: RunRequest, outcome: Outcome, console: Console, results: Console, pictures: Sequence[PendingWrite]
 ) -> None:
     """Files first, as they can fail together; then what goes to standard output, the `out` of `results`."""
-    from ...backend.io.writing import prepare_table, prepare_values, write_together
-
     if loaded.simulated:
         for line in simulation_lines(loaded.plan):
             console.note(line)
+    if not (request.outputs or pictures):
+        return
+    from ...backend.io.writing import prepare_table, prepare_values, write_together
+
     files: list[PendingWrite] = []
     streamed: list[PendingWrite] = []
     for path, entries in _by_path(loaded.core.outputs, request.outputs).items():

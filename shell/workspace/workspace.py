@@ -27,8 +27,8 @@ from ...typechecker.core.arrays import CorePrint
 from ...typechecker.elements import ArrayType, Element, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ...typechecker.values.facts import Operand, TupleOperand, Value
-from ..cli.messages import exit_of
-from ..cli.process_exit import Exit
+from ..console.messages import exit_of
+from ..console.process_exit import Exit
 from ..display.values import line_count
 from ..execution.outcome import DisplayedValue
 from ..execution.run_request import RunRequest

@@ -89,8 +89,8 @@ def devices(path: str) -> object:
 
 
 def session(path: str) -> object:
-    from rho.shell.cli.arguments import UsageError
-    from rho.shell.cli.messages import read_source
+    from rho.shell.console.messages import read_source
+    from rho.shell.console.usage_errors import UsageError
     from rho.shell.workspace.exchange import problems, typed
 
     with contextlib.suppress(UsageError):

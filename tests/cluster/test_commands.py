@@ -96,7 +96,7 @@ def test_devices_of_a_cluster_stand_alone(tmp_path: Path, option: tuple[str, ...
 
 
 INTERRUPTED = """import os, signal
-from rho.shell.cli.process_exit import guard
+from rho.shell.console.process_exit import guard
 from rho.shell.execution.clusters import Attachment
 guard()
 cluster = Attachment("local:1").cluster

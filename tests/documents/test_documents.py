@@ -13,7 +13,7 @@ import pytest
 from rho.lang.bind.statement_dependencies import StatementKind, statements_of
 from rho.lang.diagnostics.model import Code, Severity
 from rho.lang.syntax.source import Source
-from rho.shell.cli.apply_fixes import applied
+from rho.shell.console.apply_fixes import applied
 from rho.shell.execution.doctest import NAME, DoctestFailure, Runner
 from rho.shell.execution.doctest_parser import Case, Claim, LineCase, markdown_cases, rho_cases
 from rho.shell.pipeline import Session

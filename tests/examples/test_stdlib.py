@@ -12,7 +12,7 @@ import rho
 from rho.lang.syntax import parser
 from rho.lang.syntax.source import Source
 from rho.lang.tree import expressions, program as program_tree
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.display.documentation import entries, modules
 from rho.shell.main import main
 from rho.typechecker.check import check

@@ -1,7 +1,7 @@
 """Commands that read and write, each in a small project of its own, and what must hold whatever goes wrong in them.
 
 A project has old files where the command writes.  After it, whatever failed, each is the old or the new one, all of a command
-alike; there is no temporary once another command has written there; and the exit code is one that `shell.cli.process_exit`
+alike; there is no temporary once another command has written there; and the exit code is one that `shell.console.process_exit`
 documents.
 """
 
@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 
 from rho.lang.support.files import recover
-from rho.shell.cli.process_exit import Exit
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.process_exit import Exit
+from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 
 OLD: Final = b"old\n"

@@ -16,8 +16,8 @@ TEXTS = ["+/√⍳3000", "x÷+/x←*(⍳5)÷3.0", "⍋⌽⍳50"]
 WATCHDOG = 20
 CHILDREN = """
 import _testcapi, io, json, os, signal, sys
-import rho.shell.cli.error_boundary
-from rho.shell.cli.standard_streams import Console
+import rho.shell.console.error_boundary
+from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 
 text, numbers = json.loads(sys.argv[1])

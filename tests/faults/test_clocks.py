@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import rho
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 
 ROOT = Path(rho.__file__).parent

@@ -16,7 +16,7 @@ import pytest
 from share import share
 
 from rho.backend.jit import compiler
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 from rho.typechecker.proof import solver, z3_process
 

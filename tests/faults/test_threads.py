@@ -17,9 +17,9 @@ import pytest
 from share import share
 
 from rho.backend.distributed import queues
-from rho.shell.cli.error_boundary import exit_for
-from rho.shell.cli.process_exit import Exit
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.error_boundary import exit_for
+from rho.shell.console.process_exit import Exit
+from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 from rho.tests.backend.test_threads import prepared, run
 from rho.tests.interrupts.moments import NEVER, command, process

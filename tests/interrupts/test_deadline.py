@@ -22,7 +22,7 @@ from rho.backend.library.operation import Operation
 from rho.backend.vm import runtime as native
 from rho.backend.vm.runtime import this_host
 from rho.lang.syntax.source import Source
-from rho.shell.cli.process_exit import Exit, LastWords
+from rho.shell.console.process_exit import Exit, LastWords
 from rho.shell.execution.progress_events import TimeUp, time_limit
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarms here")

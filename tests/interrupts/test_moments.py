@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from share import SEED, share
 
-from rho.shell.cli.process_exit import drop_lost_interrupts
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.process_exit import drop_lost_interrupts
+from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 from rho.tests.faults import commands
 from rho.tests.faults.commands import COMMANDS, contents, left_over, make, make_old, require_sound

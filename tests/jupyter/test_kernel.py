@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 
 SECONDS = 60

@@ -16,7 +16,7 @@ from rho.lang.primitives import generate_docs
 from rho.lang.primitives.operators import LEFT_OUT
 from rho.lang.primitives.table import PRIMITIVES
 from rho.lang.syntax.source import Source
-from rho.shell.cli.process_exit import Exit
+from rho.shell.console.process_exit import Exit
 from rho.shell.execution.run_request import RunRequest
 from rho.shell.execution.running import run_program
 from rho.shell.pipeline import Session

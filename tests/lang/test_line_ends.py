@@ -11,7 +11,7 @@ import pytest
 import rho
 from rho.lang.syntax.formatter import format_source
 from rho.lang.syntax.source import Source
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.lsp.documents import Lines
 from rho.shell.main import main
 from rho.typechecker.check import check

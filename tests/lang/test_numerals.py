@@ -7,7 +7,7 @@ import io
 import pytest
 
 from rho.lang.support.bounded_parsing import natural
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 from rho.shell.plotting.charts import lines_of
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rho.shell.cli.process_exit import Exit
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.process_exit import Exit
+from rho.shell.console.standard_streams import Console
 from rho.shell.execution.params import Permissions
 from rho.shell.pipeline import Session
 from rho.shell.repl.commands import Desk

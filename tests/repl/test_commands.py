@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rho.shell.cli.process_exit import Exit
+from rho.shell.console.process_exit import Exit
 from rho.shell.execution import stored_plans
 from rho.shell.repl import status_line
 from rho.shell.repl.commands import COMMANDS, CommandResult, perform

@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from rho.shell.cli.process_exit import drop_lost_interrupts
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.process_exit import drop_lost_interrupts
+from rho.shell.console.standard_streams import Console
 from rho.shell.pipeline import Session
 from rho.shell.repl.commands import Desk
 from rho.shell.repl.loop import PlainEntries, interruptible, serve

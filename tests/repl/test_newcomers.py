@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.pipeline import Session
 from rho.shell.repl.commands import Desk
 from rho.shell.repl.loop import PlainEntries, serve

@@ -14,7 +14,7 @@ pytest.importorskip("prompt_toolkit")
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from rho.shell.cli.process_exit import Exit
+from rho.shell.console.process_exit import Exit
 from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import Loaded
 from rho.shell.repl.loop import serve

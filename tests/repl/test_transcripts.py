@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rho.backend.vm.values import array
-from rho.shell.cli.process_exit import Exit
+from rho.shell.console.process_exit import Exit
 from rho.shell.display.values import display, line_count
 from rho.shell.execution.doctest import check_case
 from rho.shell.execution.doctest_parser import markdown_cases

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.shell.cli.process_exit import Exit
+from rho.shell.console.process_exit import Exit
 from rho.shell.pipeline import Session
 from rho.shell.workspace.entry_program import TextItem, ValueItem
 from rho.shell.workspace.workspace import Workspace

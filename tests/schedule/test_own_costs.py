@@ -12,7 +12,7 @@ from rho.backend.devices.phase_cost import missing_operation, phase_ticks
 from rho.backend.devices.profile import GRAIN, CostTable, DeviceProfile, Profile, Roofline
 from rho.backend.devices.profile_toml import canonical, read_profile
 from rho.lang.diagnostics.model import Refused
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 
 from .test_cost_model import bound, ns

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rho.shell.cli import arguments as registry
-from rho.shell.cli.arguments import Arguments, UsageError, read
+from rho.shell.cli.arguments import Arguments, read
+from rho.shell.console.usage_errors import UsageError
 
 
 def parse(verb: str, *words: str) -> Arguments:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rho.shell.cli.arguments import Arguments
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.display import estimates
 from rho.shell.execution import stored_plans
 from rho.shell.pipeline import Session

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.shell.cli.process_exit import Exit
+from rho.shell.console.process_exit import Exit
 from rho.tests.shell.conftest import Rho
 
 PROGRAM = """input x : f64[n] ← "x.csv"

@@ -22,7 +22,7 @@ import rho
 from rho.lang.diagnostics.model import Diagnostic
 from rho.lang.foreign.function_names import CALLS, FIRST, JOINED, ROWS, WORDS
 from rho.lang.syntax.source import Source
-from rho.shell.cli.apply_fixes import fixed
+from rho.shell.console.apply_fixes import fixed
 from rho.shell.pipeline import Session
 
 SESSION = Session()

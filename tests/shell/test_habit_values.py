@@ -14,7 +14,7 @@ from values import is_within
 import rho
 from rho.lang.foreign import function_names
 from rho.lang.syntax.source import Source
-from rho.shell.cli.apply_fixes import fixed
+from rho.shell.console.apply_fixes import fixed
 from rho.shell.pipeline import Session
 
 VALUES = {

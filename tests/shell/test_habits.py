@@ -14,7 +14,7 @@ import rho
 from rho.lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
 from rho.lang.foreign import hints
 from rho.lang.syntax.source import Source, Span
-from rho.shell.cli.apply_fixes import fixed
+from rho.shell.console.apply_fixes import fixed
 from rho.shell.main import main
 from rho.shell.pipeline import Session
 

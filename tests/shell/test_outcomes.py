@@ -17,8 +17,8 @@ import pytest
 from rho.lang.diagnostics.help_pages import pages
 from rho.lang.diagnostics.model import Code, PageStage
 from rho.shell.cli.arguments import VERBS
-from rho.shell.cli.process_exit import Exit
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.process_exit import Exit
+from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 
 TESTS = Path(__file__).parents[1]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 from rho.shell.plotting import figures
 from rho.shell.plotting.charts import Picture, drawing, scaled, short

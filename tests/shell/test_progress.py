@@ -12,7 +12,7 @@ import pytest
 
 from rho.backend.schedule.search.strategy import LISTENER, Incumbent
 from rho.lang.syntax.source import Source
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.display import progress as module
 from rho.shell.display.estimates import waiting
 from rho.shell.display.progress import Phases, ProgressLine, RunProgress, planning, progress, search_text

@@ -13,7 +13,7 @@ import pytest
 from share import share
 
 from rho.shell.cli.arguments import VERBS
-from rho.shell.cli.process_exit import Exit
+from rho.shell.console.process_exit import Exit
 from rho.tests.shell.test_outcomes import FILES
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")

@@ -15,7 +15,7 @@ import pytest
 from share import SEED, repeats
 
 from rho.backend.devices.this_machine import keep_calibration
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.execution import stored_plans
 from rho.shell.main import main
 

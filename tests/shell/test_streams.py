@@ -13,7 +13,7 @@ import pytest
 
 from rho.backend.io.writing import write_values
 from rho.lang.syntax.source import Span
-from rho.shell.cli.standard_streams import Console
+from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 from rho.typechecker.elements import Kind
 

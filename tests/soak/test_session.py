@@ -12,7 +12,7 @@ from types import FrameType
 
 from share import repeats
 
-from rho.shell.cli.process_exit import Exit
+from rho.shell.console.process_exit import Exit
 from rho.shell.lsp.diagnostics import reports
 from rho.shell.lsp.documents import Change, Range, TextPosition, WorkspaceFolder
 from rho.shell.pipeline import Session

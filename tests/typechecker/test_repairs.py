@@ -8,7 +8,7 @@ import pytest
 
 from rho.lang.diagnostics.model import Diagnostic, Fix
 from rho.lang.syntax.source import Source
-from rho.shell.cli.apply_fixes import applied
+from rho.shell.console.apply_fixes import applied
 from rho.typechecker.check import check
 
 ROOT = Path(__file__).parent

@@ -11,20 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, Rejected, RhoError
-from ...lang.diagnostics.render import Ink, diagnostic_json, render_text
+from ...lang.diagnostics.render import Ink, render_text
 from ...lang.support.files import Pipes, read_bytes, replace_file
 from ...lang.syntax.source import MAXIMUM_CHARACTERS, Source, Span
-from .arguments import Arguments, NotWritten, UsageError, nearest
 from .process_exit import Exit
 from .standard_streams import Console, Volume, in_order
+from .usage_errors import NotWritten, UsageError, nearest
 
 # ---------------------------------------------------------------------------------------------------- results
 #
 # Helpers every verb shares: is JSON wanted, writing JSON, writing a file whole or not at all.
-
-def wants_json(arguments: Arguments) -> bool:
-    return arguments.has("--json") or arguments.value("--format") == "json"
-
 
 def to_json(value: Any) -> str:
     """One line of JSON, glyphs as they are; never NaN or Infinity, which JSON does not have."""
@@ -55,15 +51,6 @@ def require_place(path: str, what: str) -> None:
         raise NotWritten(f"{what} cannot be written", "its folder has to be there")
 
 
-def give(arguments: Arguments, console: Console, text: str) -> None:
-    """A result: to the file of `-o`, else to standard output.  NotWritten."""
-    target = arguments.value("-o")
-    if target is None:
-        console.print(text.rstrip("\n"))
-    else:
-        rewrite(target, text.rstrip("\n") + "\n")
-
-
 # ---------------------------------------------------------------------------------------------------- messages
 
 def show(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
@@ -73,16 +60,6 @@ def show(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[s
     if diagnostics:
         in_order(console.out)
         console.err.write(text(console, diagnostics, sources) + "\n")
-
-
-def refuse(arguments: Arguments, console: Console, error: RhoError) -> Exit:
-    """Show why a command has no result; whoever asked for JSON gets an object all the same."""
-    given = {name: path for name, _, path in (word.partition("=") for word in arguments.values("--in"))}
-    diagnostics = with_options(error.diagnostics, error.sources, given)
-    show(console, diagnostics, error.sources)
-    if wants_json(arguments):
-        print_json(console, {"diagnostics": [diagnostic_json(one, error.sources) for one in diagnostics]})
-    return exit_of(error)
 
 
 def with_options(

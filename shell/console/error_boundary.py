@@ -16,10 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from ... import __version__
-from ...lang.diagnostics.model import RhoError
 from ...lang.support.files import KERNEL_TEXT, read_bytes, read_text
-from . import messages
-from .arguments import Arguments
 from .process_exit import Exit
 from .standard_streams import Console
 
@@ -30,13 +27,6 @@ _NO_MEMORY = (
     "failed to map segment", "cannot allocate memory", "cannot create shared object descriptor", "out of memory",
     "can't allocate lock",
 )  # fmt: skip
-
-
-def refused(error: Exception, arguments: Arguments, console: Console) -> Exit:
-    """Say why a verb has no result.  What is not an error of a stage is raised again."""
-    if not isinstance(error, RhoError):
-        raise error
-    return messages.refuse(arguments, console, error)
 
 
 def exit_for(error: Exception, words: Sequence[str], console: Console) -> Exit:

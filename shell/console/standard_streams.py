@@ -22,11 +22,10 @@ from ...lang.support.bounded_parsing import natural
 from ...lang.support.files import read_stream
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import MAXIMUM_CHARACTERS
-from .arguments import UsageError, nearest
+from .usage_errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from .process_exit import Exit
-
 
 # ---------------------------------------------------------------------------------------------------- streams
 
